@@ -1,0 +1,131 @@
+"""The search for the event that tells two records apart best.
+
+Every score is cut at many thresholds, from both sides, in both directions; what counts is the lower
+bound that the cut would give. The search sees one half of the outputs only, and returns one event.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.audit._intervals import log_ratio_bound
+from shoal.audit._scores import FloatArray, IntArray, Score
+
+EVEN_RANKS = 65  # Thresholds spread over the whole range ...
+TAIL_RANKS = 48  # ... and more and more densely towards each end.
+
+
+@dataclass(frozen=True)
+class Event:
+    """A set of outputs, and the record under which it is expected to be likelier.
+
+    Parameters
+    ----------
+    score : Score
+        What is compared.
+    column : int
+        Which of the score's numbers.
+    relation : str
+        One of ``>=``, ``<``, ``>``, ``<=``.
+    threshold : float
+        What it is compared with.
+    towards_first : bool
+        Whether the event was likelier under the first record.
+    bound : float
+        The lower bound that the search outputs gave, which is too high: it was the best of many.
+    """
+
+    score: Score
+    column: int
+    relation: str
+    threshold: float
+    towards_first: bool
+    bound: float
+
+    def hits(self, outputs: FloatArray) -> int:
+        """Count the outputs (n, d) in the event."""
+        values = np.sort(self.score(outputs)[:, self.column])
+        counts = _count(values, np.array([self.threshold]))
+        return int(counts[RELATIONS.index(self.relation)][0])
+
+    def __str__(self) -> str:
+        record = "first" if self.towards_first else "second"
+        name = self.score.names[self.column]
+        # Adding 0.0 turns -0.0 into 0.0.
+        cut = f"{name} {self.relation} {self.threshold + 0.0:.6g}"
+        return f"{cut}, more likely under the {record} record"
+
+
+RELATIONS = (">=", "<", ">", "<=")
+
+
+def best_event(
+    scores: list[Score], first: FloatArray, second: FloatArray, *, delta: float, error: float
+) -> Event:
+    """Choose the event with the largest lower bound.
+
+    Parameters
+    ----------
+    scores : list of Score
+        What to look at. Learned ones were learned from the first half of these outputs, and are
+        searched on the other half only.
+    first, second : ndarray of shape (n, d)
+        Search outputs of the two records.
+    delta, error : float
+        As in :func:`shoal.audit._intervals.log_ratio_bound`.
+
+    Returns
+    -------
+    event : Event
+    """
+    events = []
+    for score in scores:
+        start = len(first) // 2 if score.learned else 0
+        of_first, of_second = score(first[start:]), score(second[start:])
+        for column in range(len(score.names)):
+            event = _best_cut(
+                score, column, of_first[:, column], of_second[:, column], delta=delta, error=error
+            )
+            events.append(event)
+    return max(events, key=lambda event: event.bound)
+
+
+def _best_cut(
+    score: Score,
+    column: int,
+    of_first: FloatArray,
+    of_second: FloatArray,
+    *,
+    delta: float,
+    error: float,
+) -> Event:
+    of_first, of_second = np.sort(of_first), np.sort(of_second)
+    ranks = _ranks(len(of_first))
+    thresholds = np.unique(np.concatenate([of_first[ranks], of_second[ranks]]))
+    hits_first, hits_second = _count(of_first, thresholds), _count(of_second, thresholds)
+    # Only the record with more hits can give a bound above 0, so one direction a cut is enough.
+    likely, unlikely = np.maximum(hits_first, hits_second), np.minimum(hits_first, hits_second)
+    bounds = log_ratio_bound(likely, unlikely, len(of_first), delta=delta, error=error)
+    relation, cut = np.unravel_index(np.argmax(bounds), bounds.shape)
+    return Event(
+        score=score,
+        column=column,
+        relation=RELATIONS[relation],
+        threshold=float(thresholds[cut]),
+        towards_first=bool(hits_first[relation, cut] >= hits_second[relation, cut]),
+        bound=float(bounds[relation, cut]),
+    )
+
+
+def _count(values: FloatArray, thresholds: FloatArray) -> IntArray:
+    """Count sorted values on each side of each threshold, in the order of RELATIONS."""
+    below = np.searchsorted(values, thresholds, side="left")
+    up_to = np.searchsorted(values, thresholds, side="right")
+    return np.stack([values.size - below, below, values.size - up_to, up_to])
+
+
+def _ranks(size: int) -> npt.NDArray[np.int64]:
+    tail = np.geomspace(1, size, TAIL_RANKS) - 1
+    ranks = np.concatenate([np.linspace(0, size - 1, EVEN_RANKS), tail, size - 1 - tail])
+    return np.unique(np.clip(ranks.round(), 0, size - 1).astype(np.int64))

@@ -1,0 +1,104 @@
+"""What an audit found."""
+
+import numbers
+from dataclasses import dataclass
+
+from shoal.exceptions import ParameterError
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """How often the chosen event happened in the held-out half of the outputs.
+
+    Parameters
+    ----------
+    value : float
+        Observed frequency.
+    low, high : float
+        Clopper-Pearson limits of the probability; each is wrong with probability at most
+        ``(1 - confidence) / 2``.
+
+    Examples
+    --------
+    >>> print(Frequency(value=0.5, low=0.48, high=0.52))
+    0.5 (0.48 to 0.52)
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """A lower bound of epsilon and the event that gave it; prints as one sentence.
+
+    Parameters
+    ----------
+    epsilon : float
+        The lower bound, at least 0; per unit of distance when `distance` is given.
+    confidence : float
+        Probability with which the bound is true, over the randomness of the mechanism.
+    samples : int
+        Number of outputs drawn for each of the two records.
+    event : str
+        The event in plain words.
+    p_first, p_second : Frequency
+        How often the event happened under each record, in the half of the outputs that was not
+        used to choose it.
+    distance : float or None
+        Euclidean distance of the two records, for a metric bound.
+    claimed : float or None
+        Epsilon the mechanism claims, where it says so itself.
+
+    Examples
+    --------
+    >>> half = Frequency(value=0.5, low=0.48, high=0.52)
+    >>> tenth = Frequency(value=0.1, low=0.08, high=0.12)
+    >>> result = AuditResult(1.386, 0.999, 10_000, "output >= 1", half, tenth, claimed=1.0)
+    >>> print(result)
+    at 99.9% confidence epsilon is at least 1.386 (claimed 1)
+    >>> result.exceeds(1.0)
+    True
+    """
+
+    epsilon: float
+    confidence: float
+    samples: int
+    event: str
+    p_first: Frequency
+    p_second: Frequency
+    distance: float | None = None
+    claimed: float | None = None
+
+    def exceeds(self, claimed: float) -> bool:
+        """Tell whether the bound shows that a claimed epsilon is too small.
+
+        Parameters
+        ----------
+        claimed : float
+            Epsilon in the same unit as the bound: per unit of distance for a metric bound.
+
+        Returns
+        -------
+        exceeds : bool
+            True if the bound is above the claim; False proves nothing.
+
+        Raises
+        ------
+        ParameterError
+            If `claimed` is not a number >= 0.
+        """
+        number = isinstance(claimed, numbers.Real) and not isinstance(claimed, bool)
+        if not number or not claimed >= 0:
+            raise ParameterError(f"claimed must be a number >= 0, got {claimed!r}")
+        return bool(self.epsilon > claimed)
+
+    def __str__(self) -> str:
+        unit = "" if self.distance is None else " per unit of distance"
+        claim = "" if self.claimed is None else f" (claimed {self.claimed:.4g})"
+        confidence = f"{100 * self.confidence:.10g}%"
+        return f"at {confidence} confidence epsilon is at least {self.epsilon:.4g}{unit}{claim}"

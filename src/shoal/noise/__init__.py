@@ -1,0 +1,20 @@
+"""Random sources, exact integer noise, and the public lattice that records are rounded to."""
+
+from shoal.noise.discrete_gaussian import discrete_gaussian
+from shoal.noise.discrete_laplace import discrete_laplace
+from shoal.noise.finite_precision import corrected_epsilon
+from shoal.noise.k_norm import k_norm
+from shoal.noise.lattice import Lattice
+from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source
+
+__all__ = [
+    "Lattice",
+    "RandomSource",
+    "SecureSource",
+    "SeededSource",
+    "as_source",
+    "corrected_epsilon",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "k_norm",
+]

@@ -1,0 +1,165 @@
+"""Where every random word comes from: the operating system's entropy, or a seed.
+
+A :class:`SecureSource` runs AES in counter mode (randomgen's ``AESCounter``) under a key from
+``os.urandom``. Each thread has a key of its own, and a forked child draws new keys before its first
+word, so that no two streams are ever the same. A :class:`SeededSource` is for tests and
+experiments: whatever it makes is marked as seeded and its guarantee does not hold.
+"""
+
+import hashlib
+import numbers
+import os
+import threading
+from typing import Any, NoReturn, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+from randomgen import AESCounter
+
+from shoal.exceptions import ParameterError
+
+__all__ = ["RandomSource", "SecureSource", "SeededSource", "as_source"]
+
+Words = npt.NDArray[np.uint64]
+
+
+@runtime_checkable
+class RandomSource(Protocol):
+    """What a sampler needs: independent uniform 64-bit words."""
+
+    seeded: bool
+
+    def words(self, count: int) -> Words:
+        """Draw ``count`` independent uniform words."""
+
+
+class _Forks:
+    """Counts the forks above this process, so that a child knows that it is one."""
+
+    depth = 0
+
+    @classmethod
+    def enter_child(cls) -> None:
+        cls.depth += 1
+
+
+os.register_at_fork(after_in_child=_Forks.enter_child)
+
+
+class SecureSource:
+    """Words from AES in counter mode, keyed from the operating system.
+
+    Examples
+    --------
+    >>> from shoal.noise import SecureSource
+    >>> SecureSource().words(3).shape
+    (3,)
+    """
+
+    seeded = False
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def words(self, count: int) -> Words:
+        """Draw ``count`` independent uniform words.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        words : ndarray of uint64, shape (count,)
+            The words.
+        """
+        # The process number alone would miss a child that a name space numbers as its parent; the
+        # hook alone would miss a fork made by C code.
+        owner = (os.getpid(), _Forks.depth)
+        if getattr(self._local, "owner", None) != owner:
+            self._local.generator = AESCounter(key=int.from_bytes(os.urandom(16), "little"))
+            self._local.owner = owner
+        words: Words = self._local.generator.random_raw(count)
+        return words
+
+    def __reduce__(self) -> tuple[type["SecureSource"], tuple[()]]:
+        # A copy in another process gets keys of its own.
+        return SecureSource, ()
+
+
+class SeededSource:
+    """Words that a seed fixes, for tests and experiments only.
+
+    Parameters
+    ----------
+    seed : int or bytes
+        The same seed gives the same words.
+
+    Examples
+    --------
+    >>> from shoal.noise import SeededSource
+    >>> bool((SeededSource(7).words(4) == SeededSource(7).words(4)).all())
+    True
+    """
+
+    seeded = True
+
+    def __init__(self, seed: int | bytes) -> None:
+        text = seed if isinstance(seed, bytes) else str(int(seed)).encode()
+        digest = hashlib.sha256(b"shoal seeded source:" + text).digest()
+        self._generator = AESCounter(key=int.from_bytes(digest[:16], "little"))
+        self._lock = threading.Lock()
+
+    def words(self, count: int) -> Words:
+        """Draw ``count`` words, the next ones of the seed's stream.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        words : ndarray of uint64, shape (count,)
+            The words.
+        """
+        with self._lock:
+            words: Words = self._generator.random_raw(count)
+        return words
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a seeded source is not pickled: pass the seed itself as random_state")
+
+
+def as_source(random_state: Any) -> RandomSource:
+    """Turn scikit-learn's ``random_state`` into a source of words.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy RandomState or Generator, or a source
+        None takes the operating system's entropy; everything else marks the result as seeded.
+
+    Returns
+    -------
+    source : RandomSource
+        A secure source for None, else a seeded one.
+
+    Examples
+    --------
+    >>> from shoal.noise import as_source
+    >>> as_source(None).seeded, as_source(0).seeded
+    (False, True)
+    """
+    if random_state is None:
+        return SecureSource()
+    if isinstance(random_state, RandomSource):
+        return random_state
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        return SeededSource(int(random_state))
+    if isinstance(random_state, np.random.RandomState | np.random.Generator):
+        return SeededSource(random_state.bytes(16))
+    raise ParameterError(
+        "random_state must be None (secure), an integer, or a numpy RandomState or Generator, "
+        f"got {type(random_state).__name__}"
+    )

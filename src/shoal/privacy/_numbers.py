@@ -1,0 +1,63 @@
+"""Checks of the numbers that promises are made of: each names the parameter, the rule, the value."""
+
+import math
+import numbers
+from typing import Any
+
+from shoal.exceptions import ParameterError
+
+
+def positive(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float above zero."""
+    number = _real(name, value, "a finite number > 0")
+    if not (math.isfinite(number) and number > 0):
+        raise ParameterError(f"{name} must be a finite number > 0, got {value!r}")
+    return number
+
+
+def non_negative(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float that is zero or more."""
+    number = _real(name, value, "a finite number >= 0")
+    if not (math.isfinite(number) and number >= 0):
+        raise ParameterError(f"{name} must be a finite number >= 0, got {value!r}")
+    return number
+
+
+def probability(name: str, value: Any) -> float:
+    """Return ``value`` as a float with 0 <= value < 1."""
+    number = _real(name, value, "a number in [0, 1)")
+    if not 0 <= number < 1:
+        raise ParameterError(f"{name} must be a number in [0, 1), got {value!r}")
+    return number
+
+
+def positive_probability(name: str, value: Any) -> float:
+    """Return ``value`` as a float with 0 < value < 1."""
+    number = _real(name, value, "a number in (0, 1)")
+    if not 0 < number < 1:
+        raise ParameterError(f"{name} must be a number in (0, 1), got {value!r}")
+    return number
+
+
+def count(name: str, value: Any) -> int:
+    """Return ``value`` as an int that is one or more."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ParameterError(f"{name} must be a whole number >= 1, got {value!r}")
+    return int(value)
+
+
+def text(name: str, value: Any) -> str:
+    """Return ``value`` if it is a string."""
+    if not isinstance(value, str):
+        raise ParameterError(f"{name} must be a string, got {value!r}")
+    return str(value)
+
+
+def _real(name: str, value: Any, rule: str) -> float:
+    # bool is a number to Python; as an epsilon it is a mistake.
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ParameterError(f"{name} must be {rule}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParameterError(f"{name} must be {rule}, got a number beyond float64") from None

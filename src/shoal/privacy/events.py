@@ -1,0 +1,283 @@
+"""What was done to the records, as frozen events that accountants interpret.
+
+An event says which noise was added and how far one record could move the noiseless value. It holds
+no result and no record, so it can be stored and shown. Pure functions turn it into numbers:
+:func:`shoal.privacy.accounting.cost` and :func:`shoal.privacy.compose`.
+
+``sensitivity`` is always stated for the adjacency that the promise names.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from shoal.exceptions import ParameterError, UnknownEventError
+from shoal.privacy import _numbers
+
+__all__ = [
+    "ApproximateEvent",
+    "Composed",
+    "DiscreteGaussianEvent",
+    "DiscreteLaplaceEvent",
+    "Event",
+    "GaussianEvent",
+    "KNormEvent",
+    "LaplaceEvent",
+    "MetricEvent",
+    "Parallel",
+    "PureEvent",
+    "Repeated",
+    "event_from_dict",
+    "event_to_dict",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One access to private records; use its subclasses.
+
+    Parameters
+    ----------
+    purpose : str, default=""
+        What it is spent on, in a few words, for the ledger's table.
+
+    Examples
+    --------
+    >>> LaplaceEvent(scale=2.0, sensitivity=1.0, purpose="counts").purpose
+    'counts'
+    """
+
+    purpose: str = ""
+
+    def __post_init__(self) -> None:
+        """Check every field, and turn numpy's numbers into Python's."""
+        for field in fields(self):
+            check = _CHECKS[field.name]
+            object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceEvent(Event):
+    """Independent Laplace noise on each entry; ``sensitivity`` is in L1."""
+
+    scale: float
+    sensitivity: float
+    dimension: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscreteLaplaceEvent(Event):
+    """Independent two-sided geometric noise, P(z) ~ exp(-|z|/scale), on integers.
+
+    ``sensitivity`` is in L1 and in steps of the lattice. The noise may live on a finer lattice as
+    long as that one contains the integers.
+    """
+
+    scale: float
+    sensitivity: float
+    dimension: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianEvent(Event):
+    """Independent normal noise on each entry; ``sensitivity`` is in L2."""
+
+    sigma: float
+    sensitivity: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscreteGaussianEvent(Event):
+    """Independent noise P(z) ~ exp(-z^2/(2 sigma^2)) on integers; ``sensitivity`` is in L2."""
+
+    sigma: float
+    sensitivity: float
+    dimension: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class KNormEvent(Event):
+    """Noise of density ~ exp(-||z||/scale) in any norm; ``sensitivity`` is in that norm."""
+
+    scale: float
+    sensitivity: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureEvent(Event):
+    """Any step that is epsilon-differentially private."""
+
+    epsilon: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximateEvent(Event):
+    """Any step that is (epsilon, delta)-differentially private, with delta > 0."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricEvent(Event):
+    """A step with metric privacy: ``epsilon`` per ``unit`` of distance."""
+
+    epsilon: float
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composed(Event):
+    """Steps on the same records, one after the other: all of them count.
+
+    Examples
+    --------
+    >>> step = PureEvent(epsilon=0.5)
+    >>> len(Composed(events=[step, step]).events)
+    2
+    """
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parallel(Event):
+    """Steps on disjoint parts of the records: the worst one counts.
+
+    Valid under add/remove, where one record lies in one part. A substituted record may leave one
+    part and enter another, so account under add/remove and convert the result.
+    """
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeated(Event):
+    """The same step ``times`` times on the same records."""
+
+    event: Event
+    times: int
+
+
+def event_to_dict(event: Event) -> dict[str, Any]:
+    """Return a dictionary of plain values from which the event can be rebuilt.
+
+    Parameters
+    ----------
+    event : Event
+        One of the events of this module.
+
+    Returns
+    -------
+    plain : dict
+        The class name under ``"type"`` and one item per field.
+
+    Raises
+    ------
+    UnknownEventError
+        If the event is of a class that this module does not define.
+
+    Examples
+    --------
+    >>> event_to_dict(PureEvent(epsilon=0.5, purpose="counts"))
+    {'type': 'PureEvent', 'purpose': 'counts', 'epsilon': 0.5}
+    """
+    if type(event) not in _BY_NAME.values():
+        raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {event!r}")
+    plain: dict[str, Any] = {"type": type(event).__name__}
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if isinstance(value, Event):
+            value = event_to_dict(value)
+        elif isinstance(value, tuple):
+            value = [event_to_dict(child) for child in value]
+        plain[field.name] = value
+    return plain
+
+
+def event_from_dict(plain: Mapping[str, Any]) -> Event:
+    """Rebuild an event from :func:`event_to_dict`.
+
+    Parameters
+    ----------
+    plain : mapping
+        What :func:`event_to_dict` returned, possibly after a trip through JSON.
+
+    Returns
+    -------
+    event : Event
+        The same event.
+
+    Raises
+    ------
+    UnknownEventError
+        If the class is unknown, or fields are missing or too many.
+    ParameterError
+        If a number breaks its rule.
+
+    Examples
+    --------
+    >>> event_from_dict({"type": "PureEvent", "purpose": "counts", "epsilon": 0.5})
+    PureEvent(purpose='counts', epsilon=0.5)
+    """
+    if not isinstance(plain, Mapping) or plain.get("type") not in _BY_NAME:
+        raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {plain!r}")
+    kind = _BY_NAME[plain["type"]]
+    expected = {field.name for field in fields(kind)}
+    given = dict(plain)
+    del given["type"]
+    if set(given) != expected:
+        raise UnknownEventError(
+            f"{kind.__name__} must have the fields {sorted(expected)}, got {sorted(given)}"
+        )
+    if "event" in given:
+        given["event"] = event_from_dict(given["event"])
+    if "events" in given:
+        if not isinstance(given["events"], list):
+            raise UnknownEventError(f"events must be a list, got {given['events']!r}")
+        given["events"] = tuple(event_from_dict(child) for child in given["events"])
+    return kind(**given)
+
+
+def _one_event(name: str, value: Any) -> Event:
+    if not isinstance(value, Event):
+        raise ParameterError(f"{name} must be an Event, got {value!r}")
+    return value
+
+
+def _many_events(name: str, value: Any) -> tuple[Event, ...]:
+    if isinstance(value, Event) or not hasattr(value, "__iter__"):
+        raise ParameterError(f"{name} must be a sequence of events, got {value!r}")
+    return tuple(_one_event(f"each of {name}", child) for child in value)
+
+
+_CHECKS = {
+    "purpose": _numbers.text,
+    "unit": _numbers.text,
+    "scale": _numbers.positive,
+    "sigma": _numbers.positive,
+    "sensitivity": _numbers.positive,
+    "epsilon": _numbers.positive,
+    "delta": _numbers.positive_probability,
+    "dimension": _numbers.count,
+    "times": _numbers.count,
+    "event": _one_event,
+    "events": _many_events,
+}
+
+_BY_NAME: dict[str, type[Event]] = {
+    kind.__name__: kind
+    for kind in (
+        LaplaceEvent,
+        DiscreteLaplaceEvent,
+        GaussianEvent,
+        DiscreteGaussianEvent,
+        KNormEvent,
+        PureEvent,
+        ApproximateEvent,
+        MetricEvent,
+        Composed,
+        Parallel,
+        Repeated,
+    )
+}
