@@ -1,3 +1,34 @@
-"""Private clustering: find the clusters, hide the individuals."""
+"""Private clustering: find the clusters, hide the individuals.
+
+The public names live in rooms (``shoal.cluster``, ``shoal.mechanisms``, ``shoal.privacy`` ...); the
+most used ones are here as well and are loaded when first asked for.
+"""
+
+import importlib
+from typing import Any
 
 __version__ = "0.1.0"
+
+_ROOMS = {
+    "Adjacency": "privacy",
+    "DPKMeans": "cluster",
+    "Guarantee": "privacy",
+    "Laplace": "mechanisms",
+    "Ledger": "privacy",
+    "Release": "privacy",
+    "epsilon_lower_bound": "audit",
+    "metric_epsilon_lower_bound": "audit",
+}
+
+__all__ = ["__version__", *_ROOMS]  # noqa: PLE0604 - names are made of the table above
+
+
+def __getattr__(name: str) -> Any:
+    room = _ROOMS.get(name)
+    if room is None:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"shoal.{room}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

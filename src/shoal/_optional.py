@@ -35,7 +35,9 @@ def require(package: str, *, extra: str) -> ModuleType:
         return importlib.import_module(package)
     except ModuleNotFoundError as missing:
         # A module that is there but lacks a part of its own is a broken install, not a missing extra.
-        if missing.name is None or not (package == missing.name or package.startswith(missing.name + ".")):
+        if missing.name is None or not (
+            package == missing.name or package.startswith(missing.name + ".")
+        ):
             raise
         raise MissingPackageError(
             f"{package} is not installed: run `pip install 'shoal[{extra}]'`"

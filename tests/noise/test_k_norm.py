@@ -1,4 +1,5 @@
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -114,3 +115,42 @@ def test_bad_dimension_and_scale():
         k_norm(1, 0, scale=1.0, source=SeededSource(1))
     with pytest.raises(ParameterError, match="scale must be above 0"):
         k_norm(1, 2, scale=0.0, source=SeededSource(1))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5, 40])
+def test_error_of_the_doubles_is_below_the_slack(dimension, monkeypatch):
+    """Lemma 5 of proofs/noise.md: vectors before rounding, against 120-bit arithmetic."""
+    import mpmath
+
+    caught = []
+    real = MODULE.np.rint
+
+    class Spy:
+        def __getattr__(self, name):
+            return (
+                (lambda v: caught.append(v.copy()) or real(v))
+                if name == "rint"
+                else getattr(np, name)
+            )
+
+    pairs = (dimension + 1) // 2
+    words = SeededSource(6).words(60 * (pairs + dimension)).reshape(pairs + dimension, 60)
+    kept = (words >> np.uint64(1)).copy()
+    monkeypatch.setattr(MODULE, "np", Spy())
+    MODULE._fill(np.empty((60, dimension), np.int64), words, Fraction(1), SeededSource(7))
+    worst = 0.0
+    with mpmath.workprec(120):
+        for row in range(60):
+            u = [mpmath.mpf(int(k)) / 2**63 for k in kept[:, row]]
+            exponentials = [-mpmath.log(x) for x in u[pairs:]]
+            normals = []
+            for x, e in zip(u[:pairs], exponentials[:pairs], strict=True):
+                angle = 2 * mpmath.pi * (x - 0.5)
+                normals += [mpmath.sqrt(e) * mpmath.cos(angle), mpmath.sqrt(e) * mpmath.sin(angle)]
+            normals = normals[:dimension]
+            norm = mpmath.sqrt(sum(g * g for g in normals))
+            stretch = sum(exponentials) / norm
+            bound = MODULE.SLACK * (dimension + 4 * mpmath.sqrt(dimension) * stretch)
+            for i, g in enumerate(normals):
+                worst = max(worst, float(abs(stretch * g - float(caught[0][i, row])) / bound))
+    assert worst < 0.25

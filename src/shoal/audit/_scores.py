@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.exceptions import ParameterError
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -95,11 +97,21 @@ def custom_score(
     Returns
     -------
     score : Score
+
+    Raises
+    ------
+    ParameterError
+        When it is called and does not give one number an output.
     """
 
     def function(outputs: FloatArray) -> FloatArray:
-        values = score(outputs[:, 0] if flat else outputs, first, second)
-        return np.asarray(values, dtype=np.float64).reshape(len(outputs), 1)
+        values = np.asarray(score(outputs[:, 0] if flat else outputs, first, second))
+        if values.shape != (len(outputs),) or values.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"score must give one number an output, shape {(len(outputs),)}, "
+                f"got {values.dtype} of shape {values.shape}"
+            )
+        return values.astype(np.float64)[:, None]
 
     return Score(("score",), function)
 

@@ -80,7 +80,7 @@ def epsilon_lower_bound(
     >>> result.exceeds(np.log(3)), result.exceeds(1.0)
     (False, True)
     """
-    check_parameters(samples=samples, delta=delta, confidence=confidence)
+    check_parameters(samples=samples, delta=delta, confidence=confidence, score=score)
     outputs_first = draw(mechanism, first, samples, name="first")
     outputs_second = draw(mechanism, second, samples, name="second")
     if outputs_first.shape != outputs_second.shape:
@@ -112,12 +112,14 @@ def epsilon_lower_bound(
     return replace(result, claimed=claimed_epsilon(mechanism, first, second, delta=delta))
 
 
-def check_parameters(*, samples: int, delta: float, confidence: float) -> None:
+def check_parameters(
+    *, samples: int, delta: float, confidence: float, score: CustomScore | None
+) -> None:
     """Refuse parameters that break their rule.
 
     Parameters
     ----------
-    samples, delta, confidence
+    samples, delta, confidence, score
         As in :func:`epsilon_lower_bound`.
 
     Raises
@@ -133,6 +135,8 @@ def check_parameters(*, samples: int, delta: float, confidence: float) -> None:
         raise ParameterError(f"delta must be in [0, 1), got {delta!r}")
     if not _is_number(confidence) or not 0.0 < confidence < 1.0:
         raise ParameterError(f"confidence must be between 0 and 1, got {confidence!r}")
+    if score is not None and not callable(score):
+        raise ParameterError(f"score must be a callable or None, got {score!r}")
 
 
 def _is_number(value: object) -> bool:

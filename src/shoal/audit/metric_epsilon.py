@@ -63,7 +63,7 @@ def metric_epsilon_lower_bound(
     >>> result.distance, result.exceeds(2.0), result.exceeds(1.8)
     (1.0, False, True)
     """
-    check_parameters(samples=samples, delta=0.0, confidence=confidence)
+    check_parameters(samples=samples, delta=0.0, confidence=confidence, score=score)
     vector_first = as_vector(first, name="first")
     vector_second = as_vector(second, name="second")
     if vector_first.size != vector_second.size:

@@ -1,1 +1,43 @@
-"""cli"""
+"""The command line: one command a file; each parses, calls and prints."""
+
+import sys
+
+import typer
+
+from shoal import __version__
+from shoal.cli.demo import demo
+from shoal.exceptions import ShoalError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="shoal",
+    help="Private clustering: find the clusters, hide the individuals.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"shoal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """Private clustering: find the clusters, hide the individuals."""
+
+
+def main() -> None:
+    """Run the command line; bad input ends with one clear line and exit code 2."""
+    try:
+        app()
+    except ShoalError as error:
+        typer.echo(f"shoal: {error}", err=True)
+        sys.exit(2)

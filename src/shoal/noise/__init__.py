@@ -5,7 +5,7 @@ from shoal.noise.discrete_laplace import discrete_laplace
 from shoal.noise.finite_precision import corrected_epsilon
 from shoal.noise.k_norm import k_norm
 from shoal.noise.lattice import Lattice
-from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source
+from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
 
 __all__ = [
     "Lattice",
@@ -16,5 +16,6 @@ __all__ = [
     "corrected_epsilon",
     "discrete_gaussian",
     "discrete_laplace",
+    "is_seeded",
     "k_norm",
 ]

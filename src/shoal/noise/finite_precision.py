@@ -3,7 +3,7 @@
 shoal's own samplers are exact and need no correction. A client that draws Laplace noise in plain
 doubles and rounds the report to the public lattice (a browser, a phone) does: it must draw at the
 smaller epsilon' given here to keep epsilon. Andres, Bordenabe, Chatzikokolakis & Palamidessi
-(2013), theorem 4.1, and its form for d dimensions (proofs/noise.md, theorem 5).
+(2013), theorem 4.1, and its form for d dimensions (proofs/noise.md, theorem 6).
 """
 
 import math

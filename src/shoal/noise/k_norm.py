@@ -29,7 +29,8 @@ __all__ = ["k_norm"]
 BITS = 63
 CHUNK_VALUES = 1 << 15  # random words at a time, so that every intermediate stays in cache
 TRUSTED = 43  # a uniform below 2^(TRUSTED - BITS) has too few known bits for the bound below
-SLACK = 2.0**-41  # per unit of scale and coordinate (proofs/noise.md, lemma 4)
+SHORTEST = 2.0**-9  # the square root of a smaller exponential has lost too many bits, likewise
+SLACK = 2.0**-41  # per unit of scale and column, for up to 512 columns (proofs/noise.md, lemma 5)
 
 
 def k_norm(
@@ -99,9 +100,11 @@ def _fill(
         rounded = np.rint(normals)
         normals -= rounded
         np.abs(normals, out=normals)
-        margin = 0.5 - SLACK * (float(scale) * dimension + 4.0 * math.sqrt(dimension) * stretch)
-        unsure = ~(normals.max(axis=0) < margin)
+        error = float(scale) * dimension + 4.0 * math.sqrt(dimension) * stretch
+        error *= SLACK * max(1.0, dimension / 512)
+        unsure = ~(normals.max(axis=0) < 0.5 - error)
         unsure |= prefixes.min(axis=0) < 2**TRUSTED
+        unsure |= lengths.min(axis=0) < SHORTEST
         noise[...] = rounded.T
     for i in np.flatnonzero(unsure):
         known = [int(prefix) for prefix in prefixes[:, i]]

@@ -130,8 +130,10 @@ class Lattice:
         indices : ndarray of int64, shape (n, d)
             The nearest lattice points inside the box.
         """
-        indices = X - self.origin
-        indices /= self.step
+        # A record so far away that its index overflows becomes infinite, and is clipped like others.
+        with np.errstate(over="ignore"):
+            indices = X - self.origin
+            indices /= self.step
         np.rint(indices, out=indices)
         np.clip(indices, self.low, self.high, out=indices)
         return indices.astype(np.int64)

@@ -18,7 +18,7 @@ from randomgen import AESCounter
 
 from shoal.exceptions import ParameterError
 
-__all__ = ["RandomSource", "SecureSource", "SeededSource", "as_source"]
+__all__ = ["RandomSource", "SecureSource", "SeededSource", "as_source", "is_seeded"]
 
 Words = npt.NDArray[np.uint64]
 
@@ -132,6 +132,33 @@ class SeededSource:
         raise TypeError("a seeded source is not pickled: pass the seed itself as random_state")
 
 
+_SECURE = SecureSource()  # one for all: its threads and forks have keys of their own anyway
+
+
+def is_seeded(random_state: Any) -> bool:
+    """Tell whether what this ``random_state`` makes can be repeated, and so promises nothing.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy RandomState or Generator, or a source
+        As for :func:`as_source`, from which it takes no words.
+
+    Returns
+    -------
+    seeded : bool
+        False only for None and secure sources.
+
+    Examples
+    --------
+    >>> from shoal.noise import is_seeded
+    >>> is_seeded(None), is_seeded(0)
+    (False, True)
+    """
+    if isinstance(random_state, RandomSource):
+        return random_state.seeded
+    return random_state is not None
+
+
 def as_source(random_state: Any) -> RandomSource:
     """Turn scikit-learn's ``random_state`` into a source of words.
 
@@ -152,7 +179,7 @@ def as_source(random_state: Any) -> RandomSource:
     (False, True)
     """
     if random_state is None:
-        return SecureSource()
+        return _SECURE
     if isinstance(random_state, RandomSource):
         return random_state
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):

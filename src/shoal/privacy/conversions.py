@@ -1,36 +1,24 @@
 """Conversions between kinds of promise, each the best that is proved in ``proofs/composition.md``.
 
 Pure epsilon, zero-concentrated differential privacy (zCDP, Bun and Steinke 2016) and
-(epsilon, delta); from add/remove to substitution and to groups; from metric privacy to the local
-one. All results are upper bounds on what is lost.
+(epsilon, delta); and from metric privacy to the local one. From one record to several, and from
+add/remove to substitution: :mod:`shoal.privacy.groups`. All results are upper bounds on what is
+lost.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
 
-from shoal.exceptions import GuaranteeError
-from shoal.privacy import _numbers
+from shoal import _numbers
 
 __all__ = [
-    "Loss",
     "epsilon_to_zcdp",
-    "group",
-    "group_zcdp",
     "laplace_to_zcdp",
     "metric_to_local",
     "pure_to_zcdp",
-    "substitute",
-    "substitute_zcdp",
     "zcdp_to_delta",
     "zcdp_to_epsilon",
 ]
-
-
-class Loss(NamedTuple):
-    """An (epsilon, delta) pair."""
-
-    epsilon: float
-    delta: float
 
 
 def pure_to_zcdp(epsilon: float) -> float:
@@ -89,7 +77,7 @@ def laplace_to_zcdp(epsilon: float) -> float:
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
     """Return the epsilon that rho-zCDP implies at this delta.
 
-    The minimum over the order alpha of Canonne, Kamath and Steinke (2020, Proposition 12), never
+    The minimum over the order alpha of Canonne, Kamath and Steinke (2020), never
     above ``rho + 2 sqrt(rho ln(1/delta))``.
 
     Parameters
@@ -107,28 +95,18 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
     Examples
     --------
     >>> round(zcdp_to_epsilon(0.1, 1e-6), 3)
-    2.219
+    2.142
     """
     rho = _numbers.non_negative("rho", rho)
     delta = _numbers.positive_probability("delta", delta)
     if rho == 0:
         return 0.0
     log_inverse = -math.log(delta)
-    # The derivative has the sign of rho (alpha-1)^2 - ln(1/(alpha delta)), which only grows.
-    low, high = 0.0, math.sqrt(log_inverse / rho)
-    simple = high
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        if rho * middle * middle < log_inverse - math.log1p(middle):
-            low = middle
-        else:
-            high = middle
+    # With t = alpha - 1, the derivative has the sign of rho t^2 + ln(1+t) - ln(1/delta).
+    simple = math.sqrt(log_inverse / rho)
+    best = _boundary(0.0, simple, lambda t: rho * t * t + math.log1p(t) < log_inverse)
     # Every order gives a valid epsilon, so rounding in the search costs no privacy.
-    return max(
-        0.0, min(_epsilon_at(rho, log_inverse, order) for order in (low, high, simple) if order > 0)
-    )
+    return max(0.0, min(_epsilon_at(t, rho, log_inverse) for t in (best, simple)))
 
 
 def zcdp_to_delta(rho: float, epsilon: float) -> float:
@@ -153,17 +131,15 @@ def zcdp_to_delta(rho: float, epsilon: float) -> float:
     """
     rho = _numbers.non_negative("rho", rho)
     epsilon = _numbers.non_negative("epsilon", epsilon)
-    low, high = -800.0, 0.0  # natural logarithm of delta
-    if rho == 0 or zcdp_to_epsilon(rho, math.exp(-700)) <= epsilon:
-        return 0.0 if rho == 0 else math.exp(-700)
-    low = -700.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        if middle >= -1e-16 or zcdp_to_epsilon(rho, math.exp(middle)) <= epsilon:
-            high = middle
-        else:
-            low = middle
-    return math.exp(high)
+    if rho == 0:
+        return 0.0
+    # With t = alpha - 1, the derivative of ln(delta) is rho (2t+1) + ln(t/(1+t)) - epsilon.
+    low, high = 0.0, 1.0
+    while rho * (2 * high + 1) - math.log1p(1 / high) < epsilon:
+        low, high = high, 2 * high
+    t = _boundary(low, high, lambda t: rho * (2 * t + 1) - math.log1p(1 / t) < epsilon)
+    exponent = t * (rho * (t + 1) - epsilon) - math.log1p(t) - t * math.log1p(1 / t)
+    return math.exp(min(0.0, exponent))
 
 
 def epsilon_to_zcdp(epsilon: float, delta: float) -> float:
@@ -189,14 +165,47 @@ def epsilon_to_zcdp(epsilon: float, delta: float) -> float:
     """
     epsilon = _numbers.positive("epsilon", epsilon)
     delta = _numbers.positive_probability("delta", delta)
-    low, high = 0.0, epsilon
+    high = epsilon
     while zcdp_to_epsilon(high, delta) <= epsilon:
-        low, high = high, 2 * high
+        high *= 2
+    return _boundary(0.0, high, lambda rho: zcdp_to_epsilon(rho, delta) <= epsilon)
+
+
+def metric_to_local(epsilon: float, diameter: float) -> float:
+    """Return the local epsilon of a metric promise over a domain of this diameter.
+
+    Parameters
+    ----------
+    epsilon : float
+        Metric epsilon per unit of distance, > 0.
+    diameter : float
+        Largest distance between two records, in the same unit, > 0.
+
+    Returns
+    -------
+    epsilon : float
+        ``epsilon * diameter``: no two records are easier to tell apart than that.
+
+    Examples
+    --------
+    >>> metric_to_local(0.5, diameter=4.0)
+    2.0
+    """
+    return _numbers.positive("epsilon", epsilon) * _numbers.positive("diameter", diameter)
+
+
+def _epsilon_at(t: float, rho: float, log_inverse: float) -> float:
+    """Epsilon of rho-zCDP through the order 1 + t."""
+    return rho * (1 + t) + (log_inverse - math.log1p(t)) / t - math.log1p(1 / t)
+
+
+def _boundary(low: float, high: float, holds: Callable[[float], bool]) -> float:
+    """Return the last float in (low, high) where ``holds``, true below and false above."""
     while True:
         middle = (low + high) / 2
         if not low < middle < high:
             return low
-        if zcdp_to_epsilon(middle, delta) <= epsilon:
+        if holds(middle):
             low = middle
         else:
             high = middle

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from shoal import _numbers
 from shoal.exceptions import ParameterError, UnknownEventError
-from shoal.privacy import _numbers
 
 __all__ = [
     "ApproximateEvent",
@@ -27,6 +27,7 @@ __all__ = [
     "Parallel",
     "PureEvent",
     "Repeated",
+    "ZCDPEvent",
     "event_from_dict",
     "event_to_dict",
 ]
@@ -108,6 +109,13 @@ class PureEvent(Event):
     """Any step that is epsilon-differentially private."""
 
     epsilon: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZCDPEvent(Event):
+    """Any steps that are together rho-zero-concentrated differentially private."""
+
+    rho: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +228,7 @@ def event_from_dict(plain: Mapping[str, Any]) -> Event:
     >>> event_from_dict({"type": "PureEvent", "purpose": "counts", "epsilon": 0.5})
     PureEvent(purpose='counts', epsilon=0.5)
     """
-    if not isinstance(plain, Mapping) or plain.get("type") not in _BY_NAME:
+    if not isinstance(plain, Mapping) or plain.get("type") not in list(_BY_NAME):
         raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {plain!r}")
     kind = _BY_NAME[plain["type"]]
     expected = {field.name for field in fields(kind)}
@@ -258,6 +266,7 @@ _CHECKS = {
     "sigma": _numbers.positive,
     "sensitivity": _numbers.positive,
     "epsilon": _numbers.positive,
+    "rho": _numbers.positive,
     "delta": _numbers.positive_probability,
     "dimension": _numbers.count,
     "times": _numbers.count,
@@ -274,6 +283,7 @@ _BY_NAME: dict[str, type[Event]] = {
         DiscreteGaussianEvent,
         KNormEvent,
         PureEvent,
+        ZCDPEvent,
         ApproximateEvent,
         MetricEvent,
         Composed,

@@ -40,9 +40,10 @@ def positive_probability(name: str, value: Any) -> float:
 
 
 def count(name: str, value: Any) -> int:
-    """Return ``value`` as an int that is one or more."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ParameterError(f"{name} must be a whole number >= 1, got {value!r}")
+    """Return ``value`` as an int from 1 to 2^53, where floats still count exactly."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or not 1 <= value <= 2**53:
+        raise ParameterError(f"{name} must be a whole number from 1 to 2^53, got {value!r}")
     return int(value)
 
 

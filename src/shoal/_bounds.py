@@ -1,0 +1,67 @@
+"""Public bounds of the records: given by the caller, never computed from records."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.exceptions import MissingBoundsError, ParameterError
+
+__all__ = ["Box", "public_box"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class Box(NamedTuple):
+    """Two opposite corners of the public domain."""
+
+    low: Floats
+    high: Floats
+
+
+def public_box(bounds: Any, columns: int) -> Box:
+    """Check public bounds and spread them over the columns.
+
+    Parameters
+    ----------
+    bounds : tuple (low, high)
+        Two numbers, or one value per column in each.
+    columns : int
+        Number of columns of the records.
+
+    Returns
+    -------
+    box : Box
+        Low and high corner, each of shape (columns,).
+
+    Raises
+    ------
+    MissingBoundsError
+        If there are none.
+    ParameterError
+        If they are not finite, not in order, or of another length.
+    """
+    if bounds is None:
+        raise MissingBoundsError(
+            "bounds must be given, got None: pass public bounds=(low, high), two numbers or one "
+            "value per column, known without looking at the records"
+        )
+    try:
+        low, high = (np.array(corner, dtype=np.float64) for corner in bounds)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "bounds must be a pair (low, high) of numbers or of one value per column, "
+            f"got {bounds!r}"
+        ) from None
+    for name, corner in (("low", low), ("high", high)):
+        if corner.shape not in ((), (columns,)):
+            raise ParameterError(
+                f"bounds must have one value or {columns} values (one per column) in {name}, "
+                f"got shape {corner.shape}"
+            )
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ParameterError(f"bounds must be finite, got {bounds!r}")
+    if not (low < high).all():
+        raise ParameterError(f"bounds must have low < high in every column, got {bounds!r}")
+    shape = (columns,)
+    return Box(np.broadcast_to(low, shape).copy(), np.broadcast_to(high, shape).copy())

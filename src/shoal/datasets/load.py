@@ -1,0 +1,129 @@
+"""Load a known data set, checked against its digest."""
+
+import gzip
+import hashlib
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import sklearn.datasets
+
+from shoal.datasets.dataset import Bounds, Dataset, FloatArray, IntArray
+from shoal.datasets.info import DatasetInfo
+from shoal.datasets.registry import REGISTRY
+from shoal.exceptions import DataError, ParameterError
+
+VARIABLE = "SHOAL_DATA"
+
+
+def list_datasets() -> tuple[DatasetInfo, ...]:
+    """List the data sets that :func:`load` knows.
+
+    Returns
+    -------
+    entries : tuple of DatasetInfo
+        Name, file, licence, bounds and the reason for them; those with ``bundled`` need no file.
+
+    Examples
+    --------
+    >>> [info.name for info in list_datasets() if info.bundled]
+    ['iris', 'digits', 'wine', 'breast_cancer']
+    """
+    return REGISTRY
+
+
+def load(name: str, *, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        A name of :func:`list_datasets`.
+    data_dir : path-like, optional
+        Folder of the data files; by default the one that the environment variable ``SHOAL_DATA``
+        names. Sets that come with scikit-learn need none.
+
+    Returns
+    -------
+    dataset : Dataset
+        Records as stored, not clipped, with the public bounds of the registry.
+
+    Raises
+    ------
+    ParameterError
+        If no data set has this name.
+    DataError
+        If the file is not there, or is not the file the registry describes.
+
+    Examples
+    --------
+    >>> print(load("iris"))
+    iris: 150 records x 4 columns, 3 labels
+    """
+    info = next((entry for entry in REGISTRY if entry.name == name), None)
+    if info is None:
+        known = ", ".join(entry.name for entry in REGISTRY)
+        raise ParameterError(f"name must be one of {known}, got {name!r}")
+    return _load_bundled(info) if info.file is None else _load_file(info, info.file, data_dir)
+
+
+def _load_bundled(info: DatasetInfo) -> Dataset:
+    bunch = getattr(sklearn.datasets, f"load_{info.name}")()
+    columns = tuple(str(column) for column in bunch.feature_names)
+    return _dataset(info, bunch.data, bunch.target, columns)
+
+
+def _load_file(info: DatasetInfo, file: str, data_dir: str | os.PathLike[str] | None) -> Dataset:
+    content = _read(info, _folder(info, data_dir) / file)
+    if file.endswith(".gz"):
+        content = gzip.decompress(content)
+    header, _, rows = content.decode("utf-8").partition("\n")
+    names = header.split(",")
+    table = np.loadtxt(io.StringIO(rows), delimiter=",", ndmin=2)
+    X = table[:, [names.index(column) for column in info.columns]]
+    y = None if info.label is None else table[:, names.index(info.label)]
+    return _dataset(info, X, y, info.columns)
+
+
+def _folder(info: DatasetInfo, data_dir: str | os.PathLike[str] | None) -> Path:
+    folder = data_dir if data_dir is not None else os.environ.get(VARIABLE)
+    if not folder:
+        raise DataError(
+            f"{info.name} needs the file {info.file}: set {VARIABLE} to the folder that holds it, "
+            "or pass data_dir"
+        )
+    return Path(folder)
+
+
+def _read(info: DatasetInfo, path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        raise DataError(
+            f"{info.name} needs the file {info.file}, which is not in {str(path.parent)!r}: "
+            f"set {VARIABLE} to the folder that holds it, or pass data_dir"
+        ) from None
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != info.sha256:
+        raise DataError(
+            f"{info.file} must have sha256 {info.sha256}, got {digest}: "
+            "it was changed or is another version, get it again"
+        )
+    return content
+
+
+def _dataset(
+    info: DatasetInfo, X: FloatArray, y: FloatArray | IntArray | None, columns: tuple[str, ...]
+) -> Dataset:
+    limits = np.array(info.limits)
+    bounds: Bounds = (limits[:, 0].copy(), limits[:, 1].copy())
+    return Dataset(
+        name=info.name,
+        X=np.ascontiguousarray(X, dtype=np.float64),
+        y=None if y is None else y.astype(np.int64),
+        bounds=bounds,
+        columns=columns,
+        licence=info.licence,
+        source=info.source,
+    )

@@ -1,0 +1,273 @@
+"""The data sets shoal knows: file, sha256, licence, and public bounds with the reason for them.
+
+Bounds come from what is known about the columns before any record is seen (units, instruments,
+code books, the frame of a synthetic set). None is computed from records, here or at load time.
+"""
+
+from shoal.datasets.info import DatasetInfo
+
+UCI = "CC BY 4.0 (UCI)"
+SIPU = "no formal licence: public research benchmark, cite the paper"
+
+
+def _plane(
+    name: str,
+    limits: tuple[float, float],
+    sha256: str,
+    *,
+    reason: str,
+    source: str,
+    licence: str = SIPU,
+    label: str | None = "label",
+    folder: str = "",
+) -> DatasetInfo:
+    """Describe a synthetic set in the plane, with one frame for both columns."""
+    return DatasetInfo(
+        name=name,
+        limits=(limits, limits),
+        reason=reason,
+        licence=licence,
+        source=source,
+        columns=("x", "y"),
+        label=label,
+        file=f"{folder}{name.removeprefix('wavecluster_')}.csv",
+        sha256=sha256,
+    )
+
+
+_MILLION = "synthetic set made on a frame of 0 to 1,000,000"
+_BITS = "synthetic set with coordinates of 16 bits"
+_SHAPES = "synthetic set drawn by hand; the frame of its published plot"
+_WAVE = "github.com/lchen10/DiffPrivWaveCluster (DP-WaveCluster)"
+
+_WINE = "positive by definition, below a generous multiple of what table wine contains"
+_CELL = (40.0, 60.0, 300.0, 5100.0, 0.5, 2.0, 2.0, 0.5, 1.0, 0.5)
+
+REGISTRY = (
+    DatasetInfo(
+        name="iris",
+        limits=((0.0, 10.0),) * 4,
+        reason="lengths of parts of an iris flower in cm, none as long as 10 cm",
+        licence=UCI,
+        source="scikit-learn (UCI id 53, R. A. Fisher 1936)",
+        label="target",
+    ),
+    DatasetInfo(
+        name="digits",
+        limits=((0.0, 16.0),) * 64,
+        reason="each column counts the set pixels of a 4 x 4 block",
+        licence=UCI,
+        source="scikit-learn (UCI id 80, E. Alpaydin, C. Kaynak 1998)",
+        label="target",
+    ),
+    DatasetInfo(
+        name="wine",
+        limits=(
+            (0.0, 20.0),
+            (0.0, 10.0),
+            (0.0, 5.0),
+            (0.0, 50.0),
+            (0.0, 250.0),
+            (0.0, 8.0),
+            (0.0, 8.0),
+            (0.0, 2.0),
+            (0.0, 8.0),
+            (0.0, 20.0),
+            (0.0, 3.0),
+            (0.0, 6.0),
+            (0.0, 3000.0),
+        ),
+        reason=_WINE,
+        licence=UCI,
+        source="scikit-learn (UCI id 109, S. Aeberhard, M. Forina 1991)",
+        label="target",
+    ),
+    DatasetInfo(
+        name="breast_cancer",
+        limits=tuple((0.0, high) for high in _CELL * 3),
+        reason="nuclei of at most 40 pixels radius, so an area of at most pi 40^2; the same limits "
+        "for a feature's mean, standard error and worst value; the ratios are small by definition",
+        licence=UCI,
+        source="scikit-learn (UCI id 17, W. Wolberg, O. Mangasarian, N. Street, W. Street 1995)",
+        label="target",
+    ),
+    DatasetInfo(
+        name="seeds",
+        limits=(
+            (5.0, 30.0),
+            (8.0, 25.0),
+            (0.0, 1.0),
+            (3.0, 9.0),
+            (1.5, 5.0),
+            (0.0, 15.0),
+            (3.0, 9.0),
+        ),
+        reason="wheat kernels are 3 to 9 mm long and 1.5 to 5 mm wide; area and perimeter follow; "
+        "compactness 4 pi A / P^2 is at most 1; asymmetry on the instrument's scale",
+        licence=UCI,
+        source="UCI id 236, doi 10.24432/C5H30K",
+        columns=(
+            "area",
+            "perimeter",
+            "compactness",
+            "kernel_length",
+            "kernel_width",
+            "asymmetry_coefficient",
+            "kernel_groove_length",
+        ),
+        label="label",
+        file="seeds.csv",
+        sha256="2a48243162a889e25639fb587935f33c31314603b466b470f0f038a67ae3b13d",
+    ),
+    DatasetInfo(
+        name="transfusion",
+        limits=((0.0, 120.0), (0.0, 60.0), (0.0, 15_000.0), (0.0, 120.0)),
+        reason="ten years of a blood service: 120 months, at most one donation in two months, "
+        "250 cc each",
+        licence=UCI,
+        source="UCI id 176, doi 10.24432/C5GS39",
+        columns=("recency_months", "frequency_times", "monetary_cc", "time_months"),
+        label="label",
+        file="transfusion.csv",
+        sha256="82cf0b87345bb7f6c218f7cd8f149783337c87f915347d70387fc789c17f7b75",
+    ),
+    DatasetInfo(
+        name="adult",
+        limits=(
+            (0.0, 100.0),
+            (0.0, 2_000_000.0),
+            (1.0, 16.0),
+            (0.0, 99_999.0),
+            (0.0, 9_999.0),
+            (0.0, 99.0),
+        ),
+        reason="the census code book: age in two digits, education coded 1 to 16, gain in five "
+        "digits, loss in four, hours in two; a weight stands for fewer than 2 million people",
+        licence=UCI,
+        source="UCI id 2, doi 10.24432/C5XW20, numeric columns",
+        columns=(
+            "age",
+            "fnlwgt",
+            "education_num",
+            "capital_gain",
+            "capital_loss",
+            "hours_per_week",
+        ),
+        label="label",
+        file="adult_num.csv",
+        sha256="c145a2bb68cd49d7000049bac52ae272f3e03550c3e795fa9788b6902031d687",
+    ),
+    DatasetInfo(
+        name="mopsi_finland",
+        limits=((59.0, 71.0), (19.0, 32.0)),
+        reason="Finland in whole degrees",
+        licence=SIPU,
+        source="SIPU Mopsi locations, P. Fränti et al.",
+        columns=("lat", "lon"),
+        file="mopsi_finland.csv",
+        sha256="a41057028648bda9e91286f8f461b65a9852352de467a09b7e2d12d7169cff16",
+    ),
+    DatasetInfo(
+        name="gowalla_nyc",
+        limits=((40.4774, 40.9176), (-74.2591, -73.7004)),
+        reason="the bounding box of New York City",
+        licence="SNAP states no licence; taken from a GPL-3.0 repository",
+        source="SNAP loc-gowalla (E. Cho, S. Myers, J. Leskovec, KDD 2011), check-ins in New York",
+        columns=("lat", "lon"),
+        file="gowalla_nyc_checkins.csv.gz",
+        sha256="4499a42f1048354095ae034a37c13ffb64b95674ff99bfe3d56fefeeff72cea5",
+    ),
+    _plane(
+        "s1",
+        (0.0, 1e6),
+        "692d3cce3645fe1a72c4d86d27b3acea7c805d96271fbd65e006a16c4c9fe1bf",
+        reason=_MILLION,
+        source="SIPU, P. Fränti, O. Virmajoki, Pattern Recognition 39(5), 2006",
+    ),
+    _plane(
+        "s2",
+        (0.0, 1e6),
+        "4785cbebd3af7eb01b46bbf9b12196abe3cc0722d2df2431a4b8756b53315b35",
+        reason=_MILLION,
+        source="SIPU, P. Fränti, O. Virmajoki, Pattern Recognition 39(5), 2006",
+    ),
+    _plane(
+        "birch1",
+        (0.0, 1e6),
+        "53ec500d569cc329637621e36a26ce11b6c6721ec0d4ba9ebaa18a71e64ebc53",
+        reason=_MILLION,
+        source="SIPU, T. Zhang et al., Data Mining and Knowledge Discovery 1(2), 1997",
+    ),
+    _plane(
+        "a2",
+        (0.0, 65_535.0),
+        "5a11d322945f9deea7bb67440b1cdf786de46217a463ef510cda87cacf3058ef",
+        reason=_BITS,
+        source="SIPU, I. Kärkkäinen, P. Fränti, report A-2002-6, 2002",
+    ),
+    _plane(
+        "a3",
+        (0.0, 65_535.0),
+        "87c17da1d0bf6bd69bf71cd05e4c6ac51fa3d95977ad921e1234750a18785ee2",
+        reason=_BITS,
+        source="SIPU, I. Kärkkäinen, P. Fränti, report A-2002-6, 2002",
+    ),
+    _plane(
+        "r15",
+        (0.0, 20.0),
+        "9b439d6c224562b27d11219fbee955352fee4b2ff90149958c6750aafc770ecb",
+        reason="synthetic set of rings around (10, 10); the frame of its published plot",
+        source="SIPU, C. Veenman, M. Reinders, E. Backer, TPAMI 24(9), 2002",
+    ),
+    _plane(
+        "aggregation",
+        (0.0, 40.0),
+        "60a8bd769333b2aacb5443f2fac27290df81520089224aa56470baef35cce717",
+        reason=_SHAPES,
+        source="SIPU, A. Gionis, H. Mannila, P. Tsaparas, TKDD 1(1), 2007",
+    ),
+    _plane(
+        "pathbased",
+        (0.0, 40.0),
+        "fdf6ebb51371867b1aef5419dadcaf116819b1cead6c7fcfefa68cecdb49e2f9",
+        reason=_SHAPES,
+        source="SIPU, H. Chang, D.-Y. Yeung, Pattern Recognition 41(1), 2008",
+    ),
+    _plane(
+        "spiral",
+        (0.0, 40.0),
+        "9da2f27c173198f473bd694b7897c1bec9de1eaeb98e3938e17809ebea02ec29",
+        reason=_SHAPES,
+        source="SIPU, H. Chang, D.-Y. Yeung, Pattern Recognition 41(1), 2008",
+    ),
+    _plane(
+        "wavecluster_ds1",
+        (0.0, 1e6),
+        "e0c57d19ed6e722a055eadc9be5a238300127bf83d6ace5e027a63265d9c5725",
+        reason=_MILLION,
+        source=_WAVE,
+        licence="none stated",
+        label=None,
+        folder="wavecluster/",
+    ),
+    _plane(
+        "wavecluster_ds2",
+        (0.0, 1e6),
+        "30175ee1aca624f8d5408f6b0d9a05298ec70297a5d629ebba35e3257bf8421d",
+        reason=_MILLION,
+        source=_WAVE,
+        licence="none stated",
+        label=None,
+        folder="wavecluster/",
+    ),
+    _plane(
+        "wavecluster_ds3",
+        (0.0, 1.2e6),
+        "00318df5a6e7b3d42ec9c69fb50b8b5dcfa4494e52279a1945433d245c948115",
+        reason="synthetic set; a frame of 0 to 1,200,000",
+        source=_WAVE,
+        licence="none stated",
+        label=None,
+        folder="wavecluster/",
+    ),
+)

@@ -1,0 +1,204 @@
+"""The first comparison a newcomer sees: what privacy costs, in both trust models.
+
+Both models cluster the same generated records. Costs are measured on the true records, which only a
+demonstration on invented data may do in public.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from shoal.cluster import DPKMeans
+from shoal.datasets import Dataset, make_gaussians
+from shoal.mechanisms import Laplace
+from shoal.metrics import cost_ratio
+from shoal.privacy import Guarantee
+
+__all__ = ["CENTRAL_EPSILONS", "METRIC_EPSILONS", "DemoRow", "Example", "demo_rows", "example"]
+
+Floats = npt.NDArray[np.float64]
+
+CENTRAL_EPSILONS = (0.1, 0.3, 1.0, 3.0)
+METRIC_EPSILONS = (1.0, 2.0, 4.0, 8.0)
+N_CLUSTERS = 5
+
+
+@dataclass(frozen=True)
+class DemoRow:
+    """Utility of one method at one epsilon, over repeated runs.
+
+    Parameters
+    ----------
+    model : str
+        "central" or "local".
+    method : str
+        What ran.
+    epsilon : float
+        As the method counts it: metric for reports.
+    worst_case : float
+        The same promise as an epsilon between any two records of the box.
+    costs : tuple of float
+        Cost of the centres over that of non-private k-means, one a run; 1 is no loss.
+    agreements : tuple of float
+        Adjusted Rand index between the true clusters and each record's nearest centre.
+    guarantee : Guarantee
+        What was promised.
+    """
+
+    model: str
+    method: str
+    epsilon: float
+    worst_case: float
+    costs: tuple[float, ...]
+    agreements: tuple[float, ...]
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """One run of both models, to draw.
+
+    Parameters
+    ----------
+    records, reports : ndarray of shape (n, 2)
+        Before and after the device's noise.
+    central, local : ndarray of shape (k, 2)
+        Centres of the two models.
+    epsilon, metric_epsilon : float
+        Their epsilons.
+    """
+
+    records: Floats
+    reports: Floats
+    central: Floats
+    local: Floats
+    epsilon: float
+    metric_epsilon: float
+
+
+def demo_data(n_samples: int) -> Dataset:
+    """Generate the demonstration's records, the same for every run.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of records.
+
+    Returns
+    -------
+    dataset : Dataset
+        Five round clusters in [-1, 1]^2.
+    """
+    return make_gaussians(n_samples, n_clusters=N_CLUSTERS, spread=0.04, random_state=5)
+
+
+def demo_rows(
+    *, n_samples: int = 20_000, repeats: int = 5, seed: int | None = None
+) -> Iterator[DemoRow]:
+    """Measure both trust models at several epsilons.
+
+    Parameters
+    ----------
+    n_samples : int, default=20000
+        Number of generated records.
+    repeats : int, default=5
+        Runs of each method at each epsilon.
+    seed : int, default=None
+        None draws secure noise; a seed repeats the table and voids the guarantees.
+
+    Yields
+    ------
+    row : DemoRow
+        Central methods first.
+    """
+    data = demo_data(n_samples)
+    plain = KMeans(N_CLUSTERS, n_init=10, random_state=0).fit(data.X).cluster_centers_
+    for epsilon in CENTRAL_EPSILONS:
+        model = DPKMeans(N_CLUSTERS, epsilon=epsilon, bounds=data.bounds)
+
+        def central(state: int | None, model: DPKMeans = model) -> Floats:
+            model.set_params(random_state=state).fit(data.X)
+            centres: Floats = model.cluster_centers_
+            return centres
+
+        costs, agreements = _repeat(central, data, plain, repeats, seed)
+        yield DemoRow("central", "DPKMeans", epsilon, epsilon, costs, agreements, model.guarantee_)
+    diameter = float(np.linalg.norm(data.bounds[1] - data.bounds[0]))
+    for epsilon in METRIC_EPSILONS:
+        mechanism = Laplace(epsilon, bounds=data.bounds)
+
+        def local(state: int | None, mechanism: Laplace = mechanism) -> Floats:
+            mechanism.set_params(random_state=state)
+            return cluster_reports(mechanism.fit_transform(data.X))
+
+        costs, agreements = _repeat(local, data, plain, repeats, seed)
+        promise = mechanism.guarantee_
+        worst = promise.to_local(diameter).epsilon
+        yield DemoRow("local", "Laplace + KMeans", epsilon, worst, costs, agreements, promise)
+
+
+def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
+    """Run both models once, for a picture.
+
+    Parameters
+    ----------
+    n_samples : int, default=20000
+        Number of generated records.
+    seed : int, default=None
+        As for :func:`demo_rows`.
+
+    Returns
+    -------
+    example : Example
+        Records, reports and centres.
+    """
+    data = demo_data(n_samples)
+    epsilon, metric_epsilon = 1.0, 4.0
+    model = DPKMeans(N_CLUSTERS, epsilon=epsilon, bounds=data.bounds, random_state=seed)
+    reports = Laplace(metric_epsilon, bounds=data.bounds, random_state=seed).fit_transform(data.X)
+    return Example(
+        records=data.X,
+        reports=reports,
+        central=model.fit(data.X).cluster_centers_,
+        local=cluster_reports(reports),
+        epsilon=epsilon,
+        metric_epsilon=metric_epsilon,
+    )
+
+
+def cluster_reports(reports: Floats) -> Floats:
+    """Cluster reports as if they were records; they are public, so restarts are free.
+
+    Parameters
+    ----------
+    reports : ndarray of shape (n, d)
+        What the devices sent.
+
+    Returns
+    -------
+    centres : ndarray of shape (k, d)
+        Centres of plain k-means.
+    """
+    centres: Floats = KMeans(N_CLUSTERS, n_init=3, random_state=0).fit(reports).cluster_centers_
+    return centres
+
+
+def _repeat(
+    run: Callable[[int | None], Floats],
+    data: Dataset,
+    plain: Floats,
+    repeats: int,
+    seed: int | None,
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    costs, agreements = [], []
+    for turn in range(repeats):
+        centres = run(None if seed is None else seed + turn)
+        costs.append(cost_ratio(data.X, centres, reference=plain))
+        nearest: Any = ((data.X[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        agreements.append(float(adjusted_rand_score(data.y, nearest)))
+    return tuple(costs), tuple(agreements)

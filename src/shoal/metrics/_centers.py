@@ -1,0 +1,50 @@
+"""Cluster centres as an argument of the measures."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal._records import validate_records
+from shoal.exceptions import DataError, ParameterError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def as_centers(centers: Any, *, name: str, n_features: int) -> FloatArray:
+    """Turn cluster centres into float64, or refuse them.
+
+    Parameters
+    ----------
+    centers : array-like of shape (k, d)
+        Centres.
+    name : str
+        Name of the parameter, for messages.
+    n_features : int
+        Number of columns of the records.
+
+    Returns
+    -------
+    centers : ndarray of float64, shape (k, d)
+
+    Raises
+    ------
+    ParameterError
+        If they are not a table of k >= 1 rows of `n_features` finite numbers.
+
+    Examples
+    --------
+    >>> as_centers([[0, 1]], name="centers", n_features=2).tolist()
+    [[0.0, 1.0]]
+    """
+    try:
+        table = validate_records(centers)
+    except DataError:
+        raise ParameterError(
+            f"{name} must be a table of finite numbers with {n_features} columns, as X has"
+        ) from None
+    if table.shape[1] != n_features:
+        raise ParameterError(
+            f"{name} must have {n_features} columns, as X has, got {table.shape[1]}"
+        )
+    return table

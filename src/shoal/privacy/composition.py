@@ -1,0 +1,122 @@
+"""The promise of a schedule of events that was fixed before the first of them ran.
+
+The best of three ways of counting: adding epsilons, adding zCDP parameters (Bun and Steinke 2016),
+and convolving privacy-loss distributions (Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022).
+Proof: ``proofs/composition.md``. For spends that are chosen one after the other, in the light of
+earlier releases, use :class:`shoal.privacy.Ledger`.
+"""
+
+import math
+from collections.abc import Iterable
+
+from shoal import _numbers
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.privacy.accounting import Cost, cost, has_parallel, metric_cost
+from shoal.privacy.adjacency import Adjacency
+from shoal.privacy.conversions import zcdp_to_epsilon
+from shoal.privacy.dominating import steps
+from shoal.privacy.events import Composed, Event
+from shoal.privacy.groups import Loss
+from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.losses import epsilon_by_losses
+
+__all__ = ["compose"]
+
+# A smaller delta is worth more than the last tenth of a percent of epsilon.
+_WORTH_A_DELTA = 0.999
+
+
+def compose(
+    events: Iterable[Event],
+    *,
+    delta: float = 0.0,
+    adjacency: Adjacency = Adjacency.ADD_REMOVE,
+    notion: Notion = "central",
+) -> Guarantee:
+    """Return the promise of all events together, never looser than adding their epsilons.
+
+    Parameters
+    ----------
+    events : iterable of Event
+        A schedule fixed in advance: which events, how often, with which noise. Their results may
+        steer what is computed, but not the schedule.
+    delta : float, default=0.0
+        The delta of the promise. At 0 the pure epsilons add up.
+    adjacency : Adjacency, default=Adjacency.ADD_REMOVE
+        Which neighbours the events' sensitivities are about.
+    notion : {"central", "local", "metric"}, default="central"
+        Which kind of promise; metric events always give ``"metric"``.
+
+    Returns
+    -------
+    guarantee : Guarantee
+        With ``delta`` below the one asked for where a smaller one does as well: a pure total keeps
+        delta = 0.
+
+    Raises
+    ------
+    GuaranteeError
+        If the events have no promise of this kind, with the way out.
+
+    Examples
+    --------
+    >>> from shoal.privacy import GaussianEvent, LaplaceEvent, Repeated
+    >>> step = LaplaceEvent(scale=10.0, sensitivity=1.0)
+    >>> compose([step, step]).epsilon
+    0.2
+    >>> many = compose([Repeated(event=step, times=100)], delta=1e-6)
+    >>> round(many.epsilon, 2)  # adding gives 10
+    4.69
+    >>> round(compose([GaussianEvent(sigma=4.0, sensitivity=1.0)], delta=1e-6).epsilon, 3)
+    1.061
+    """
+    delta = _numbers.probability("delta", delta)
+    if not isinstance(adjacency, Adjacency):
+        raise ParameterError(f"adjacency must be an Adjacency, got {adjacency!r}")
+    if notion not in ("central", "local", "metric"):
+        raise ParameterError(f"notion must be 'central', 'local' or 'metric', got {notion!r}")
+    schedule = Composed(events=tuple(events) if isinstance(events, Iterable) else events)
+    metric = metric_cost(schedule)
+    if metric is not None:
+        return Guarantee("metric", metric[1], adjacency=adjacency, unit=metric[0])
+    if notion == "metric":
+        raise GuaranteeError("a metric promise needs metric events: give MetricEvent with a unit")
+    if has_parallel(schedule) and (adjacency is Adjacency.SUBSTITUTE or notion == "local"):
+        raise GuaranteeError(
+            "parallel parts share one epsilon under add/remove only, because a substituted record "
+            "can change two parts: compose under Adjacency.ADD_REMOVE and call to_substitute()"
+        )
+    price = cost(schedule)
+    best = _best(schedule, price, delta)
+    rho = price.rho if price.delta == 0 and math.isfinite(price.rho) else None
+    return Guarantee(notion, best.epsilon, best.delta, adjacency, rho=rho)
+
+
+def _best(schedule: Composed, price: Cost, delta: float) -> Loss:
+    if price.delta > delta:
+        raise GuaranteeError(
+            f"delta must be at least the {price.delta:g} that the events bring along, got {delta:g}"
+        )
+    if delta == 0 and not math.isfinite(price.epsilon):
+        raise GuaranteeError("Gaussian events have no pure epsilon: give delta > 0")
+    added = Loss(price.epsilon, price.delta)
+    parts = steps(schedule)
+    nothing_to_compose = parts.total() <= 1 and math.isfinite(price.epsilon)
+    if delta == 0 or nothing_to_compose:
+        return added
+    traded = min(_zcdp_epsilon(price, delta), epsilon_by_losses(parts, delta))
+    if traded < _WORTH_A_DELTA * added.epsilon:
+        return Loss(traded, delta)
+    if not math.isfinite(added.epsilon):
+        raise GuaranteeError(
+            f"the events have no finite epsilon at delta = {delta:g}: give a larger delta or more "
+            "noise"
+        )
+    return added
+
+
+def _zcdp_epsilon(price: Cost, delta: float) -> float:
+    left = delta - price.delta
+    if left <= 0 or not math.isfinite(price.rho):
+        return math.inf
+    return zcdp_to_epsilon(price.rho, left)

@@ -1,0 +1,267 @@
+"""A privacy promise: what it says, when it holds, and what it is worth in other terms."""
+
+import html
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, Self
+
+from shoal import _numbers
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.privacy import conversions, groups
+from shoal.privacy.adjacency import Adjacency
+from shoal.privacy.guarantee_text import guarantee_text
+
+__all__ = ["Guarantee", "Notion"]
+
+Notion = Literal["central", "local", "metric", "none"]
+
+_NOTIONS = ("central", "local", "metric", "none")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A privacy promise; prints as one plain sentence.
+
+    Parameters
+    ----------
+    notion : {"central", "local", "metric", "none"}
+        Who is protected from whom. ``"central"``: the readers of a release, from records that a
+        curator holds. ``"local"``: everybody, from one record whose participation is public.
+        ``"metric"``: the same, weaker the further apart two records are. ``"none"``: no promise.
+    epsilon : float
+        The privacy loss, >= 0; per unit of distance for ``"metric"``; ignored for ``"none"``.
+    delta : float, default=0.0
+        In [0, 1); 0 is a pure promise.
+    adjacency : Adjacency, default=Adjacency.ADD_REMOVE
+        Which tables count as neighbours. A local promise holds for any two values of a record,
+        whatever is written here.
+    unit : str, default=""
+        Unit of distance of a metric promise.
+    reason : str, default=""
+        Why there is no promise; required for ``"none"``.
+    seeded : bool, default=False
+        Whether the noise came from a seed, which everybody may know: then nothing is promised.
+    rho : float or None, default=None
+        A zCDP parameter that holds as well, where one is known.
+
+    Examples
+    --------
+    >>> print(Guarantee("central", epsilon=1.0))  # doctest: +NORMALIZE_WHITESPACE
+    central differential privacy with epsilon = 1 (add/remove): adding or removing any one record
+    changes the probability of any release by a factor of at most e^1 = 2.72
+    >>> Guarantee("metric", epsilon=0.5, unit="km").to_local(diameter=4.0).epsilon
+    2.0
+    """
+
+    notion: Notion
+    epsilon: float
+    delta: float = 0.0
+    adjacency: Adjacency = Adjacency.ADD_REMOVE
+    unit: str = ""
+    reason: str = ""
+    seeded: bool = False
+    rho: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field; a promise that is malformed must not exist."""
+        if self.notion not in _NOTIONS:
+            raise ParameterError(f"notion must be one of {_NOTIONS}, got {self.notion!r}")
+        if not isinstance(self.adjacency, Adjacency):
+            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
+        if not isinstance(self.seeded, bool):
+            raise ParameterError(f"seeded must be True or False, got {self.seeded!r}")
+        _numbers.text("unit", self.unit)
+        _numbers.text("reason", self.reason)
+        if self.notion == "none":
+            if not self.reason:
+                raise ParameterError('reason must say why there is no promise, got ""')
+            checked = {"epsilon": math.inf, "delta": 0.0, "rho": None}
+        else:
+            checked = {
+                "epsilon": _numbers.non_negative("epsilon", self.epsilon),
+                "delta": _numbers.probability("delta", self.delta),
+                "rho": None if self.rho is None else _numbers.non_negative("rho", self.rho),
+            }
+        if self.notion == "metric" and (self.delta or self.rho is not None):
+            raise ParameterError("delta must be 0 and rho None for a metric promise")
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def none(cls, reason: str) -> Self:
+        """Return the absence of a promise, with its reason.
+
+        Parameters
+        ----------
+        reason : str
+            Why nothing is promised.
+
+        Returns
+        -------
+        guarantee : Guarantee
+            Of notion ``"none"``.
+
+        Examples
+        --------
+        >>> print(Guarantee.none("as published: the grid is taken from the records"))
+        no privacy guarantee: as published: the grid is taken from the records
+        """
+        return cls("none", math.inf, reason=reason)
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything is promised: some notion, and noise that nobody can replay."""
+        return self.notion != "none" and not self.seeded
+
+    def to_local(self, diameter: float) -> Self:
+        """Return the local promise of a metric one over a domain of this diameter.
+
+        Parameters
+        ----------
+        diameter : float
+            Largest distance between two records, in the promise's unit.
+
+        Returns
+        -------
+        guarantee : Guarantee
+            Of notion ``"local"`` with ``epsilon * diameter``.
+        """
+        diameter = _numbers.positive("diameter", diameter)
+        if self.notion != "metric":
+            raise GuaranteeError(
+                f"only a metric promise has a diameter to multiply, this one is {self.notion!r}"
+            )
+        return replace(self, notion="local", epsilon=self.epsilon * diameter, unit="")
+
+    def to_zcdp(self) -> float:
+        """Return the zCDP parameter rho that the promise implies.
+
+        Returns
+        -------
+        rho : float
+            Known from the noise, or else from the pure epsilon.
+        """
+        self._require_plain("zCDP")
+        if self.rho is not None:
+            return self.rho
+        if self.delta > 0:
+            raise GuaranteeError(
+                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no zCDP: "
+                "compose the events that led to it instead"
+            )
+        return conversions.pure_to_zcdp(self.epsilon) if self.epsilon > 0 else 0.0
+
+    def to_approximate(self, delta: float) -> Self:
+        """Return the (epsilon, delta) promise at another delta.
+
+        Parameters
+        ----------
+        delta : float
+            In (0, 1); below the promise's own delta only if rho is known.
+
+        Returns
+        -------
+        guarantee : Guarantee
+            With this delta and the smallest epsilon that follows.
+        """
+        self._require_plain("(epsilon, delta)")
+        delta = _numbers.positive_probability("delta", delta)
+        candidates = []
+        if delta >= self.delta:
+            # Randomised response is the worst (epsilon, delta) mechanism; read off its curve.
+            traded = (delta - self.delta) / (1 - self.delta) * (1 + math.exp(-self.epsilon))
+            candidates.append(self.epsilon + math.log1p(-traded) if traded < 1 else 0.0)
+        if self.rho is not None:
+            candidates.append(conversions.zcdp_to_epsilon(self.rho, delta))
+        if not candidates:
+            raise GuaranteeError(
+                f"delta must be at least the promise's own {self.delta:g}, got {delta:g}: compose "
+                "the events that led to it at the delta wanted"
+            )
+        return replace(self, epsilon=max(0.0, min(candidates)), delta=delta)
+
+    def for_group(self, size: int) -> Self:
+        """Return the promise for ``size`` records that change together.
+
+        Parameters
+        ----------
+        size : int
+            How many records, for example those of one household.
+
+        Returns
+        -------
+        guarantee : Guarantee
+            For a metric promise: ``size`` records that each move by at most the distance.
+        """
+        size = _numbers.count("size", size)
+        self._require_promise("a group's promise")
+        loss = groups.group(self.epsilon, self.delta, size=size)
+        rho = None if self.rho is None else groups.group_zcdp(self.rho, size=size)
+        return replace(self, epsilon=loss.epsilon, delta=loss.delta, rho=rho)
+
+    def to_substitute(self) -> Self:
+        """Return the promise under substitution of one record.
+
+        Returns
+        -------
+        guarantee : Guarantee
+            An add/remove promise counts twice; a local one already is about substitution.
+        """
+        self._require_plain("substitution")
+        if self.adjacency is Adjacency.SUBSTITUTE:
+            return self
+        pair = self if self.notion == "local" else self.for_group(2)
+        return replace(pair, adjacency=Adjacency.SUBSTITUTE)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values that JSON can hold."""
+        plain = asdict(self)
+        plain["adjacency"] = self.adjacency.value
+        if self.notion == "none":
+            plain["epsilon"] = "infinite"  # JSON has no infinity
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild a guarantee from :meth:`to_dict`, strictly.
+
+        Parameters
+        ----------
+        plain : mapping
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        guarantee : Guarantee
+            The same promise.
+        """
+        expected = {field.name for field in fields(cls)}
+        if not isinstance(plain, Mapping) or set(plain) != expected:
+            raise ParameterError(f"a guarantee must have the fields {sorted(expected)}")
+        given = dict(plain)
+        values = [adjacency.value for adjacency in Adjacency]
+        if given["adjacency"] not in values:
+            raise ParameterError(f"adjacency must be one of {values}, got {given['adjacency']!r}")
+        given["adjacency"] = Adjacency(given["adjacency"])
+        if given["notion"] == "none" and given["epsilon"] == "infinite":
+            given["epsilon"] = math.inf
+        return cls(**given)
+
+    def __str__(self) -> str:
+        return guarantee_text(self)
+
+    def _repr_html_(self) -> str:
+        mark = "holds" if self.holds else "does not hold"
+        return f"<p><strong>Guarantee ({mark})</strong>: {html.escape(str(self))}</p>"
+
+    def _require_promise(self, wanted: str) -> None:
+        if self.notion == "none":
+            raise GuaranteeError(f"nothing is promised, so {wanted} cannot follow: {self.reason}")
+
+    def _require_plain(self, wanted: str) -> None:
+        self._require_promise(wanted)
+        if self.notion == "metric":
+            raise GuaranteeError(
+                f"a metric promise has no {wanted} form: call to_local(diameter) first"
+            )

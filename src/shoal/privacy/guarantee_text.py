@@ -1,0 +1,86 @@
+"""A promise as one sentence for whoever has to decide on it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from shoal.privacy.adjacency import Adjacency
+
+if TYPE_CHECKING:
+    from shoal.privacy.guarantee import Guarantee
+
+__all__ = ["guarantee_text"]
+
+_SEEDED = "seeded: for tests and experiments only"
+_CHANGE = {
+    Adjacency.ADD_REMOVE: "adding or removing any one record",
+    Adjacency.SUBSTITUTE: "replacing any one record",
+}
+
+
+def guarantee_text(guarantee: Guarantee) -> str:
+    """Return a promise in words.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Any promise, or the absence of one.
+
+    Returns
+    -------
+    sentence : str
+        It names the notion, the numbers, the neighbours, and what they mean.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Guarantee
+    >>> print(guarantee_text(Guarantee("metric", epsilon=2.0, unit="km").to_local(1.5)))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    local differential privacy with epsilon = 3: exchanging a record for any other changes the
+    probability of any report by a factor of at most e^3 = 20.1
+    """
+    sentence = {"central": _central, "local": _local, "metric": _metric, "none": _none}[
+        guarantee.notion
+    ](guarantee)
+    return f"{sentence}; {_SEEDED}" if guarantee.seeded else sentence
+
+
+def _central(guarantee: Guarantee) -> str:
+    return (
+        f"central differential privacy with {_numbers(guarantee)} ({guarantee.adjacency.value}): "
+        f"{_CHANGE[guarantee.adjacency]} changes the probability of any release by "
+        f"{_factor(guarantee)}"
+    )
+
+
+def _local(guarantee: Guarantee) -> str:
+    return (
+        f"local differential privacy with {_numbers(guarantee)}: exchanging a record for any other "
+        f"changes the probability of any report by {_factor(guarantee)}"
+    )
+
+
+def _metric(guarantee: Guarantee) -> str:
+    epsilon, unit = f"{guarantee.epsilon:g}", guarantee.unit
+    return (
+        f"metric privacy with epsilon = {epsilon} per {unit or 'unit of distance'}: exchanging a "
+        f"record for one at a distance of r {unit or 'units'} changes the probability of any "
+        f"report by a factor of at most e^({epsilon} r)"
+    )
+
+
+def _none(guarantee: Guarantee) -> str:
+    return f"no privacy guarantee: {guarantee.reason}"
+
+
+def _numbers(guarantee: Guarantee) -> str:
+    delta = f" and delta = {guarantee.delta:g}" if guarantee.delta > 0 else ""
+    return f"epsilon = {guarantee.epsilon:g}{delta}"
+
+
+def _factor(guarantee: Guarantee) -> str:
+    epsilon = guarantee.epsilon
+    meaning = f" = {math.exp(epsilon):.3g}" if epsilon <= 10 else " (next to no protection)"
+    plus = f", plus at most {guarantee.delta:g}" if guarantee.delta > 0 else ""
+    return f"a factor of at most e^{epsilon:g}{meaning}{plus}"

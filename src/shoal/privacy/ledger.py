@@ -1,0 +1,301 @@
+"""A ledger: what was spent on what, and the limit that no spend may pass."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from shoal import _numbers
+from shoal.exceptions import LedgerFileError, LedgerPicklingError, ParameterError
+from shoal.privacy.account import Account, Price
+from shoal.privacy.adjacency import Adjacency
+from shoal.privacy.entry import Entry
+from shoal.privacy.events import Event
+from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.ledger_file import LedgerFile
+from shoal.privacy.ledger_text import ledger_html, ledger_text
+from shoal.privacy.limits import Limits
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    """Records spends and refuses the one that would pass the limit, before anything is released.
+
+    Share one ledger between all estimators and mechanisms that touch the same records. It survives
+    ``copy``, ``deepcopy`` and scikit-learn's ``clone`` (all return the same ledger) and may be used
+    from several threads. With a ``path`` it also survives the process, and several processes may
+    share it.
+
+    Parameters
+    ----------
+    path : str or path-like, optional
+        File to keep the ledger in; created if missing, readable by its owner only. Without a path
+        the ledger lives in this process and cannot be pickled.
+    epsilon : float, optional
+        The limit. Required for a new ledger; an existing file brings its own.
+    delta : float, default=0.0
+        The limit on delta. At 0 the pure epsilons add up, and nothing else is accepted.
+    metric_epsilon : float, optional
+        The limit per unit of distance on metric spends, which are kept apart. Without it they are
+        refused.
+    adjacency : Adjacency, default=Adjacency.ADD_REMOVE
+        Which neighbours the limit is about. An add/remove spend counts twice in a ledger for
+        substitution; the other way round is refused.
+    approximate_delta : float, optional
+        How much of ``delta`` is for events that bring a delta of their own; the rest pays for the
+        conversion from zCDP. Without it the first spend settles the matter: all for such events if
+        it is one, all for the conversion if it is Gaussian, halves otherwise.
+
+    Notes
+    -----
+    With ``delta > 0`` the total is the smaller of the sum of epsilons and the conversion of the
+    sum of zCDP parameters; ``proofs/ledger.md`` shows that both may be used at once, with spends
+    chosen in the light of earlier releases, and why the division of delta has to be fixed first.
+    Sums are exact (fractions); a total may pass its limit by one part in 10^12, so that ten spends
+    of 0.1 fit into 1.0.
+
+    A spend with ``notion="local"`` protects a record's value while participation is public. It adds
+    up as it is, in ledgers of either adjacency: the total then covers the value of a record, not
+    the fact that it took part.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Ledger, PureEvent
+    >>> ledger = Ledger(epsilon=1.0)
+    >>> entry = ledger.spend(PureEvent(epsilon=0.75), purpose="histogram")
+    >>> ledger.remaining
+    0.25
+    >>> ledger.spend(PureEvent(epsilon=0.5))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    shoal.exceptions.BudgetExceededError: asked epsilon = 0.5, spent epsilon = 0.75 of 1, ...
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        metric_epsilon: float | None = None,
+        adjacency: Adjacency = Adjacency.ADD_REMOVE,
+        approximate_delta: float | None = None,
+    ) -> None:
+        # What was not named is compared with no file's header; 1.0 only stands in for it there.
+        asked = Limits(
+            epsilon=1.0 if epsilon is None else epsilon,
+            delta=delta,
+            metric_epsilon=metric_epsilon,
+            adjacency=adjacency,
+            approximate_delta=approximate_delta,
+        )
+        self._home = os.getpid()
+        self._locks: dict[int, threading.Lock] = {}
+        self._file = None if path is None else LedgerFile(_absolute(path))
+        self._limits = asked
+        self._consistent_in = -1
+        self._restart()
+        if self._file is not None:
+            self._open(self._file, asked, complete=epsilon is not None)
+        elif epsilon is None:
+            raise ParameterError("epsilon must be given for a new ledger, got None")
+
+    @property
+    def path(self) -> str | None:
+        """The absolute path of the file, or None for a ledger in memory."""
+        return None if self._file is None else self._file.path
+
+    @property
+    def limits(self) -> Limits:
+        """The limits, as declared or as found in the file."""
+        return self._limits
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What was recorded so far, oldest first."""
+        with self._transaction(write=False):
+            return tuple(self._entries)
+
+    @property
+    def spent(self) -> Guarantee:
+        """What the recorded spends promise together; metric ones are in ``spent_metric``."""
+        with self._transaction(write=False):
+            return self._account.spent
+
+    @property
+    def spent_metric(self) -> dict[str, Guarantee]:
+        """Per unit of distance, what the metric spends promise together."""
+        with self._transaction(write=False):
+            return self._account.spent_metric
+
+    @property
+    def remaining(self) -> float:
+        """The largest epsilon that one more pure event may have."""
+        with self._transaction(write=False):
+            return self._account.remaining
+
+    def spend(
+        self,
+        event: Event,
+        *,
+        purpose: str = "",
+        adjacency: Adjacency = Adjacency.ADD_REMOVE,
+        notion: Notion = "central",
+    ) -> Entry:
+        """Record a spend, or refuse it and record nothing. Call it before adding the noise.
+
+        Parameters
+        ----------
+        event : Event
+            What will be done to the records.
+        purpose : str, default=""
+            What for; the event's own purpose if empty.
+        adjacency : Adjacency, default=Adjacency.ADD_REMOVE
+            Which neighbours the event's sensitivities are about.
+        notion : {"central", "local", "metric"}, default="central"
+            The kind of promise; metric events are always ``"metric"``.
+
+        Returns
+        -------
+        entry : Entry
+            The record, which is on the disk by now if the ledger has a file.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the spend would pass a limit.
+        GuaranteeError
+            If the event's promise is of a kind that this ledger cannot count.
+        LedgerFileError
+            If the file is damaged or cannot be written.
+        """
+        if not isinstance(event, Event):
+            raise ParameterError(f"event must be an Event, got {event!r}")
+        if not isinstance(adjacency, Adjacency):
+            raise ParameterError(f"adjacency must be an Adjacency, got {adjacency!r}")
+        if notion not in ("central", "local", "metric"):
+            raise ParameterError(
+                f"notion must be 'central', 'local' or 'metric' to be counted, got {notion!r}"
+            )
+        purpose = _numbers.text("purpose", purpose) or event.purpose
+        with self._transaction(write=True) as descriptor:
+            price = self._account.price(event, adjacency, notion)
+            self._account.check(price)
+            entry = Entry.now(event, purpose=purpose, adjacency=adjacency, notion=price.notion)
+            # Until it is recorded here too, an interrupt would leave the totals behind the file.
+            self._consistent_in = -1
+            if self._file is not None:
+                self._file.append(descriptor, entry.to_dict())
+            self._record(entry, price)
+            self._consistent_in = os.getpid()
+        return entry
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __bool__(self) -> bool:
+        return True  # an empty ledger is still a ledger: `if ledger:` must not skip it
+
+    def __repr__(self) -> str:
+        where = "" if self.path is None else f"{self.path!r}, "
+        return f"Ledger({where}epsilon={self._limits.epsilon:g}, delta={self._limits.delta:g})"
+
+    def __str__(self) -> str:
+        return ledger_text(self)
+
+    def _repr_html_(self) -> str:
+        return ledger_html(self)
+
+    def __copy__(self) -> Self:
+        return self  # a copy that counted on its own would double the limit
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+        if self.path is None:
+            raise LedgerPicklingError(
+                "a ledger in memory cannot travel to another process or into a pickle: use "
+                "Ledger(path=...)"
+            )
+        return type(self), (self.path,)
+
+    def _open(self, file: LedgerFile, asked: Limits, *, complete: bool) -> None:
+        """Create or join the file; its header decides, and must agree with what was asked."""
+        file.start(asked.to_dict() if complete else None)
+        with file.locked(write=False) as descriptor:
+            self._limits = file.read_new(descriptor, _header_limits, at_most=1)[0]
+        self._restart()
+        given = asked if complete else replace(asked, epsilon=self._limits.epsilon)
+        different = given.differences(self._limits, ignore_defaults=not complete)
+        if different:
+            raise LedgerFileError(
+                f"{self.path} was declared with another {' and '.join(different)}: open it as "
+                "Ledger(path) to take its limits, or choose another path"
+            )
+        with self._transaction(write=False):
+            pass
+
+    @contextlib.contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[int]:
+        """Hold the locks, with everything read that any process recorded so far."""
+        process = os.getpid()
+        if self._file is None and process != self._home:
+            raise LedgerPicklingError(
+                "a ledger in memory stays in the process that made it, and this is a forked one: "
+                "use Ledger(path=...)"
+            )
+        # A forked child may inherit a lock that nobody will release, hence one per process.
+        with self._locks.setdefault(process, threading.Lock()):
+            if self._file is None:
+                yield -1
+                return
+            if self._consistent_in != process:
+                self._restart()
+            with self._file.locked(write=write) as descriptor:
+                self._consistent_in = -1
+                self._catch_up(self._file, descriptor)
+                self._consistent_in = process
+                yield descriptor
+
+    def _restart(self) -> None:
+        if self._file is not None:
+            self._file.rewind()
+        self._account = Account(self._limits)
+        self._entries: list[Entry] = []
+        self._consistent_in = os.getpid()
+
+    def _catch_up(self, file: LedgerFile, descriptor: int) -> None:
+        if file.at_start:
+            found = file.read_new(descriptor, _header_limits, at_most=1)
+            if found != [self._limits]:
+                raise LedgerFileError(f"{file.path} changed its header: restore it from a copy")
+        for entry, price in file.read_new(descriptor, self._priced):
+            self._record(entry, price)
+
+    def _priced(self, plain: Mapping[str, Any]) -> tuple[Entry, Price]:
+        entry = Entry.from_dict(plain)
+        return entry, self._account.price(entry.event, entry.adjacency, entry.notion)
+
+    def _record(self, entry: Entry, price: Price) -> None:
+        self._account.add(price)
+        self._entries.append(entry)
+
+
+def _absolute(path: str | os.PathLike[str]) -> str:
+    # Workers may run in another folder, and a link and its target must lock the same file.
+    try:
+        return str(Path(path).resolve())
+    except (TypeError, ValueError, RuntimeError):
+        raise ParameterError(f"path must be the path of a file, got {path!r}") from None
+
+
+def _header_limits(plain: Mapping[str, Any]) -> Limits:
+    given = dict(plain)
+    if given.pop("shoal_ledger", None) != 1:
+        raise ValueError("no header that this version of shoal understands")
+    return Limits.from_dict(given)

@@ -1,0 +1,230 @@
+"""What leaves the curator: released values, their promise, and what produced them.
+
+A release is written as JSON that keeps every number: floats in their shortest exact form, arrays
+with their type and shape, and infinities and NaN, which JSON lacks, by name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import importlib.metadata
+import json
+import os
+import platform
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+from shoal.exceptions import ParameterError, ReleaseError
+from shoal.privacy.guarantee import Guarantee
+from shoal.privacy.plain import freeze, from_plain, same, to_plain
+
+__all__ = ["Release", "current_versions"]
+
+_SCHEMA_VERSION = 1
+_FIELDS = {"schema_version", "kind", "values", "guarantee", "guarantee_text", "versions"}
+
+
+def current_versions() -> dict[str, str]:
+    """Return the versions that a release made now depends on.
+
+    Returns
+    -------
+    versions : dict of str
+        Of shoal, numpy, scikit-learn and Python.
+
+    Examples
+    --------
+    >>> sorted(current_versions())
+    ['numpy', 'python', 'scikit-learn', 'shoal']
+    """
+    packages = ("shoal", "numpy", "scikit-learn")
+    versions = {package: importlib.metadata.version(package) for package in packages}
+    return {**versions, "python": platform.python_version()}
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Released values together with their promise; the only thing meant to leave the curator.
+
+    Parameters
+    ----------
+    kind : str
+        What made it, for example ``"DPKMeans"``.
+    values : mapping
+        Names and values: numpy arrays, numbers, strings, None, and lists or dictionaries of these.
+        Arrays are copied and made read-only.
+    guarantee : Guarantee
+        The promise that covers all values together.
+    versions : mapping, optional
+        Versions of the software; those of this process by default.
+    schema_version : int, default=1
+        Version of the file format.
+
+    Examples
+    --------
+    >>> release = Release("counts", {"k": 2}, Guarantee("central", epsilon=1.0))
+    >>> Release.from_json(release.to_json()) == release
+    True
+    """
+
+    kind: str
+    values: Mapping[str, Any]
+    guarantee: Guarantee
+    versions: Mapping[str, str] = field(default_factory=current_versions)
+    schema_version: int = _SCHEMA_VERSION
+
+    def __post_init__(self) -> None:
+        """Check the fields, and freeze the values."""
+        if not isinstance(self.kind, str) or not self.kind:
+            raise ReleaseError(f"kind must be a name, got {self.kind!r}")
+        if not isinstance(self.guarantee, Guarantee):
+            raise ReleaseError(f"guarantee must be a Guarantee, got {self.guarantee!r}")
+        if isinstance(self.schema_version, bool) or self.schema_version != _SCHEMA_VERSION:
+            raise ReleaseError(
+                f"schema_version must be {_SCHEMA_VERSION}, got {self.schema_version!r}: read it "
+                "with the version of shoal that wrote it"
+            )
+        if not isinstance(self.values, Mapping) or not isinstance(self.versions, Mapping):
+            raise ReleaseError("values and versions must be mappings")
+        if not all(isinstance(text, str) for item in self.versions.items() for text in item):
+            raise ReleaseError("versions must map names to strings")
+        object.__setattr__(self, "values", MappingProxyType(freeze("values", dict(self.values))))
+        object.__setattr__(self, "versions", MappingProxyType(dict(self.versions)))
+
+    def to_json(self) -> str:
+        """Return the release as JSON text, the promise in words included."""
+        plain = {
+            "schema_version": self.schema_version,
+            "kind": self.kind,
+            "guarantee_text": str(self.guarantee),
+            "guarantee": self.guarantee.to_dict(),
+            "versions": dict(self.versions),
+            "values": to_plain(dict(self.values)),
+        }
+        return json.dumps(plain, allow_nan=False, indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Rebuild a release from :meth:`to_json`, strictly.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        release : Release
+            Equal to the one that was written.
+
+        Raises
+        ------
+        ReleaseError
+            If the text is no release of a known version, with all its fields and no others.
+        """
+        try:
+            plain = json.loads(
+                text, parse_constant=_refuse_constant, object_pairs_hook=_without_doubles
+            )
+        except (ValueError, TypeError, RecursionError) as failure:
+            raise ReleaseError(f"a release must be JSON text: {failure}") from None
+        if not isinstance(plain, dict):
+            raise ReleaseError("a release must be a JSON object")
+        version = plain.get("schema_version")
+        if isinstance(version, bool) or version != _SCHEMA_VERSION:
+            raise ReleaseError(
+                f"schema_version must be {_SCHEMA_VERSION}, got {version!r}: read it with the "
+                "version of shoal that wrote it"
+            )
+        if set(plain) != _FIELDS:
+            odd = sorted(_FIELDS.symmetric_difference(plain))
+            raise ReleaseError(f"a release must have the fields {sorted(_FIELDS)}, check {odd}")
+        try:
+            guarantee = Guarantee.from_dict(plain["guarantee"])
+        except ParameterError as failure:
+            raise ReleaseError(f"the guarantee of the release is broken: {failure}") from None
+        values = from_plain(plain["values"])
+        return cls(plain["kind"], values, guarantee, plain["versions"], version)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the release to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An existing file is replaced.
+        """
+        target = Path(path)
+        text = self.to_json()
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        try:
+            with temporary.open("x", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        except OSError as failure:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise ReleaseError(f"{target} cannot be written: {failure.strerror}") from failure
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a release from a file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that :meth:`save` wrote.
+
+        Returns
+        -------
+        release : Release
+            Equal to the one that was saved.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as failure:
+            raise ReleaseError(f"{path} cannot be read: {failure}") from failure
+        return cls.from_json(text)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Release):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self.guarantee == other.guarantee
+            and dict(self.versions) == dict(other.versions)
+            and same(dict(self.values), dict(other.values))
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The read-only views of the mappings cannot be pickled themselves.
+        fields = (self.kind, dict(self.values), self.guarantee, dict(self.versions))
+        return type(self), (*fields, self.schema_version)
+
+    def __str__(self) -> str:
+        return f"release of {self.kind} ({', '.join(self.values)}): {self.guarantee}"
+
+    def _repr_html_(self) -> str:
+        names = html.escape(", ".join(self.values))
+        promise = self.guarantee._repr_html_()
+        return f"<p>Release of <strong>{html.escape(self.kind)}</strong>: {names}</p>{promise}"
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    if len(plain) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return plain

@@ -1,0 +1,139 @@
+"""The promises that every estimator is held to, as functions that raise AssertionError.
+
+tests/planted breaks shoal on purpose and expects these very functions to notice.
+"""
+
+import math
+
+import numpy as np
+from sklearn.base import clone
+
+from contracts.tape import recording
+from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
+from shoal.cluster import DPKMeans
+from shoal.mechanisms import Laplace
+from shoal.privacy import Guarantee, Ledger, epsilon_to_zcdp
+
+RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
+
+
+def output(estimator, X=RECORDS):
+    """What the estimator makes of X: reports, or centres."""
+    if hasattr(estimator, "fit_transform"):
+        return np.asarray(estimator.fit_transform(X))
+    return estimator.fit(X).cluster_centers_
+
+
+def roomy_ledger(**words):
+    return Ledger(epsilon=1e6, metric_epsilon=1e6, **words)
+
+
+def spent(ledger):
+    """All that a ledger has recorded, whichever the account."""
+    metric = [guarantee.epsilon for guarantee in ledger.spent_metric.values()]
+    return ledger.spent.epsilon + sum(metric)
+
+
+def has_a_guarantee(estimator):
+    fitted = clone(estimator).set_params(random_state=None)
+    output(fitted)
+    guarantee = fitted.guarantee_
+    assert isinstance(guarantee, Guarantee)
+    assert guarantee.holds
+    assert guarantee.epsilon == estimator.epsilon
+    assert guarantee.delta == getattr(estimator, "delta", 0.0)
+    seeded = clone(estimator).set_params(random_state=0)
+    output(seeded)
+    assert not seeded.guarantee_.holds
+    assert str(seeded.guarantee_).endswith("seeded: for tests and experiments only")
+
+
+def spends_before_it_draws(estimator):
+    """One spend, of what the guarantee says, before the first draw of noise."""
+    delta = getattr(estimator, "delta", 0.0)
+    ledger = roomy_ledger(delta=delta) if delta else roomy_ledger()
+    charged = clone(estimator).set_params(ledger=ledger, random_state=None)
+    with recording() as tape:
+        output(charged)
+    assert tape.draws, "no noise was drawn"
+    assert tape.entries[0] in tape.spends, "noise was drawn before the spend"
+    assert len(ledger) == len(tape.spends) == 1
+    assert math.isclose(spent(ledger), charged.guarantee_.epsilon, rel_tol=1e-9)
+
+
+def repeats_with_a_seed(estimator):
+    one, two = (clone(estimator).set_params(random_state=7) for _ in range(2))
+    assert (output(one) == output(two)).all()
+    other = clone(estimator).set_params(random_state=8)
+    assert (output(one) != output(other)).any()
+
+
+def differs_without_a_seed(estimator):
+    fits = [clone(estimator).set_params(random_state=None) for _ in range(3)]
+    outputs = [output(fit).tobytes() for fit in fits]
+    assert len(set(outputs)) == len(outputs)
+
+
+def noise_pays_for(estimator):
+    """The scales that were drawn with add up to the promise, by sensitivities found apart."""
+    fitted = clone(estimator).set_params(random_state=0)
+    with recording() as tape:
+        output(fitted)
+    if isinstance(fitted, Laplace):
+        (draw,) = tape.draws
+        step = float(fitted.lattice(2).step[0])
+        assert math.isclose(1.0 / (draw.scale * step), fitted.epsilon, rel_tol=1e-12)
+        return
+    assert isinstance(fitted, DPKMeans)
+    half = 2**19  # records on the lattice
+    columns = [draw.shape[1] if len(draw.shape) == 2 else 0 for draw in tape.draws]
+    if fitted.delta:
+        reach = [d * half**2 if d else 1 for d in columns]
+        costs = [r / (2 * draw.scale**2) for r, draw in zip(reach, tape.draws, strict=True)]
+        promised = epsilon_to_zcdp(fitted.epsilon, fitted.delta)
+    else:
+        reach = [d * half if d else 1 for d in columns]
+        costs = [r / draw.scale for r, draw in zip(reach, tape.draws, strict=True)]
+        promised = fitted.epsilon
+    assert sum(costs) <= promised * (1 + 1e-12)
+    assert sum(costs) >= promised * (1 - 1e-9), "budget left unused"
+
+
+def divides_rounds_as_su_et_al():
+    """Shares of MATH section 7, for columns where they differ: the count gets q / (d + q)."""
+    d, k, epsilon = 10, 3, 1.0
+    model = DPKMeans(k, epsilon=epsilon, bounds=(-1.0, 1.0), n_public=500, max_iter=4)
+    with recording() as tape:
+        model.set_params(random_state=0).fit(np.zeros((500, d)))
+    q = (4 * d * 0.225**2) ** (1 / 3)
+    per_round = epsilon / 4
+    for draw in tape.draws:
+        if draw.shape == (k,):
+            expected = (d + q) / (q * per_round)
+        else:
+            assert draw.shape == (k, d)
+            expected = 2**19 * (d + q) / per_round
+        assert math.isclose(draw.scale, expected, rel_tol=1e-9)
+
+
+def survives_an_audit_of_reports(epsilon=2.0):
+    """No lower bound above epsilon (false alarm 0.1%), and one near it."""
+    mechanism = Laplace(epsilon, bounds=(-1.0, 1.0), random_state=3).fit(np.zeros((1, 2)))
+    found = metric_epsilon_lower_bound(mechanism, [-0.3, 0.1], [0.4, 0.1], samples=400_000)
+    assert not found.exceeds(epsilon), str(found)
+    assert found.epsilon >= 0.9 * epsilon, str(found)
+
+
+def survives_an_audit_of_centres(epsilon=1.0, runs=4000):
+    """One record more or less, in a cluster that is empty without it (false alarm 0.1%)."""
+
+    def centres(records, count):
+        model = DPKMeans(
+            1, epsilon=epsilon, bounds=(-1.0, 1.0), n_public=1, max_iter=1, random_state=rng
+        )
+        return np.array([model.fit(records).cluster_centers_[0, 0] for _ in range(count)])
+
+    rng = np.random.RandomState(5)
+    far, near = np.array([[1.0], [0.0]]), np.array([[0.0]])
+    found = epsilon_lower_bound(centres, far, near, samples=runs)
+    assert not found.exceeds(epsilon), str(found)

@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from contracts import checks
+from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
+from shoal.mechanisms import Laplace
+from shoal.privacy import Ledger
+
+FALSE_ALARM = 1e-6
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_radius_law_and_unbiasedness(d):
+    mechanism = Laplace(2.5, bounds=(-3.0, 3.0), random_state=d)
+    record = np.linspace(-1.3, 2.9, d)
+    noise = mechanism.fit_transform(np.tile(record, (200_000, 1))) - record
+    radii = np.linalg.norm(noise, axis=1)
+    assert stats.kstest(radii, stats.gamma(d, scale=1 / 2.5).cdf).pvalue > FALSE_ALARM
+    assert np.abs(noise.mean(axis=0)).max() < 6 * np.sqrt(mechanism.variance() / 200_000)
+    assert noise.var() == pytest.approx(mechanism.variance(), rel=0.03)
+
+
+def test_log_density_integrates_to_one_in_the_plane():
+    mechanism = Laplace(1.7, bounds=(-1.0, 1.0))
+
+    def density(y, x):
+        return float(np.exp(mechanism.log_density([[x, y]], [0.2, -0.4]))[0])
+
+    mass, _ = integrate.dblquad(density, -15, 15, -15, 15, epsabs=1e-4)
+    assert mass == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("d", [1, 3, 7])
+def test_log_density_is_normalised_over_shells(d):
+    """In polar coordinates: surface of the sphere times the density along one ray."""
+    from scipy.special import gamma
+
+    mechanism = Laplace(0.8, bounds=(-1.0, 1.0))
+    surface = 2 * np.pi ** (d / 2) / gamma(d / 2)
+
+    def shell(r):
+        z = np.zeros((1, d))
+        z[0, 0] = r
+        return surface * r ** (d - 1) * np.exp(mechanism.log_density(z, np.zeros(d))[0])
+
+    assert integrate.quad(shell, 0, 400, limit=400)[0] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_planar_reports_keep_epsilon_and_the_audit_comes_within_a_tenth():
+    checks.survives_an_audit_of_reports()
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_other_dimensions_keep_epsilon(d):
+    mechanism = Laplace(2.0, bounds=(-1.0, 1.0), random_state=1).fit(np.zeros((1, d)))
+    first, second = np.zeros(d), np.zeros(d)
+    second[0] = 0.8
+    found = metric_epsilon_lower_bound(mechanism, first, second, samples=200_000)
+    assert not found.exceeds(2.0), str(found)
+    assert found.epsilon > 1.7
+
+
+def test_plain_doubles_are_caught_where_the_lattice_is_not():
+    """Must show: x + Laplace noise in doubles fails at its claim, the mechanism does not."""
+    rng = np.random.default_rng(0)
+    naive = epsilon_lower_bound(lambda x, n: x + rng.laplace(0.0, 1.0, n), 0.0, 1.0)
+    assert naive.epsilon > 2.0
+    ours = Laplace(1.0, bounds=(-2.0, 2.0), random_state=0).fit(np.zeros((1, 1)))
+    found = epsilon_lower_bound(ours, [0.0], [1.0])
+    assert not found.exceeds(1.0), str(found)
+    assert found.epsilon > 0.8
+
+
+def test_reports_lie_on_a_lattice_made_of_public_values():
+    mechanism = Laplace(3.0, bounds=([-1.0, 0.0], [1.0, 100.0]), random_state=0)
+    step = mechanism.lattice(2).step[0]
+    reports = mechanism.fit_transform(np.random.default_rng(0).uniform(-1, 100, (1000, 2)))
+    assert (reports / step == np.rint(reports / step)).all()
+    assert step <= 1 / (4096 * 3.0)
+    other = Laplace(3.0, bounds=([-1.0, 0.0], [1.0, 100.0])).fit(np.zeros((5, 2)))
+    assert other.lattice(2).step[0] == step
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "bounds"),
+    [(1e-6, (0.0, 1.0)), (1e6, (-1e6, 1e6)), (1.0, (1e9, 1e9 + 1)), (1.0, (-1e-9, 1e-9))],
+)
+def test_extreme_boxes_and_epsilons(epsilon, bounds):
+    mechanism = Laplace(epsilon, bounds=bounds, random_state=0)
+    records = np.full((4000, 2), (bounds[0] + bounds[1]) / 2)
+    noise = mechanism.fit_transform(records) - records
+    assert noise.var() == pytest.approx(mechanism.variance(), rel=0.2)
+
+
+def test_metric_promise_converts_to_local_over_the_box():
+    mechanism = Laplace(2.0, bounds=([0.0, 0.0], [3.0, 4.0]))
+    assert mechanism.guarantee_.to_local(5.0).epsilon == 10.0
+    assert mechanism.lattice(2).diameter <= 5.0
+
+
+def test_one_record_on_the_device_without_fit():
+    ledger = Ledger(epsilon=1.0, metric_epsilon=5.0)
+    mechanism = Laplace(2.0, bounds=(-1.0, 1.0), ledger=ledger)
+    assert mechanism.randomise([0.1, 0.2, 0.3]).shape == (3,)
+    assert mechanism.randomise([0.1, 0.2]).shape == (2,)
+    assert len(ledger) == 2
+    assert not hasattr(mechanism, "n_features_in_")
+
+
+def test_seeded_stream_goes_on_between_transforms_and_restarts_at_fit():
+    mechanism = Laplace(1.0, bounds=(-1.0, 1.0), random_state=0)
+    records = np.zeros((5, 2))
+    first, second = mechanism.fit(records).transform(records), mechanism.transform(records)
+    assert (first != second).all()
+    assert (mechanism.fit(records).transform(records) == first).all()

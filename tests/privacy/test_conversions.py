@@ -1,0 +1,155 @@
+"""Conversions, against divergences computed without the library."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privacy.laws import gaussian_delta, renyi
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.privacy import (
+    epsilon_to_zcdp,
+    group,
+    group_zcdp,
+    laplace_to_zcdp,
+    metric_to_local,
+    pure_to_zcdp,
+    substitute,
+    substitute_zcdp,
+    zcdp_to_delta,
+    zcdp_to_epsilon,
+)
+
+ORDERS = 1 + np.geomspace(1e-5, 300, 60)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0, 8.0])
+def test_pure_to_zcdp_is_the_smallest_valid_rho(epsilon: float) -> None:
+    high = 1 / (1 + math.exp(-epsilon))
+    p, q = np.array([high, 1 - high]), np.array([1 - high, high])
+    rho = pure_to_zcdp(epsilon)
+    ratios = [renyi(p, q, order) / order for order in ORDERS]
+    assert max(ratios) <= rho * (1 + 1e-9)
+    assert max(ratios) >= rho * 0.995
+    assert rho <= epsilon**2 / 2
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0, 8.0])
+def test_laplace_to_zcdp_is_the_smallest_valid_rho(epsilon: float) -> None:
+    def divergence(order: float) -> float:
+        growing = order / (2 * order - 1) * math.exp((order - 1) * epsilon)
+        falling = (order - 1) / (2 * order - 1) * math.exp(-order * epsilon)
+        return math.log(growing + falling) / (order - 1)
+
+    rho = laplace_to_zcdp(epsilon)
+    ratios = [divergence(order) / order for order in ORDERS if (order - 1) * epsilon < 700]
+    assert max(ratios) <= rho * (1 + 1e-9)
+    assert max(ratios) >= rho * 0.995
+    assert rho <= pure_to_zcdp(epsilon)
+
+
+def test_laplace_to_zcdp_is_smooth_where_its_formula_changes() -> None:
+    below, above = laplace_to_zcdp(0.001 * (1 - 1e-9)), laplace_to_zcdp(0.001)
+    assert above == pytest.approx(below, rel=1e-8)
+    assert laplace_to_zcdp(1e-9) == pytest.approx(0.5e-18, rel=1e-6)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(st.floats(1e-8, 50), st.floats(-30, -0.1))
+def test_zcdp_to_epsilon_lies_between_the_gaussian_and_the_simple_bound(
+    rho: float, log_delta: float
+) -> None:
+    delta = math.exp(log_delta)
+    epsilon = zcdp_to_epsilon(rho, delta)
+    assert epsilon <= rho + 2 * math.sqrt(rho * -log_delta) + 1e-12
+    # A Gaussian step is exactly rho-zCDP, so its own delta there cannot be larger.
+    if epsilon < 600:
+        assert gaussian_delta(math.sqrt(2 * rho), epsilon) <= delta * (1 + 1e-6)
+
+
+def test_zcdp_to_epsilon_agrees_with_a_plain_search_over_orders() -> None:
+    for rho in (1e-6, 0.01, 0.5, 5.0):
+        for delta in (1e-12, 1e-6, 1e-2):
+            orders = 1 + np.geomspace(1e-4, 1e7, 400_000)
+            bound = (
+                rho * orders - np.log(delta * orders) / (orders - 1) + np.log1p(-1 / orders)
+            ).min()
+            assert zcdp_to_epsilon(rho, delta) == pytest.approx(max(0, bound), rel=1e-6, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(st.floats(1e-4, 50), st.floats(-30, -0.5))
+def test_epsilon_to_zcdp_is_the_largest_rho_that_fits(epsilon: float, log_delta: float) -> None:
+    delta = math.exp(log_delta)
+    rho = epsilon_to_zcdp(epsilon, delta)
+    assert zcdp_to_epsilon(rho, delta) <= epsilon
+    assert zcdp_to_epsilon(rho * (1 + 1e-9) + 1e-300, delta) >= epsilon * (1 - 1e-9)
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(st.floats(1e-4, 10), st.floats(-40, -1))
+def test_zcdp_to_delta_is_the_inverse(rho: float, log_delta: float) -> None:
+    epsilon = zcdp_to_epsilon(rho, math.exp(log_delta))
+    if epsilon > 0:
+        assert zcdp_to_delta(rho, epsilon) == pytest.approx(math.exp(log_delta), rel=1e-6)
+
+
+def test_nothing_spent_costs_nothing() -> None:
+    assert zcdp_to_epsilon(0.0, 1e-6) == 0
+    assert zcdp_to_delta(0.0, 1.0) == 0
+    assert zcdp_to_delta(1.0, 0.0) <= 1
+
+
+def test_group_of_gaussian_records_is_covered() -> None:
+    # m records shift a Gaussian m times as far: compare with its exact curve.
+    sigma, epsilon = 5.0, 0.8
+    delta = gaussian_delta(1 / sigma, epsilon)
+    for size in (2, 3, 5):
+        loss = group(epsilon, delta, size=size)
+        assert loss.epsilon == pytest.approx(size * epsilon)
+        assert gaussian_delta(size / sigma, loss.epsilon) <= loss.delta
+    assert group_zcdp(1 / (2 * sigma**2), size=3) == pytest.approx((3 / sigma) ** 2 / 2)
+
+
+def test_substitution_is_a_group_of_two() -> None:
+    assert substitute(0.5, 1e-6) == (1.0, pytest.approx((1 + math.exp(0.5)) * 1e-6))
+    assert substitute(0.5) == (1.0, 0.0)
+    assert substitute(0.0, 1e-6) == (0.0, 2e-6)
+    assert substitute_zcdp(0.25) == 1.0
+
+
+def test_a_group_that_loses_everything_is_refused() -> None:
+    with pytest.raises(GuaranteeError, match="delta must stay below 1"):
+        group(10.0, 1e-3, size=2)
+    with pytest.raises(GuaranteeError, match="delta must stay below 1"):
+        group(1.0, 1e-3, size=10_000)
+
+
+def test_metric_to_local_multiplies() -> None:
+    assert metric_to_local(0.5, 3.0) == 1.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pure_to_zcdp(0),
+        lambda: pure_to_zcdp(float("nan")),
+        lambda: laplace_to_zcdp(-1),
+        lambda: zcdp_to_epsilon(-1, 0.1),
+        lambda: zcdp_to_epsilon(1, 0),
+        lambda: zcdp_to_epsilon(1, 1),
+        lambda: zcdp_to_delta(1, -1),
+        lambda: epsilon_to_zcdp(0, 0.1),
+        lambda: epsilon_to_zcdp(1, 0.0),
+        lambda: group(1, 0.1, size=0),
+        lambda: group(-1, size=2),
+        lambda: group_zcdp("1", size=2),  # type: ignore[arg-type]
+        lambda: metric_to_local(1, 0),
+        lambda: metric_to_local(0, 1),
+    ],
+)
+def test_bad_numbers_are_refused(call: object) -> None:
+    with pytest.raises(ParameterError):
+        call()  # type: ignore[operator]

@@ -1,0 +1,143 @@
+"""Events are frozen, checked, hashable, and survive a trip through JSON."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from shoal.exceptions import ParameterError, UnknownEventError
+from shoal.privacy import (
+    ApproximateEvent,
+    Composed,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    Event,
+    GaussianEvent,
+    KNormEvent,
+    LaplaceEvent,
+    MetricEvent,
+    Parallel,
+    PureEvent,
+    Repeated,
+    ZCDPEvent,
+    event_from_dict,
+    event_to_dict,
+)
+
+LEAVES = [
+    LaplaceEvent(scale=0.1, sensitivity=1.0, dimension=3, purpose="sums"),
+    DiscreteLaplaceEvent(scale=7, sensitivity=2),
+    GaussianEvent(sigma=1 / 3, sensitivity=1e-300),
+    DiscreteGaussianEvent(sigma=2.5, sensitivity=1, dimension=4),
+    KNormEvent(scale=2.0, sensitivity=1.0),
+    PureEvent(epsilon=0.1),
+    ZCDPEvent(rho=0.1),
+    ApproximateEvent(epsilon=1.0, delta=1e-9),
+    MetricEvent(epsilon=0.5, unit="km"),
+]
+NESTED = Composed(
+    events=(Parallel(events=LEAVES[:3]), Repeated(event=LEAVES[5], times=4)), purpose='"é\n'
+)
+
+
+@pytest.mark.parametrize("event", [*LEAVES, NESTED])
+def test_survives_json_exactly(event: Event) -> None:
+    again = event_from_dict(json.loads(json.dumps(event_to_dict(event))))
+    assert again == event
+    assert hash(again) == hash(event)
+
+
+@pytest.mark.parametrize("event", [*LEAVES, NESTED])
+def test_is_frozen(event: Event) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        event.purpose = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("bad", [0, -1.0, float("nan"), float("inf"), "1", None, True, 10**400, 1j])
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        (LaplaceEvent, {"scale": 1.0, "sensitivity": 1.0}),
+        (DiscreteLaplaceEvent, {"scale": 1.0, "sensitivity": 1.0}),
+        (GaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
+        (DiscreteGaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
+        (KNormEvent, {"scale": 1.0, "sensitivity": 1.0}),
+        (PureEvent, {"epsilon": 1.0}),
+        (ZCDPEvent, {"rho": 1.0}),
+        (ApproximateEvent, {"epsilon": 1.0}),
+        (MetricEvent, {"epsilon": 1.0}),
+    ],
+)
+def test_bad_numbers_are_named(kind: type[Event], fields: dict[str, float], bad: object) -> None:
+    rest = {ApproximateEvent: {"delta": 0.1}, MetricEvent: {"unit": "m"}}.get(kind, {})
+    for name in fields:
+        with pytest.raises(ParameterError, match=name):
+            kind(**{**fields, **rest, name: bad})  # type: ignore[arg-type]
+
+
+def test_other_fields_are_checked() -> None:
+    step = PureEvent(epsilon=1.0)
+    for bad in (0.0, 1.0, -0.1, 2):
+        with pytest.raises(ParameterError, match="delta"):
+            ApproximateEvent(epsilon=1.0, delta=bad)
+    for bad in (0, 1.5, True, -1, 2**60):
+        with pytest.raises(ParameterError, match="times"):
+            Repeated(event=step, times=bad)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match="dimension"):
+            LaplaceEvent(scale=1.0, sensitivity=1.0, dimension=bad)  # type: ignore[arg-type]
+    for bad in (3, "ab", [step, 1], step):
+        with pytest.raises(ParameterError, match="events"):
+            Composed(events=bad)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="event"):
+        Repeated(event="x", times=2)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="purpose"):
+        PureEvent(epsilon=1.0, purpose=3)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="unit"):
+        MetricEvent(epsilon=1.0, unit=None)  # type: ignore[arg-type]
+
+
+def test_numpy_numbers_become_plain_ones() -> None:
+    event = LaplaceEvent(scale=np.float32(0.5), sensitivity=np.int64(2), dimension=np.int8(3))
+    assert [type(v) for v in (event.scale, event.sensitivity, event.dimension)] == [
+        float,
+        float,
+        int,
+    ]
+    assert event == LaplaceEvent(scale=0.5, sensitivity=2.0, dimension=3)
+
+
+def test_positional_arguments_are_refused() -> None:
+    with pytest.raises(TypeError):
+        PureEvent(1.0)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {},
+        {"type": "Nothing"},
+        {"type": ["PureEvent"]},
+        "PureEvent",
+        None,
+        {"type": "PureEvent", "epsilon": 1.0},
+        {"type": "PureEvent", "epsilon": 1.0, "purpose": "", "more": 1},
+        {"type": "Event", "purpose": ""},
+        {"type": "Composed", "events": {"a": 1}, "purpose": ""},
+        {"type": "Composed", "events": [1], "purpose": ""},
+    ],
+)
+def test_unknown_dictionaries_are_refused(plain: object) -> None:
+    with pytest.raises(UnknownEventError):
+        event_from_dict(plain)  # type: ignore[arg-type]
+
+
+def test_a_foreign_event_is_refused() -> None:
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Mine(Event):
+        pass
+
+    with pytest.raises(UnknownEventError):
+        event_to_dict(Mine())
+    with pytest.raises(UnknownEventError):
+        event_to_dict(Composed(events=[Mine()]))

@@ -1,0 +1,175 @@
+"""A promise prints plainly, converts only into what follows, and travels as JSON."""
+
+import json
+import math
+
+import pytest
+
+from privacy.laws import response_delta
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.privacy import Adjacency, Guarantee, pure_to_zcdp, zcdp_to_epsilon
+
+SUBSTITUTE = Adjacency.SUBSTITUTE
+PURE = Guarantee("central", epsilon=1.0)
+APPROXIMATE = Guarantee("central", epsilon=1.0, delta=1e-6)
+METRIC = Guarantee("metric", epsilon=0.5, unit="km")
+NONE = Guarantee.none("the box is taken from the records")
+ALL = [
+    PURE,
+    APPROXIMATE,
+    METRIC,
+    NONE,
+    Guarantee("local", epsilon=2.0, seeded=True),
+    Guarantee("central", 0.1, 1e-9, SUBSTITUTE, rho=1e-3),
+]
+
+
+def test_sentences() -> None:
+    assert str(PURE) == (
+        "central differential privacy with epsilon = 1 (add/remove): adding or removing any one "
+        "record changes the probability of any release by a factor of at most e^1 = 2.72"
+    )
+    assert str(APPROXIMATE).endswith("by a factor of at most e^1 = 2.72, plus at most 1e-06")
+    assert "delta = 1e-06" in str(APPROXIMATE)
+    assert "replacing any one record" in str(Guarantee("central", 1.0, adjacency=SUBSTITUTE))
+    assert str(METRIC) == (
+        "metric privacy with epsilon = 0.5 per km: exchanging a record for one at a distance of r "
+        "km changes the probability of any report by a factor of at most e^(0.5 r)"
+    )
+    assert "unit of distance" in str(Guarantee("metric", epsilon=1.0))
+    assert str(NONE) == "no privacy guarantee: the box is taken from the records"
+    assert "next to no protection" in str(Guarantee("local", epsilon=80.0))
+    for guarantee in ALL:
+        assert "\n" not in str(guarantee)
+
+
+def test_seeded_promises_say_so_and_do_not_hold() -> None:
+    seeded = Guarantee("central", epsilon=1.0, seeded=True)
+    assert str(seeded).endswith("seeded: for tests and experiments only")
+    assert not seeded.holds
+    assert not seeded.to_substitute().holds
+    assert not seeded.for_group(2).holds
+    assert not seeded.to_approximate(1e-6).holds
+    assert not Guarantee("metric", 1.0, seeded=True).to_local(2.0).holds
+    assert PURE.holds
+    assert not NONE.holds
+
+
+def test_html_is_escaped() -> None:
+    assert "<script>" not in Guarantee.none("<script>")._repr_html_()
+    assert "does not hold" in NONE._repr_html_()
+
+
+def test_metric_to_local() -> None:
+    local = METRIC.to_local(4.0)
+    assert (local.notion, local.epsilon, local.unit) == ("local", 2.0, "")
+    with pytest.raises(GuaranteeError, match="only a metric promise"):
+        PURE.to_local(1.0)
+    with pytest.raises(ParameterError, match="diameter"):
+        METRIC.to_local(0)
+
+
+def test_to_zcdp() -> None:
+    assert PURE.to_zcdp() == pure_to_zcdp(1.0)
+    assert Guarantee("central", 1.0, 1e-6, rho=0.02).to_zcdp() == 0.02
+    assert Guarantee("central", 0.0).to_zcdp() == 0.0
+    with pytest.raises(GuaranteeError, match="compose the events"):
+        APPROXIMATE.to_zcdp()
+
+
+def test_to_approximate_is_the_curve_of_randomised_response() -> None:
+    for delta in (1e-9, 1e-3, 0.2):
+        traded = PURE.to_approximate(delta)
+        assert traded.delta == delta
+        assert response_delta(1.0, 1, traded.epsilon) == pytest.approx(delta)
+    assert PURE.to_approximate(0.9).epsilon == 0.0
+    again = APPROXIMATE.to_approximate(1e-3)
+    expected = 1e-6 + (1 - 1e-6) * response_delta(1.0, 1, again.epsilon)
+    assert expected == pytest.approx(1e-3)
+    assert APPROXIMATE.to_approximate(1e-6).epsilon == pytest.approx(1.0)
+
+
+def test_to_approximate_uses_a_known_rho() -> None:
+    known = Guarantee("central", 2.0, 1e-6, rho=0.01)
+    assert known.to_approximate(1e-9).epsilon == zcdp_to_epsilon(0.01, 1e-9)
+    with pytest.raises(GuaranteeError, match="at least the promise's own"):
+        APPROXIMATE.to_approximate(1e-9)
+
+
+def test_for_group() -> None:
+    assert PURE.for_group(3).epsilon == 3.0
+    assert Guarantee("central", 1.0, rho=0.1).for_group(3).rho == pytest.approx(0.9)
+    assert APPROXIMATE.for_group(2).delta == pytest.approx((1 + math.e) * 1e-6)
+    assert METRIC.for_group(2) == Guarantee("metric", epsilon=1.0, unit="km")
+
+
+def test_to_substitute() -> None:
+    twice = PURE.to_substitute()
+    assert (twice.epsilon, twice.adjacency) == (2.0, SUBSTITUTE)
+    assert twice.to_substitute() is twice
+    local = Guarantee("local", epsilon=2.0).to_substitute()
+    assert (local.epsilon, local.adjacency) == (2.0, SUBSTITUTE)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda g: g.to_zcdp(),
+        lambda g: g.to_approximate(0.1),
+        lambda g: g.for_group(2),
+        lambda g: g.to_substitute(),
+        lambda g: g.to_local(1.0),
+    ],
+)
+def test_no_promise_never_becomes_one(convert: object) -> None:
+    with pytest.raises(GuaranteeError):
+        convert(NONE)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "convert", [lambda g: g.to_zcdp(), lambda g: g.to_approximate(0.1), lambda g: g.to_substitute()]
+)
+def test_metric_promises_need_a_diameter_first(convert: object) -> None:
+    with pytest.raises(GuaranteeError, match="to_local"):
+        convert(METRIC)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("guarantee", ALL)
+def test_survives_json(guarantee: Guarantee) -> None:
+    assert Guarantee.from_dict(json.loads(json.dumps(guarantee.to_dict()))) == guarantee
+    assert hash(guarantee) == hash(Guarantee.from_dict(guarantee.to_dict()))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"notion": "global"},
+        {"notion": ["central"]},
+        {"epsilon": -1.0},
+        {"epsilon": "1"},
+        {"epsilon": math.inf},
+        {"epsilon": True},
+        {"delta": 1.0},
+        {"delta": math.nan},
+        {"adjacency": "add/remove"},
+        {"unit": None},
+        {"reason": 3},
+        {"seeded": 1},
+        {"rho": -1.0},
+        {"notion": "none"},
+        {"notion": "metric", "delta": 0.1},
+        {"notion": "metric", "rho": 0.1},
+    ],
+)
+def test_bad_fields_are_refused(change: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        Guarantee(**{"notion": "central", "epsilon": 1.0, **change})  # type: ignore[arg-type]
+
+
+def test_bad_dictionaries_are_refused() -> None:
+    good = PURE.to_dict()
+    for bad in ({}, {**good, "more": 1}, {**good, "adjacency": "swap"}, {"epsilon": 1.0}, None):
+        with pytest.raises(ParameterError):
+            Guarantee.from_dict(bad)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError):
+        Guarantee.from_dict({**good, "epsilon": "infinite"})
