@@ -34,7 +34,7 @@ def require(package: str, *, extra: str) -> ModuleType:
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as missing:
-        # A module that is there but lacks a part of its own is a broken install, not a missing extra.
+        # A module that lacks a part of its own is a broken install, not a missing extra.
         if missing.name is None or not (
             package == missing.name or package.startswith(missing.name + ".")
         ):

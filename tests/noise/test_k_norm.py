@@ -137,7 +137,7 @@ def test_error_of_the_doubles_is_below_the_slack(dimension, monkeypatch):
     words = SeededSource(6).words(60 * (pairs + dimension)).reshape(pairs + dimension, 60)
     kept = (words >> np.uint64(1)).copy()
     monkeypatch.setattr(MODULE, "np", Spy())
-    MODULE._fill(np.empty((60, dimension), np.int64), words, Fraction(1), SeededSource(7))
+    MODULE._fill(np.empty((dimension, 60), np.int64), words, Fraction(1), SeededSource(7))
     worst = 0.0
     with mpmath.workprec(120):
         for row in range(60):

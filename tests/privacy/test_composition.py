@@ -253,7 +253,7 @@ def test_large_and_small_and_many_steps_stay_cheap() -> None:
     assert compose(uneven, delta=1e-6).epsilon < 120
     wide = Repeated(event=DiscreteLaplaceEvent(scale=1e7, sensitivity=2.0**20), times=30)
     assert compose([wide], delta=1e-6).epsilon < 2.6
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 60
 
 
 def test_bad_input_is_refused() -> None:

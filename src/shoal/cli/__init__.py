@@ -1,6 +1,7 @@
 """The command line: one command a file; each parses, calls and prints."""
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -27,9 +28,12 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
-    ),
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
 ) -> None:
     """Private clustering: find the clusters, hide the individuals."""
 

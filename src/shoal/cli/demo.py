@@ -3,8 +3,8 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import track
@@ -12,22 +12,29 @@ from rich.table import Table
 
 from shoal.exceptions import ParameterError
 
+if TYPE_CHECKING:
+    from shoal.experiments import DemoRow
+
 __all__ = ["demo"]
 
 
 def demo(
-    out: Path = typer.Option(Path("shoal-demo"), help="Folder for the picture and the report."),
-    records: int = typer.Option(20_000, min=1, help="Number of generated records."),
-    repeats: int = typer.Option(5, min=1, help="Runs of each method at each epsilon."),
-    seed: int | None = typer.Option(None, help="Repeat the table; voids the guarantees."),
-    as_json: bool = typer.Option(False, "--json", help="Print the table as JSON."),
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the report.")] = Path(
+        "shoal-demo"
+    ),
+    records: Annotated[int, typer.Option(min=1, help="Number of generated records.")] = 20_000,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each method at each epsilon.")] = 5,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeat the table; voids the guarantees.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
     """Compare both trust models on generated records: a table, a picture, an HTML report.
 
     Example: shoal demo --records 5000 --out my-demo
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.experiments import DemoRow, demo_report, demo_rows, example  # noqa: PLC0415
+    from shoal.experiments import demo_report, demo_rows, example  # noqa: PLC0415
     from shoal.experiments.demo import CENTRAL_EPSILONS, METRIC_EPSILONS  # noqa: PLC0415
     from shoal.plotting import draw_demo  # noqa: PLC0415
 
@@ -38,7 +45,7 @@ def demo(
             f"--out must be a folder that can be written, got {str(out)!r}: {error.strerror}"
         ) from None
     console = Console(stderr=as_json)
-    rows: list[DemoRow] = list(
+    rows = list(
         track(
             demo_rows(n_samples=records, repeats=repeats, seed=seed),
             description="clustering",
@@ -58,23 +65,26 @@ def demo(
     console.print(f"\nreport: {report.resolve()}", soft_wrap=True)
 
 
-def _table(rows: list["DemoRow"], records: int) -> Table:  # type: ignore[name-defined]  # noqa: F821
-    table = Table(title=f"What privacy costs: 5 clusters in {records:,} generated records")
-    table.add_column("model")
+def _table(rows: list["DemoRow"], records: int) -> Table:
+    table = Table(
+        title=f"What privacy costs: 5 clusters in {records:,} generated records",
+        caption=f"median (range) of {len(rows[0].costs)} runs; cost 1 = k-means without privacy;\n"
+        "agreement = adjusted Rand index; worst = epsilon between any two records;\n"
+        "local: each device reports once, k-means runs on the reports",
+    )
     table.add_column("method")
-    for heading in ("epsilon", "worst case", "cost (1 = k-means)", "agreement (ARI)"):
-        table.add_column(heading, justify="right")
+    for heading in ("epsilon", "worst", "cost", "agreement"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
-            row.model,
-            row.method,
+            f"{row.model}: {row.method}",
             f"{row.epsilon:g}",
             f"{row.worst_case:.3g}",
-            f"{np.mean(row.costs):.2f} ± {np.std(row.costs):.2f}",
-            f"{np.mean(row.agreements):.2f} ± {np.std(row.agreements):.2f}",
+            row.cost_text,
+            row.agreement_text,
         )
     return table
 
 
-def _plain(row: "DemoRow") -> dict[str, object]:  # type: ignore[name-defined]  # noqa: F821
+def _plain(row: "DemoRow") -> dict[str, object]:
     return {**asdict(row), "guarantee": {**row.guarantee.to_dict(), "text": str(row.guarantee)}}

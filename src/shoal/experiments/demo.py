@@ -24,7 +24,7 @@ __all__ = ["CENTRAL_EPSILONS", "METRIC_EPSILONS", "DemoRow", "Example", "demo_ro
 Floats = npt.NDArray[np.float64]
 
 CENTRAL_EPSILONS = (0.1, 0.3, 1.0, 3.0)
-METRIC_EPSILONS = (1.0, 2.0, 4.0, 8.0)
+METRIC_EPSILONS = (2.0, 4.0, 8.0, 16.0)
 N_CLUSTERS = 5
 
 
@@ -57,6 +57,16 @@ class DemoRow:
     costs: tuple[float, ...]
     agreements: tuple[float, ...]
     guarantee: Guarantee
+
+    @property
+    def cost_text(self) -> str:
+        """Median and range of the costs."""
+        return _median_and_range(self.costs)
+
+    @property
+    def agreement_text(self) -> str:
+        """Median and range of the agreements."""
+        return _median_and_range(self.agreements)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +137,9 @@ def demo_rows(
             return centres
 
         costs, agreements = _repeat(central, data, plain, repeats, seed)
-        yield DemoRow("central", "DPKMeans", epsilon, epsilon, costs, agreements, model.guarantee_)
+        promise = model.guarantee_
+        worst = promise.to_substitute().epsilon
+        yield DemoRow("central", "DPKMeans", epsilon, worst, costs, agreements, promise)
     diameter = float(np.linalg.norm(data.bounds[1] - data.bounds[0]))
     for epsilon in METRIC_EPSILONS:
         mechanism = Laplace(epsilon, bounds=data.bounds)
@@ -139,7 +151,7 @@ def demo_rows(
         costs, agreements = _repeat(local, data, plain, repeats, seed)
         promise = mechanism.guarantee_
         worst = promise.to_local(diameter).epsilon
-        yield DemoRow("local", "Laplace + KMeans", epsilon, worst, costs, agreements, promise)
+        yield DemoRow("local", "Laplace", epsilon, worst, costs, agreements, promise)
 
 
 def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
@@ -186,6 +198,11 @@ def cluster_reports(reports: Floats) -> Floats:
     """
     centres: Floats = KMeans(N_CLUSTERS, n_init=3, random_state=0).fit(reports).cluster_centers_
     return centres
+
+
+def _median_and_range(values: tuple[float, ...]) -> str:
+    low, middle, high = (f"{value:#.3g}" for value in (min(values), np.median(values), max(values)))
+    return f"{middle} ({low}-{high})"
 
 
 def _repeat(

@@ -5,8 +5,6 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from shoal.experiments.demo import DemoRow
 
 __all__ = ["demo_report"]
@@ -29,8 +27,8 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>shoal: what privacy costs</title><style>{style}</style></head><body>
 <h1>What privacy costs</h1>
-<p class="lead">Five clusters in {n:,} generated records, {repeats} runs of each method.
-Cost 1 means as good as k-means without privacy; agreement 1 means every record finds its cluster.</p>
+<p class="lead">Five clusters in {n:,} generated records; median and range of {repeats} runs.
+Cost 1: as good as k-means without privacy. Agreement 1: every record finds its cluster.</p>
 <img src="data:image/png;base64,{picture}"
  alt="Records, reports and private centres, and cost against epsilon">
 <h2>Utility against epsilon</h2>
@@ -38,9 +36,12 @@ Cost 1 means as good as k-means without privacy; agreement 1 means every record 
 <th>cost</th><th>agreement</th></tr></thead><tbody>
 {rows}
 </tbody></table>
-<p><b>Worst case</b> is the same promise as an epsilon between any two records of the box. Reports
-promise epsilon <em>per unit of distance</em>, the central model promises it per record: equal numbers
-in the epsilon column are not equal privacy.</p>
+<p><b>Worst case</b> is the same promise as an epsilon for exchanging a record for any other of the
+box. Reports promise epsilon <em>per unit of distance</em>, the central model for adding or removing
+a record: equal numbers in the epsilon column are not equal privacy.</p>
+<p>In the local model each device reports its record once and plain k-means runs on the reports.</p>
+<p>A wide range of costs at a large epsilon is not noise: k-means from a poor start ends in a poor
+place, and starting again would cost privacy.</p>
 <h2>What was promised</h2>
 <ul>
 {promises}
@@ -70,8 +71,8 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples
     """
     lines = [
         f"<tr><td>{row.model}</td><td>{html.escape(row.method)}</td><td>{row.epsilon:g}</td>"
-        f"<td>{row.worst_case:.3g}</td><td>{_spread(row.costs)}</td>"
-        f"<td>{_spread(row.agreements)}</td></tr>"
+        f"<td>{row.worst_case:.3g}</td><td>{row.cost_text}</td>"
+        f"<td>{row.agreement_text}</td></tr>"
         for row in rows
     ]
     promises = [
@@ -91,7 +92,3 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples
         encoding="utf-8",
     )
     return path
-
-
-def _spread(values: Sequence[float]) -> str:
-    return f"{np.mean(values):.2f} ± {np.std(values):.2f}"

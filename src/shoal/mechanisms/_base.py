@@ -96,7 +96,8 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         z : ndarray of shape (d,)
             Its report.
         """
-        return self.transform(np.atleast_2d(x))[0]
+        report: Floats = self.transform(np.atleast_2d(x))[0]
+        return report
 
     @property
     @abstractmethod

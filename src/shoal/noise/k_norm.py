@@ -26,10 +26,12 @@ from shoal.noise.source import RandomSource
 
 __all__ = ["k_norm"]
 
+Floats = npt.NDArray[np.float64]
+
 BITS = 63
 CHUNK_VALUES = 1 << 15  # random words at a time, so that every intermediate stays in cache
 TRUSTED = 43  # a uniform below 2^(TRUSTED - BITS) has too few known bits for the bound below
-SHORTEST = 2.0**-9  # the square root of a smaller exponential has lost too many bits, likewise
+SHORTEST = 2.0**-11  # a shorter square root of an exponential has lost too many bits, likewise
 SLACK = 2.0**-41  # per unit of scale and column, for up to 512 columns (proofs/noise.md, lemma 5)
 
 
@@ -52,7 +54,7 @@ def k_norm(
     Returns
     -------
     noise : ndarray of int64, shape (count, dimension)
-        Independent vectors.
+        Independent vectors, each column contiguous in memory.
 
     Examples
     --------
@@ -65,13 +67,13 @@ def k_norm(
         raise ParameterError(f"dimension must be at least 1, got {dimension!r}")
     pairs = (dimension + 1) // 2
     per_vector = pairs + dimension
-    noise = np.empty((count, dimension), dtype=np.int64)
+    noise = np.empty((dimension, count), dtype=np.int64)
     step = max(1, CHUNK_VALUES // per_vector)
     for start in range(0, count, step):
-        part = noise[start : start + step]
-        words = source.words(per_vector * len(part)).reshape(per_vector, len(part))
+        part = noise[:, start : start + step]
+        words = source.words(per_vector * part.shape[1]).reshape(per_vector, -1)
         _fill(part, words, Fraction(scale), source)
-    return noise
+    return noise.T
 
 
 def _fill(
@@ -80,38 +82,49 @@ def _fill(
     scale: Fraction,
     source: RandomSource,
 ) -> None:
-    dimension = noise.shape[1]
+    dimension = noise.shape[0]
     pairs = (dimension + 1) // 2
     np.right_shift(words, 64 - BITS, out=words)
     prefixes = words.view(np.int64)
     uniforms = prefixes.astype(np.float64)
     uniforms *= 2.0**-BITS
-    angles, lengths = uniforms[:pairs], uniforms[pairs:]
+    turns, logs = uniforms[:pairs], uniforms[pairs:]
     with np.errstate(divide="ignore", invalid="ignore"):  # a zero word is settled below
-        np.log(lengths, out=lengths)
-        radii = -lengths.sum(axis=0)
-        lengths = np.sqrt(-lengths[:pairs])
-        normals = _pairs(angles, lengths)[:dimension]
-        stretch = np.einsum("ij,ij->j", normals, normals)
-        np.sqrt(stretch, out=stretch)
-        np.divide(radii, stretch, out=stretch)
-        stretch *= float(scale)
-        normals *= stretch
-        rounded = np.rint(normals)
-        normals -= rounded
-        np.abs(normals, out=normals)
+        np.log(logs, out=logs)
+        np.negative(logs, out=logs)
+        unsure = prefixes[pairs:].min(axis=0) < 2**TRUSTED
+        unsure |= logs[:pairs].min(axis=0) < SHORTEST**2
+        vectors, stretch = _scaled(turns, logs, dimension, float(scale))
+        rounded = np.rint(vectors)
+        vectors -= rounded
+        np.abs(vectors, out=vectors)
         error = float(scale) * dimension + 4.0 * math.sqrt(dimension) * stretch
         error *= SLACK * max(1.0, dimension / 512)
-        unsure = ~(normals.max(axis=0) < 0.5 - error)
-        unsure |= prefixes.min(axis=0) < 2**TRUSTED
-        unsure |= lengths.min(axis=0) < SHORTEST
-        noise[...] = rounded.T
+        unsure |= ~(vectors.max(axis=0) < 0.5 - error)
+        noise[...] = rounded
     for i in np.flatnonzero(unsure):
         known = [int(prefix) for prefix in prefixes[:, i]]
-        noise[i] = settle(lambda c, u: _vector(c, u, dimension, scale), known, BITS, source)
+        noise[:, i] = settle(lambda c, u: _vector(c, u, dimension, scale), known, BITS, source)
 
 
-def _pairs(turns: Any, lengths: Any) -> npt.NDArray[np.float64]:
+def _scaled(turns: Floats, exponentials: Floats, dimension: int, scale: float) -> tuple[Any, Any]:
+    """Return vectors before rounding, and their radius over the norm of their normals."""
+    pairs = len(turns)
+    inner = exponentials[:pairs].sum(axis=0)
+    stretch = inner + exponentials[pairs:].sum(axis=0)
+    stretch *= scale
+    lengths = np.sqrt(exponentials[:pairs])
+    if dimension % 2 == 0:  # the pairs' exponentials add up to the squared norm
+        stretch /= np.sqrt(inner)
+        lengths *= stretch
+        return _pairs(turns, lengths), stretch
+    vectors = _pairs(turns, lengths)[:dimension]
+    stretch /= np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
+    vectors *= stretch
+    return vectors, stretch
+
+
+def _pairs(turns: Floats, lengths: Floats) -> Floats:
     # cos and sin of a full turn from the tangent of the half angle: one vectorised function of
     # numpy instead of two that are not.
     turns -= 0.5

@@ -132,7 +132,8 @@ class Lattice:
         """
         # A record so far away that its index overflows becomes infinite, and is clipped like others.
         with np.errstate(over="ignore"):
-            indices = X - self.origin
+            # One column after the other in memory: the inner loops then run over many records.
+            indices = np.subtract(X, self.origin, order="F")
             indices /= self.step
         np.rint(indices, out=indices)
         np.clip(indices, self.low, self.high, out=indices)

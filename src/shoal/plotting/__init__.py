@@ -1,6 +1,6 @@
 """Figures from records; needs the extra ``plot``."""
 
 from shoal.plotting.demo import draw_demo
-from shoal.plotting.style import COLOURS, MARKERS, figure
+from shoal.plotting.style import COLOURS, MARKERS, panels
 
-__all__ = ["COLOURS", "MARKERS", "draw_demo", "figure"]
+__all__ = ["COLOURS", "MARKERS", "draw_demo", "panels"]

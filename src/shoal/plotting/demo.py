@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.plotting.style import COLOURS, MARKERS, figure
+from shoal.plotting.style import COLOURS, MARKERS, panels
 
 __all__ = ["draw_demo"]
 
@@ -31,43 +31,44 @@ def draw_demo(example: Any, rows: Sequence[Any], path: Path) -> Path:
     path : Path
         The file written.
     """
-    drawing, (left, middle, right) = figure(3, width=12.5, height=4.2)
-    _scatter(left, example.records, example.central, "central")
-    left.set_title(f"Central: the curator publishes centres (ε = {example.epsilon:g})")
-    _scatter(middle, example.reports, example.local, "local")
-    middle.set_title(f"Local: the server sees reports only (ε = {example.metric_epsilon:g}/unit)")
-    _trade_off(right, rows)
-    drawing.savefig(path)
+    with panels(3, width=12.5, height=4.3) as (drawing, (left, middle, right)):
+        _scatter(left, example.records, example.central, "central")
+        left.set_title(f"Central: a curator publishes centres (ε = {example.epsilon:g})")
+        _scatter(middle, example.reports, example.local, "local")
+        local = f"Local: the server sees reports (ε = {example.metric_epsilon:g} per unit)"
+        middle.set_title(local)
+        _trade_off(right, rows)
+        drawing.savefig(path)
     return path
 
 
 def _scatter(axes: Any, points: Any, centres: Any, model: str) -> None:
     what = "records" if model == "central" else "reports"
-    shown = points[:SHOWN]
-    axes.scatter(*shown.T, s=3, color=COLOURS[what], alpha=0.5, linewidths=0, label=what)
+    axes.scatter(*points[:SHOWN].T, s=4, color=COLOURS[what], alpha=0.5, linewidths=0, label=what)
     axes.scatter(
         *centres.T, s=90, marker="X", color=COLOURS[model], edgecolors="white", label="centres"
     )
     axes.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal")
     axes.set(xlabel="column 1 (units)", ylabel="column 2 (units)")
-    axes.legend(loc="upper right", markerscale=1.2)
+    legend = axes.legend(loc="upper right", frameon=True, edgecolor="none", framealpha=0.9)
+    for handle in legend.legend_handles:
+        handle.set(alpha=1.0, sizes=[40])
 
 
 def _trade_off(axes: Any, rows: Sequence[Any]) -> None:
     for model in dict.fromkeys(row.model for row in rows):
         chosen = [row for row in rows if row.model == model]
         at = [row.worst_case for row in chosen]
-        means = np.array([np.mean(row.costs) for row in chosen])
-        spread = np.array([np.std(row.costs) for row in chosen])
+        middle = [np.median(row.costs) for row in chosen]
+        low, high = [min(row.costs) for row in chosen], [max(row.costs) for row in chosen]
         label = f"{model}: {chosen[0].method}"
-        axes.plot(at, means, marker=MARKERS[model], color=COLOURS[model], label=label)
-        low = np.maximum(means - spread, 1e-3)
-        axes.fill_between(at, low, means + spread, color=COLOURS[model], alpha=0.2, linewidth=0)
-    axes.axhline(1.0, color="#555", linewidth=1, linestyle=":")
-    axes.annotate(
-        "no privacy", (0.99, 1.0), xycoords=("axes fraction", "data"), ha="right", va="bottom"
-    )
+        axes.plot(at, middle, marker=MARKERS[model], color=COLOURS[model], label=label)
+        axes.fill_between(at, low, high, color=COLOURS[model], alpha=0.2, linewidth=0)
+    axes.axhline(1.0, color="#555", linewidth=1, linestyle=":", label="k-means without privacy")
     axes.set(xscale="log", yscale="log")
-    axes.set(xlabel="worst-case ε between any two records", ylabel="cost over k-means (ratio)")
-    axes.set_title("What privacy costs")
-    axes.legend(loc="upper right")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set(xlabel="ε for exchanging a record for any other", ylabel="cost over k-means (ratio)")
+    axes.set_title("What privacy costs (median and range)")
+    axes.set_ylim(top=6.0 * axes.get_ylim()[1])  # room for the legend above the curves
+    axes.legend(loc="upper left")

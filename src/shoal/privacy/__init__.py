@@ -8,7 +8,7 @@
 Nothing here reads a record.
 """
 
-from shoal.privacy.accounting import Cost, cost, metric_cost, pure_epsilon, zcdp_rho
+from shoal.privacy.accounting import Cost, cost, pure_epsilon, zcdp_rho
 from shoal.privacy.adjacency import Adjacency
 from shoal.privacy.calibration import scale_to_fit
 from shoal.privacy.composition import compose
@@ -42,6 +42,7 @@ from shoal.privacy.groups import Loss, group, group_zcdp, substitute, substitute
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.ledger import Ledger
 from shoal.privacy.limits import Limits
+from shoal.privacy.metric import metric_cost
 from shoal.privacy.release import Release, current_versions
 
 __all__ = [

@@ -1,37 +1,56 @@
 """The arithmetic of a ledger: prices, totals, and the rule that decides.
 
-Three sums are kept exactly, as fractions: epsilon, zCDP rho and delta (:class:`Cost`). A spend may
-be recorded while EITHER the epsilons or the rhos stay within the limit; ``proofs/ledger.md`` shows
-that this is sound although each spend may be chosen after seeing the earlier releases.
+A spend may be recorded while EITHER the epsilons, or the Rényi divergences of one fixed order, stay
+within the limit, and the deltas within their share. ``proofs/ledger.md`` shows that this is sound
+although each spend may be chosen after seeing the earlier releases. All sums are exact fractions.
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from shoal.exceptions import BudgetExceededError, GuaranteeError
-from shoal.privacy.accounting import Cost, cost, has_parallel, metric_cost
+from shoal.privacy.accounting import Cost, cost, has_parallel, leaves
 from shoal.privacy.adjacency import Adjacency
-from shoal.privacy.conversions import epsilon_to_zcdp, zcdp_to_epsilon
+from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_order
 from shoal.privacy.events import Event
+from shoal.privacy.groups import Loss
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.limits import Limits
+from shoal.privacy.metric import metric_cost
 
 __all__ = ["Account", "Price"]
 
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
 _SLACK = 1 + Fraction(1, 10**12)
+_REPORTED_ORDERS = tuple(1 + 10 ** (exponent / 8) for exponent in range(-16, 49))
 
 
 @dataclass(frozen=True)
 class Price:
-    """What one entry adds to an account: a cost, or a metric epsilon per unit."""
+    """What one entry adds to an account: single steps, or a metric epsilon per unit."""
 
     notion: Notion
-    cost: Cost | None = None
+    steps: tuple[tuple[Cost, int], ...] = ()
+    total: Cost | None = None
     unit: str = ""
     metric_epsilon: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How delta is divided, and the Rényi order and limit that follow; fixed for good.
+
+    ``for_events`` is for events that bring a delta, ``for_conversion`` for the conversion to
+    epsilon. Without the latter the limit is 0 and only epsilons count.
+    """
+
+    for_events: float
+    for_conversion: float
+    order: float
+    limit: float
 
 
 class Account:
@@ -56,9 +75,10 @@ class Account:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._epsilon: Fraction | float = Fraction(0)
-        self._rho: Fraction | float = Fraction(0)
+        self._renyi: Fraction | float = Fraction(0)
         self._delta: Fraction | float = Fraction(0)
-        self._shares: tuple[float, float] | None = None
+        self._steps: Counter[Cost] = Counter()
+        self._rule: Rule | None = None
         self._metric: dict[str, Fraction | float] = {}
         self._only_local = True
 
@@ -82,53 +102,58 @@ class Account:
                 "Adjacency.ADD_REMOVE, or keep a Ledger(adjacency=Adjacency.SUBSTITUTE)"
             )
         twice = notion == "central" and not substitution and mine is Adjacency.SUBSTITUTE
-        return Price(notion, cost(event, records=2 if twice else 1))
+        records = 2 if twice else 1
+        steps = leaves(event, records=records)
+        return Price(notion, tuple(steps.items()), cost(event, records=records))
 
     def check(self, price: Price) -> None:
         """Raise BudgetExceededError if the spend would pass a limit."""
-        if price.cost is None:
+        if price.total is None:
             self._check_metric(price)
             return
-        epsilon = self._epsilon + _exact(price.cost.epsilon)
-        rho = self._rho + _exact(price.cost.rho)
-        delta = self._delta + _exact(price.cost.delta)
-        for_events, for_zcdp = self._shares or self._shares_after(price.cost)
-        if delta > 0 and not _within(delta, for_events):
-            raise BudgetExceededError(self._delta_refusal(price.cost, for_events))
-        by_rho = for_zcdp > 0 and _within(rho, _rho_limit(self.limits.epsilon, for_zcdp))
-        if not (by_rho or _within(epsilon, self.limits.epsilon)):
-            raise BudgetExceededError(self._refusal(price.cost))
+        rule = self._rule or self._rule_after(price.total)
+        added = _sums(price, rule)
+        delta = self._delta + added.delta
+        if delta > 0 and not _within(delta, rule.for_events):
+            raise BudgetExceededError(self._delta_refusal(price.total, rule))
+        by_renyi = rule.for_conversion > 0 and _within(self._renyi + added.renyi, rule.limit)
+        if not (by_renyi or _within(self._epsilon + added.epsilon, self.limits.epsilon)):
+            raise BudgetExceededError(self._refusal(price.total, rule))
 
     def add(self, price: Price) -> None:
         """Record the price; the caller has checked it, now or when it was first written."""
-        if price.cost is None:
+        if price.total is None:
             total = self._metric.get(price.unit, Fraction(0))
             self._metric[price.unit] = total + _exact(price.metric_epsilon)
             return
-        # Chosen before anything was released, so the first spend may settle the shares for good.
-        self._shares = self._shares or self._shares_after(price.cost)
-        self._epsilon += _exact(price.cost.epsilon)
-        self._rho += _exact(price.cost.rho)
-        self._delta += _exact(price.cost.delta)
+        # Chosen before anything was released, so the first spend may settle the rule for good.
+        self._rule = self._rule or self._rule_after(price.total)
+        added = _sums(price, self._rule)
+        self._epsilon += added.epsilon
+        self._renyi += added.renyi
+        self._delta += added.delta
+        self._steps.update(dict(price.steps))
         self._only_local = self._only_local and price.notion == "local"
 
     @property
     def spent(self) -> Guarantee:
         """What the recorded spends add up to."""
-        epsilon, rho, delta = float(self._epsilon), float(self._rho), float(self._delta)
-        candidates = [(epsilon, delta)] if math.isfinite(epsilon) else []
-        for_zcdp = self._shares[1] if self._shares else 0.0
-        if for_zcdp > 0 and math.isfinite(rho):
-            candidates.append((zcdp_to_epsilon(rho, for_zcdp), delta + for_zcdp))
-        if not candidates:
+        rule, delta = self._rule, float(self._delta)
+        rho = math.fsum(times * step.rho for step, times in self._steps.items())
+        best = Loss(float(self._epsilon), delta)
+        if rule is not None and rule.for_conversion > 0 and math.isfinite(rho):
+            converted = self._converted(rho, rule)
+            # A smaller delta is worth more than the last tenth of a percent of epsilon.
+            if converted < 0.999 * best.epsilon:
+                best = Loss(converted, delta + rule.for_conversion)
+        if not math.isfinite(best.epsilon):
             return Guarantee.none("the recorded spends cannot be expressed within these limits")
-        best = min(candidates)
         return Guarantee(
-            "local" if self._only_local and self._shares else "central",
-            epsilon=best[0],
-            delta=best[1],
+            "local" if self._only_local and rule is not None else "central",
+            epsilon=best.epsilon,
+            delta=best.delta,
             adjacency=self.limits.adjacency,
-            rho=rho if delta == 0 else None,
+            rho=rho if delta == 0 and math.isfinite(rho) else None,
         )
 
     @property
@@ -142,24 +167,34 @@ class Account:
     @property
     def remaining(self) -> float:
         """The largest epsilon that one more pure event may have."""
-        limit = self.limits.epsilon
-        by_epsilon = max(0.0, float(limit - self._epsilon))
-        for_zcdp = (self._shares or self._shares_after(Cost(0.0, 0.0, 0.0)))[1]
-        if for_zcdp == 0 or not math.isfinite(self._rho):
+        by_epsilon = max(0.0, float(self.limits.epsilon - self._epsilon))
+        rule = self._rule or self._rule_after(Cost(0.0, 0.0, 0.0))
+        if rule.for_conversion == 0:
             return by_epsilon
-        rho = max(0.0, float(_rho_limit(limit, for_zcdp) - self._rho))
-        return max(by_epsilon, _pure_for(rho))
+        divergence = max(0.0, float(rule.limit - self._renyi))
+        return max(by_epsilon, divergence, _pure_for(divergence / rule.order))
 
-    def _shares_after(self, price: Cost) -> tuple[float, float]:
-        """How delta is divided: for events that bring a delta, and for the zCDP conversion."""
-        delta, declared = self.limits.delta, self.limits.approximate_delta
+    def _converted(self, rho: float, rule: Rule) -> float:
+        """Return the epsilon of everything recorded, through the best of some Rényi orders."""
+
+        def through(order: float) -> float:
+            steps = self._steps.items()
+            bound = math.fsum(times * min(step.epsilon, order * step.rho) for step, times in steps)
+            return renyi_to_epsilon(bound, order, rule.for_conversion)
+
+        orders = (rule.order, zcdp_order(rho, rule.for_conversion), *_REPORTED_ORDERS)
+        return max(0.0, min(map(through, orders)))
+
+    def _rule_after(self, first: Cost) -> Rule:
+        epsilon, delta = self.limits.epsilon, self.limits.delta
+        declared = self.limits.approximate_delta
         if declared is not None:
-            return declared, delta - declared
-        if price.delta > 0 and math.isfinite(price.epsilon):
-            return delta, 0.0
-        if price.delta == 0 and not math.isfinite(price.epsilon):
-            return 0.0, delta
-        return delta / 2, delta / 2
+            return _rule(epsilon, declared, delta - declared)
+        if first.delta > 0 and math.isfinite(first.epsilon):
+            return _rule(epsilon, delta, 0.0)
+        if first.delta == 0 and not math.isfinite(first.epsilon):
+            return _rule(epsilon, 0.0, delta)
+        return _rule(epsilon, delta / 2, delta / 2)
 
     def _check_metric(self, price: Price) -> None:
         limit, unit = self.limits.metric_epsilon, price.unit or "unit of distance"
@@ -176,51 +211,75 @@ class Account:
                 f"{limit:g}, left {left:g}: nothing was recorded"
             )
 
-    def _refusal(self, price: Cost) -> str:
-        limits = self.limits
-        if not math.isfinite(price.epsilon) and limits.delta == 0:
+    def _refusal(self, asked: Cost, rule: Rule) -> str:
+        finite = math.isfinite(asked.epsilon)
+        if not finite and self.limits.delta == 0:
             return (
                 "this event has no pure epsilon and the ledger's delta is 0: nothing was recorded; "
                 "declare Ledger(epsilon=..., delta=...) with delta > 0"
             )
-        finite = math.isfinite(price.epsilon)
-        if not finite and self._shares and self._shares[1] == 0:
+        if not finite and rule.for_conversion == 0:
             return (
-                "this event has no pure epsilon and the first spend gave all of delta to events "
-                "with a delta: nothing was recorded; declare Ledger(approximate_delta=...) below "
-                "delta, or spend an ApproximateEvent"
+                "this event has no pure epsilon and all of delta is for events that bring a delta: "
+                "nothing was recorded; declare Ledger(approximate_delta=...) below delta, or "
+                "spend an ApproximateEvent"
             )
-        asked = f"epsilon = {price.epsilon:g}" if finite else f"rho = {price.rho:g}"
+        wish = f"epsilon = {asked.epsilon:g}" if finite else f"rho = {asked.rho:g}"
         return (
-            f"asked {asked}, spent epsilon = {self.spent.epsilon:g} of {limits.epsilon:g}, left "
-            f"{self.remaining:g}: nothing was recorded; ask for less, or start a ledger "
-            "with a larger limit"
+            f"asked {wish}, spent epsilon = {self.spent.epsilon:g} of {self.limits.epsilon:g}, "
+            f"left {self.remaining:g} for a pure spend: nothing was recorded; ask for less, or "
+            "start a ledger with a larger limit"
         )
 
-    def _delta_refusal(self, price: Cost, share: float) -> str:
+    def _delta_refusal(self, asked: Cost, rule: Rule) -> str:
         if self.limits.delta == 0:
             return (
-                f"this event has delta = {price.delta:g} and the ledger's delta is 0: nothing was "
+                f"this event has delta = {asked.delta:g} and the ledger's delta is 0: nothing was "
                 "recorded; declare Ledger(epsilon=..., delta=...) with delta > 0"
             )
-        left = max(0.0, float(share - self._delta))
+        left = max(0.0, float(rule.for_events - self._delta))
         return (
-            f"asked delta = {price.delta:g}, spent {float(self._delta):g} of the {share:g} that is "
-            f"for events with a delta, left {left:g}: nothing was recorded; declare "
-            "Ledger(approximate_delta=...) to divide delta differently"
+            f"asked delta = {asked.delta:g}, spent {float(self._delta):g} of the "
+            f"{rule.for_events:g} that is for events with a delta, left {left:g}: nothing was "
+            "recorded; declare Ledger(approximate_delta=...) to divide delta differently"
         )
+
+
+@dataclass(frozen=True)
+class _Sums:
+    epsilon: Fraction | float
+    renyi: Fraction | float
+    delta: Fraction | float
+
+
+def _sums(price: Price, rule: Rule) -> _Sums:
+    """Return what a price adds to the three totals, exactly."""
+    epsilon: Fraction | float = Fraction(0)
+    renyi: Fraction | float = Fraction(0)
+    delta: Fraction | float = Fraction(0)
+    for step, times in price.steps:
+        epsilon += times * _exact(step.epsilon)
+        renyi += times * _exact(min(step.epsilon, rule.order * step.rho))
+        delta += times * _exact(step.delta)
+    return _Sums(epsilon, renyi, delta)
 
 
 @lru_cache(maxsize=64)
-def _rho_limit(epsilon: float, delta: float) -> Fraction:
-    return Fraction(epsilon_to_zcdp(epsilon, delta))
+def _rule(epsilon: float, for_events: float, for_conversion: float) -> Rule:
+    """Return the rule whose order is the best one for Gaussian noise."""
+    if for_conversion <= 0:
+        return Rule(for_events, 0.0, order=2.0, limit=0.0)
+    rho = epsilon_to_zcdp(epsilon, for_conversion)
+    order = zcdp_order(rho, for_conversion)
+    limit = epsilon - renyi_to_epsilon(0.0, order, for_conversion)
+    return Rule(for_events, for_conversion, order, max(0.0, limit, order * rho))
 
 
 def _exact(value: float) -> Fraction | float:
     return Fraction(value) if math.isfinite(value) else value
 
 
-def _within(total: Fraction | float, limit: float | Fraction) -> bool:
+def _within(total: Fraction | float, limit: float) -> bool:
     return total <= Fraction(limit) * _SLACK
 
 

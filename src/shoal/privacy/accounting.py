@@ -5,6 +5,7 @@ a free lunch. The formulas are proved in ``proofs/composition.md``.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,7 @@ from shoal.privacy.events import (
 )
 from shoal.privacy.groups import group, group_zcdp
 
-__all__ = ["Cost", "cost", "metric_cost", "pure_epsilon", "zcdp_rho"]
+__all__ = ["Cost", "cost", "leaves", "pure_epsilon", "zcdp_rho"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Cost:
     """The price of an event: it is (epsilon, delta)-private and delta-approximately rho-zCDP.
 
     Both statements hold, with the same delta. ``epsilon`` is infinite for Gaussian noise, which is
-    priced by ``rho`` alone.
+    priced by ``rho`` alone. Hence the Rényi divergence of order a is at most
+    ``min(epsilon, a * rho)``.
 
     Parameters
     ----------
@@ -87,11 +89,46 @@ def cost(event: Event, *, records: int = 1) -> Cost:
     >>> cost(GaussianEvent(sigma=2.0, sensitivity=1.0), records=2)
     Cost(epsilon=inf, rho=0.5, delta=0.0)
     """
+    prices = leaves(event, records=records).items()
+    return Cost(
+        math.fsum(times * price.epsilon for price, times in prices),
+        math.fsum(times * price.rho for price, times in prices),
+        math.fsum(times * price.delta for price, times in prices),
+    )
+
+
+def leaves(event: Event, *, records: int = 1) -> Counter[Cost]:
+    """Return the prices of the single steps in an event, with how often each occurs.
+
+    Parameters
+    ----------
+    event : Event
+        Any event but metric ones.
+    records : int, default=1
+        How many records change together.
+
+    Returns
+    -------
+    prices : Counter of Cost
+        They add up to :func:`cost`; parallel parts are one step with the worst price.
+
+    Examples
+    --------
+    >>> leaves(Repeated(event=GaussianEvent(sigma=2.0, sensitivity=1.0), times=3))
+    Counter({Cost(epsilon=inf, rho=0.125, delta=0.0): 3})
+    """
+    if isinstance(event, Composed):
+        total: Counter[Cost] = Counter()
+        for child in event.events:
+            total.update(leaves(child, records=records))
+        return total
+    if isinstance(event, Repeated):
+        inner = leaves(event.event, records=records).items()
+        return Counter({price: times * event.times for price, times in inner})
     rule = _RULES.get(type(event))
     if rule is None:
         raise UnknownEventError(f"no accountant understands {event!r}: use an event of shoal")
-    price: Cost = rule(event, records)
-    return price
+    return Counter([rule(event, records)])
 
 
 def pure_epsilon(event: Event) -> float:
@@ -140,50 +177,6 @@ def zcdp_rho(event: Event) -> float:
     """
     price = cost(event)
     return price.rho if price.delta == 0 else math.inf
-
-
-def metric_cost(event: Event) -> tuple[str, float] | None:
-    """Return the unit and the epsilon of a metric event, or None for any other event.
-
-    Parameters
-    ----------
-    event : Event
-        Metric events of one unit, possibly composed, or events without any metric one.
-
-    Returns
-    -------
-    price : (str, float) or None
-        The unit of distance and the total epsilon.
-
-    Raises
-    ------
-    GuaranteeError
-        If metric events meet other events, or metric events of another unit.
-
-    Examples
-    --------
-    >>> metric_cost(Repeated(event=MetricEvent(epsilon=0.5, unit="km"), times=2))
-    ('km', 1.0)
-    """
-    if isinstance(event, MetricEvent):
-        return event.unit, event.epsilon
-    if isinstance(event, Repeated):
-        inner = metric_cost(event.event)
-        return None if inner is None else (inner[0], event.times * inner[1])
-    if not isinstance(event, Composed | Parallel):
-        return None
-    prices = [metric_cost(child) for child in event.events]
-    metric = [price for price in prices if price is not None]
-    if not metric:
-        return None
-    units = {unit for unit, _ in metric}
-    if len(metric) < len(prices) or len(units) > 1:
-        raise GuaranteeError(
-            "metric events add up with metric events of the same unit only: spend them apart, or "
-            "convert with metric_to_local(epsilon, diameter)"
-        )
-    # A record holder's reports all tell about one record, so parallel parts add up as well.
-    return units.pop(), math.fsum(epsilon for _, epsilon in metric)
 
 
 def ratio(sensitivity: float, spread: float) -> float:
@@ -246,15 +239,6 @@ def _gaussian(event: GaussianEvent | DiscreteGaussianEvent, records: int) -> Cos
     return Cost(math.inf, max(scaled * scaled / 2, math.ulp(0.0)), 0.0)
 
 
-def _composed(event: Composed, records: int) -> Cost:
-    prices = [cost(child, records=records) for child in event.events]
-    return Cost(
-        math.fsum(price.epsilon for price in prices),
-        math.fsum(price.rho for price in prices),
-        math.fsum(price.delta for price in prices),
-    )
-
-
 def _parallel(event: Parallel, records: int) -> Cost:
     # Records in different parts cost no more than the same number in the worst part.
     prices = [cost(child, records=records) for child in event.events]
@@ -263,11 +247,6 @@ def _parallel(event: Parallel, records: int) -> Cost:
         max((price.rho for price in prices), default=0.0),
         max((price.delta for price in prices), default=0.0),
     )
-
-
-def _repeated(event: Repeated, records: int) -> Cost:
-    price = cost(event.event, records=records)
-    return Cost(event.times * price.epsilon, event.times * price.rho, event.times * price.delta)
 
 
 def _metric(event: MetricEvent, records: int) -> Cost:
@@ -290,8 +269,6 @@ _RULES: dict[type[Event], Callable[[Any, int], Cost]] = {
     PureEvent: _pure,
     ZCDPEvent: _zcdp,
     ApproximateEvent: _approximate,
-    Composed: _composed,
     Parallel: _parallel,
-    Repeated: _repeated,
     MetricEvent: _metric,
 }

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from shoal import _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.privacy.accounting import Cost, cost, has_parallel, metric_cost
+from shoal.privacy.accounting import Cost, cost, has_parallel
 from shoal.privacy.adjacency import Adjacency
 from shoal.privacy.conversions import zcdp_to_epsilon
 from shoal.privacy.dominating import steps
@@ -19,6 +19,7 @@ from shoal.privacy.events import Composed, Event
 from shoal.privacy.groups import Loss
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.losses import epsilon_by_losses
+from shoal.privacy.metric import metric_cost
 
 __all__ = ["compose"]
 

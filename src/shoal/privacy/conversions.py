@@ -16,6 +16,8 @@ __all__ = [
     "laplace_to_zcdp",
     "metric_to_local",
     "pure_to_zcdp",
+    "renyi_to_epsilon",
+    "zcdp_order",
     "zcdp_to_delta",
     "zcdp_to_epsilon",
 ]
@@ -101,12 +103,67 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
     delta = _numbers.positive_probability("delta", delta)
     if rho == 0:
         return 0.0
-    log_inverse = -math.log(delta)
-    # With t = alpha - 1, the derivative has the sign of rho t^2 + ln(1+t) - ln(1/delta).
-    simple = math.sqrt(log_inverse / rho)
-    best = _boundary(0.0, simple, lambda t: rho * t * t + math.log1p(t) < log_inverse)
+    orders = (zcdp_order(rho, delta), 1 + _simple_excess(rho, delta))
     # Every order gives a valid epsilon, so rounding in the search costs no privacy.
-    return max(0.0, min(_epsilon_at(t, rho, log_inverse) for t in (best, simple)))
+    return max(0.0, min(renyi_to_epsilon(order * rho, order, delta) for order in orders))
+
+
+def zcdp_order(rho: float, delta: float) -> float:
+    """Return the Rényi order through which :func:`zcdp_to_epsilon` converts.
+
+    Parameters
+    ----------
+    rho : float
+        The zCDP parameter, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    order : float
+        Above 1.
+
+    Examples
+    --------
+    >>> round(zcdp_order(0.1, 1e-6), 2)
+    11.61
+    """
+    rho = _numbers.positive("rho", rho)
+    delta = _numbers.positive_probability("delta", delta)
+    log_inverse = -math.log(delta)
+    # With t = order - 1, the derivative has the sign of rho t^2 + ln(1+t) - ln(1/delta).
+    excess = _boundary(
+        0.0, _simple_excess(rho, delta), lambda t: rho * t * t + math.log1p(t) < log_inverse
+    )
+    return max(1 + excess, math.nextafter(1, 2))
+
+
+def renyi_to_epsilon(divergence: float, order: float, delta: float) -> float:
+    """Return the epsilon that a bound on one Rényi divergence implies at this delta.
+
+    Parameters
+    ----------
+    divergence : float
+        Bound on the divergence of this order, >= 0.
+    order : float
+        Above 1.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    epsilon : float
+        The promise is (epsilon, delta); negative values mean that 0 will do.
+
+    Examples
+    --------
+    >>> round(renyi_to_epsilon(1.0, 11.0, 1e-6), 3)
+    2.046
+    """
+    excess = _numbers.positive("order - 1", order - 1)
+    divergence = _numbers.non_negative("divergence", divergence)
+    log_inverse = -math.log(_numbers.positive_probability("delta", delta))
+    return divergence + (log_inverse - math.log1p(excess)) / excess - math.log1p(1 / excess)
 
 
 def zcdp_to_delta(rho: float, epsilon: float) -> float:
@@ -194,9 +251,9 @@ def metric_to_local(epsilon: float, diameter: float) -> float:
     return _numbers.positive("epsilon", epsilon) * _numbers.positive("diameter", diameter)
 
 
-def _epsilon_at(t: float, rho: float, log_inverse: float) -> float:
-    """Epsilon of rho-zCDP through the order 1 + t."""
-    return rho * (1 + t) + (log_inverse - math.log1p(t)) / t - math.log1p(1 / t)
+def _simple_excess(rho: float, delta: float) -> float:
+    """Return order - 1 of the textbook conversion, which ignores the lower terms."""
+    return min(math.sqrt(-math.log(delta) / rho), 1e150)
 
 
 def _boundary(low: float, high: float, holds: Callable[[float], bool]) -> float:

@@ -47,14 +47,16 @@ class Ledger:
         substitution; the other way round is refused.
     approximate_delta : float, optional
         How much of ``delta`` is for events that bring a delta of their own; the rest pays for the
-        conversion from zCDP. Without it the first spend settles the matter: all for such events if
+        conversion of everything else. Without it the first spend settles the matter: all for such events if
         it is one, all for the conversion if it is Gaussian, halves otherwise.
 
     Notes
     -----
-    With ``delta > 0`` the total is the smaller of the sum of epsilons and the conversion of the
-    sum of zCDP parameters; ``proofs/ledger.md`` shows that both may be used at once, with spends
-    chosen in the light of earlier releases, and why the division of delta has to be fixed first.
+    With ``delta > 0`` a spend is accepted while the epsilons add up to at most the limit, or while
+    the Rényi divergences of one order do, which is what lets Gaussian noise and many small spends
+    go further (for Gaussian noise alone it is the zCDP limit). ``proofs/ledger.md`` shows that both
+    may be used at once, with spends chosen in the light of earlier releases, and why the division
+    of delta has to be fixed first.
     Sums are exact (fractions); a total may pass its limit by one part in 10^12, so that ten spends
     of 0.1 fit into 1.0.
 

@@ -6,7 +6,8 @@ import html
 import math
 from typing import TYPE_CHECKING
 
-from shoal.privacy.accounting import cost, metric_cost
+from shoal.privacy.accounting import cost
+from shoal.privacy.metric import metric_cost
 
 if TYPE_CHECKING:
     from shoal.privacy.entry import Entry

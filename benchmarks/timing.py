@@ -1,0 +1,45 @@
+"""Time two things in one run, turn about, so that a busy machine slows both."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How fast ours is beside theirs: 1 is the same, 2 is twice as fast."""
+
+    name: str
+    ours: float
+    theirs: float
+    target: float | None = None
+
+    @property
+    def value(self) -> float:
+        """Their time over ours."""
+        return self.theirs / self.ours
+
+    def __str__(self) -> str:
+        verdict = ""
+        if self.target is not None:
+            verdict = f"target {self.target:<5g} {'met' if self.value >= self.target else 'MISSED'}"
+        return f"{self.name:<48}{self.ours:>9.1f}{self.theirs:>9.1f}{self.value:>8.2f}  {verdict}"
+
+
+def compare(
+    name: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    *,
+    count: int,
+    target: float | None = None,
+    turns: int = 7,
+) -> Ratio:
+    """Best of several turns each, in nanoseconds per item."""
+    best = [float("inf"), float("inf")]
+    for _ in range(turns):
+        for which, run in enumerate((ours, theirs)):
+            start = time.perf_counter()
+            run()
+            best[which] = min(best[which], time.perf_counter() - start)
+    return Ratio(name, best[0] / count * 1e9, best[1] / count * 1e9, target)

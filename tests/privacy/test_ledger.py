@@ -1,0 +1,390 @@
+"""The ledger's rules: what adds up, what is refused, and what a copy is."""
+
+import copy
+import math
+import multiprocessing
+import pickle
+import threading
+from pathlib import Path
+
+import pytest
+
+from shoal.exceptions import (
+    BudgetExceededError,
+    GuaranteeError,
+    LedgerPicklingError,
+    ParameterError,
+    UnknownEventError,
+)
+from shoal.privacy import (
+    Adjacency,
+    ApproximateEvent,
+    Composed,
+    Event,
+    GaussianEvent,
+    Ledger,
+    MetricEvent,
+    Parallel,
+    PureEvent,
+    Repeated,
+    ZCDPEvent,
+    epsilon_to_zcdp,
+    pure_to_zcdp,
+    zcdp_to_epsilon,
+)
+
+SUBSTITUTE = Adjacency.SUBSTITUTE
+
+
+def pure(epsilon: float) -> PureEvent:
+    return PureEvent(epsilon=epsilon)
+
+
+def gaussian(rho: float) -> GaussianEvent:
+    return GaussianEvent(sigma=1 / math.sqrt(2 * rho), sensitivity=1.0)
+
+
+@pytest.fixture(params=["memory", "file"])
+def new(request: pytest.FixtureRequest, tmp_path: Path) -> object:
+    """Make ledgers of both kinds; every rule holds for both."""
+    numbers = iter(range(1000))
+
+    def make(**limits: object) -> Ledger:
+        path = None if request.param == "memory" else tmp_path / f"{next(numbers)}.ledger"
+        return Ledger(path, **limits)  # type: ignore[arg-type]
+
+    return make
+
+
+class TestPure:
+    def test_ten_tenths_fit_and_an_eleventh_does_not(self, new) -> None:
+        ledger = new(epsilon=1.0)
+        for _ in range(10):
+            ledger.spend(pure(0.1))
+        for epsilon in (0.1, 1e-9):
+            with pytest.raises(BudgetExceededError):
+                ledger.spend(pure(epsilon))
+        assert len(ledger) == 10
+        assert ledger.spent.epsilon == pytest.approx(1.0)
+        assert ledger.remaining == 0
+
+    @pytest.mark.parametrize("parts", [3, 7, 12, 49, 1000])
+    def test_shares_of_the_limit_fit(self, parts: int) -> None:
+        ledger = Ledger(epsilon=0.7)
+        for _ in range(parts):
+            ledger.spend(pure(0.7 / parts))
+        with pytest.raises(BudgetExceededError):
+            ledger.spend(pure(0.7 / parts))
+
+    def test_the_slack_is_not_a_source_of_budget(self) -> None:
+        ledger = Ledger(epsilon=1.0)
+        ledger.spend(pure(1.0))
+        ledger.spend(pure(0.6e-12))
+        with pytest.raises(BudgetExceededError):
+            ledger.spend(pure(0.6e-12))
+        assert ledger.spent.epsilon <= 1 + 1e-12
+
+    def test_tiny_spends_are_not_lost_beside_large_ones(self) -> None:
+        ledger = Ledger(epsilon=1.0)
+        ledger.spend(pure(1 - 1e-10))
+        ledger.spend(Repeated(event=pure(1e-17), times=9_000_000))
+        with pytest.raises(BudgetExceededError):
+            ledger.spend(Repeated(event=pure(1e-17), times=2_000_000))
+
+    def test_a_refusal_says_all_numbers_and_records_nothing(self, new) -> None:
+        ledger = new(epsilon=1.0)
+        ledger.spend(pure(0.75))
+        with pytest.raises(
+            BudgetExceededError, match=r"asked epsilon = 0\.5, .* 0\.75 of 1, left 0\.25"
+        ):
+            ledger.spend(pure(0.5))
+        assert len(ledger) == 1
+        ledger.spend(pure(ledger.remaining))
+        assert ledger.remaining == 0
+
+    def test_events_without_pure_epsilon_need_a_delta(self, new) -> None:
+        ledger = new(epsilon=1.0)
+        for event in (
+            gaussian(1e-9),
+            ZCDPEvent(rho=1e-9),
+            ApproximateEvent(epsilon=0.1, delta=1e-9),
+        ):
+            with pytest.raises(BudgetExceededError, match=r"delta is 0.*declare"):
+                ledger.spend(event)
+        assert len(ledger) == 0
+
+
+class TestWithDelta:
+    def test_gaussian_spends_add_up_in_zcdp(self, new) -> None:
+        ledger = new(epsilon=1.0, delta=1e-6)
+        rho = epsilon_to_zcdp(1.0, 1e-6)
+        for _ in range(4):
+            ledger.spend(gaussian(rho / 4))
+        assert ledger.spent.epsilon == pytest.approx(1.0)
+        assert ledger.spent.delta == 1e-6
+        assert ledger.spent.rho == pytest.approx(rho)
+        with pytest.raises(BudgetExceededError, match="rho"):
+            ledger.spend(gaussian(rho / 1000))
+
+    def test_many_small_pure_spends_go_further_than_adding(self) -> None:
+        ledger = Ledger(epsilon=1.0, delta=1e-6)
+        for _ in range(300):
+            ledger.spend(pure(0.01))
+        spent = ledger.spent
+        assert spent.epsilon <= zcdp_to_epsilon(300 * pure_to_zcdp(0.01), 0.5e-6) < 1.0
+        assert spent.delta == 0.5e-6
+
+    def test_pure_and_gaussian_spends_mix(self, new) -> None:
+        # Adding pure 0.5 and Gaussian 0.65 would fit; pricing both by rho alone would not.
+        ledger = new(epsilon=2.0, delta=1e-6)
+        ledger.spend(pure(0.5))
+        ledger.spend(gaussian(0.01))
+        apart = 0.5 + zcdp_to_epsilon(0.01, 0.5e-6)
+        assert apart * 0.999 < ledger.spent.epsilon < apart * 1.01
+        assert zcdp_to_epsilon(0.01 + pure_to_zcdp(0.5), 0.5e-6) > 2.0
+
+    def test_few_large_pure_spends_still_add(self) -> None:
+        ledger = Ledger(epsilon=1.0, delta=1e-6)
+        ledger.spend(pure(0.5))
+        assert (ledger.spent.epsilon, ledger.spent.delta) == (0.5, 0.0)
+        ledger.spend(pure(ledger.remaining))
+        with pytest.raises(BudgetExceededError):
+            ledger.spend(pure(0.1))
+
+    def test_remaining_is_what_a_pure_spend_may_still_take(self) -> None:
+        ledger = Ledger(epsilon=1.0, delta=1e-6)
+        ledger.spend(gaussian(epsilon_to_zcdp(1.0, 1e-6) / 2))
+        left = ledger.remaining
+        assert 0 < left < 1
+        with pytest.raises(BudgetExceededError):
+            ledger.spend(pure(left * 1.001))
+        ledger.spend(pure(left))
+        assert ledger.remaining < 1e-6
+
+    def test_the_whole_budget_fits_in_one_event_of_either_kind(self, new) -> None:
+        new(epsilon=1.0, delta=1e-6).spend(ApproximateEvent(epsilon=1.0, delta=1e-6))
+        new(epsilon=1.0, delta=1e-6).spend(gaussian(epsilon_to_zcdp(1.0, 1e-6)))
+        new(epsilon=1.0, delta=1e-6).spend(pure(1.0))
+
+    def test_the_first_spend_divides_delta(self) -> None:
+        first_approximate = Ledger(epsilon=1.0, delta=1e-6)
+        first_approximate.spend(ApproximateEvent(epsilon=0.1, delta=1e-7))
+        with pytest.raises(BudgetExceededError, match="approximate_delta"):
+            first_approximate.spend(gaussian(1e-6))
+        first_approximate.spend(ApproximateEvent(epsilon=0.1, delta=9e-7))
+
+        first_gaussian = Ledger(epsilon=1.0, delta=1e-6)
+        first_gaussian.spend(gaussian(1e-6))
+        with pytest.raises(BudgetExceededError, match="approximate_delta"):
+            first_gaussian.spend(ApproximateEvent(epsilon=0.1, delta=1e-9))
+
+        first_pure = Ledger(epsilon=1.0, delta=1e-6)
+        first_pure.spend(pure(1e-3))
+        first_pure.spend(ApproximateEvent(epsilon=0.1, delta=5e-7))
+        first_pure.spend(gaussian(1e-4))
+        with pytest.raises(BudgetExceededError, match="asked delta"):
+            first_pure.spend(ApproximateEvent(epsilon=0.1, delta=1e-8))
+
+    def test_a_declared_division_is_kept(self, new) -> None:
+        ledger = new(epsilon=1.0, delta=1e-6, approximate_delta=2e-7)
+        ledger.spend(gaussian(1e-4))
+        ledger.spend(ApproximateEvent(epsilon=0.1, delta=2e-7))
+        with pytest.raises(BudgetExceededError, match="2e-07"):
+            ledger.spend(ApproximateEvent(epsilon=0.01, delta=1e-9))
+        apart = 0.1 + zcdp_to_epsilon(1e-4, 8e-7)
+        assert apart * 0.999 <= ledger.spent.epsilon <= apart * 1.01
+        assert ledger.spent.delta == pytest.approx(1e-6)
+        assert ledger.spent.rho is None
+
+    def test_total_delta_never_passes_the_limit(self) -> None:
+        ledger = Ledger(epsilon=10.0, delta=1e-6)
+        for _ in range(10):
+            ledger.spend(ApproximateEvent(epsilon=0.1, delta=1e-7))
+        with pytest.raises(BudgetExceededError):
+            ledger.spend(ApproximateEvent(epsilon=0.1, delta=1e-12))
+
+
+class TestReadings:
+    def test_add_remove_counts_twice_under_substitution(self, new) -> None:
+        ledger = new(epsilon=1.0, adjacency=SUBSTITUTE)
+        ledger.spend(pure(0.25))
+        assert ledger.spent.epsilon == 0.5
+        ledger.spend(pure(0.5), adjacency=SUBSTITUTE)
+        assert (ledger.remaining, ledger.spent.adjacency) == (0.0, SUBSTITUTE)
+
+    def test_the_other_prices_under_substitution(self) -> None:
+        ledger = Ledger(epsilon=5.0, delta=1e-5, adjacency=SUBSTITUTE)
+        ledger.spend(gaussian(0.01))
+        assert ledger.spent.rho == pytest.approx(0.04)
+        ledger = Ledger(epsilon=5.0, delta=1e-5, adjacency=SUBSTITUTE)
+        ledger.spend(ApproximateEvent(epsilon=1.0, delta=1e-6))
+        assert ledger.spent.delta == pytest.approx((1 + math.e) * 1e-6)
+
+    def test_substitution_in_an_add_remove_ledger_is_refused(self, new) -> None:
+        ledger = new(epsilon=1.0)
+        with pytest.raises(GuaranteeError, match=r"Adjacency\.SUBSTITUTE"):
+            ledger.spend(pure(0.1), adjacency=SUBSTITUTE)
+        assert len(ledger) == 0
+
+    @pytest.mark.parametrize("adjacency", list(Adjacency))
+    def test_local_spends_add_up_as_they_are(self, new, adjacency: Adjacency) -> None:
+        ledger = new(epsilon=1.0, adjacency=adjacency)
+        for one in Adjacency:
+            ledger.spend(pure(0.25), adjacency=one, notion="local")
+        assert (ledger.spent.epsilon, ledger.spent.notion) == (0.5, "local")
+        ledger.spend(pure(0.25), adjacency=adjacency)
+        assert (ledger.spent.epsilon, ledger.spent.notion) == (0.75, "central")
+
+    def test_parallel_parts_need_add_remove(self) -> None:
+        parts = Parallel(events=[pure(0.2)] * 3)
+        ledger = Ledger(epsilon=1.0, adjacency=SUBSTITUTE)
+        for reading in ({"adjacency": SUBSTITUTE}, {"notion": "local"}):
+            with pytest.raises(GuaranteeError, match="add/remove only"):
+                ledger.spend(parts, **reading)  # type: ignore[arg-type]
+        ledger.spend(parts)
+        assert ledger.spent.epsilon == 0.4
+
+    def test_metric_spends_are_kept_apart(self, new) -> None:
+        ledger = new(epsilon=1.0, metric_epsilon=2.0)
+        ledger.spend(MetricEvent(epsilon=1.5, unit="km"))
+        ledger.spend(MetricEvent(epsilon=2.0, unit="year"), notion="metric")
+        ledger.spend(pure(1.0))
+        with pytest.raises(BudgetExceededError, match=r"1 per km, spent 1\.5 of 2, left 0\.5"):
+            ledger.spend(MetricEvent(epsilon=1.0, unit="km"))
+        assert {unit: g.epsilon for unit, g in ledger.spent_metric.items()} == {
+            "km": 1.5,
+            "year": 2.0,
+        }
+        assert ledger.spent.epsilon == 1.0
+        assert [entry.notion for entry in ledger.entries] == ["metric", "metric", "central"]
+
+    def test_metric_spends_need_a_limit_of_their_own(self) -> None:
+        with pytest.raises(BudgetExceededError, match="metric_epsilon"):
+            Ledger(epsilon=1.0).spend(MetricEvent(epsilon=0.1, unit="km"))
+        mixed = Composed(events=[MetricEvent(epsilon=0.1, unit="km"), pure(0.1)])
+        with pytest.raises(GuaranteeError):
+            Ledger(epsilon=1.0, metric_epsilon=1.0).spend(mixed)
+        with pytest.raises(GuaranteeError, match="MetricEvent"):
+            Ledger(epsilon=1.0, metric_epsilon=1.0).spend(pure(0.1), notion="metric")
+
+
+class TestWords:
+    def test_the_table_says_what_was_spent_on_what(self, new) -> None:
+        ledger = new(epsilon=2.0, delta=1e-6, metric_epsilon=1.0)
+        assert "nothing was spent, 2 is left" in str(ledger)
+        ledger.spend(PureEvent(epsilon=0.5, purpose="histogram"))
+        ledger.spend(gaussian(0.01), purpose="sums\nand <b>")
+        ledger.spend(MetricEvent(epsilon=0.5, unit="km"), purpose="report")
+        text = str(ledger)
+        for part in (
+            "epsilon 0.5",
+            "histogram",
+            "rho 0.01",
+            "sums and <b>",
+            "0.5 per km",
+            "total:",
+        ):
+            assert part in text
+        assert "<b>" not in ledger._repr_html_()
+        assert "&lt;b&gt;" in ledger._repr_html_()
+        assert "epsilon=2" in repr(ledger)
+
+    def test_entries_are_frozen_and_timed(self) -> None:
+        ledger = Ledger(epsilon=1.0)
+        entry = ledger.spend(pure(0.5), purpose="x")
+        assert ledger.entries == (entry,)
+        assert entry.time.endswith("+00:00")
+        with pytest.raises(AttributeError):
+            entry.purpose = "y"  # type: ignore[misc]
+
+
+class TestBadInput:
+    def test_limits(self) -> None:
+        with pytest.raises(ParameterError, match="epsilon must be given"):
+            Ledger()
+        for limits in (
+            {"epsilon": 0.0},
+            {"epsilon": math.inf},
+            {"epsilon": "1"},
+            {"epsilon": True},
+            {"epsilon": 1.0, "delta": 1.0},
+            {"epsilon": 1.0, "delta": -0.1},
+            {"epsilon": 1.0, "metric_epsilon": 0.0},
+            {"epsilon": 1.0, "adjacency": "add/remove"},
+            {"epsilon": 1.0, "approximate_delta": 0.1},
+            {"epsilon": 1.0, "path": 3},
+            {"epsilon": 1.0, "path": "a\0b"},
+        ):
+            with pytest.raises(ParameterError):
+                Ledger(**limits)  # type: ignore[arg-type]
+
+    def test_spends(self, new) -> None:
+        ledger = new(epsilon=1.0)
+        bad = [
+            (lambda: ledger.spend(0.1), ParameterError),
+            (lambda: ledger.spend(pure(0.1), purpose=3), ParameterError),
+            (lambda: ledger.spend(pure(0.1), notion="none"), ParameterError),
+            (lambda: ledger.spend(pure(0.1), adjacency="add/remove"), ParameterError),
+            (lambda: ledger.spend(Event()), UnknownEventError),
+        ]
+        for call, error in bad:
+            with pytest.raises(error):
+                call()
+        assert len(ledger) == 0
+
+
+class TestCopies:
+    def test_copies_are_the_same_ledger(self, new) -> None:
+        ledger = new(epsilon=1.0)
+        assert copy.copy(ledger) is ledger
+        assert copy.deepcopy({"deep": [ledger]})["deep"][0] is ledger
+        assert ledger
+        assert bool(ledger), "an empty ledger must not look like no ledger"
+
+    def test_memory_refuses_pickling_in_one_line(self) -> None:
+        ledger = Ledger(epsilon=1.0)
+        with pytest.raises(LedgerPicklingError) as refusal:
+            pickle.dumps(ledger)
+        assert "Ledger(path=...)" in str(refusal.value)
+        assert "\n" not in str(refusal.value)
+
+    def test_memory_does_not_follow_a_fork(self) -> None:
+        ledger = Ledger(epsilon=1.0)
+        context = multiprocessing.get_context("fork")
+        answers = context.Queue()
+
+        def child() -> None:
+            try:
+                ledger.spend(pure(1.0))
+            except LedgerPicklingError as refusal:
+                answers.put(str(refusal))
+
+        process = context.Process(target=child)
+        process.start()
+        assert "forked" in answers.get(timeout=30)
+        process.join(30)
+        assert len(ledger) == 0
+
+
+class TestThreads:
+    def test_exactly_the_right_number_of_racing_spends_succeed(self, new) -> None:
+        ledger = new(epsilon=1.0)
+        barrier, outcomes = threading.Barrier(16), []
+
+        def race() -> None:
+            barrier.wait()
+            for _ in range(4):
+                try:
+                    ledger.spend(pure(0.05))
+                    outcomes.append(True)
+                except BudgetExceededError:
+                    outcomes.append(False)
+
+        threads = [threading.Thread(target=race) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert outcomes.count(True) == 20
+        assert len(ledger) == 20
+        assert len(outcomes) == 64
