@@ -103,7 +103,7 @@ def test_too_large_to_square():
 
 @pytest.mark.parametrize("centers", [[], [0.0, 1.0], [[0.0]], np.zeros((0, 2)), 3.0])
 def test_centers_of_another_shape(centers):
-    with pytest.raises(ParameterError, match="centers must .* columns, as X has"):
+    with pytest.raises(ParameterError, match=r"centers must .* columns, as X has"):
         nicv([[0.0, 0.0]], centers)
 
 

@@ -130,7 +130,7 @@ class Lattice:
         indices : ndarray of int64, shape (n, d)
             The nearest lattice points inside the box.
         """
-        # A record so far away that its index overflows becomes infinite, and is clipped like others.
+        # A record so far away that its index overflows becomes infinite, and is clipped too.
         with np.errstate(over="ignore"):
             # One column after the other in memory: the inner loops then run over many records.
             indices = np.subtract(X, self.origin, order="F")

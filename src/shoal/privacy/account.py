@@ -272,7 +272,7 @@ def _rule(epsilon: float, for_events: float, for_conversion: float) -> Rule:
     rho = epsilon_to_zcdp(epsilon, for_conversion)
     order = zcdp_order(rho, for_conversion)
     limit = epsilon - renyi_to_epsilon(0.0, order, for_conversion)
-    return Rule(for_events, for_conversion, order, max(0.0, limit, order * rho))
+    return Rule(for_events, for_conversion, order, max(0.0, limit))
 
 
 def _exact(value: float) -> Fraction | float:

@@ -126,7 +126,7 @@ def zcdp_order(rho: float, delta: float) -> float:
     Examples
     --------
     >>> round(zcdp_order(0.1, 1e-6), 2)
-    11.61
+    11.66
     """
     rho = _numbers.positive("rho", rho)
     delta = _numbers.positive_probability("delta", delta)

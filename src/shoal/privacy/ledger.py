@@ -46,9 +46,9 @@ class Ledger:
         Which neighbours the limit is about. An add/remove spend counts twice in a ledger for
         substitution; the other way round is refused.
     approximate_delta : float, optional
-        How much of ``delta`` is for events that bring a delta of their own; the rest pays for the
-        conversion of everything else. Without it the first spend settles the matter: all for such events if
-        it is one, all for the conversion if it is Gaussian, halves otherwise.
+        How much of ``delta`` is for events that bring a delta of their own; the rest pays for
+        converting everything else. Without it the first spend settles the matter: all for such
+        events if it is one, all for the conversion if it is Gaussian, halves otherwise.
 
     Notes
     -----
@@ -56,9 +56,8 @@ class Ledger:
     the Rényi divergences of one order do, which is what lets Gaussian noise and many small spends
     go further (for Gaussian noise alone it is the zCDP limit). ``proofs/ledger.md`` shows that both
     may be used at once, with spends chosen in the light of earlier releases, and why the division
-    of delta has to be fixed first.
-    Sums are exact (fractions); a total may pass its limit by one part in 10^12, so that ten spends
-    of 0.1 fit into 1.0.
+    of delta has to be fixed first. Sums are exact; a total may pass its limit by one part in
+    10^12, so that ten spends of 0.1 fit into 1.0.
 
     A spend with ``notion="local"`` protects a record's value while participation is public. It adds
     up as it is, in ledgers of either adjacency: the total then covers the value of a record, not

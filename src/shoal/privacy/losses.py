@@ -16,6 +16,7 @@ from shoal.privacy.dominating import Step
 __all__ = ["epsilon_by_losses"]
 
 _LARGEST_EPSILON = 50.0  # beyond it a step is no protection, and its losses would not fit a grid
+_LARGEST_REACH = 1000.0
 _SMALLEST_GRAIN = 1e-9
 _LARGEST_RATIO = 1e3
 _MOST_STEPS = 100_000
@@ -107,6 +108,8 @@ def _convolved_epsilon(items: list[tuple[Step, int]], delta: float) -> float:
     rho = math.fsum(times * _rho(step) for step, times in items)
     pure = math.fsum(times * (_pure(step) or math.inf) for step, times in items)
     reach = min(pure, rho + 2 * math.sqrt(rho * -math.log(1e-15)))
+    if reach > _LARGEST_REACH:
+        return math.inf
     # A grid wider than a step's own losses would count the step for much more than it is.
     interval = min(reach / _GRID, min(_grain(step) for step, _ in items) / 4)
     interval = max(interval, reach / _FINEST_GRID)

@@ -1,0 +1,86 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SHOAL = [sys.executable, "-c", "from shoal.cli import main; main()"]
+
+
+def run(*arguments, **words):
+    return subprocess.run(
+        [*SHOAL, *arguments], capture_output=True, text=True, check=False, timeout=300, **words
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def done(folder):
+    return run("demo", "--out", str(folder), "--records", "2000", "--repeats", "2")
+
+
+def test_prints_a_table_promises_and_where_the_report_is(done, folder):
+    assert done.returncode == 0, done.stderr
+    assert "What privacy costs: 5 clusters in 2,000 generated records" in done.stdout
+    assert "central: central differential privacy with epsilon" in done.stdout
+    assert "local: metric privacy with epsilon" in done.stdout
+    assert f"report: {folder / 'report.html'}" in done.stdout
+
+
+def test_report_stands_alone(done, folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.count("<tr>") == 9
+    assert "data:image/png;base64," in page
+    assert "http" not in page
+    assert (folder / "demo.png").stat().st_size > 20_000
+
+
+def test_seed_repeats_the_table_and_voids_the_promise(tmp_path):
+    options = ["--out", str(tmp_path), "--records", "500", "--repeats", "1", "--seed", "3"]
+    one, two = (json.loads(run("demo", *options, "--json").stdout) for _ in range(2))
+    assert one == two
+    assert len(one["rows"]) == 8
+    assert all("seeded" in row["guarantee"]["text"] for row in one["rows"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["demo", "--records", "0"], "--records"),
+        (["demo", "--repeats", "-1"], "--repeats"),
+        (["demo", "--out", "{folder}/file/below"], "--out must be a folder"),
+        (["dmeo"], "No such command"),
+    ],
+)
+def test_bad_input_ends_with_a_clear_line(arguments, words, tmp_path):
+    (tmp_path / "file").touch()
+    refused = run(*(argument.replace("{folder}", str(tmp_path)) for argument in arguments))
+    assert refused.returncode == 2
+    assert words in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_interrupt_ends_without_a_traceback(tmp_path):
+    process = subprocess.Popen(
+        [*SHOAL, "demo", "--out", str(tmp_path), "--repeats", "500"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    time.sleep(4.0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode not in (0, None)
+    assert "Traceback" not in errors
+
+
+def test_version():
+    assert run("--version").stdout.startswith("shoal 0.")

@@ -1,0 +1,63 @@
+"""The import contracts hold, and a planted import breaks them."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+PLANTED = {
+    "reports reach raw records": ("mechanisms/laplace.py", "import shoal.engines"),
+    "noise knows estimators": ("noise/lattice.py", "import shoal.cluster"),
+    "promises know noise": ("privacy/events.py", "import shoal.noise"),
+    "metrics know promises": ("metrics/nicv.py", "import shoal.privacy"),
+    "datasets know metrics": ("datasets/line.py", "import shoal.metrics"),
+    "experiments touch raw statistics": ("experiments/demo.py", "import shoal.engines"),
+    "audits know experiments": ("audit/result.py", "import shoal.experiments"),
+}
+
+
+def lint(folder):
+    """Run import-linter on a copy of the package."""
+    command = (
+        "import sys; from importlinter.cli import lint_imports_command; lint_imports_command()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, 'src'); {command}", "--no-cache"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def package(tmp_path):
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_contracts_hold(package):
+    result = lint(package)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "0 broken" in result.stdout
+
+
+@pytest.mark.parametrize("bug", PLANTED)
+def test_planted_import_is_caught(package, bug):
+    name, line = PLANTED[bug]
+    module = package / "src" / "shoal" / name
+    text = module.read_text(encoding="utf-8")
+    module.write_text(f"{text}\n{line}\n", encoding="utf-8")
+    result = lint(package)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "BROKEN" in result.stdout
+
+
+def test_there_are_no_exemptions():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert "ignore_imports" not in text
