@@ -100,6 +100,24 @@ def test_bad_parameters_of_kmeans(name, value):
     assert len(ledger) == 0
 
 
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-14])
+@pytest.mark.parametrize("name", ["DPKMeans", "Laplace"])
+def test_epsilon_too_small_for_any_lattice(name, epsilon):
+    ledger = roomy_ledger()
+    estimator = clone(INSTANCES[name]).set_params(ledger=ledger)
+    _, text = refusal(estimator.set_params(epsilon=epsilon, bounds=(1.0, 2.0)), RECORDS)
+    assert text.startswith(("epsilon must", "bounds must"))
+    assert len(ledger) == 0
+
+
+def test_more_columns_than_doubles_can_multiply():
+    ledger = roomy_ledger()
+    estimator = clone(INSTANCES["DPKMeans"]).set_params(ledger=ledger)
+    _, text = refusal(estimator, np.zeros((1, 8193)))
+    assert "at most 8192 columns" in text
+    assert len(ledger) == 0
+
+
 def test_missing_bounds(charged):
     with pytest.raises(MissingBoundsError, match="pass public bounds"):
         output(charged.set_params(bounds=None))

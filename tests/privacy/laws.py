@@ -9,20 +9,17 @@ from scipy import integrate, special
 
 def response_delta(epsilon: float, times: int, at: float) -> float:
     """Composition of randomised response, term by term (Kairouz, Oh and Viswanath)."""
-    log_high, log_low = -math.log1p(math.exp(-epsilon)), -math.log1p(math.exp(epsilon))
-    total = []
-    for k in range(times + 1):
-        loss = (2 * k - times) * epsilon
-        if loss > at:
-            log_mass = (
-                special.gammaln(times + 1)
-                - special.gammaln(k + 1)
-                - special.gammaln(times - k + 1)
-                + k * log_high
-                + (times - k) * log_low
-            )
-            total.append(-math.expm1(at - loss) * math.exp(log_mass))
-    return math.fsum(total)
+    k = np.arange(times + 1)
+    loss = (2 * k - times) * epsilon
+    log_mass = (
+        special.gammaln(times + 1)
+        - special.gammaln(k + 1)
+        - special.gammaln(times - k + 1)
+        - k * math.log1p(math.exp(-epsilon))
+        - (times - k) * math.log1p(math.exp(epsilon))
+    )
+    above = loss > at
+    return float((-np.expm1(at - loss[above]) * np.exp(log_mass[above])).sum())
 
 
 def gaussian_delta(ratio: float, at: float) -> float:

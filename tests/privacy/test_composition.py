@@ -57,17 +57,25 @@ def test_one_pure_step_keeps_its_delta_of_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "times"), [(0.1, 10), (0.1, 100), (0.05, 1000), (1.0, 20), (3.7, 3)]
+    ("epsilon", "times"), [(0.1, 10), (0.1, 100), (0.05, 1000), (1.0, 20), (3.7, 3), (0.01, 9000)]
 )
-@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-10])
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-9])
 def test_randomised_response_matches_the_optimal_formula(
     epsilon: float, times: int, delta: float
 ) -> None:
     step = Repeated(event=PureEvent(epsilon=epsilon), times=times)
     found = by_losses(step, delta=delta)
     best = laws.invert(lambda at: laws.response_delta(epsilon, times, at), delta, times * epsilon)
-    assert found >= best * (1 - 1e-9)
-    assert found <= best * (1 + 1e-3)
+    assert found >= best
+    assert found <= best * (1 + 3e-3)
+
+
+def test_the_fourier_transform_is_not_trusted_beyond_its_precision() -> None:
+    # Without a correction, 30,000 steps at this delta were measured to err downwards.
+    step = Repeated(event=PureEvent(epsilon=0.01), times=30_000)
+    assert by_losses(step, delta=5e-10) == math.inf
+    found = by_losses(step, delta=2e-9)
+    assert laws.response_delta(0.01, 30_000, found) <= 2e-9
 
 
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-10, 1e-20])
@@ -106,8 +114,8 @@ def test_discrete_gaussian_matches_a_sum(sigma: float, shift: int) -> None:
 
 
 def test_discrete_gaussian_vectors_get_what_is_proved_for_vectors() -> None:
-    sigma, shift = 0.6, (1, 1)
-    event = DiscreteGaussianEvent(sigma=sigma, sensitivity=math.sqrt(2), dimension=2)
+    sigma, shift = 0.6, (1, 1, 1, 1)
+    event = DiscreteGaussianEvent(sigma=sigma, sensitivity=2.0, dimension=4)
     promised = compose([event], delta=1e-5)
     assert promised.epsilon == zcdp_to_epsilon(cost(event).rho, 1e-5)
     assert laws.lattice_gaussian_delta(sigma, shift, promised.epsilon) <= 1e-5
@@ -227,7 +235,7 @@ def test_what_has_no_promise_says_the_way_out() -> None:
 
 def test_events_with_a_delta() -> None:
     event = ApproximateEvent(epsilon=1.0, delta=1e-6)
-    assert compose([event], delta=1e-6) == compose([event], delta=1e-3)
+    assert compose([event], delta=1e-6) == compose([event], delta=1e-5)
     ten = compose(
         [Repeated(event=ApproximateEvent(epsilon=0.1, delta=1e-8), times=100)], delta=1e-5
     )

@@ -348,6 +348,7 @@ class TestCopies:
         assert "Ledger(path=...)" in str(refusal.value)
         assert "\n" not in str(refusal.value)
 
+    @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
     def test_memory_does_not_follow_a_fork(self) -> None:
         ledger = Ledger(epsilon=1.0)
         context = multiprocessing.get_context("fork")
@@ -361,7 +362,7 @@ class TestCopies:
 
         process = context.Process(target=child)
         process.start()
-        assert "forked" in answers.get(timeout=30)
+        assert "fork" in answers.get(timeout=30)
         process.join(30)
         assert len(ledger) == 0
 

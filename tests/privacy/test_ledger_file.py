@@ -94,6 +94,7 @@ class TestSurvival:
         assert len(ledger) == 6
         assert len(read) == 1
 
+    @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
     def test_a_fork_goes_on_with_the_same_file(self, path: Path) -> None:
         ledger = Ledger(path, epsilon=1.0)
         ledger.spend(TENTH)
@@ -374,31 +375,42 @@ class TestProcesses:
 import sys
 from shoal.exceptions import BudgetExceededError
 from shoal.privacy import Ledger, PureEvent
+print("ready", flush=True)
+sys.stdin.readline()
 ledger = Ledger(sys.argv[1], epsilon=1.0)
 done = 0
 try:
     while True:
-        ledger.spend(PureEvent(epsilon=0.02))
+        ledger.spend(PureEvent(epsilon=0.002))
         done += 1
 except BudgetExceededError:
     print(done)
 """
 
     def test_racing_processes_share_one_limit(self, path: Path) -> None:
-        # They race for the creation of the file as well.
         racers = [
             subprocess.Popen(
-                [sys.executable, "-c", self.RACE, str(path)], stdout=subprocess.PIPE, text=True
+                [sys.executable, "-c", self.RACE, str(path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
             )
             for _ in range(4)
         ]
+        for racer in racers:
+            assert racer.stdout is not None
+            assert racer.stdout.readline() == "ready\n"
+        for racer in racers:  # they race for the creation of the file as well
+            assert racer.stdin is not None
+            racer.stdin.write("go\n")
+            racer.stdin.flush()
         done = [int(racer.communicate(timeout=120)[0]) for racer in racers]
-        assert sum(done) == 50
+        assert sum(done) == 500
         ledger = Ledger(path)
-        assert len(ledger) == 50
+        assert len(ledger) == 500
         assert path.read_bytes().count(b"shoal_ledger") == 1
         with pytest.raises(BudgetExceededError):
-            ledger.spend(PureEvent(epsilon=0.02))
+            ledger.spend(PureEvent(epsilon=0.002))
 
     def test_two_objects_in_one_process_lock_each_other_out(self, path: Path) -> None:
         first, second = Ledger(path, epsilon=0.3), Ledger(path)

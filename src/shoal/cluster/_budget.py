@@ -7,7 +7,7 @@ Gaussian noise. Everything here is a function of public numbers. Units: the box 
 import math
 from typing import NamedTuple
 
-__all__ = ["CountSum", "lloyd_rounds", "split_pure", "split_zcdp"]
+__all__ = ["MOST_ROUNDS", "CountSum", "lloyd_rounds", "split_pure", "split_zcdp"]
 
 SPREAD = 0.225  # typical distance of a record from its centre, in half box widths (Su et al.)
 TOLERANCE = 0.004  # largest squared error of a centre that a round should add (Su et al.)

@@ -5,6 +5,7 @@ otherwise. Records are rounded to a public lattice, every released number gets e
 and everything after the noise is post-processing (proofs/lloyd.md).
 """
 
+import math
 from functools import partial
 from typing import Any, Self
 
@@ -16,19 +17,20 @@ from sklearn.utils.validation import check_is_fitted
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._records import validate_records
-from shoal.cluster._budget import lloyd_rounds
+from shoal.cluster._budget import MOST_ROUNDS, lloyd_rounds
 from shoal.cluster._centres import pack_spheres
 from shoal.cluster._lloyd import NoisyCentres, noisy_lloyd
 from shoal.cluster._noise import Noise, noise_for
 from shoal.engines import nearest_centres, nearest_statistics
-from shoal.exceptions import ParameterError
-from shoal.noise import Lattice, RandomSource, as_source
+from shoal.exceptions import DataError, ParameterError
+from shoal.noise import MAX_SCALE, Lattice, RandomSource, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Release
 
 __all__ = ["DPKMeans"]
 
 METHODS = ("auto", "lloyd")
 HALF = 2**19  # lattice records lie in -HALF .. HALF
+MOST_COLUMNS = 8192  # above, products of records would not be exact in doubles
 COUNT_SHARE = 0.02  # of epsilon, for the noisy number of records where none is declared
 
 
@@ -139,6 +141,7 @@ class DPKMeans(ClusterMixin, BaseEstimator):
         lattice = Lattice.box(box.low, box.high, half=HALF)
         records = lattice.encode(X)
         noise = noise_for(self.epsilon, self.delta)
+        self._check_scales(noise, X.shape[1])
         if self.ledger is not None:
             # The count and the rounds divide a fixed total, so all of it is spent before any.
             self.ledger.spend(
@@ -217,7 +220,28 @@ class DPKMeans(ClusterMixin, BaseEstimator):
                 _numbers.count(name, getattr(self, name))
         if not (self.ledger is None or isinstance(self.ledger, Ledger)):
             raise ParameterError(f"ledger must be a Ledger or None, got {self.ledger!r}")
+        if columns > MOST_COLUMNS:
+            raise DataError(f"X must have at most {MOST_COLUMNS} columns, got {columns}")
         return public_box(self.bounds, columns)
+
+    def _check_scales(self, noise: Noise, columns: int) -> None:
+        """Refuse an epsilon so small that no lattice holds its noise, before it is spent."""
+        rounds = self.max_iter or MOST_ROUNDS
+        paid = (1 - COUNT_SHARE) * noise.budget / rounds
+        shares = noise.split(paid, columns)
+        if not shares.counts > 0:
+            largest = math.inf
+        else:
+            largest = max(
+                noise.scale(COUNT_SHARE * noise.budget, columns=1, reach=1),
+                noise.scale(shares.counts, columns=1, reach=1),
+                noise.scale(shares.sums, columns=columns, reach=HALF),
+            )
+        if largest > MAX_SCALE:
+            raise ParameterError(
+                f"epsilon must be larger for {columns} columns and {rounds} rounds, "
+                f"got {self.epsilon!r}: its noise would be wider than the integers it is added to"
+            )
 
     def _lloyd(
         self, records: npt.NDArray[np.int64], noise: Noise, source: RandomSource

@@ -24,7 +24,7 @@ __all__ = ["Laplace"]
 
 Floats = npt.NDArray[np.float64]
 
-UNIT = "unit of distance"
+UNIT = ""  # that of the columns, whatever it is
 CHUNK_VALUES = 1 << 16  # numbers perturbed at a time, so that every intermediate stays in cache
 FINENESS = 2.0**-12  # lattice step over noise scale and box: 1/4096 is far below either
 FARTHEST = 2.0**-50  # lattice step over the largest bound, so that indices stay exact in doubles
@@ -154,6 +154,10 @@ class Laplace(Mechanism):
         step = FINENESS * min(1.0 / self.epsilon, narrowest)
         step = max(step, FARTHEST * farthest, FINEST / self.epsilon)
         return Lattice.isotropic(box.low, box.high, step=step)
+
+    def _check(self, columns: int) -> None:
+        super()._check(columns)
+        self.lattice(columns)  # a box that no lattice fits is refused before anything is spent
 
     def _event(self) -> Event:
         return MetricEvent(epsilon=self.epsilon, unit=UNIT, purpose="one report of each record")

@@ -36,7 +36,7 @@ def discrete_gaussian(
     size : int or tuple of int
         Shape of the result.
     sigma : float or Fraction
-        Scale of the law, above 0 and at most 2^40; close to the standard deviation.
+        Scale of the law, above 0 and at most 2^50; close to the standard deviation.
     source : RandomSource
         Where random words come from.
 
@@ -65,7 +65,7 @@ def discrete_gaussian(
 
 
 def _accepted(count: int, sigma: Fraction, source: RandomSource) -> npt.NDArray[np.int64]:
-    scale = Fraction(math.floor(sigma) + 1)
+    scale = Fraction(max(1, math.floor(sigma)))
     proposals = discrete_laplace(count, scale=scale, source=source)
     words = source.words(count)
     offsets = np.abs(proposals) - float(sigma * sigma / scale)

@@ -19,7 +19,7 @@ from shoal.noise.source import RandomSource
 
 __all__ = ["MAX_SCALE", "check_scale", "discrete_laplace"]
 
-MAX_SCALE = 2.0**40  # sums of lattice records stay far from the ends of int64
+MAX_SCALE = 2.0**50  # noise stays far from the ends of int64
 
 BITS = 63  # of a word: one bit is the sign, the rest the magnitude's uniform
 CHUNK = 1 << 13  # draws at a time, so that every intermediate stays in cache
@@ -39,7 +39,7 @@ def discrete_laplace(
     size : int or tuple of int
         Shape of the result.
     scale : float or Fraction
-        Scale of the law, above 0 and at most 2^40.
+        Scale of the law, above 0 and at most 2^50.
     source : RandomSource
         Where random words come from.
 
@@ -76,10 +76,10 @@ def check_scale(name: str, scale: float | Fraction) -> None:
     Raises
     ------
     ParameterError
-        If it is not a number above 0 and at most 2^40.
+        If it is not a number above 0 and at most 2^50.
     """
     if not 0 < scale <= MAX_SCALE:
-        raise ParameterError(f"{name} must be above 0 and at most 2^40, got {scale!r}")
+        raise ParameterError(f"{name} must be above 0 and at most 2^50, got {scale!r}")
 
 
 def _fill(

@@ -47,7 +47,7 @@ def k_norm(
     dimension : int
         Columns of each, at least 1.
     scale : float or Fraction
-        Scale of the law in lattice steps, above 0 and at most 2^40.
+        Scale of the law in lattice steps, above 0 and at most 2^50.
     source : RandomSource
         Where random words come from.
 

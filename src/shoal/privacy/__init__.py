@@ -21,6 +21,7 @@ from shoal.privacy.conversions import (
     zcdp_to_epsilon,
 )
 from shoal.privacy.entry import Entry
+from shoal.privacy.event_dict import event_from_dict, event_to_dict
 from shoal.privacy.events import (
     ApproximateEvent,
     Composed,
@@ -35,8 +36,6 @@ from shoal.privacy.events import (
     PureEvent,
     Repeated,
     ZCDPEvent,
-    event_from_dict,
-    event_to_dict,
 )
 from shoal.privacy.groups import Loss, group, group_zcdp, substitute, substitute_zcdp
 from shoal.privacy.guarantee import Guarantee, Notion

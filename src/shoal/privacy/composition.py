@@ -25,6 +25,7 @@ __all__ = ["compose"]
 
 # A smaller delta is worth more than the last tenth of a percent of epsilon.
 _WORTH_A_DELTA = 0.999
+_TOO_SMALL_A_DELTA = 1e-4
 
 
 def compose(
@@ -102,8 +103,9 @@ def _best(schedule: Composed, price: Cost, delta: float) -> Loss:
         raise GuaranteeError("Gaussian events have no pure epsilon: give delta > 0")
     added = Loss(price.epsilon, price.delta)
     parts = steps(schedule)
-    nothing_to_compose = parts.total() <= 1 and math.isfinite(price.epsilon)
-    if delta == 0 or nothing_to_compose:
+    # Alone, a pure step gains about 2 delta of epsilon from a delta.
+    nothing_to_gain = parts.total() <= 1 and delta <= _TOO_SMALL_A_DELTA * price.epsilon < math.inf
+    if delta == 0 or nothing_to_gain:
         return added
     traded = min(_zcdp_epsilon(price, delta), epsilon_by_losses(parts, delta))
     if traded < _WORTH_A_DELTA * added.epsilon:

@@ -8,7 +8,8 @@ from typing import Any, Self
 from shoal import _numbers
 from shoal.exceptions import ParameterError
 from shoal.privacy.adjacency import Adjacency
-from shoal.privacy.events import Event, event_from_dict, event_to_dict
+from shoal.privacy.event_dict import event_from_dict, event_to_dict
+from shoal.privacy.events import Event
 from shoal.privacy.guarantee import Notion
 
 __all__ = ["Entry"]

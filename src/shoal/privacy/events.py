@@ -7,12 +7,11 @@ no result and no record, so it can be stored and shown. Pure functions turn it i
 ``sensitivity`` is always stated for the adjacency that the promise names.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from shoal import _numbers
-from shoal.exceptions import ParameterError, UnknownEventError
+from shoal.exceptions import ParameterError
 
 __all__ = [
     "ApproximateEvent",
@@ -28,8 +27,6 @@ __all__ = [
     "PureEvent",
     "Repeated",
     "ZCDPEvent",
-    "event_from_dict",
-    "event_to_dict",
 ]
 
 
@@ -59,7 +56,22 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceEvent(Event):
-    """Independent Laplace noise on each entry; ``sensitivity`` is in L1."""
+    """Independent Laplace noise on each entry.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise.
+    sensitivity : float
+        How far one record moves the noiseless value, in L1.
+    dimension : int, default=1
+        Number of entries.
+
+    Examples
+    --------
+    >>> LaplaceEvent(scale=4.0, sensitivity=2.0, dimension=3).scale
+    4.0
+    """
 
     scale: float
     sensitivity: float
@@ -70,8 +82,20 @@ class LaplaceEvent(Event):
 class DiscreteLaplaceEvent(Event):
     """Independent two-sided geometric noise, P(z) ~ exp(-|z|/scale), on integers.
 
-    ``sensitivity`` is in L1 and in steps of the lattice. The noise may live on a finer lattice as
-    long as that one contains the integers.
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise, in steps of the lattice.
+    sensitivity : float
+        How far one record moves the noiseless value, in L1 and in steps of the lattice. (The noise
+        may live on a finer lattice as long as that one contains the integers.)
+    dimension : int, default=1
+        Number of entries.
+
+    Examples
+    --------
+    >>> DiscreteLaplaceEvent(scale=10.0, sensitivity=1).dimension
+    1
     """
 
     scale: float
@@ -81,7 +105,20 @@ class DiscreteLaplaceEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianEvent(Event):
-    """Independent normal noise on each entry; ``sensitivity`` is in L2."""
+    """Independent normal noise on each entry, of any number of entries.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise.
+    sensitivity : float
+        How far one record moves the noiseless value, in L2.
+
+    Examples
+    --------
+    >>> GaussianEvent(sigma=4.0, sensitivity=1.0).sigma
+    4.0
+    """
 
     sigma: float
     sensitivity: float
@@ -89,7 +126,22 @@ class GaussianEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class DiscreteGaussianEvent(Event):
-    """Independent noise P(z) ~ exp(-z^2/(2 sigma^2)) on integers; ``sensitivity`` is in L2."""
+    """Independent noise P(z) ~ exp(-z^2/(2 sigma^2)) on integers.
+
+    Parameters
+    ----------
+    sigma : float
+        Parameter of the noise, in steps of the lattice.
+    sensitivity : float
+        How far one record moves the noiseless value, in L2 and in steps of the lattice.
+    dimension : int, default=1
+        Number of entries. A single entry has a tighter account than a vector.
+
+    Examples
+    --------
+    >>> DiscreteGaussianEvent(sigma=4.0, sensitivity=1, dimension=8).dimension
+    8
+    """
 
     sigma: float
     sensitivity: float
@@ -98,7 +150,20 @@ class DiscreteGaussianEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class KNormEvent(Event):
-    """Noise of density ~ exp(-||z||/scale) in any norm; ``sensitivity`` is in that norm."""
+    """Noise of density ~ exp(-||z||/scale) in any norm.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise.
+    sensitivity : float
+        How far one record moves the noiseless value, in that norm.
+
+    Examples
+    --------
+    >>> KNormEvent(scale=2.0, sensitivity=1.0).scale
+    2.0
+    """
 
     scale: float
     sensitivity: float
@@ -106,21 +171,56 @@ class KNormEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
-    """Any step that is epsilon-differentially private."""
+    """Any step that is epsilon-differentially private.
+
+    Parameters
+    ----------
+    epsilon : float
+        The pure epsilon.
+
+    Examples
+    --------
+    >>> PureEvent(epsilon=0.5, purpose="threshold").epsilon
+    0.5
+    """
 
     epsilon: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZCDPEvent(Event):
-    """Any steps that are together rho-zero-concentrated differentially private."""
+    """Any steps that are together rho-zero-concentrated differentially private.
+
+    Parameters
+    ----------
+    rho : float
+        The zCDP parameter.
+
+    Examples
+    --------
+    >>> ZCDPEvent(rho=0.1).rho
+    0.1
+    """
 
     rho: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximateEvent(Event):
-    """Any step that is (epsilon, delta)-differentially private, with delta > 0."""
+    """Any step that is (epsilon, delta)-differentially private.
+
+    Parameters
+    ----------
+    epsilon : float
+        The epsilon.
+    delta : float
+        The delta, > 0; without one it is a :class:`PureEvent`.
+
+    Examples
+    --------
+    >>> ApproximateEvent(epsilon=1.0, delta=1e-6).delta
+    1e-06
+    """
 
     epsilon: float
     delta: float
@@ -128,7 +228,20 @@ class ApproximateEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricEvent(Event):
-    """A step with metric privacy: ``epsilon`` per ``unit`` of distance."""
+    """A step with metric privacy.
+
+    Parameters
+    ----------
+    epsilon : float
+        Epsilon per unit of distance.
+    unit : str
+        Name of the unit; promises of different units do not add up.
+
+    Examples
+    --------
+    >>> MetricEvent(epsilon=0.5, unit="km").unit
+    'km'
+    """
 
     epsilon: float
     unit: str
@@ -137,6 +250,11 @@ class MetricEvent(Event):
 @dataclass(frozen=True, kw_only=True)
 class Composed(Event):
     """Steps on the same records, one after the other: all of them count.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        The steps.
 
     Examples
     --------
@@ -154,6 +272,16 @@ class Parallel(Event):
 
     Valid under add/remove, where one record lies in one part. A substituted record may leave one
     part and enter another, so account under add/remove and convert the result.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        One event per part.
+
+    Examples
+    --------
+    >>> len(Parallel(events=[PureEvent(epsilon=0.5)] * 3).events)
+    3
     """
 
     events: tuple[Event, ...]
@@ -161,90 +289,23 @@ class Parallel(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Repeated(Event):
-    """The same step ``times`` times on the same records."""
+    """The same step several times on the same records.
+
+    Parameters
+    ----------
+    event : Event
+        The step.
+    times : int
+        How often.
+
+    Examples
+    --------
+    >>> Repeated(event=PureEvent(epsilon=0.5), times=3).times
+    3
+    """
 
     event: Event
     times: int
-
-
-def event_to_dict(event: Event) -> dict[str, Any]:
-    """Return a dictionary of plain values from which the event can be rebuilt.
-
-    Parameters
-    ----------
-    event : Event
-        One of the events of this module.
-
-    Returns
-    -------
-    plain : dict
-        The class name under ``"type"`` and one item per field.
-
-    Raises
-    ------
-    UnknownEventError
-        If the event is of a class that this module does not define.
-
-    Examples
-    --------
-    >>> event_to_dict(PureEvent(epsilon=0.5, purpose="counts"))
-    {'type': 'PureEvent', 'purpose': 'counts', 'epsilon': 0.5}
-    """
-    if type(event) not in _BY_NAME.values():
-        raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {event!r}")
-    plain: dict[str, Any] = {"type": type(event).__name__}
-    for field in fields(event):
-        value = getattr(event, field.name)
-        if isinstance(value, Event):
-            value = event_to_dict(value)
-        elif isinstance(value, tuple):
-            value = [event_to_dict(child) for child in value]
-        plain[field.name] = value
-    return plain
-
-
-def event_from_dict(plain: Mapping[str, Any]) -> Event:
-    """Rebuild an event from :func:`event_to_dict`.
-
-    Parameters
-    ----------
-    plain : mapping
-        What :func:`event_to_dict` returned, possibly after a trip through JSON.
-
-    Returns
-    -------
-    event : Event
-        The same event.
-
-    Raises
-    ------
-    UnknownEventError
-        If the class is unknown, or fields are missing or too many.
-    ParameterError
-        If a number breaks its rule.
-
-    Examples
-    --------
-    >>> event_from_dict({"type": "PureEvent", "purpose": "counts", "epsilon": 0.5})
-    PureEvent(purpose='counts', epsilon=0.5)
-    """
-    if not isinstance(plain, Mapping) or plain.get("type") not in list(_BY_NAME):
-        raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {plain!r}")
-    kind = _BY_NAME[plain["type"]]
-    expected = {field.name for field in fields(kind)}
-    given = dict(plain)
-    del given["type"]
-    if set(given) != expected:
-        raise UnknownEventError(
-            f"{kind.__name__} must have the fields {sorted(expected)}, got {sorted(given)}"
-        )
-    if "event" in given:
-        given["event"] = event_from_dict(given["event"])
-    if "events" in given:
-        if not isinstance(given["events"], list):
-            raise UnknownEventError(f"events must be a list, got {given['events']!r}")
-        given["events"] = tuple(event_from_dict(child) for child in given["events"])
-    return kind(**given)
 
 
 def _one_event(name: str, value: Any) -> Event:
@@ -272,22 +333,4 @@ _CHECKS = {
     "times": _numbers.count,
     "event": _one_event,
     "events": _many_events,
-}
-
-_BY_NAME: dict[str, type[Event]] = {
-    kind.__name__: kind
-    for kind in (
-        LaplaceEvent,
-        DiscreteLaplaceEvent,
-        GaussianEvent,
-        DiscreteGaussianEvent,
-        KNormEvent,
-        PureEvent,
-        ZCDPEvent,
-        ApproximateEvent,
-        MetricEvent,
-        Composed,
-        Parallel,
-        Repeated,
-    )
 }

@@ -27,8 +27,7 @@ class Ledger:
 
     Share one ledger between all estimators and mechanisms that touch the same records. It survives
     ``copy``, ``deepcopy`` and scikit-learn's ``clone`` (all return the same ledger) and may be used
-    from several threads. With a ``path`` it also survives the process, and several processes may
-    share it.
+    from several threads. With a ``path`` it survives the process, and processes may share it.
 
     Parameters
     ----------
@@ -247,8 +246,7 @@ class Ledger:
         process = os.getpid()
         if self._file is None and process != self._home:
             raise LedgerPicklingError(
-                "a ledger in memory stays in the process that made it, and this is a forked one: "
-                "use Ledger(path=...)"
+                "a ledger in memory stays with its process; in a fork, use Ledger(path=...)"
             )
         # A forked child may inherit a lock that nobody will release, hence one per process.
         with self._locks.setdefault(process, threading.Lock()):

@@ -16,14 +16,15 @@ from shoal.privacy.dominating import Step
 __all__ = ["epsilon_by_losses"]
 
 _LARGEST_EPSILON = 50.0  # beyond it a step is no protection, and its losses would not fit a grid
-_LARGEST_REACH = 1000.0
+_LARGEST_REACH = 300.0  # exp(-loss) must stay a normal number
 _SMALLEST_GRAIN = 1e-9
+_SMALLEST_PROMISE = 1e-6
 _LARGEST_RATIO = 1e3
 _MOST_STEPS = 100_000
-_SMALLEST_DELTA = 1e-10  # the Fourier transform errs by up to about 1e-13
+_FOURIER_ERROR = 2.0**-48  # per step, and for about a thousand steps' worth of other rounding
 _KEPT_DELTA = 0.999
 _GRID = 50_000
-_FINEST_GRID = 400_000
+_FINEST_GRID = 200_000
 
 
 def epsilon_by_losses(schedule: Counter[Step], delta: float) -> float:
@@ -59,16 +60,18 @@ def _epsilon(schedule: tuple[tuple[Step, int], ...], delta: float) -> float:
     total = sum(times for _, times in schedule)
     largest = max(_pure(step) for step, _ in schedule)
     smallest = min(_grain(step) for step, _ in schedule)
-    if delta < _SMALLEST_DELTA or total > _MOST_STEPS:
+    error = _FOURIER_ERROR * (total + 1000)
+    if total > _MOST_STEPS or 10 * error > delta:
         return math.inf
     if largest > _LARGEST_EPSILON or smallest < _SMALLEST_GRAIN:
         return math.inf
+    kept = _KEPT_DELTA * delta - error
     if "zcdp" in merged:
-        response = _zcdp_response(merged.pop("zcdp"), schedule, delta)
+        response = _zcdp_response(merged.pop("zcdp"), schedule, kept)
         if response is None or not merged:
             return math.inf
         merged.setdefault("response", []).append((response, 1))
-    return _convolved_epsilon([item for items in merged.values() for item in items], delta)
+    return _convolved_epsilon([item for items in merged.values() for item in items], kept)
 
 
 def _merge(
@@ -91,14 +94,14 @@ def _zcdp_response(
 
     Which half is taken is settled here, before anything is released.
     """
-    left = _KEPT_DELTA * delta - math.fsum(
+    left = delta - math.fsum(
         times * step.second for step, times in schedule if step.kind in ("response", "zcdp")
     )
     if left <= 0:
         return None
     rho = math.fsum(times * step.first for step, times in items)
-    epsilon = zcdp_to_epsilon(rho, left / 2)
-    if not 0 < epsilon <= _LARGEST_EPSILON:
+    epsilon = max(zcdp_to_epsilon(rho, left / 2), _SMALLEST_PROMISE)
+    if epsilon > _LARGEST_EPSILON:
         return None
     return Step("response", epsilon, left / 2 + math.fsum(n * step.second for step, n in items))
 
@@ -117,7 +120,7 @@ def _convolved_epsilon(items: list[tuple[Step, int]], delta: float) -> float:
     for step, times in items:
         repeated = _distribution(step, interval).self_compose(times)
         composed = repeated if composed is None else composed.compose(repeated)
-    return float(composed.get_epsilon_for_delta(_KEPT_DELTA * delta))
+    return float(composed.get_epsilon_for_delta(delta))
 
 
 def _distribution(step: Step, interval: float) -> Any:

@@ -111,7 +111,9 @@ def _is_numpy_scalar(value: Any) -> bool:
 
 
 def _freeze_array(name: str, value: Any) -> Any:
-    if type(value) is not sys.modules["numpy"].ndarray:
+    numpy = sys.modules["numpy"]
+    # joblib loads large pickles as memory maps, which are plain arrays once copied.
+    if type(value) not in (numpy.ndarray, numpy.memmap):
         # A masked array, for one, would lose its mask and show what it hides.
         raise ReleaseError(f"{name} must be a plain numpy array, got {type(value).__name__}")
     if value.dtype.kind not in _PYTHON_TYPES or (
@@ -120,7 +122,7 @@ def _freeze_array(name: str, value: Any) -> Any:
         raise ReleaseError(
             f"{name} must hold numbers, booleans or text, got dtype {value.dtype}: convert it first"
         )
-    frozen = value.copy()
+    frozen = numpy.array(value)
     frozen.flags.writeable = False
     return frozen
 

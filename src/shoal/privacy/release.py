@@ -7,6 +7,7 @@ with their type and shape, and infinities and NaN, which JSON lacks, by name.
 from __future__ import annotations
 
 import contextlib
+import functools
 import html
 import importlib.metadata
 import json
@@ -42,9 +43,13 @@ def current_versions() -> dict[str, str]:
     >>> sorted(current_versions())
     ['numpy', 'python', 'scikit-learn', 'shoal']
     """
-    packages = ("shoal", "numpy", "scikit-learn")
-    versions = {package: importlib.metadata.version(package) for package in packages}
+    versions = {package: _version(package) for package in ("shoal", "numpy", "scikit-learn")}
     return {**versions, "python": platform.python_version()}
+
+
+@functools.cache  # reading the metadata of a package takes a millisecond
+def _version(package: str) -> str:
+    return importlib.metadata.version(package)
 
 
 @dataclass(frozen=True, eq=False)

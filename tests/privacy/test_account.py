@@ -1,0 +1,124 @@
+"""Adaptive adversaries against the ledger's rule, with every transcript enumerated.
+
+Each event is played by the worst mechanism of its price: randomised response, which with
+probability delta reveals the side. The promise is checked on the exact probabilities.
+"""
+
+import copy
+import math
+import random
+
+import pytest
+
+from shoal.exceptions import BudgetExceededError
+from shoal.privacy import Adjacency, ApproximateEvent, Event, PureEvent, ZCDPEvent
+from shoal.privacy.account import Account
+from shoal.privacy.limits import Limits
+
+ADD_REMOVE = Adjacency.ADD_REMOVE
+
+
+def answers(event: Event) -> list[tuple[float, float]]:
+    """The probabilities of each answer on both tables."""
+    if isinstance(event, ApproximateEvent):
+        left = 1 - event.delta
+        inner = answers(PureEvent(epsilon=event.epsilon))
+        return [(event.delta, 0.0), (0.0, event.delta), *((left * p, left * q) for p, q in inner)]
+    assert isinstance(event, PureEvent)
+    high = 1 / (1 + math.exp(-event.epsilon))
+    return [(high, 1 - high), (1 - high, high)]
+
+
+def excess(account: Account, choose, depth: int, node: tuple = (1.0, 1.0, ())) -> float:
+    """Sum of max(0, P - e^epsilon Q) over all transcripts from here on."""
+    p, q, history = node
+    event = choose(history)
+    if event is not None and depth > 0:
+        try:
+            price = account.price(event, ADD_REMOVE, "central")
+            account.check(price)
+        except BudgetExceededError:
+            event = None
+    if event is None or depth == 0:
+        return max(0.0, p - math.exp(account.limits.epsilon) * q)
+    total = 0.0
+    for i, (first, second) in enumerate(answers(event)):
+        if first == 0:
+            continue  # adds nothing to P
+        after = copy.deepcopy(account)
+        after.add(price)
+        total += excess(after, choose, depth - 1, (p * first, q * second, (*history, i)))
+    return total
+
+
+def strategy(seed: int):
+    """Choose events by the transcript: any function of it will do."""
+    menu: list[Event] = [
+        PureEvent(epsilon=0.1),
+        PureEvent(epsilon=0.3),
+        PureEvent(epsilon=0.7),
+        ApproximateEvent(epsilon=0.2, delta=0.004),
+        ApproximateEvent(epsilon=0.1, delta=0.015),
+    ]
+
+    def choose(history: tuple) -> Event:
+        return random.Random(f"{seed}{history}").choice(menu)
+
+    return choose
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("share", [None, 0.0, 0.01])
+def test_no_adaptive_strategy_gets_more_than_delta(seed: int, share: float | None) -> None:
+    limits = Limits(epsilon=1.0, delta=0.03, approximate_delta=share)
+    found = excess(Account(limits), strategy(seed), 8)
+    assert found <= limits.delta
+
+
+@pytest.mark.parametrize("epsilon", [0.15, 0.3])
+def test_stopping_when_it_looks_good_gets_no_more_than_delta(epsilon: float) -> None:
+    # Goes on while the loss grows, and spends all delta at once when it does not.
+    def choose(history: tuple) -> Event:
+        if history and history.count(0) < len(history) / 2:
+            return ApproximateEvent(epsilon=0.05, delta=0.015)
+        return PureEvent(epsilon=epsilon)
+
+    limits = Limits(epsilon=1.0, delta=0.03)
+    found = excess(Account(limits), choose, 12)
+    assert 0 < found <= limits.delta
+
+
+def test_the_rule_is_what_keeps_the_promise() -> None:
+    # The same strategies without a ledger in the way break it: the test can see a breach.
+    class Generous(Account):
+        def check(self, price: object) -> None:
+            pass
+
+    limits = Limits(epsilon=1.0, delta=0.03)
+    found = [excess(Generous(limits), strategy(seed), 8) for seed in range(4)]
+    assert max(found) > 2 * limits.delta
+
+
+def test_the_rule_goes_beyond_adding() -> None:
+    account = Account(Limits(epsilon=1.0, delta=0.03))
+    price = account.price(PureEvent(epsilon=0.1), ADD_REMOVE, "central")
+    count = 0
+    while True:
+        try:
+            account.check(price)
+        except BudgetExceededError:
+            break
+        account.add(price)
+        count += 1
+    assert count > 12
+    assert account.spent.epsilon <= 1.0
+    assert account.spent.delta <= 0.03
+
+
+def test_totals_beyond_the_limits_are_not_a_promise() -> None:
+    # Only a file written by other means can hold such entries.
+    account = Account(Limits(epsilon=1.0))
+    account.add(account.price(ZCDPEvent(rho=0.1), ADD_REMOVE, "central"))
+    assert account.spent.notion == "none"
+    with pytest.raises(BudgetExceededError):
+        account.check(account.price(PureEvent(epsilon=0.1), ADD_REMOVE, "central"))
