@@ -1,4 +1,4 @@
-"""Checks of the numbers that promises are made of: each names the parameter, the rule, the value."""
+"""Checks of numbers; each error names the parameter, the rule and the value."""
 
 import math
 import numbers

@@ -20,6 +20,19 @@ Floats = npt.NDArray[np.float64]
 
 # First words of scikit-learn's and numpy's messages that hold no value of a record.
 HARMLESS = ("X has", "The feature names", "Sparse data", "Complex data")
+# What a message of scikit-learn or numpy is about, and the same without the record's values.
+FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
+TABLE = (
+    "X must be a table with two dimensions, one record a row: Reshape your data, with "
+    "X.reshape(-1, 1) for one column or X.reshape(1, -1) for one record"
+)
+PLAIN = {
+    "NaN": FINITE,
+    "infinity": FINITE,
+    "Reshape your data": TABLE,
+    "Expected 2D": TABLE,
+    "too large": "X must hold numbers that fit a float64, got larger ones: rescale those columns",
+}
 TEXT = "X must be a table of numbers, got text or other objects: encode or drop those columns"
 
 
@@ -78,20 +91,12 @@ def _refuse_text(X: Any) -> None:
 
 
 def _plain(message: str) -> str:
+    for sign, words in PLAIN.items():
+        if sign in message:
+            return words
     first = message.splitlines()[0]
-    if "NaN" in message or "infinity" in message:
-        return "X must hold finite numbers, got NaN or inf: drop or fill those records first"
-    if "Reshape your data" in message or "Expected 2D" in first:
-        return (
-            "X must be a table with two dimensions, one record a row: Reshape your data, with "
-            "X.reshape(-1, 1) for one column or X.reshape(1, -1) for one record"
-        )
     if "argument must be" in first:
         return f"X must hold numbers only: {first}"
-    if "too large" in first:
-        return "X must hold numbers that fit a float64, got larger ones: rescale those columns"
     if first.startswith("Found array with"):
         return f"X must be a table: {first.removesuffix(' by BaseEstimator.')}"
-    if first.startswith(HARMLESS):
-        return first
-    return TEXT
+    return first if first.startswith(HARMLESS) else TEXT

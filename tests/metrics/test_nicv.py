@@ -76,7 +76,7 @@ def test_not_a_table(X):
     "X", [[["a"]], [["1"]], np.array([["17.25"]], dtype=object), [[1j]], [[1.0], [1.0, 2.0]]]
 )
 def test_not_numbers(X):
-    with pytest.raises(DataTypeError, match="X must (be a table of|hold) numbers") as caught:
+    with pytest.raises(DataTypeError, match=r"X must (be a table of|hold) numbers") as caught:
         nicv(X, [[0.0]])
     assert "17" not in str(caught.value)
 

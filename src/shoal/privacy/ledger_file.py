@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shoal.exceptions import LedgerFileError, ParameterError
+from shoal.exceptions import LedgerFileError, ParameterError, ShoalError
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover (Windows has no advisory locks of this kind)
+except ImportError:  # Windows has no advisory locks of this kind
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["LedgerFile"]
@@ -56,7 +56,7 @@ class LedgerFile:
 
         A new descriptor each time: a lock belongs to the open file, which forked children share.
         """
-        if fcntl is None:  # pragma: no cover
+        if fcntl is None:
             raise LedgerFileError("a ledger file needs POSIX file locks, which this system lacks")
         flags = os.O_RDWR | os.O_APPEND if write else os.O_RDONLY
         descriptor = -1
@@ -123,7 +123,7 @@ class LedgerFile:
             try:
                 content, chain = _decode(line, chain)
                 parsed.append(parse(content))
-            except Exception as damage:
+            except (ValueError, TypeError, KeyError, RecursionError, ShoalError) as damage:
                 raise LedgerFileError(
                     f"{self.path} is damaged at line {number} ({damage}): restore it from a copy"
                 ) from damage
