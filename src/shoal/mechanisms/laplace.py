@@ -25,7 +25,7 @@ __all__ = ["Laplace"]
 Floats = npt.NDArray[np.float64]
 
 UNIT = ""  # that of the columns, whatever it is
-CHUNK_VALUES = 1 << 16  # numbers perturbed at a time, so that every intermediate stays in cache
+CHUNK_VALUES = 1 << 17  # numbers perturbed at a time, so that intermediates stay in cache
 FINENESS = 2.0**-12  # lattice step over noise scale and box: 1/4096 is far below either
 FARTHEST = 2.0**-50  # lattice step over the largest bound, so that indices stay exact in doubles
 FINEST = 2.0**-36  # lattice step over noise scale, so that exact noise stays fast

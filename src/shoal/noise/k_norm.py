@@ -29,7 +29,7 @@ __all__ = ["k_norm"]
 Floats = npt.NDArray[np.float64]
 
 BITS = 63
-CHUNK_VALUES = 1 << 15  # random words at a time, so that every intermediate stays in cache
+CHUNK_VALUES = 1 << 17  # random words at a time, so that intermediates stay in cache
 TRUSTED = 43  # a uniform below 2^(TRUSTED - BITS) has too few known bits for the bound below
 SHORTEST = 2.0**-11  # a shorter square root of an exponential has lost too many bits, likewise
 SLACK = 2.0**-41  # per unit of scale and column, for up to 512 columns (proofs/noise.md, lemma 5)
@@ -91,9 +91,8 @@ def _fill(
     turns, logs = uniforms[:pairs], uniforms[pairs:]
     with np.errstate(divide="ignore", invalid="ignore"):  # a zero word is settled below
         np.log(logs, out=logs)
-        np.negative(logs, out=logs)
         unsure = prefixes[pairs:].min(axis=0) < 2**TRUSTED
-        unsure |= logs[:pairs].min(axis=0) < SHORTEST**2
+        unsure |= logs[:pairs].max(axis=0) > -(SHORTEST**2)
         vectors, stretch = _scaled(turns, logs, dimension, float(scale))
         rounded = np.rint(vectors)
         vectors -= rounded
@@ -107,13 +106,16 @@ def _fill(
         noise[:, i] = settle(lambda c, u: _vector(c, u, dimension, scale), known, BITS, source)
 
 
-def _scaled(turns: Floats, exponentials: Floats, dimension: int, scale: float) -> tuple[Any, Any]:
+def _scaled(turns: Floats, logs: Floats, dimension: int, scale: float) -> tuple[Any, Any]:
     """Return vectors before rounding, and their radius over the norm of their normals."""
     pairs = len(turns)
-    inner = exponentials[:pairs].sum(axis=0)
-    stretch = inner + exponentials[pairs:].sum(axis=0)
+    if dimension == 1:  # the sign of the cosine, at no less than a quarter of its size
+        cosines = 0.25 - np.abs(turns - 0.5)
+        return np.copysign(scale * logs, cosines), scale * logs[0] / -np.abs(cosines[0])
+    inner = -logs[:pairs].sum(axis=0)
+    stretch = inner - logs[pairs:].sum(axis=0)
     stretch *= scale
-    lengths = np.sqrt(exponentials[:pairs])
+    lengths = np.sqrt(-logs[:pairs])
     if dimension % 2 == 0:  # the pairs' exponentials add up to the squared norm
         stretch /= np.sqrt(inner)
         lengths *= stretch

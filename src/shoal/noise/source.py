@@ -46,6 +46,14 @@ class _Forks:
 os.register_at_fork(after_in_child=_Forks.enter_child)
 
 
+def _generator(key: bytes) -> np.random.Generator:
+    return np.random.Generator(AESCounter(key=int.from_bytes(key, "little")))
+
+
+def _words(generator: np.random.Generator, count: int) -> Words:
+    return generator.integers(0, 2**64 - 1, count, dtype=np.uint64, endpoint=True)
+
+
 class SecureSource:
     """Words from AES in counter mode, keyed from the operating system.
 
@@ -78,10 +86,9 @@ class SecureSource:
         # hook alone would miss a fork made by C code.
         owner = (os.getpid(), _Forks.depth)
         if getattr(self._local, "owner", None) != owner:
-            self._local.generator = AESCounter(key=int.from_bytes(os.urandom(16), "little"))
+            self._local.generator = _generator(os.urandom(16))
             self._local.owner = owner
-        words: Words = self._local.generator.random_raw(count)
-        return words
+        return _words(self._local.generator, count)
 
     def __reduce__(self) -> tuple[type["SecureSource"], tuple[()]]:
         # A copy in another process gets keys of its own.
@@ -108,7 +115,7 @@ class SeededSource:
     def __init__(self, seed: int | bytes) -> None:
         text = seed if isinstance(seed, bytes) else str(int(seed)).encode()
         digest = hashlib.sha256(b"shoal seeded source:" + text).digest()
-        self._generator = AESCounter(key=int.from_bytes(digest[:16], "little"))
+        self._generator = _generator(digest[:16])
         self._lock = threading.Lock()
 
     def words(self, count: int) -> Words:
@@ -125,8 +132,7 @@ class SeededSource:
             The words.
         """
         with self._lock:
-            words: Words = self._generator.random_raw(count)
-        return words
+            return _words(self._generator, count)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a seeded source is not pickled: pass the seed itself as random_state")
