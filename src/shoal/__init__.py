@@ -12,10 +12,16 @@ __version__ = "0.1.0"
 _ROOMS = {
     "Adjacency": "privacy",
     "DPKMeans": "cluster",
+    "Duchi": "mechanisms",
     "Guarantee": "privacy",
+    "Hybrid": "mechanisms",
     "Laplace": "mechanisms",
     "Ledger": "privacy",
+    "Piecewise": "mechanisms",
+    "PlanarLaplace": "mechanisms",
     "Release": "privacy",
+    "SphericalLaplace": "mechanisms",
+    "SquareWave": "mechanisms",
     "epsilon_lower_bound": "audit",
     "metric_epsilon_lower_bound": "audit",
 }

@@ -11,7 +11,9 @@ from sklearn.base import clone
 from contracts.tape import recording
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.cluster import DPKMeans
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import Hybrid, Laplace
+from shoal.mechanisms._local import LocalMechanism
+from shoal.mechanisms._metric import MetricMechanism
 from shoal.privacy import Guarantee, Ledger, epsilon_to_zcdp
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
@@ -79,10 +81,21 @@ def noise_pays_for(estimator):
     fitted = clone(estimator).set_params(random_state=0)
     with recording() as tape:
         output(fitted)
-    if isinstance(fitted, Laplace):
-        (draw,) = tape.draws
-        step = float(fitted.lattice(2).step[0])
-        assert math.isclose(1.0 / (draw.scale * step), fitted.epsilon, rel_tol=1e-12)
+    if isinstance(fitted, MetricMechanism):
+        step = float(fitted.lattice(RECORDS.shape[1]).step[0])
+        share = 0.5 if getattr(fitted, "truncate", None) else 1.0
+        for draw in tape.draws:
+            assert math.isclose(1.0 / (draw.scale * step), share * fitted.epsilon, rel_tol=1e-12)
+        return
+    if isinstance(fitted, LocalMechanism):
+        # Columns are independent, so the epsilons of a row's choices add up. The coin of the
+        # hybrid looks at no record and costs nothing; it is drawn at half of a column's epsilon.
+        choices = [draw for draw in tape.draws if draw.sampler == "two_level"]
+        if isinstance(fitted, Hybrid):
+            choices = choices[1::2]
+        (choice,) = choices
+        reported = choice.shape[1] if len(choice.shape) == 2 else 1
+        assert math.isclose(reported * choice.scale, fitted.epsilon, rel_tol=1e-12)
         return
     assert isinstance(fitted, DPKMeans)
     half = 2**19  # records on the lattice

@@ -9,7 +9,15 @@ import inspect
 from sklearn.base import BaseEstimator
 
 from shoal.cluster import DPKMeans
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import (
+    Duchi,
+    Hybrid,
+    Laplace,
+    Piecewise,
+    PlanarLaplace,
+    SphericalLaplace,
+    SquareWave,
+)
 
 WIDE = (-20.0, 20.0)
 
@@ -17,13 +25,27 @@ INSTANCES = {
     "DPKMeans": DPKMeans(epsilon=1e4, bounds=WIDE),
     "DPKMeans-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE),
     "Laplace": Laplace(epsilon=1e4, bounds=WIDE),
+    "Laplace-resample": Laplace(epsilon=1e4, bounds=WIDE, truncate="resample"),
+    "Piecewise": Piecewise(epsilon=10.0, bounds=WIDE),
+    "Piecewise-sample": Piecewise(epsilon=3.0, bounds=WIDE, columns="sample"),
+    "Hybrid": Hybrid(epsilon=10.0, bounds=WIDE),
+    "Hybrid-sample": Hybrid(epsilon=3.0, bounds=WIDE, columns="sample"),
+    "Duchi": Duchi(epsilon=10.0, bounds=WIDE),
+    "SquareWave": SquareWave(epsilon=10.0, bounds=WIDE),
+}
+
+# Mechanisms for one number of columns only: tests/mechanisms/test_fixed_columns.py runs on these
+# what scikit-learn's checks and ours can ask of them.
+FIXED_COLUMNS = {
+    2: PlanarLaplace(epsilon=1e4, bounds=WIDE),
+    3: SphericalLaplace(epsilon=1e4, bounds=WIDE),
 }
 
 ROOMS = ("shoal.mechanisms", "shoal.cluster")
 
 
 def public_classes():
-    """Estimator classes that the rooms export."""
+    """Estimator classes that the rooms export, for any number of columns."""
     found = set()
     for room in ROOMS:
         module = importlib.import_module(room)
@@ -31,4 +53,4 @@ def public_classes():
             value = getattr(module, name)
             if inspect.isclass(value) and issubclass(value, BaseEstimator):
                 found.add(value)
-    return found
+    return found - {type(instance) for instance in FIXED_COLUMNS.values()}

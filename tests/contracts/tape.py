@@ -13,6 +13,12 @@ CALLERS = {
     "discrete_laplace": ("shoal.cluster._noise",),
     "discrete_gaussian": ("shoal.cluster._noise",),
     "k_norm": ("shoal.mechanisms.laplace",),
+    "planar_laplace": ("shoal.mechanisms.planar",),
+    "spherical_laplace": ("shoal.mechanisms.spherical",),
+    "two_level": tuple(f"shoal.mechanisms.{name}" for name in ("_window", "duchi", "hybrid")),
+    "uniform_integers": tuple(
+        f"shoal.mechanisms.{name}" for name in ("_columns", "_window", "duchi", "hybrid")
+    ),
 }
 
 

@@ -7,18 +7,31 @@ from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger
 
-FALSE_ALARM = 1e-6
+FALSE_ALARM = 1e-6  # of each test of a law, when its seed was chosen
+DRAWS = 1_000_000
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_radius_law_and_unbiasedness(d):
     mechanism = Laplace(2.5, bounds=(-3.0, 3.0), random_state=d)
     record = np.linspace(-1.3, 2.9, d)
-    noise = mechanism.fit_transform(np.tile(record, (200_000, 1))) - record
+    noise = mechanism.fit_transform(np.tile(record, (DRAWS, 1))) - record
     radii = np.linalg.norm(noise, axis=1)
     assert stats.kstest(radii, stats.gamma(d, scale=1 / 2.5).cdf).pvalue > FALSE_ALARM
-    assert np.abs(noise.mean(axis=0)).max() < 6 * np.sqrt(mechanism.variance() / 200_000)
-    assert noise.var() == pytest.approx(mechanism.variance(), rel=0.03)
+    assert np.abs(noise.mean(axis=0)).max() < 6 * np.sqrt(mechanism.variance() / DRAWS)
+    assert noise.var() == pytest.approx(mechanism.variance(), rel=0.02)
+    assert (mechanism.variance(np.zeros((4, d))) == mechanism.variance()).all()
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_directions_are_uniform(d):
+    noise = Laplace(2.5, bounds=(-3.0, 3.0), random_state=d).fit_transform(np.zeros((DRAWS, d)))
+    far = noise[np.linalg.norm(noise, axis=1) > 0.05]  # nearer points have few directions
+    units = far / np.linalg.norm(far, axis=1, keepdims=True)
+    law = stats.beta((d - 1) / 2, (d - 1) / 2, loc=-1, scale=2)
+    for axis in [*np.eye(d), np.arange(1.0, d + 1)]:
+        heights = units @ (axis / np.linalg.norm(axis))
+        assert stats.kstest(heights, law.cdf).pvalue > FALSE_ALARM
 
 
 def test_log_density_integrates_to_one_in_the_plane():

@@ -1,5 +1,19 @@
 """Local randomisers: each device perturbs its own record, and only the report leaves it."""
 
+from shoal.mechanisms.duchi import Duchi
+from shoal.mechanisms.hybrid import Hybrid
 from shoal.mechanisms.laplace import Laplace
+from shoal.mechanisms.piecewise import Piecewise
+from shoal.mechanisms.planar import PlanarLaplace
+from shoal.mechanisms.spherical import SphericalLaplace
+from shoal.mechanisms.square_wave import SquareWave
 
-__all__ = ["Laplace"]
+__all__ = [
+    "Duchi",
+    "Hybrid",
+    "Laplace",
+    "Piecewise",
+    "PlanarLaplace",
+    "SphericalLaplace",
+    "SquareWave",
+]

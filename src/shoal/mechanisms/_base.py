@@ -5,6 +5,7 @@ notes how many columns there are, and ``transform`` works without it.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -15,12 +16,14 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._records import validate_records
 from shoal.exceptions import ParameterError
-from shoal.noise import RandomSource, as_source
+from shoal.noise import Lattice, RandomSource, as_source
 from shoal.privacy import Adjacency, Event, Guarantee, Ledger
 
 __all__ = ["Mechanism"]
 
 Floats = npt.NDArray[np.float64]
+
+CHUNK_VALUES = 1 << 16  # numbers perturbed at a time
 
 
 class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
@@ -109,8 +112,12 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """Log-density of reports given a record."""
 
     @abstractmethod
-    def variance(self) -> float:
-        """Variance of one column of a report."""
+    def variance(self, X: Any = None) -> float | Floats:
+        """Variance of one column of a report: the worst over the box, or that of each entry."""
+
+    @abstractmethod
+    def lattice(self, columns: int) -> Lattice:
+        """Give the public lattice that reports lie on."""
 
     @abstractmethod
     def _event(self) -> Event:
@@ -121,10 +128,21 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """Draw the reports of checked records."""
 
     def _check(self, columns: int) -> None:
-        _numbers.positive("epsilon", self.epsilon)
+        self._check_epsilon()
         if not (self.ledger is None or isinstance(self.ledger, Ledger)):
             raise ParameterError(f"ledger must be a Ledger or None, got {self.ledger!r}")
         public_box(self.bounds, columns)
+        self.lattice(columns)  # a box that no lattice fits is refused before anything is spent
+
+    def _check_epsilon(self) -> None:
+        _numbers.positive("epsilon", self.epsilon)
+
+    def _in_chunks(self, records: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Cut records into blocks small enough for every intermediate to stay in cache."""
+        rows = max(1, CHUNK_VALUES // records.shape[1])
+        for start in range(0, len(records), rows):
+            block = slice(start, start + rows)
+            yield block, records[block]
 
     def __getstate__(self) -> dict[str, Any]:
         # The source holds a key: it stays in this process.

@@ -7,7 +7,7 @@ Records and reports lie on a public lattice and the noise is exact, so that the 
 the arithmetic that runs (proofs/noise.md, theorem 4; proofs/laplace.md).
 """
 
-import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,32 +16,43 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import public_box
-from shoal.mechanisms._base import Mechanism
-from shoal.noise import Lattice, RandomSource, is_seeded, k_norm
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger, MetricEvent
+from shoal.exceptions import ParameterError
+from shoal.mechanisms._metric import MetricMechanism
+from shoal.mechanisms._truncated import corner_mass, truncated
+from shoal.noise import Lattice, RandomSource, k_norm
+from shoal.privacy import Event, Guarantee, Ledger
 
 __all__ = ["Laplace"]
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
-UNIT = ""  # that of the columns, whatever it is
-CHUNK_VALUES = 1 << 17  # numbers perturbed at a time, so that intermediates stay in cache
-FINENESS = 2.0**-12  # lattice step over noise scale and box: 1/4096 is far below either
-FARTHEST = 2.0**-50  # lattice step over the largest bound, so that indices stay exact in doubles
-FINEST = 2.0**-36  # lattice step over noise scale, so that exact noise stays fast
+RAREST = 2.0**-12  # chance of landing inside the box from which redrawing is still practical
+FEWEST = 256  # draws at a time, where one costs hardly less
+REDRAWN = "drawn at epsilon/2 and redrawn until inside the box, which costs the other half"
 
 
-class Laplace(Mechanism):
+class Laplace(MetricMechanism):
     """Perturb records with d-dimensional Laplace noise on the device.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         Metric epsilon, per unit of Euclidean distance between records: rescaling the columns
-        changes what it means. ``guarantee_.to_local(diameter)`` gives the worst case over the box.
+        changes what it means, and it is not comparable with the epsilon of a local mechanism.
+        ``guarantee_.to_local(diameter)`` gives the worst case over the box, which is.
+    level, radius : float, default=None
+        Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
+        factor of at most e^level. Epsilon is level / radius.
     bounds : tuple (low, high)
         Public box, two numbers or one value per column in each; records outside are clipped.
         Reports may lie outside.
+    truncate : {None, "resample"}, default=None
+        ``"resample"`` redraws on the device until the report lies inside the box. How often a
+        draw lands inside depends on the record, so this is not free: the noise is drawn at
+        epsilon/2, and the guarantee is epsilon. The number of redraws depends on the record too
+        and must not leave the device: not as a time of arrival either. Clipping reports
+        afterwards costs nothing.
     ledger : Ledger, default=None
         Charged with ``epsilon`` at every ``transform``, before anything is drawn.
     random_state : None, int, RandomState or Generator, default=None
@@ -58,6 +69,8 @@ class Laplace(Mechanism):
 
     See Also
     --------
+    PlanarLaplace, SphericalLaplace : The same law for two and three columns, drawn in other ways.
+    Piecewise : Local privacy, the same for near and far records.
     shoal.cluster.DPKMeans : Clusters in the central model, where a curator holds the records.
 
     Examples
@@ -70,34 +83,37 @@ class Laplace(Mechanism):
     (1000, 2)
     >>> bool(abs(reports.var() - mechanism.variance()) < 0.1)
     True
+    >>> Laplace(level=2.0, radius=0.5, bounds=(-1.0, 1.0)).guarantee_.epsilon
+    4.0
     """
 
     def __init__(
         self,
         epsilon: float = 1.0,
         *,
+        level: float | None = None,
+        radius: float | None = None,
         bounds: Any = None,
+        truncate: str | None = None,
         ledger: Ledger | None = None,
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon
+        self.level = level
+        self.radius = radius
         self.bounds = bounds
+        self.truncate = truncate
         self.ledger = ledger
         self.random_state = random_state
 
     @property
     def guarantee_(self) -> Guarantee:
         """Metric privacy for each record, whatever the others are."""
-        return Guarantee(
-            "metric",
-            epsilon=self.epsilon,
-            adjacency=Adjacency.SUBSTITUTE,
-            unit=UNIT,
-            seeded=is_seeded(self.random_state),
-        )
+        guarantee = super().guarantee_
+        return guarantee if self.truncate is None else replace(guarantee, reason=REDRAWN)
 
     def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-density of reports given one record.
+        """Log-density of reports given one record, before rounding to the lattice.
 
         Parameters
         ----------
@@ -109,67 +125,90 @@ class Laplace(Mechanism):
         Returns
         -------
         log_density : ndarray of shape (n,)
-            Natural logarithm, before rounding to the lattice.
+            Natural logarithm; minus infinity outside the box where reports are redrawn.
         """
+        densities = super().log_density(z, x)
+        if self.truncate is None:
+            return densities
         reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
-        d = reports.shape[1]
-        distances = np.linalg.norm(reports - np.asarray(x, dtype=np.float64), axis=1)
-        constant = (
-            d * math.log(self.epsilon)
-            + math.lgamma(d / 2)
-            - math.log(2)
-            - d / 2 * math.log(math.pi)
-            - math.lgamma(d)
-        )
-        densities: Floats = constant - self.epsilon * distances
+        box = public_box(self.bounds, reports.shape[1])
+        centres = np.clip(np.atleast_2d(np.asarray(x, dtype=np.float64)), box.low, box.high)
+        densities = super().log_density(reports, centres)
+        densities -= np.log(truncated(centres, box, self._rate()).mass)
+        outside = ((reports < box.low) | (reports > box.high)).any(axis=1)
+        densities[outside] = -np.inf
         return densities
 
-    def variance(self) -> float:
-        """Variance of one column of a report, (d + 1) / epsilon^2.
-
-        Returns
-        -------
-        variance : float
-            The same in every column and for every record; needs ``fit`` for d.
-        """
-        check_is_fitted(self, "n_features_in_")
-        return float(self.n_features_in_ + 1) / self.epsilon**2
-
-    def lattice(self, columns: int) -> Lattice:
-        """Give the public lattice that records and reports lie on.
+    def variance(self, X: Any = None) -> float | Floats:
+        """Variance of one column of a report: (d + 1) / epsilon^2 unless reports are redrawn.
 
         Parameters
         ----------
-        columns : int
-            Number of columns.
+        X : array-like of shape (n, d), default=None
+            Records, for one value an entry.
 
         Returns
         -------
-        lattice : Lattice
-            Made from ``epsilon`` and ``bounds`` alone.
+        variance : float, or ndarray of the shape of X
+            Where reports are redrawn: that of the cut law around each record, and without X an
+            upper bound for all records (proofs/laplace.md). Without X it needs ``fit`` for d.
         """
-        box = public_box(self.bounds, columns)
-        narrowest = float((box.high - box.low).min())
-        farthest = float(max(np.abs(box.low).max(), np.abs(box.high).max()))
-        step = FINENESS * min(1.0 / self.epsilon, narrowest)
-        step = max(step, FARTHEST * farthest, FINEST / self.epsilon)
-        return Lattice.isotropic(box.low, box.high, step=step)
+        if self.truncate is None:
+            return super().variance(X)
+        if X is not None:
+            records = np.asarray(X, dtype=np.float64)
+            box = public_box(self.bounds, records.shape[1])
+            return truncated(np.clip(records, box.low, box.high), box, self._rate()).variance
+        check_is_fitted(self, "n_features_in_")
+        d = int(self.n_features_in_)
+        box = public_box(self.bounds, d)
+        widest = float((box.high - box.low).max())
+        return min((d + 1) / self._rate() ** 2, widest**2 / 4)
 
     def _check(self, columns: int) -> None:
+        if self.truncate not in (None, "resample"):
+            raise ParameterError(f"truncate must be None or 'resample', got {self.truncate!r}")
         super()._check(columns)
-        self.lattice(columns)  # a box that no lattice fits is refused before anything is spent
+        if self.truncate is None:
+            return
+        box = public_box(self.bounds, columns)
+        chance = corner_mass(tuple((box.high - box.low).tolist()), self._rate())
+        if chance < RAREST:
+            raise ParameterError(
+                f"truncate must be None for {columns} columns at this epsilon and box, got "
+                f"'resample': a draw from a corner lands inside with a chance of {chance:.0e}; "
+                "clip the reports instead, which is free"
+            )
 
     def _event(self) -> Event:
-        return MetricEvent(epsilon=self.epsilon, unit=UNIT, purpose="one report of each record")
+        event = super()._event()
+        return event if self.truncate is None else replace(event, purpose=REDRAWN)
 
-    def _perturb(self, records: Floats, source: RandomSource) -> Floats:
-        columns = records.shape[1]
-        lattice = self.lattice(columns)
-        scale = 1 / (Fraction(self.epsilon) * Fraction(float(lattice.step[0])))
-        reports = np.empty_like(records, order="C")
-        rows = max(1, CHUNK_VALUES // columns)
-        for start in range(0, len(records), rows):
-            indices = lattice.encode(records[start : start + rows])
-            indices += k_norm(len(indices), columns, scale=scale, source=source)
-            reports[start : start + rows] = lattice.decode(indices)
-        return reports
+    def _rate(self) -> float:
+        return self._promised() / (1 if self.truncate is None else 2)
+
+    def _noise(
+        self, count: int, columns: int, *, scale: Fraction, source: RandomSource
+    ) -> Integers:
+        return k_norm(count, columns, scale=scale, source=source)
+
+    def _moved(
+        self, indices: Integers, lattice: Lattice, scale: Fraction, source: RandomSource
+    ) -> Integers:
+        if self.truncate is None:
+            return super()._moved(indices, lattice, scale, source)
+        moved = np.empty_like(indices)
+        waiting = np.arange(len(indices))
+        while waiting.size:
+            # Several draws for each of the last few, of which the first inside counts.
+            tries = max(len(indices), FEWEST) // waiting.size
+            drawn = super()._moved(
+                np.repeat(indices[waiting], tries, axis=0), lattice, scale, source
+            )
+            inside = ((drawn >= lattice.low) & (drawn <= lattice.high)).all(axis=1)
+            inside = inside.reshape(-1, tries)
+            done = inside.any(axis=1)
+            first = np.arange(waiting.size) * tries + inside.argmax(axis=1)
+            moved[waiting[done]] = drawn[first[done]]
+            waiting = waiting[~done]
+        return moved

@@ -5,7 +5,11 @@ from shoal.noise.discrete_laplace import MAX_SCALE, discrete_laplace
 from shoal.noise.finite_precision import corrected_epsilon
 from shoal.noise.k_norm import k_norm
 from shoal.noise.lattice import Lattice
+from shoal.noise.planar_laplace import planar_laplace
 from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
+from shoal.noise.spherical_laplace import spherical_laplace
+from shoal.noise.two_level import two_level
+from shoal.noise.uniform_integers import uniform_integers
 
 __all__ = [
     "MAX_SCALE",
@@ -19,4 +23,8 @@ __all__ = [
     "discrete_laplace",
     "is_seeded",
     "k_norm",
+    "planar_laplace",
+    "spherical_laplace",
+    "two_level",
+    "uniform_integers",
 ]

@@ -43,7 +43,8 @@ def guarantee_text(guarantee: Guarantee) -> str:
     sentence = {"central": _central, "local": _local, "metric": _metric, "none": _none}[
         guarantee.notion
     ](guarantee)
-    return f"{sentence}; {_SEEDED}" if guarantee.seeded else sentence
+    notes = [guarantee.reason] if guarantee.reason and guarantee.notion != "none" else []
+    return "; ".join([sentence, *notes, *([_SEEDED] if guarantee.seeded else [])])
 
 
 def _central(guarantee: Guarantee) -> str:

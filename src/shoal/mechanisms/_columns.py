@@ -1,0 +1,205 @@
+"""Mechanisms that report column by column, each with its share of epsilon.
+
+``columns="all"`` reports every column at epsilon / d: whole records, for clusters. ``"sample"``
+reports k = max(1, min(d, floor(epsilon / 2.5))) columns chosen at random at epsilon / k, scaled by
+d / k, and the centre of the box elsewhere (Wang et al. 2019): better means, but no whole records.
+"""
+
+from abc import abstractmethod
+from fractions import Fraction
+from math import comb, floor, log
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.exceptions import ParameterError
+from shoal.mechanisms._local import LocalMechanism
+from shoal.noise import Lattice, RandomSource, uniform_integers
+
+__all__ = ["ColumnLaw", "ColumnMechanism"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+SAMPLED_EPSILON = 2.5  # epsilon that one more sampled column is worth (Wang et al. 2019)
+
+
+class ColumnLaw(Protocol):
+    """The law of one column's report on integers: see :class:`shoal.mechanisms._window.Window`."""
+
+    @property
+    def positions(self) -> int:
+        """Records are -positions/2 .. positions/2."""
+
+    @property
+    def reach(self) -> int:
+        """Reports are -reach .. reach."""
+
+    @property
+    def step(self) -> float:
+        """Length of a report's cell, in units where the records are [-1, 1]."""
+
+    def draw(self, positions: Integers, source: RandomSource) -> Integers:
+        """Draw one cell for each position."""
+
+    def log_mass(self, cells: Integers, positions: Integers) -> Floats:
+        """Log-probability of cells."""
+
+    def variance(self, units: Floats) -> Floats:
+        """Variance of reports."""
+
+
+class ColumnMechanism(LocalMechanism):
+    """Perturb the columns of a record independently; subclasses give the law of one column."""
+
+    columns: str = "all"
+
+    def lattice(self, columns: int) -> Lattice:
+        """Give the public lattice that reports lie on.
+
+        Parameters
+        ----------
+        columns : int
+            Number of columns.
+
+        Returns
+        -------
+        lattice : Lattice
+            Made from ``epsilon`` and ``bounds`` alone; its first and last indices are those of
+            the reports, and index 0 is the centre of the box.
+        """
+        reported = self._reported(columns)
+        share = Fraction(float(self.epsilon)) / reported
+        self._check_share(float(share))
+        law = self._law(share)
+        step = law.step * (columns / reported)
+        return self._report_lattice(columns, step=step, reach=law.reach)
+
+    def log_density(self, z: Any, x: Any) -> Floats:
+        """Log-probability of reports given one record: of the lattice point nearest to each.
+
+        Parameters
+        ----------
+        z : array-like of shape (n, d)
+            Reports.
+        x : array-like of shape (d,) or (n, d)
+            The record, or one for each report.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n,)
+            Natural logarithm; minus infinity beyond the last lattice point. A density in the
+            records' unit is this minus the logarithm of a cell's volume.
+        """
+        reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
+        columns = reports.shape[1]
+        law, lattice = self._column_law(columns), self.lattice(columns)
+        cells = np.rint((reports - lattice.origin) / lattice.step)
+        last = law.reach + 1  # beyond it everything is impossible, and int64 may not hold it
+        cells = np.clip(cells, -last, last).astype(np.int64)
+        records = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        positions = np.broadcast_to(self._positions(records, law), cells.shape)
+        masses = law.log_mass(cells, positions)
+        return _choose(masses, cells == 0, self._reported(columns))
+
+    def variance(self, X: Any = None) -> float | Floats:
+        """Variance of one column of a report, in the records' unit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), default=None
+            Records, for one value an entry.
+
+        Returns
+        -------
+        variance : float, or ndarray of the shape of X
+            Without X the largest over all records and columns; it needs ``fit`` for d.
+        """
+        if X is not None:
+            records = np.asarray(X, dtype=np.float64)
+            columns = records.shape[1]
+            half = self.lattice(columns).step / self._unit_step(columns)
+            return self._of_units(self._units(records, columns), columns) * half**2
+        check_is_fitted(self, "n_features_in_")
+        columns = int(self.n_features_in_)
+        # Every law here has a variance that is linear in the square of the record.
+        worst = float(self._of_units(np.array([0.0, 1.0]), columns).max())
+        return worst * self._unit_variance(columns)
+
+    @abstractmethod
+    def _law(self, share: Fraction) -> ColumnLaw:
+        """Give the law of one column at its share of epsilon."""
+
+    def _column_law(self, columns: int) -> ColumnLaw:
+        return self._law(Fraction(float(self.epsilon)) / self._reported(columns))
+
+    def _unit_step(self, columns: int) -> float:
+        return self._column_law(columns).step * (columns / self._reported(columns))
+
+    def _reported(self, columns: int) -> int:
+        if self.columns == "all":
+            return columns
+        return max(1, min(columns, floor(self.epsilon / SAMPLED_EPSILON)))
+
+    def _of_units(self, units: Floats, columns: int) -> Floats:
+        each = self._column_law(columns).variance(units)
+        more = columns / self._reported(columns)
+        # (d/k) report with probability k/d: E[square] = (d/k) (variance + t^2), mean t.
+        spread: Floats = more * each + (more - 1.0) * units**2
+        return spread
+
+    def _positions(self, records: Floats, law: ColumnLaw) -> Integers:
+        last = law.positions // 2
+        return self._report_lattice(records.shape[1], step=1.0 / last, reach=last).encode(records)
+
+    def _check(self, columns: int) -> None:
+        if self.columns not in ("all", "sample"):
+            raise ParameterError(f"columns must be 'all' or 'sample', got {self.columns!r}")
+        super()._check(columns)
+
+    def _perturb(self, records: Floats, source: RandomSource) -> Floats:
+        columns = records.shape[1]
+        law, lattice = self._column_law(columns), self.lattice(columns)
+        reported = self._reported(columns)
+        reports = np.empty_like(records, order="C")
+        for block, part in self._in_chunks(records):
+            positions = self._positions(part, law)
+            if reported == columns:
+                cells = law.draw(positions, source)
+            else:
+                chosen = _subsets(len(part), columns, reported, source)
+                rows = np.arange(len(part))[:, np.newaxis]
+                cells = np.zeros_like(positions)
+                cells[rows, chosen] = law.draw(positions[rows, chosen], source)
+            reports[block] = lattice.decode(cells)
+        return reports
+
+
+def _subsets(count: int, columns: int, size: int, source: RandomSource) -> Integers:
+    """Choose columns without replacement: the first steps of a shuffle, exactly uniform."""
+    order = np.tile(np.arange(columns), (count, 1))
+    rows = np.arange(count)
+    for i in range(size):
+        j = i + uniform_integers(count, below=columns - i, source=source)
+        order[rows, i], order[rows, j] = order[rows, j], order[rows, i].copy()
+    return order[:, :size]
+
+
+def _choose(masses: Floats, centres: npt.NDArray[np.bool_], size: int) -> Floats:
+    """Log-probability of whole reports when ``size`` columns were chosen and the rest is 0."""
+    columns = masses.shape[1]
+    if size == columns:
+        whole: Floats = masses.sum(axis=1)
+        return whole
+    # Sum over all subsets, column by column: sums[:, c] has c columns chosen so far.
+    sums = np.full((len(masses), size + 1), -np.inf)
+    sums[:, 0] = 0.0
+    left_out = np.where(centres, 0.0, -np.inf)
+    for column in range(columns):
+        chosen = sums[:, :-1] + masses[:, column, np.newaxis]
+        sums += left_out[:, column, np.newaxis]
+        sums[:, 1:] = np.logaddexp(sums[:, 1:], chosen)
+    densities: Floats = sums[:, size] - log(comb(columns, size))
+    return densities

@@ -1,0 +1,182 @@
+"""What the metric mechanisms share: one law, a lattice that keeps distances, epsilon by radius.
+
+Density of a report z of the record x proportional to e^(-epsilon ||z - x||), Euclidean norm. Two
+records at distance r give any report with probabilities that differ by a factor of at most
+e^(epsilon r) (Andres et al. 2013). The mechanisms differ in how they draw from this law.
+"""
+
+import math
+from abc import abstractmethod
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from shoal import _numbers
+from shoal._bounds import public_box
+from shoal.exceptions import ParameterError
+from shoal.mechanisms._base import Mechanism
+from shoal.noise import Lattice, RandomSource, is_seeded
+from shoal.privacy import Adjacency, Event, Guarantee, MetricEvent
+
+__all__ = ["MetricMechanism"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+DEFAULT_EPSILON = 1.0
+UNIT = ""  # that of the columns, whatever it is
+FINENESS = 2.0**-12  # lattice step over noise scale and box: 1/4096 is far below either
+FARTHEST = 2.0**-50  # lattice step over the largest bound, so that indices stay exact in doubles
+FINEST = 2.0**-36  # lattice step over noise scale, so that exact noise stays fast
+
+
+class MetricMechanism(Mechanism):
+    """Perturb records with Laplace noise of some dimension.
+
+    Subclasses store ``level`` and ``radius`` as well, and draw the noise.
+    """
+
+    level: float | None
+    radius: float | None
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """Metric privacy for each record, whatever the others are."""
+        return Guarantee(
+            "metric",
+            epsilon=self._promised(),
+            adjacency=Adjacency.SUBSTITUTE,
+            unit=UNIT,
+            seeded=is_seeded(self.random_state),
+        )
+
+    def log_density(self, z: Any, x: Any) -> Floats:
+        """Log-density of reports given one record, before rounding to the lattice.
+
+        Parameters
+        ----------
+        z : array-like of shape (n, d)
+            Reports.
+        x : array-like of shape (d,) or (n, d)
+            The record, or one for each report.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n,)
+            Natural logarithm.
+        """
+        reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
+        d, rate = reports.shape[1], self._rate()
+        distances = np.linalg.norm(reports - np.asarray(x, dtype=np.float64), axis=1)
+        constant = (
+            d * math.log(rate)
+            + math.lgamma(d / 2)
+            - math.log(2)
+            - d / 2 * math.log(math.pi)
+            - math.lgamma(d)
+        )
+        densities: Floats = constant - rate * distances
+        return densities
+
+    def variance(self, X: Any = None) -> float | Floats:
+        """Variance of one column of a report, (d + 1) / epsilon^2.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), default=None
+            Records, for one value an entry.
+
+        Returns
+        -------
+        variance : float, or ndarray of the shape of X
+            The same in every column and for every record; without X it needs ``fit`` for d.
+        """
+        if X is not None:
+            shape = np.shape(X)
+            return np.full(shape, (shape[-1] + 1) / self._rate() ** 2)
+        check_is_fitted(self, "n_features_in_")
+        return float(self.n_features_in_ + 1) / self._rate() ** 2
+
+    def lattice(self, columns: int) -> Lattice:
+        """Give the public lattice that records and reports lie on.
+
+        Parameters
+        ----------
+        columns : int
+            Number of columns.
+
+        Returns
+        -------
+        lattice : Lattice
+            Made from ``epsilon`` and ``bounds`` alone.
+        """
+        box = public_box(self.bounds, columns)
+        rate = self._rate()
+        narrowest = 2.0 * float((box.high / 2 - box.low / 2).min())
+        farthest = float(max(np.abs(box.low).max(), np.abs(box.high).max()))
+        step = FINENESS * min(1.0 / rate, narrowest)
+        step = max(step, FARTHEST * farthest, FINEST / rate)
+        if not 0 < step < math.inf:
+            raise ParameterError(
+                f"epsilon must allow for a lattice on the box, got {self._promised()!r}: "
+                "choose a number nearer to 1 over the width of the box"
+            )
+        return Lattice.isotropic(box.low, box.high, step=step)
+
+    @abstractmethod
+    def _noise(
+        self, count: int, columns: int, *, scale: Fraction, source: RandomSource
+    ) -> Integers:
+        """Draw noise vectors in lattice steps."""
+
+    def _promised(self) -> float:
+        """Metric epsilon, given as such or as a level within a radius."""
+        if self.level is None or self.radius is None:
+            return float(self.epsilon)
+        return float(self.level) / float(self.radius)
+
+    def _rate(self) -> float:
+        """Epsilon that the noise is drawn at."""
+        return self._promised()
+
+    def _check_epsilon(self) -> None:
+        super()._check_epsilon()
+        given = {"level": self.level, "radius": self.radius}
+        for name, value in given.items():
+            if value is not None:
+                _numbers.positive(name, value)
+        if (self.level is None) != (self.radius is None):
+            here, missing = ("level", "radius") if self.radius is None else ("radius", "level")
+            raise ParameterError(
+                f"{here} must come with {missing}, got {here}={given[here]!r} alone: epsilon is "
+                "level / radius"
+            )
+        if self.level is not None and self.epsilon != DEFAULT_EPSILON:
+            raise ParameterError(
+                f"epsilon must be left out where level and radius are given, got {self.epsilon!r}"
+            )
+        if self.level is not None:
+            _numbers.positive("level / radius", self._promised())
+
+    def _event(self) -> Event:
+        return MetricEvent(epsilon=self._promised(), unit=UNIT, purpose="one report of each record")
+
+    def _perturb(self, records: Floats, source: RandomSource) -> Floats:
+        columns = records.shape[1]
+        lattice = self.lattice(columns)
+        scale = 1 / (Fraction(self._rate()) * Fraction(float(lattice.step[0])))
+        reports = np.empty_like(records, order="C")
+        for block, part in self._in_chunks(records):
+            indices = self._moved(lattice.encode(part), lattice, scale, source)
+            reports[block] = lattice.decode(indices)
+        return reports
+
+    def _moved(
+        self, indices: Integers, lattice: Lattice, scale: Fraction, source: RandomSource
+    ) -> Integers:
+        """Add noise to lattice points."""
+        indices += self._noise(*indices.shape, scale=scale, source=source)
+        return indices

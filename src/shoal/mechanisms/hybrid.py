@@ -1,0 +1,159 @@
+"""The hybrid mechanism: piecewise or Duchi, chosen by a coin that does not look at the record.
+
+Wang et al. (2019). Each column is reported by the piecewise mechanism with probability
+1 - e^(-epsilon/2) if its epsilon is above 0.61, else by Duchi's for one column. Both keep epsilon,
+and the coin is independent of the record, so the mixture keeps it. At that weight the variance is
+the same for all records. Duchi's two values lie on the lattice of the piecewise reports, rounded
+outwards and made unbiased again (proofs/hybrid.md).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.mechanisms._columns import ColumnMechanism
+from shoal.mechanisms._window import Window
+from shoal.mechanisms.piecewise import piecewise_law
+from shoal.noise import RandomSource, two_level, uniform_integers
+from shoal.privacy import Ledger
+
+__all__ = ["Hybrid"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+TURNING_POINT = 0.61  # epsilon of a column at or below which Duchi alone is better
+CHANCES = 2**53  # denominator of the probability of a truthful sign
+
+
+class Hybrid(ColumnMechanism):
+    """Perturb records with the hybrid mechanism on the device.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Local epsilon of the whole record: any two records are told apart by a factor of at most
+        e^epsilon. It has no unit and is not comparable with a metric epsilon.
+    bounds : tuple (low, high)
+        Public box, two numbers or one value per column in each; records outside are clipped.
+        Reports lie in a wider box.
+    columns : {"all", "sample"}, default="all"
+        ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
+        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the centre of the box
+        elsewhere, for means.
+    ledger : Ledger, default=None
+        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
+    random_state : None, int, RandomState or Generator, default=None
+        None draws from the operating system's entropy. A seed is for tests and experiments.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        Local privacy for each record.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    Piecewise, Duchi : The two it chooses from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.mechanisms import Hybrid
+    >>> mechanism = Hybrid(epsilon=2.0, bounds=(0.0, 1.0)).fit(np.zeros((1, 1)))
+    >>> bool(np.ptp(mechanism.variance([[0.0], [0.3], [1.0]])) < 1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        bounds: Any = None,
+        columns: str = "all",
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.columns = columns
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _law(self, share: Fraction) -> "_HybridLaw":
+        return _HybridLaw(piecewise_law(share))
+
+
+@dataclass(frozen=True)
+class _HybridLaw:
+    """A law of cells given a position: that of a window, or two values."""
+
+    window: Window
+
+    @property
+    def positions(self) -> int:
+        return self.window.positions
+
+    @property
+    def reach(self) -> int:
+        return self.window.reach
+
+    @property
+    def step(self) -> float:
+        return self.window.step
+
+    @cached_property
+    def value(self) -> int:
+        """Cell of Duchi's upper value, a little above (e^epsilon + 1)/(e^epsilon - 1)."""
+        epsilon = float(self.window.epsilon)
+        exact = (1 + math.exp(-epsilon)) / -math.expm1(-epsilon)
+        return math.ceil(exact / self.step) + 1
+
+    @cached_property
+    def truthful(self) -> int:
+        """Chances in 2^53 of a sign that is drawn from the record, so that reports are unbiased."""
+        return math.floor(CHANCES / (self.value * self.step))
+
+    def _coin(self) -> bool:
+        return self.window.epsilon > TURNING_POINT
+
+    def draw(self, positions: Integers, source: RandomSource) -> Integers:
+        shape, half = positions.shape, self.positions // 2
+        record_sign = uniform_integers(shape, below=self.positions, source=source) < (
+            positions + half
+        )
+        fair_sign = uniform_integers(shape, below=2, source=source) == 1
+        truthful = uniform_integers(shape, below=CHANCES, source=source) < self.truthful
+        signs = np.where(truthful, record_sign, fair_sign)
+        cells = np.where(signs, self.value, -self.value)
+        if self._coin():
+            wide = two_level(shape, epsilon=self.window.epsilon / 2, rest=0, source=source)
+            cells = np.where(wide, self.window.draw(positions, source), cells)
+        return cells
+
+    def log_mass(self, cells: Integers, positions: Integers) -> Floats:
+        units = positions / (self.positions / 2)
+        chance = 0.5 + 0.5 * np.sign(cells) * units * (self.truthful / CHANCES)
+        with np.errstate(divide="ignore"):
+            two = np.where(np.abs(cells) == self.value, np.log(chance), -np.inf)
+        if not self._coin():
+            return two
+        half = float(self.window.epsilon) / 2
+        wide = self.window.log_mass(cells, positions) + math.log(-math.expm1(-half))
+        mixed: Floats = np.logaddexp(wide, two - half)
+        return mixed
+
+    def variance(self, units: Floats) -> Floats:
+        two: Floats = (self.value * self.step) ** 2 - units**2
+        if not self._coin():
+            return two
+        odds = math.exp(-float(self.window.epsilon) / 2)
+        return (1 - odds) * self.window.variance(units) + odds * two

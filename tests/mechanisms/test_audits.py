@@ -1,0 +1,149 @@
+"""Audits: no mechanism gives away more than its guarantee, anywhere we look.
+
+Corners, centre, and neighbouring lattice points, for d = 1, 2, 3 and 8. Each lower bound is wrong
+with probability 1e-5 at most, so all of them together raise a false alarm in one of 500 runs; the
+seeds are fixed. That the audits can see is shown in test_planted_* below and in tests/planted.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from contracts import checks
+from contracts.registry import INSTANCES
+from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
+from shoal.mechanisms import (
+    Duchi,
+    Hybrid,
+    Laplace,
+    Piecewise,
+    PlanarLaplace,
+    SphericalLaplace,
+    SquareWave,
+)
+from shoal.mechanisms._columns import ColumnMechanism
+from shoal.mechanisms._window import Window
+
+BOX = (-1.0, 1.0)
+DIMENSIONS = (1, 2, 3, 8)
+SAMPLES = 40_000
+CONFIDENCE = 1 - 1e-5
+
+METRIC = {
+    "Laplace": (lambda epsilon: Laplace(epsilon, bounds=BOX, random_state=1), DIMENSIONS),
+    "resample": (
+        lambda epsilon: Laplace(epsilon, bounds=BOX, truncate="resample", random_state=2),
+        DIMENSIONS,
+    ),
+    "PlanarLaplace": (lambda epsilon: PlanarLaplace(epsilon, bounds=BOX, random_state=3), (2,)),
+    "SphericalLaplace": (
+        lambda epsilon: SphericalLaplace(epsilon, bounds=BOX, random_state=4),
+        (3,),
+    ),
+}
+LOCAL = {
+    "Piecewise": lambda epsilon: Piecewise(epsilon, bounds=BOX, random_state=1),
+    "Piecewise-sample": lambda epsilon: Piecewise(
+        epsilon, bounds=BOX, columns="sample", random_state=2
+    ),
+    "Duchi": lambda epsilon: Duchi(epsilon, bounds=BOX, random_state=3),
+    "Hybrid": lambda epsilon: Hybrid(epsilon, bounds=BOX, random_state=4),
+    "Hybrid-sample": lambda epsilon: Hybrid(epsilon, bounds=BOX, columns="sample", random_state=5),
+    "SquareWave": lambda epsilon: SquareWave(epsilon, bounds=BOX, random_state=6),
+}
+
+
+def metric_pairs(mechanism, d):
+    """Two records at epsilon * distance = 2 at a corner and around the centre; two neighbours."""
+    move = np.full(d, 0.5 / np.sqrt(d))
+    step = mechanism.lattice(d).step[0]
+    yield np.full(d, -1.0), np.full(d, -1.0) + move
+    yield np.zeros(d), move
+    yield np.zeros(d), np.eye(d)[0] * step
+    yield np.full(d, 1.0), np.full(d, 1.0) - np.eye(d)[0] * step
+
+
+def local_pairs(d):
+    """Opposite corners, centre and corner, two corners that share a face, two neighbours."""
+    yield np.full(d, -1.0), np.full(d, 1.0)
+    yield np.zeros(d), np.full(d, 1.0)
+    yield np.full(d, 1.0), np.full(d, 1.0) - 2 * np.eye(d)[0]
+    yield np.zeros(d), np.full(d, 2.0**-22)
+
+
+@pytest.mark.parametrize(
+    ("name", "d"), [(name, d) for name, (_, dimensions) in METRIC.items() for d in dimensions]
+)
+def test_metric_mechanisms_stay_below_their_guarantee(name, d):
+    epsilon = 4.0
+    mechanism = METRIC[name][0](epsilon).fit(np.zeros((1, d)))
+    # A corner's report in eight columns takes 850 draws.
+    samples = 5_000 if (name, d) == ("resample", 8) else SAMPLES
+    for first, second in metric_pairs(mechanism, d):
+        found = metric_epsilon_lower_bound(
+            mechanism, first, second, samples=samples, confidence=CONFIDENCE
+        )
+        assert found.claimed == pytest.approx(epsilon)
+        assert not found.exceeds(epsilon), str(found)
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("name", LOCAL)
+def test_local_mechanisms_stay_below_their_guarantee(name, d):
+    epsilon = 2.0
+    mechanism = LOCAL[name](epsilon).fit(np.zeros((1, d)))
+    for first, second in local_pairs(d):
+        found = epsilon_lower_bound(
+            mechanism, first, second, samples=SAMPLES, confidence=CONFIDENCE
+        )
+        assert found.claimed == epsilon
+        assert not found.exceeds(epsilon), str(found)
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_audits_of_one_column_come_near_the_guarantee(name):
+    mechanism = LOCAL[name](1.0).fit(np.zeros((1, 1)))
+    found = epsilon_lower_bound(mechanism, [-1.0], [1.0], samples=200_000)
+    assert not found.exceeds(1.0), str(found)
+    assert found.epsilon > 0.9
+
+
+@pytest.mark.parametrize("name", ["Piecewise", "SquareWave", "Hybrid"])
+@pytest.mark.parametrize("d", [1, 2])
+def test_planted_epsilon_for_each_column(name, d, monkeypatch):
+    """Twice the share of epsilon in every column: caught."""
+    right = Window.draw
+
+    def wrong(self, positions, source):
+        return right(Window(2 * self.epsilon, self.positions, self.step), positions, source)
+
+    monkeypatch.setattr(Window, "draw", wrong)
+    mechanism = LOCAL[name](2.0).fit(np.zeros((1, d)))
+    found = epsilon_lower_bound(mechanism, np.full(d, -1.0), np.full(d, 1.0), samples=100_000)
+    assert found.exceeds(2.0), str(found)
+
+
+def test_planted_window_that_is_cut_at_the_border(monkeypatch):
+    """A window that depends on the record in size, not only in place: caught."""
+    right = Window.draw
+
+    def wrong(self, positions, source):
+        cells = right(self, positions, source)
+        return np.where(positions == self.positions // 2, np.minimum(cells, positions), cells)
+
+    monkeypatch.setattr(Window, "draw", wrong)
+    mechanism = LOCAL["Piecewise"](1.0).fit(np.zeros((1, 1)))
+    found = epsilon_lower_bound(mechanism, [0.0], [1.0], samples=100_000)
+    assert found.exceeds(1.0), str(found)
+
+
+@pytest.mark.parametrize("name", ["Piecewise", "Piecewise-sample", "Hybrid", "SquareWave"])
+def test_planted_share_is_noticed_by_the_contract(name, monkeypatch):
+    """Epsilon for each column instead of epsilon for the record."""
+    checks.noise_pays_for(INSTANCES[name])
+    monkeypatch.setattr(
+        ColumnMechanism, "_column_law", lambda self, columns: self._law(Fraction(3 * self.epsilon))
+    )
+    with pytest.raises(AssertionError):
+        checks.noise_pays_for(INSTANCES[name])

@@ -1,0 +1,95 @@
+"""StandardScaler, mechanism, clusterer in one pipeline, on numpy, pandas and polars."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import DBSCAN, OPTICS, AffinityPropagation, AgglomerativeClustering, KMeans
+from sklearn.metrics import adjusted_mutual_info_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from shoal.mechanisms import (
+    Duchi,
+    Hybrid,
+    Laplace,
+    Piecewise,
+    PlanarLaplace,
+    SphericalLaplace,
+    SquareWave,
+)
+
+BOX = (-3.0, 3.0)
+MECHANISMS = {
+    "Laplace": Laplace(20.0, bounds=BOX, random_state=0),
+    "Laplace-resample": Laplace(20.0, bounds=BOX, truncate="resample", random_state=0),
+    "PlanarLaplace": PlanarLaplace(20.0, bounds=BOX, random_state=0),
+    "SphericalLaplace": SphericalLaplace(20.0, bounds=BOX, random_state=0),
+    "Piecewise": Piecewise(20.0, bounds=BOX, random_state=0),
+    "Piecewise-sample": Piecewise(8.0, bounds=BOX, columns="sample", random_state=0),
+    "Duchi": Duchi(20.0, bounds=BOX, random_state=0),
+    "Hybrid": Hybrid(20.0, bounds=BOX, random_state=0),
+    "SquareWave": SquareWave(20.0, bounds=BOX, random_state=0),
+}
+CLUSTERERS = {
+    "KMeans": KMeans(2, n_init=1, random_state=0),
+    "AgglomerativeClustering": AgglomerativeClustering(2),
+    "DBSCAN": DBSCAN(eps=0.8),
+    "OPTICS": OPTICS(min_samples=5),
+    # Duchi's reports are a few points many times over, which damping alone settles.
+    "AffinityPropagation": AffinityPropagation(
+        preference=-50, damping=0.9, max_iter=1000, random_state=0
+    ),
+}
+TABLES = {
+    "numpy": np.asarray,
+    "pandas": lambda X: pd.DataFrame(X, columns=list("abc")[: X.shape[1]]),
+    "polars": lambda X: pl.DataFrame(X, schema=list("abc")[: X.shape[1]]),
+}
+
+
+def blobs(d):
+    rng = np.random.default_rng(1)
+    truth = np.repeat([0, 1], 30)
+    return rng.normal(0, 0.3, (60, d)) + np.where(truth, 2.0, -2.0)[:, np.newaxis], truth
+
+
+# A report may fall together with another or far from all: the clusterers say so in warnings.
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+@pytest.mark.filterwarnings("ignore:divide by zero encountered:RuntimeWarning")
+@pytest.mark.parametrize("clusterer", CLUSTERERS)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_pipeline_gives_the_same_labels_for_every_table(mechanism, clusterer):
+    records, _ = blobs(3 if mechanism == "SphericalLaplace" else 2)
+    labels = []
+    for make in TABLES.values():
+        pipeline = make_pipeline(
+            StandardScaler(), clone(MECHANISMS[mechanism]), clone(CLUSTERERS[clusterer])
+        )
+        labels.append(pipeline.fit_predict(make(records)))
+    assert labels[0].shape == (60,)
+    assert (labels[0] == labels[1]).all()
+    assert (labels[0] == labels[2]).all()
+
+
+@pytest.mark.parametrize("clusterer", ["KMeans", "AgglomerativeClustering"])
+@pytest.mark.parametrize(
+    "mechanism", [name for name in MECHANISMS if name not in ("Piecewise-sample", "Duchi")]
+)
+def test_two_far_clusters_are_found_in_reports(mechanism, clusterer):
+    """At epsilons that leave a few records in 60 on the wrong side."""
+    records, truth = blobs(3 if mechanism == "SphericalLaplace" else 2)
+    pipeline = make_pipeline(
+        StandardScaler(), clone(MECHANISMS[mechanism]), clone(CLUSTERERS[clusterer])
+    )
+    assert adjusted_mutual_info_score(truth, pipeline.fit_predict(records)) > 0.6
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_names_of_columns_travel_through_the_pipeline(mechanism, container):
+    records, _ = blobs(3 if mechanism == "SphericalLaplace" else 2)
+    pipeline = make_pipeline(StandardScaler(), clone(MECHANISMS[mechanism]))
+    reports = pipeline.set_output(transform=container).fit_transform(TABLES[container](records))
+    assert list(reports.columns) == list("abc")[: records.shape[1]]

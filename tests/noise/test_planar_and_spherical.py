@@ -1,0 +1,98 @@
+"""Two other roads to the law of k_norm: inverse distribution function, spherical coordinates."""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from noise.laws import DRAWS, FALSE_ALARM
+from shoal.exceptions import ParameterError
+from shoal.noise import SeededSource, k_norm, planar_laplace, spherical_laplace
+
+SAMPLERS = {2: planar_laplace, 3: spherical_laplace}
+SCALE = 4096.0
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def draws(request):
+    return SAMPLERS[request.param](DRAWS, scale=SCALE, source=SeededSource(1)) / SCALE
+
+
+def test_radius_law(draws):
+    radii = np.linalg.norm(draws, axis=1)
+    assert stats.kstest(radii, stats.gamma(draws.shape[1]).cdf).pvalue > FALSE_ALARM
+
+
+def test_directions_are_uniform(draws):
+    d = draws.shape[1]
+    rng = np.random.default_rng(0)
+    # A lattice point at the very centre has no direction; its neighbours have one of few.
+    far = draws[np.linalg.norm(draws, axis=1) > 0.05]
+    units = far / np.linalg.norm(far, axis=1, keepdims=True)
+    for axis in [*np.eye(d), *rng.normal(size=(3, d))]:
+        heights = units @ (axis / np.linalg.norm(axis))
+        law = stats.beta((d - 1) / 2, (d - 1) / 2, loc=-1, scale=2)
+        assert stats.kstest(heights, law.cdf).pvalue > FALSE_ALARM / 10
+
+
+def test_same_law_as_by_gamma(draws):
+    d = draws.shape[1]
+    other = k_norm(DRAWS, d, scale=SCALE, source=SeededSource(2)) / SCALE
+    radii = [np.linalg.norm(z, axis=1) for z in (draws, other)]
+    assert stats.ks_2samp(*radii).pvalue > FALSE_ALARM
+    for column in range(d):
+        assert stats.ks_2samp(draws[:, column], other[:, column]).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("d", SAMPLERS)
+@pytest.mark.parametrize("scale", [0.05, 1.0, 1000.0, 2.0**30, 2.0**36])
+def test_doubles_and_intervals_decide_alike(d, scale, monkeypatch):
+    sampler = SAMPLERS[d]
+    fast = sampler(100, scale=scale, source=SeededSource(4))
+    monkeypatch.setattr(sys.modules[sampler.__module__], "SLACK", 1e9)
+    assert (sampler(100, scale=scale, source=SeededSource(4)) == fast).all()
+
+
+@pytest.mark.parametrize("d", SAMPLERS)
+def test_error_of_the_doubles_is_within_its_bound(d, monkeypatch):
+    """Lemma 2 of proofs/planar.md and proofs/spherical.md: at 2^40 steps every error shows."""
+    sampler = SAMPLERS[d]
+    module = sys.modules[sampler.__module__]
+    scale = 2.0**40  # an error of the bound, 2^-40 and more, is a step or more
+    settled = sampler(300, scale=scale, source=SeededSource(5))
+    monkeypatch.setattr(module, "settle", lambda evaluate, known, bits, source: np.zeros(d))
+    monkeypatch.setattr(module, "SLACK", -1e9)  # doubles alone
+    doubles = sampler(300, scale=scale, source=SeededSource(5))
+    radii = np.linalg.norm(settled, axis=1) / scale
+    trusted = radii > 2.0**-9
+    errors = np.abs(doubles - settled).max(axis=1) / scale
+    assert (errors < 2.0**-40 * (1 + radii) * (1 + 1 / radii))[trusted].all()
+
+
+@pytest.mark.parametrize("d", SAMPLERS)
+def test_rare_words_draw_further_bits_instead_of_failing(d):
+    class Extreme:
+        """All words at one end of the range, then those of a seed."""
+
+        seeded = True
+
+        def __init__(self, word):
+            self.word, self.rest, self.first = word, SeededSource(6), True
+
+        def words(self, count):
+            if self.first:
+                self.first = False
+                return np.full(count, self.word, dtype=np.uint64)
+            return self.rest.words(count)
+
+    for word in (0, 1, 2**64 - 1):
+        draw = SAMPLERS[d](1, scale=100.0, source=Extreme(word))
+        assert np.abs(draw).max() < 100 * 300
+
+
+@pytest.mark.parametrize("d", SAMPLERS)
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), 2.0**51])
+def test_bad_scale(d, scale):
+    with pytest.raises(ParameterError, match="scale must be above 0"):
+        SAMPLERS[d](1, scale=scale, source=SeededSource(1))
