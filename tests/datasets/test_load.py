@@ -36,6 +36,14 @@ SIZES = {
     "wavecluster_ds1": (30_000, 2, None),
     "wavecluster_ds2": (31_200, 2, None),
     "wavecluster_ds3": (31_520, 2, None),
+    "kd_laplace_heart": (2126, 9, 3),
+    "kd_laplace_seeds": (210, 7, 3),
+    "kd_laplace_circle_2d": (1000, 2, 2),
+    "kd_laplace_circle_3d": (1000, 3, 2),
+    "kd_laplace_line_2d": (1000, 2, 2),
+    "kd_laplace_line_3d": (1000, 3, 2),
+    "kd_laplace_skewed_2d": (1000, 2, 2),
+    "kd_laplace_skewed_3d": (1000, 3, 2),
 }
 
 

@@ -5,6 +5,7 @@ code books, the frame of a synthetic set). None is computed from records, here o
 """
 
 from shoal.datasets.info import DatasetInfo
+from shoal.datasets.kd_laplace import KD_LAPLACE
 
 UCI = "CC BY 4.0 (UCI)"
 SIPU = "no formal licence: public research benchmark, cite the paper"
@@ -270,4 +271,5 @@ REGISTRY = (
         label=None,
         folder="wavecluster/",
     ),
+    *KD_LAPLACE,
 )

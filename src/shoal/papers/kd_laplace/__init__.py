@@ -1,0 +1,49 @@
+"""The kd-Laplace thesis as published, no guarantee: its methods, its figures, its leaks.
+
+T. van der Ende, "Using kd-Laplace to train privacy-preserving clustering algorithms on distributed
+k-dimensional data" (Open University), two drafts of it, and the code that made its figures
+(github.com/tjvanderende/privacy-preserved-clustering-with-nD-Laplace). Where thesis and code differ
+there is ``source="thesis"|"code"``; the figures come from the code. The corrected methods are
+:class:`shoal.mechanisms.Laplace` and :mod:`shoal.remap`.
+
+===========================  ====================  =================================================
+here                         in the figures        flaw
+===========================  ====================  =================================================
+:class:`NdLaplace`           nd-Laplace            1: theta uniform in [0, pi] for d = 3;
+                                                   2: a unit vector used as angles for d >= 4
+:class:`GridNdLaplace`       grid-nd-Laplace       3: box and neighbours are those of raw records
+:class:`DensityNdLaplace`    density-nd-Laplace    3: reports are means of raw records
+:class:`DraftLaplace`        (drafts only)         4: drawing again costs; sigma of raw records
+:class:`ComparedPiecewise`   piecewise             every column spends the whole epsilon
+===========================  ====================  =================================================
+
+Flaw 5 is in the data: the author's seeds file lost decimal points (``kd_laplace_seeds``).
+"""
+
+from shoal.papers.kd_laplace.compared_piecewise import ComparedPiecewise
+from shoal.papers.kd_laplace.density_nd_laplace import DensityNdLaplace
+from shoal.papers.kd_laplace.draft_laplace import DraftLaplace
+from shoal.papers.kd_laplace.figures import Figure, load_figures, targets_folder
+from shoal.papers.kd_laplace.grid_nd_laplace import GridNdLaplace
+from shoal.papers.kd_laplace.leak import Leak, measure_leak
+from shoal.papers.kd_laplace.nd_laplace import NdLaplace
+from shoal.papers.kd_laplace.remap_gain import RemapGain, remap_gains
+from shoal.papers.kd_laplace.reproduce import Comparison, reproduce_distance, reproduce_utility
+
+__all__ = [
+    "ComparedPiecewise",
+    "Comparison",
+    "DensityNdLaplace",
+    "DraftLaplace",
+    "Figure",
+    "GridNdLaplace",
+    "Leak",
+    "NdLaplace",
+    "RemapGain",
+    "load_figures",
+    "measure_leak",
+    "remap_gains",
+    "reproduce_distance",
+    "reproduce_utility",
+    "targets_folder",
+]

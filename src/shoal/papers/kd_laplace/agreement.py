@@ -1,0 +1,101 @@
+"""Clusters of reports the way the thesis finds and compares them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import OPTICS, AgglomerativeClustering, KMeans
+from sklearn.metrics import adjusted_mutual_info_score
+from sklearn.preprocessing import StandardScaler
+
+from shoal.exceptions import ParameterError
+from shoal.papers.kd_laplace._as_published import Floats
+
+__all__ = ["IntArray", "agreement", "cluster", "on_device_labels"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+def cluster(points: Floats, clusterer: str, parameter: int, *, random_state: int) -> IntArray:
+    """Standardise the columns and label the points.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Plain records, or reports.
+    clusterer : {"KMeans", "AgglomerativeClustering", "OPTICS"}
+        Name in the published figures.
+    parameter : int
+        Number of clusters; for OPTICS that of neighbours.
+    random_state : int
+        Seed of k-means.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+        One cluster a point.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]])
+    >>> labels = cluster(points, "KMeans", 2, random_state=0)
+    >>> bool(labels[0] == labels[1] != labels[2])
+    True
+    """
+    model = _model(clusterer, parameter, random_state)
+    labels: IntArray = model.fit_predict(StandardScaler().fit_transform(points))
+    return labels.astype(np.int64)
+
+
+def on_device_labels(
+    records: Floats, reports: Floats, parameter: int, *, random_state: int
+) -> IntArray:
+    """Label each true record by the nearest centre of the clustered reports, as its holder can.
+
+    Parameters
+    ----------
+    records : ndarray of shape (n, d)
+        True records, each on its own device.
+    reports : ndarray of shape (n, d)
+        What was collected; centres come from these alone.
+    parameter : int
+        Number of clusters.
+    random_state : int
+        Seed of k-means.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+        One cluster a record.
+    """
+    scaler = StandardScaler().fit(reports)
+    model = _model("KMeans", parameter, random_state).fit(scaler.transform(reports))
+    labels: IntArray = model.predict(scaler.transform(records))
+    return labels.astype(np.int64)
+
+
+def agreement(first: IntArray, second: IntArray) -> float:
+    """Measure the adjusted mutual information of two labellings.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n,)
+        Labels.
+
+    Returns
+    -------
+    ami : float
+        1 for the same clusters, about 0 for unrelated ones.
+    """
+    return float(adjusted_mutual_info_score(first, second))
+
+
+def _model(clusterer: str, parameter: int, random_state: int) -> Any:
+    models = {
+        "KMeans": KMeans(parameter, init="random", n_init=10, random_state=random_state),
+        "AgglomerativeClustering": AgglomerativeClustering(parameter),
+        "OPTICS": OPTICS(min_samples=parameter),
+    }
+    if clusterer not in models:
+        raise ParameterError(f"clusterer must be one of {', '.join(models)}, got {clusterer!r}")
+    return models[clusterer]
