@@ -1,13 +1,16 @@
 """`make bench`: speed as ratios, measured in one run on this machine."""
 
+import itertools
+
 import noise
+import remap
 
 
 def main() -> None:
     """Print one line a comparison."""
     print(f"{'ours / theirs':<48}{'ours ns':>9}{'theirs':>9}{'ratio':>8}")
     missed = 0
-    for ratio in noise.ratios():
+    for ratio in itertools.chain(noise.ratios(), remap.ratios()):
         print(ratio)
         missed += ratio.target is not None and ratio.value < ratio.target
     print(f"{missed} target(s) missed")

@@ -15,14 +15,17 @@ _ROOMS = {
     "Duchi": "mechanisms",
     "Guarantee": "privacy",
     "Hybrid": "mechanisms",
+    "KdLaplace": "remap",
     "Laplace": "mechanisms",
     "Ledger": "privacy",
+    "NoiseAwareKMeans": "reports",
     "Piecewise": "mechanisms",
     "PlanarLaplace": "mechanisms",
     "Release": "privacy",
     "SphericalLaplace": "mechanisms",
     "SquareWave": "mechanisms",
     "epsilon_lower_bound": "audit",
+    "label_on_device": "reports",
     "metric_epsilon_lower_bound": "audit",
 }
 

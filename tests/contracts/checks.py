@@ -15,6 +15,7 @@ from shoal.mechanisms import Hybrid, Laplace
 from shoal.mechanisms._local import LocalMechanism
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.privacy import Guarantee, Ledger, epsilon_to_zcdp
+from shoal.remap import KdLaplace
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
 
@@ -81,6 +82,8 @@ def noise_pays_for(estimator):
     fitted = clone(estimator).set_params(random_state=0)
     with recording() as tape:
         output(fitted)
+    if isinstance(fitted, KdLaplace):
+        fitted = fitted.mechanism_
     if isinstance(fitted, MetricMechanism):
         step = float(fitted.lattice(RECORDS.shape[1]).step[0])
         share = 0.5 if getattr(fitted, "truncate", None) else 1.0

@@ -70,7 +70,7 @@ def _table(rows: list["DemoRow"], records: int) -> Table:
         title=f"What privacy costs: 5 clusters in {records:,} generated records",
         caption=f"median (range) of {len(rows[0].costs)} runs; cost 1 = k-means without privacy;\n"
         "agreement = adjusted Rand index; worst = epsilon between any two records;\n"
-        "local: each device reports once, k-means runs on the reports",
+        "local: each device reports once, NoiseAwareKMeans runs on the reports",
     )
     table.add_column("method")
     for heading in ("epsilon", "worst", "cost", "agreement"):

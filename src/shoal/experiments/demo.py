@@ -18,13 +18,14 @@ from shoal.datasets import Dataset, make_gaussians
 from shoal.mechanisms import Laplace
 from shoal.metrics import cost_ratio
 from shoal.privacy import Guarantee
+from shoal.reports import NoiseAwareKMeans
 
 __all__ = ["CENTRAL_EPSILONS", "METRIC_EPSILONS", "DemoRow", "Example", "demo_rows", "example"]
 
 Floats = npt.NDArray[np.float64]
 
 CENTRAL_EPSILONS = (0.1, 0.3, 1.0, 3.0)
-METRIC_EPSILONS = (2.0, 4.0, 8.0, 16.0)
+METRIC_EPSILONS = (1.0, 2.0, 4.0, 8.0)
 N_CLUSTERS = 5
 
 
@@ -146,7 +147,7 @@ def demo_rows(
 
         def local(state: int | None, mechanism: Laplace = mechanism) -> Floats:
             mechanism.set_params(random_state=state)
-            return cluster_reports(mechanism.fit_transform(data.X))
+            return _centres_of_reports(mechanism.fit_transform(data.X), mechanism)
 
         costs, agreements = _repeat(local, data, plain, repeats, seed)
         promise = mechanism.guarantee_
@@ -172,31 +173,24 @@ def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
     data = demo_data(n_samples)
     epsilon, metric_epsilon = 1.0, 4.0
     model = DPKMeans(N_CLUSTERS, epsilon=epsilon, bounds=data.bounds, random_state=seed)
-    reports = Laplace(metric_epsilon, bounds=data.bounds, random_state=seed).fit_transform(data.X)
+    mechanism = Laplace(metric_epsilon, bounds=data.bounds, random_state=seed)
+    reports = mechanism.fit_transform(data.X)
     return Example(
         records=data.X,
         reports=reports,
         central=model.fit(data.X).cluster_centers_,
-        local=cluster_reports(reports),
+        local=_centres_of_reports(reports, mechanism),
         epsilon=epsilon,
         metric_epsilon=metric_epsilon,
     )
 
 
-def cluster_reports(reports: Floats) -> Floats:
-    """Cluster reports as if they were records; they are public, so restarts are free.
-
-    Parameters
-    ----------
-    reports : ndarray of shape (n, d)
-        What the devices sent.
-
-    Returns
-    -------
-    centres : ndarray of shape (k, d)
-        Centres of plain k-means.
-    """
-    centres: Floats = KMeans(N_CLUSTERS, n_init=3, random_state=0).fit(reports).cluster_centers_
+def _centres_of_reports(reports: Floats, mechanism: Laplace) -> Floats:
+    centres: Floats = (
+        NoiseAwareKMeans(N_CLUSTERS, mechanism=mechanism, random_state=0)
+        .fit(reports)
+        .cluster_centers_
+    )
     return centres
 
 

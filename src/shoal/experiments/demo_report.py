@@ -39,7 +39,8 @@ Cost 1: as good as k-means without privacy. Agreement 1: every record finds its 
 <p><b>Worst case</b> is the same promise as an epsilon for exchanging a record for any other of the
 box. Reports promise epsilon <em>per unit of distance</em>, the central model for adding or removing
 a record: equal numbers in the epsilon column are not equal privacy.</p>
-<p>In the local model each device reports its record once and plain k-means runs on the reports.</p>
+<p>In the local model each device reports its record once and k-means that knows
+the noise runs on the reports.</p>
 <p>A wide range of costs at a large epsilon is not noise: k-means from a poor start ends in a poor
 place, and starting again would cost privacy.</p>
 <h2>What was promised</h2>

@@ -1,0 +1,232 @@
+"""kd-Laplace: perturb, bring reports back into the domain, sharpen them; in one transformer.
+
+The flowchart of the kd-Laplace thesis (section 3.3.5): the Laplace mechanism of the right
+dimension, find reports outside the domain, grid remap, density remap. Two corrections keep its
+promise. The law of the noise is right in every dimension (the thesis' angles are not uniform for
+d >= 3). And everything after the mechanism sees reports and the public box only, where the thesis
+takes the domain and the candidates from raw records (proofs/remap.md).
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shoal._bounds import public_box
+from shoal._records import validate_records
+from shoal.exceptions import ParameterError
+from shoal.mechanisms import Laplace
+from shoal.noise import as_source
+from shoal.privacy import Guarantee, Ledger
+from shoal.remap.bayes import BayesRemap
+from shoal.remap.grid import GridRemap
+
+__all__ = ["KdLaplace"]
+
+Floats = npt.NDArray[np.float64]
+
+REMAPS = ("bayes", "grid", None)
+GRID_CELLS = 64
+
+
+class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Perturb records with d-dimensional Laplace noise, then remap the reports.
+
+    ``fit_transform`` perturbs each record once, fits the remap on these reports and returns them
+    remapped: one spend. ``fit`` does the same and returns no reports; ``transform`` perturbs
+    again, at its own cost, and uses the remap that is there. On a device, send reports of
+    ``Laplace`` and run :class:`BayesRemap` where they are collected: the law is the same.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Metric epsilon, per unit of Euclidean distance between records.
+    bounds : tuple (low, high)
+        Public box, two numbers or one value per column in each; records outside are clipped.
+    remap : {"bayes", "grid", None}, default="bayes"
+        ``"bayes"``: all reports go to where their records are expected, with the prior estimated
+        from the reports (:class:`BayesRemap`). ``"grid"``: reports outside the box go to the
+        nearest point of a public grid in it. None: reports stay as they are.
+    grid_cells : int or sequence of int, default=None
+        Cells of a column of the public grid; None takes 64 for ``"grid"`` and a number that fits
+        the noise for ``"bayes"``.
+    ledger : Ledger, default=None
+        Charged with ``epsilon`` each time records are perturbed, before anything is drawn.
+    random_state : None, int, RandomState or Generator, default=None
+        None draws from the operating system's entropy. A seed is for tests and experiments.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        Metric privacy for each record, whatever the remap.
+    mechanism_ : Laplace
+        What perturbs.
+    remap_ : BayesRemap, GridRemap or None
+        What remaps; fitted on reports.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    shoal.mechanisms.Laplace : The reports alone.
+
+    Notes
+    -----
+    The Bayes remap is given the reports before any of them is moved to the grid: a report outside
+    the box still says from which side it came, and how far it lies says how large its noise is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.remap import KdLaplace
+    >>> records = np.repeat([[-0.5, -0.5, 0.0], [0.5, 0.5, 0.0]], 500, axis=0)
+    >>> kd = KdLaplace(epsilon=8.0, bounds=(-1.0, 1.0))
+    >>> points = kd.fit_transform(records)
+    >>> bool(((points >= -1.0) & (points <= 1.0)).all())
+    True
+    >>> kd.guarantee_.notion, kd.guarantee_.epsilon
+    ('metric', 8.0)
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        bounds: Any = None,
+        remap: str | None = "bayes",
+        grid_cells: Any = None,
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.remap = remap
+        self.grid_cells = grid_cells
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """That of the Laplace mechanism: remaps see reports only."""
+        return self._mechanism(self.random_state).guarantee_
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Perturb each record once and fit the remap on the reports, which are then dropped.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : KdLaplace
+            The fitted transformer; the ledger has been charged.
+        """
+        self._fit_reports(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Perturb each record once, fit the remap on the reports, and return them remapped.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records; those outside the bounds are clipped.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        points : ndarray of shape (n, d)
+            One for each record.
+        """
+        return self._move(self._fit_reports(X))
+
+    def transform(self, X: Any) -> Floats:
+        """Perturb records, the same or others, and remap them as fitted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records; those outside the bounds are clipped.
+
+        Returns
+        -------
+        points : ndarray of shape (n, d)
+            One for each record; the ledger has been charged.
+        """
+        check_is_fitted(self, "mechanism_")
+        records = validate_records(X, estimator=self, reset=False)
+        return self._move(np.asarray(self.mechanism_.transform(records)))
+
+    def randomise(self, x: Any) -> Floats:
+        """Perturb and remap one record.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            The record.
+
+        Returns
+        -------
+        point : ndarray of shape (d,)
+            Where its report goes.
+        """
+        point: Floats = np.asarray(self.transform(np.atleast_2d(x)))[0]
+        return point
+
+    def _fit_reports(self, X: Any) -> Floats:
+        records = validate_records(X, estimator=self)
+        source = as_source(self.random_state)
+        mechanism = self._mechanism(source).fit(records[:1])
+        self.mechanism_ = self._mechanism(None)
+        remap = self._remap()
+        if remap is not None:
+            # All that can be refused is refused before anything is spent.
+            remap._check(records.shape[1])
+        reports = np.asarray(mechanism.transform(records))
+        # A seed's stream goes on from fit to transform; a pickle holds a seed of that, no key.
+        later = int(source.words(1)[0]) if source.seeded else None
+        self.mechanism_.set_params(random_state=later).fit(records[:1])
+        self.remap_ = None if remap is None else remap.fit(reports)
+        return reports
+
+    def _move(self, reports: Floats) -> Floats:
+        if self.remap_ is None:
+            return reports
+        if isinstance(self.remap_, BayesRemap):
+            return np.asarray(self.remap_.transform(reports))
+        box = public_box(self.bounds, reports.shape[1])
+        outside = ((reports < box.low) | (reports > box.high)).any(axis=1)
+        points = reports.copy()
+        if outside.any():
+            points[outside] = self.remap_.transform(reports[outside])
+        return points
+
+    def _mechanism(self, random_state: Any) -> Laplace:
+        # One law for every number of columns: the planar and spherical mechanisms draw the same.
+        return Laplace(
+            self.epsilon, bounds=self.bounds, ledger=self.ledger, random_state=random_state
+        )
+
+    def _remap(self) -> BayesRemap | GridRemap | None:
+        if self.remap not in REMAPS:
+            raise ParameterError(f"remap must be one of {REMAPS}, got {self.remap!r}")
+        if self.remap is None:
+            return None
+        if self.remap == "bayes":
+            return BayesRemap(self.mechanism_, cells=self.grid_cells)
+        cells = GRID_CELLS if self.grid_cells is None else self.grid_cells
+        return GridRemap(bounds=self.bounds, cells=cells)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags

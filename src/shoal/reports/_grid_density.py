@@ -1,0 +1,232 @@
+"""The law of records on a grid over the box, deconvolved from reports, and its k-means centres.
+
+The k-means cost of centres is linear in the law of the records, so the centres of the best estimate
+of that law are the best estimate of the centres.
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import pairwise_distances_argmin
+
+from shoal._bounds import Box
+from shoal.remap._convolution import Convolution
+from shoal.remap._regular_grid import RegularGrid
+from shoal.reports._mixture import Mixture
+from shoal.reports._noise_law import NoiseLaw
+
+__all__ = ["GridDensity", "deconvolve"]
+
+Floats = npt.NDArray[np.float64]
+
+MOST_COLUMNS = 3
+LEAST_CELLS = {1: 128, 2: 48, 3: 16}  # in each column, by the number of columns
+MOST_CELLS = {1: 1024, 2: 128, 3: 24}
+CELLS_PER_SPREAD = {1: 6.0, 2: 6.0, 3: 4.0}  # in one standard deviation of the noise
+CELLS_PER_CENTRE = 4.0  # cells in each column per k^(1/d)
+MOST_MARGIN = {1: 4096, 2: 160, 3: 24}  # cells on each side: wider noise gets wider cells
+MARGIN = 3.5  # standard deviations of noise around the box that reports are counted in
+CHECKPOINTS = (12, 25, 50, 100, 200)  # updates after which the halves are compared
+MOST_UPDATES = {1: 200, 2: 200, 3: 50}  # in three columns each of them is slow
+SMALLEST = 1e-15  # of the largest density: below lies rounding of the transforms
+PARTS = 4  # places in each column of a cell of reports at which a law is averaged
+NEGLIGIBLE = 1e-9  # of the largest weight
+
+
+@dataclass(frozen=True, eq=False)
+class GridDensity:
+    """Weighted places of a law of records.
+
+    Parameters
+    ----------
+    points : ndarray of float64, shape (m, d)
+        Cell centres.
+    weights : ndarray of float64, shape (m,)
+        Their probabilities, sum 1.
+    width : ndarray of float64, shape (d,)
+        Widths of a cell.
+    """
+
+    points: Floats
+    weights: Floats
+    width: Floats
+
+    def mixture(self, centres: Floats) -> Mixture:
+        """Shares, means and covariances of the cells nearest to each centre."""
+        labels = pairwise_distances_argmin(self.points, centres)
+        k, d = centres.shape
+        shares = np.bincount(labels, self.weights, k)
+        safe = np.maximum(shares, np.finfo(float).tiny)
+        sums = [np.bincount(labels, self.weights * column, k) for column in self.points.T]
+        means = np.where(shares[:, None] > 0, np.stack(sums, axis=1) / safe[:, None], centres)
+        residuals = self.points - means[labels]
+        products = (residuals[:, :, None] * residuals[:, None, :]).reshape(len(labels), -1)
+        sums = [np.bincount(labels, self.weights * column, k) for column in products.T]
+        covariances = (np.stack(sums, axis=1) / safe[:, None]).reshape(k, d, d)
+        covariances += np.diag(self.width**2 / 12)  # records spread within their cell
+        shares = np.maximum(shares, 1e-12)
+        return Mixture(shares / shares.sum(), means, covariances, np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Deconvolved:
+    """Laws of records behind all reports, and behind each half of them.
+
+    The halves are independent, so that centres found from one can be judged by the other.
+    """
+
+    whole: GridDensity
+    halves: tuple[GridDensity, GridDensity]
+    n_iter: int
+
+
+def deconvolve(
+    reports: Floats, law: NoiseLaw, box: Box, k: int, *, first: npt.NDArray[np.bool_]
+) -> Deconvolved | None:
+    """Estimate the law of records by the iterative Bayesian update, stopped by cross-validation.
+
+    Updates without end fit the noise, so their number is what smooths the law: as many as explain
+    the other half of the reports best, and twice as many for all reports together.
+
+    Parameters
+    ----------
+    reports : ndarray of float64, shape (n, d)
+        Reports as drawn, not clipped.
+    law : NoiseLaw
+        The known noise.
+    box : Box
+        Public box of the records.
+    k : int
+        Number of clusters that the grid must tell apart.
+    first : ndarray of bool, shape (n,)
+        Which reports are the first half.
+
+    Returns
+    -------
+    deconvolved : Deconvolved or None
+        None where no grid fits: too many columns, noise finer than its cells, or wider than all.
+    """
+    columns = reports.shape[1]
+    if columns > MOST_COLUMNS:
+        return None
+    spread = law.spread(box)
+    side = box.high - box.low
+    wanted = np.maximum(
+        CELLS_PER_SPREAD[columns] * side / spread, CELLS_PER_CENTRE * k ** (1 / columns)
+    )
+    cells = np.clip(np.ceil(wanted), LEAST_CELLS[columns], MOST_CELLS[columns]).astype(np.int64)
+    widest = np.floor(MOST_MARGIN[columns] * side / (MARGIN * spread)).astype(np.int64)
+    cells = np.minimum(cells, widest)
+    if (side / np.maximum(cells, 1) > spread).any() or (cells < k ** (1 / columns)).any():
+        return None
+    margin = np.ceil(MARGIN * spread / (side / cells)).astype(np.int64)
+    grid = RegularGrid(box, cells, margin)
+    counts = [grid.count(reports[first]), grid.count(reports[~first])]
+    channel: Convolution | _Product
+    if law.radial:
+        channel = Convolution(_kernel(law, grid), cells, grid.outer)
+    else:
+        channel = _Product(law, grid)
+    halves, updates = _cross_validated(channel, counts, cells)
+    whole = _updated(channel, counts[0] + counts[1], _uniform(cells), 2 * updates)
+    laws = [_density(grid, prior) for prior in (whole, *halves)]
+    return Deconvolved(laws[0], (laws[1], laws[2]), 2 * updates)
+
+
+def _cross_validated(
+    channel: "Convolution | _Product", counts: list[Floats], cells: npt.NDArray[np.int64]
+) -> tuple[list[Floats], int]:
+    """Laws of two halves of the reports where each explains the other best."""
+    priors = [_uniform(cells)] * 2
+    best, best_priors, best_updates, done = -np.inf, priors, 1, 0
+    for updates in (number for number in CHECKPOINTS if number <= MOST_UPDATES[len(cells)]):
+        priors = [
+            _updated(channel, half, prior, updates - done)
+            for half, prior in zip(counts, priors, strict=True)
+        ]
+        done = updates
+        explained = 0.0
+        for other, prior in zip(counts[::-1], priors, strict=True):
+            densities = channel.forward(prior)
+            explained += float((other * np.log(np.maximum(densities, SMALLEST))).sum())
+        if explained <= best:
+            break
+        best, best_priors, best_updates = explained, priors, updates
+    return best_priors, best_updates
+
+
+def _updated(
+    channel: "Convolution | _Product", counts: Floats, prior: Floats, updates: int
+) -> Floats:
+    # Without the acceleration of shoal.remap: here the number of updates is what is chosen.
+    seen = counts > 0
+    weights = np.zeros(counts.shape)
+    for _ in range(updates):
+        densities = channel.forward(prior)
+        weights[seen] = counts[seen] / np.maximum(densities[seen], SMALLEST * densities.max())
+        prior = np.maximum(prior * channel.backward(weights), 0.0)
+        prior /= prior.sum()
+    return prior
+
+
+def _uniform(cells: npt.NDArray[np.int64]) -> Floats:
+    return np.full(cells, 1.0 / np.prod(cells))
+
+
+def _density(grid: RegularGrid, prior: Floats) -> GridDensity:
+    columns = len(grid.width)
+    points = np.stack(np.meshgrid(*grid.centres(), indexing="ij"), axis=-1).reshape(-1, columns)
+    flat = prior.ravel()
+    kept = flat > NEGLIGIBLE * flat.max()
+    return GridDensity(points[kept], flat[kept] / flat[kept].sum(), grid.width)
+
+
+def _kernel(law: NoiseLaw, grid: RegularGrid) -> Floats:
+    """Probability that a report falls so many cells from the cell of its record."""
+    middle = grid.box.low / 2 + grid.box.high / 2
+    steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
+    reach = grid.cells + grid.margin
+    kernel = np.zeros(2 * reach + 1)
+    offsets = [np.arange(-r, r + 1) * w for r, w in zip(reach, grid.width, strict=True)]
+    for within in itertools.product(steps, repeat=len(reach)):
+        moved = [o + w * s for o, w, s in zip(offsets, grid.width, within, strict=True)]
+        places = np.stack(np.meshgrid(*moved, indexing="ij"), axis=-1).reshape(-1, len(reach))
+        kernel += np.exp(law.mechanism.log_density(places + middle, middle)).reshape(kernel.shape)
+    kernel *= np.prod(grid.width) / PARTS ** len(reach)
+    return kernel
+
+
+class _Product:
+    """Columns that are perturbed independently: one matrix of probabilities each."""
+
+    def __init__(self, law: NoiseLaw, grid: RegularGrid) -> None:
+        middle = grid.box.low / 2 + grid.box.high / 2
+        steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
+        self._matrices = []
+        sides = zip(grid.outer_centres(), grid.centres(), grid.width, strict=True)
+        for column, (outer, inner, width) in enumerate(sides):
+            reports = np.tile(middle, (len(outer) * PARTS, 1))
+            reports[:, column] = (outer[:, None] + steps * width).ravel()
+            matrix = np.empty((len(outer), len(inner)))
+            for place, value in enumerate(inner):
+                record = middle.copy()
+                record[column] = value
+                masses = np.exp(law.mechanism.log_density(reports, record))
+                matrix[:, place] = masses.reshape(len(outer), PARTS).mean(axis=1)
+            self._matrices.append(matrix / matrix.sum(axis=0))
+
+    def forward(self, prior: Floats) -> Floats:
+        """Law of counted reports, from that of records."""
+        return self._apply(prior, [matrix.T for matrix in self._matrices])
+
+    def backward(self, weights: Floats) -> Floats:
+        """Apply the adjoint."""
+        return self._apply(weights, self._matrices)
+
+    def _apply(self, table: Floats, matrices: list[Floats]) -> Floats:
+        # Contracting the first axis puts the new one last: after d steps the order is the same.
+        for matrix in matrices:
+            table = np.tensordot(table, matrix, axes=(0, 0))
+        return table

@@ -1,0 +1,206 @@
+"""A Gaussian mixture seen through known noise: extreme deconvolution (Bovy et al. 2011).
+
+Records come from k Gaussians, reports add noise that is a Gaussian scale mixture, so that a report
+of component c at node j has law N(mean_c, covariance_c + noise_j). All steps of EM are closed sums
+of the residuals' first and second moments, taken in chunks of reports.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.reports._noise_law import NoiseLaw
+
+__all__ = ["Mixture", "fit_mixture", "mean_covariances"]
+
+Floats = npt.NDArray[np.float64]
+
+CHUNK_VALUES = 1 << 20  # responsibilities held at a time
+MOST_SCORES = 20_000  # reports that the information is estimated from
+PSEUDO = 2.0  # pseudo-reports of the smallest covariance: keeps components from collapsing
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Components of the records' law.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (k,)
+        Shares of the records.
+    means : ndarray of float64, shape (k, d)
+        Centres.
+    covariances : ndarray of float64, shape (k, d, d)
+        Of the records, without the noise.
+    objective : ndarray of float64
+        Penalised log-likelihood of the reports before each update.
+    """
+
+    weights: Floats
+    means: Floats
+    covariances: Floats
+    objective: Floats
+
+
+class _Part(NamedTuple):
+    """Some reports: residuals' moments and responsibilities, one component at a time."""
+
+    log_likelihood: float
+    responsibilities: Floats  # (n, k, j)
+    features: Floats  # (k, n, d + d * d): residuals and their products
+
+
+def fit_mixture(
+    reports: Floats, start: Mixture, law: NoiseLaw, *, floor: Floats, max_iter: int, tol: float
+) -> Mixture:
+    """Raise the penalised likelihood of reports from a start.
+
+    Parameters
+    ----------
+    reports : ndarray of float64, shape (n, d)
+        Reports as drawn, not clipped.
+    start : Mixture
+        Where to begin.
+    law : NoiseLaw
+        The known noise.
+    floor : ndarray of float64, shape (d,)
+        Variances that a few pseudo-reports pull every component towards.
+    max_iter : int
+        Largest number of updates.
+    tol : float
+        Stop when an update gains less than this, in nats over all reports.
+
+    Returns
+    -------
+    mixture : Mixture
+        The last one, with the objective along the way.
+    """
+    mixture = start
+    objective: list[float] = []
+    for _ in range(max_iter):
+        moments, gain = _moments(reports, mixture, law)
+        objective.append(gain + _penalty(mixture, floor))
+        if len(objective) > 1 and objective[-1] - objective[-2] < tol:
+            break
+        mixture = _update(mixture, moments, law, floor)
+    return Mixture(mixture.weights, mixture.means, mixture.covariances, np.array(objective))
+
+
+def mean_covariances(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Floats:
+    """Give the sampling covariance of each mean, from the observed information of all parameters.
+
+    Parameters
+    ----------
+    reports : ndarray of float64, shape (n, d)
+        Reports that the mixture was fitted on.
+    mixture : Mixture
+        The fit.
+    law : NoiseLaw
+        The known noise.
+
+    Returns
+    -------
+    covariances : ndarray of float64, shape (k, d, d)
+        Blocks of the inverse of the summed products of scores.
+    """
+    k, d = mixture.means.shape
+    used = reports[:: max(1, len(reports) // MOST_SCORES)]
+    precisions = _precisions(mixture, law)
+    rows, columns = np.triu_indices(d)
+    size = k * (d + len(rows) + 1)
+    information = np.zeros((size, size))
+    for part in _parts(used, mixture, law):
+        scores = [part.responsibilities.sum(axis=2) / mixture.weights - 1.0]
+        for c in range(k):
+            weights = part.responsibilities[:, c]
+            along = np.einsum("jab,nb->nja", precisions[:, c], part.features[c][:, :d])
+            scores.append(np.einsum("nj,nja->na", weights, along))
+            spread = np.einsum("nj,nja,njb->nab", weights, along, along)
+            spread -= np.einsum("nj,jab->nab", weights, precisions[:, c])
+            scores.append(0.5 * spread[:, rows, columns])
+        stacked = np.concatenate(scores, axis=1)
+        information += stacked.T @ stacked
+    information *= len(reports) / len(used)
+    # Shares sum to one, which leaves one direction without information; so do empty components.
+    scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
+    inverse = np.linalg.pinv(information / scale / scale[:, None], rcond=1e-9, hermitian=True)
+    inverse = inverse / scale / scale[:, None]
+    firsts = k + (d + len(rows)) * np.arange(k)
+    return np.stack([inverse[f : f + d, f : f + d] for f in firsts])
+
+
+def _precisions(mixture: Mixture, law: NoiseLaw) -> Floats:
+    """Inverse covariances of reports, shape (j, k, d, d)."""
+    d = mixture.means.shape[1]
+    noise = law.variances(mixture.means)[..., None] * np.eye(d)
+    return np.asarray(np.linalg.inv(mixture.covariances + noise), dtype=np.float64)
+
+
+def _parts(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Iterator[_Part]:
+    k, d = mixture.means.shape
+    precisions = _precisions(mixture, law)
+    nodes = len(law.weights)
+    _, logs = np.linalg.slogdet(precisions)
+    constants = np.asarray(0.5 * (logs - d * np.log(2.0 * np.pi)), dtype=np.float64)
+    constants += np.log(mixture.weights) + np.log(law.weights)[:, None]
+    rows = max(1, CHUNK_VALUES // (k * (nodes + d + d * d)))
+    for begin in range(0, len(reports), rows):
+        part = reports[begin : begin + rows]
+        densities = np.empty((len(part), k, nodes))
+        features = np.empty((k, len(part), d + d * d))
+        for c in range(k):
+            gaps = part - mixture.means[c]
+            features[c, :, :d] = gaps
+            features[c, :, d:] = (gaps[:, :, None] * gaps[:, None, :]).reshape(len(part), -1)
+            squares = features[c, :, d:] @ precisions[:, c].reshape(nodes, -1).T
+            densities[:, c] = constants[:, c] - 0.5 * squares
+        best = densities.max(axis=(1, 2), keepdims=True)
+        densities -= best
+        np.exp(densities, out=densities)
+        totals = densities.sum(axis=(1, 2), keepdims=True)
+        densities /= totals
+        yield _Part(float(np.log(totals).sum() + best.sum()), densities, features)
+
+
+def _moments(reports: Floats, mixture: Mixture, law: NoiseLaw) -> tuple[Floats, float]:
+    """Sum up responsibilities, residuals and their products, shape (k, j, 1 + d + d * d)."""
+    k, d = mixture.means.shape
+    moments = np.zeros((k, len(law.weights), 1 + d + d * d))
+    total = 0.0
+    for part in _parts(reports, mixture, law):
+        moments[..., 0] += part.responsibilities.sum(axis=0)
+        for c in range(k):
+            moments[c, :, 1:] += part.responsibilities[:, c].T @ part.features[c]
+        total += part.log_likelihood
+    return moments, total
+
+
+def _update(mixture: Mixture, moments: Floats, law: NoiseLaw, floor: Floats) -> Mixture:
+    k, d = mixture.means.shape
+    counts, first = moments[..., 0], moments[..., 1 : 1 + d]
+    second = moments[..., 1 + d :].reshape(k, -1, d, d)
+    # The record behind a report of component c at node j: mean + gain (report - mean).
+    prior = mixture.covariances[:, None]
+    gains = prior @ np.moveaxis(_precisions(mixture, law), 0, 1)
+    left = prior - gains @ prior
+    sizes = counts.sum(axis=1)
+    safe = np.maximum(sizes, np.finfo(float).tiny)
+    shifts = np.einsum("kjab,kjb->ka", gains, first) / safe[:, None]
+    products = gains @ second @ np.swapaxes(gains, 2, 3)
+    scatter = (products + counts[..., None, None] * left).sum(axis=1)
+    scatter -= sizes[:, None, None] * shifts[:, :, None] * shifts[:, None, :]
+    covariances = (scatter + PSEUDO * np.diag(floor)) / (sizes + PSEUDO)[:, None, None]
+    covariances = (covariances + np.swapaxes(covariances, 1, 2)) / 2
+    # One pseudo-report each, so that a component without reports stays finite.
+    weights = (sizes + 1.0) / (sizes.sum() + k)
+    return Mixture(weights, mixture.means + shifts, covariances, mixture.objective)
+
+
+def _penalty(mixture: Mixture, floor: Floats) -> float:
+    """Log-density of the pseudo-reports, which the updates raise together with the likelihood."""
+    _, logs = np.linalg.slogdet(mixture.covariances)
+    traces = np.einsum("kaa,a->k", np.linalg.inv(mixture.covariances), floor)
+    return float(-0.5 * PSEUDO * (logs + traces).sum() + np.log(mixture.weights).sum())

@@ -1,0 +1,107 @@
+"""The noise of reports as a Gaussian scale mixture: what the estimators need to know of it.
+
+The d-dimensional Laplace law is one: with s ~ Gamma((d+1)/2, scale 2/epsilon^2) and
+z | s ~ N(x, s I), z has density proportional to e^(-epsilon ||z - x||). A few quadrature nodes for
+s stand for the law. Other mechanisms are taken by their variance at the record, as one Gaussian.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import roots_genlaguerre
+from sklearn.base import clone
+
+from shoal._bounds import Box
+from shoal.exceptions import ParameterError
+from shoal.mechanisms import Laplace, PlanarLaplace, SphericalLaplace
+from shoal.mechanisms._base import Mechanism
+from shoal.reports.gaussian_channel import GaussianChannel
+
+__all__ = ["NoiseLaw", "noise_law"]
+
+Floats = npt.NDArray[np.float64]
+
+NODES = 6  # of the quadrature: the next digit of the density would need many more
+RADIAL = (Laplace, PlanarLaplace, SphericalLaplace)
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseLaw:
+    """Noise with mean zero whose size is the product of a random factor and a known variance.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or GaussianChannel
+        Whose noise it is; a copy of the caller's, which draws and spends nothing.
+    factors : ndarray of float64, shape (j,)
+        Values of the random factor, with mean 1.
+    weights : ndarray of float64, shape (j,)
+        Their probabilities.
+    radial : bool
+        Whether the noise is the same at every record, in all directions.
+    """
+
+    mechanism: Any
+    factors: Floats
+    weights: Floats
+    radial: bool
+
+    def variances(self, means: Floats) -> Floats:
+        """Noise variances at some records, for each factor: shape (j, k, d)."""
+        each = np.asarray(self.mechanism.variance(means), dtype=np.float64)
+        variances: Floats = self.factors[:, None, None] * each
+        return variances
+
+    def spread(self, box: Box) -> Floats:
+        """Give the standard deviation of reports in each column, at the record with the largest."""
+        middle = box.low / 2 + box.high / 2
+        places = np.stack([box.low, middle, box.high])
+        spread: Floats = np.sqrt(np.asarray(self.mechanism.variance(places)).max(axis=0))
+        return spread
+
+
+def noise_law(mechanism: Any, columns: int) -> NoiseLaw:
+    """Describe the noise of a mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or GaussianChannel
+        What made the reports.
+    columns : int
+        Number of columns.
+
+    Returns
+    -------
+    law : NoiseLaw
+        Its noise.
+    """
+    one = np.ones(1)
+    if isinstance(mechanism, GaussianChannel):
+        return NoiseLaw(mechanism, one, one, radial=False)
+    if not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            "mechanism must be the shoal mechanism that made the reports, or a GaussianChannel, "
+            f"got {type(mechanism).__name__}"
+        )
+    if getattr(mechanism, "truncate", None) is not None:
+        raise ParameterError(
+            f"mechanism must have truncate=None, got {mechanism.truncate!r}: redrawn reports are "
+            "pulled to the middle of the box; cluster them with cluster_reports"
+        )
+    if getattr(mechanism, "columns", "all") != "all":
+        raise ParameterError(
+            f"mechanism must report columns='all', got {mechanism.columns!r}: sampled columns "
+            "hold no whole record"
+        )
+    copy = clone(mechanism).set_params(ledger=None)
+    # The parameters are checked here, on a record that nobody has.
+    middle = np.zeros((1, columns))
+    copy.fit(middle)
+    if not isinstance(mechanism, RADIAL):
+        return NoiseLaw(copy, one, one, radial=False)
+    power = (columns - 1) / 2
+    nodes, weights = roots_genlaguerre(NODES, power)
+    return NoiseLaw(copy, nodes / (power + 1), weights / math.gamma(power + 1), radial=True)

@@ -1,0 +1,93 @@
+"""Reports whose noise is Gaussian, made by somebody else: what is known about them."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal import _numbers
+from shoal.exceptions import ParameterError
+from shoal.privacy import Guarantee
+
+__all__ = ["GaussianChannel"]
+
+Floats = npt.NDArray[np.float64]
+
+UNKNOWN = "the reports were made elsewhere, and what they promise was not declared"
+
+
+@dataclass(frozen=True)
+class GaussianChannel:
+    """Describe Gaussian noise of known size, so that clusters can be found behind it.
+
+    This describes reports and makes none: it has no ``transform``.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise, the same in every column.
+    bounds : tuple (low, high)
+        Public box of the records.
+    guarantee : Guarantee, default=None
+        What the reports promise, where it is known.
+
+    Examples
+    --------
+    >>> channel = GaussianChannel(0.5, bounds=(-1.0, 1.0))
+    >>> float(channel.variance([[0.0, 0.0]])[0, 1])
+    0.25
+    """
+
+    sigma: float
+    bounds: Any = None
+    guarantee: Guarantee | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse noise without a size, and promises that are none."""
+        _numbers.positive("sigma", self.sigma)
+        if not (self.guarantee is None or isinstance(self.guarantee, Guarantee)):
+            raise ParameterError(f"guarantee must be a Guarantee or None, got {self.guarantee!r}")
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What the reports promise, as declared."""
+        return Guarantee.none(UNKNOWN) if self.guarantee is None else self.guarantee
+
+    def log_density(self, z: Any, x: Any) -> Floats:
+        """Log-density of reports given one record.
+
+        Parameters
+        ----------
+        z : array-like of shape (n, d)
+            Reports.
+        x : array-like of shape (d,) or (n, d)
+            The record, or one for each report.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n,)
+            Natural logarithm.
+        """
+        gaps = np.atleast_2d(np.asarray(z, dtype=np.float64)) - np.asarray(x, dtype=np.float64)
+        squares = np.einsum("ij,ij->i", gaps, gaps) / self.sigma**2
+        densities: Floats = -0.5 * squares - gaps.shape[1] * math.log(
+            self.sigma * math.sqrt(2.0 * math.pi)
+        )
+        return densities
+
+    def variance(self, X: Any = None) -> float | Floats:
+        """Variance of one column of a report.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), default=None
+            Records, for one value an entry.
+
+        Returns
+        -------
+        variance : float, or ndarray of the shape of X
+            The same in every column and for every record.
+        """
+        return self.sigma**2 if X is None else np.full(np.shape(X), self.sigma**2)

@@ -1,0 +1,236 @@
+"""K-means centres of records that nobody but their holders has seen, from reports alone.
+
+The noise of the reports is known exactly, so it can be taken out of their law, if not out of any
+one of them. Post-processing: the centres promise what the reports promise, and cost nothing more.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from shoal import _numbers
+from shoal._bounds import Box, public_box
+from shoal._records import validate_records
+from shoal.exceptions import ParameterError
+from shoal.privacy import Release
+from shoal.reports._confidence import ball_radii
+from shoal.reports._grid_density import deconvolve
+from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
+from shoal.reports._noise_law import NoiseLaw, noise_law
+from shoal.reports._starts import Start, best_of_plain, better_of_grid_and_plain
+
+__all__ = ["NoiseAwareKMeans"]
+
+Floats = npt.NDArray[np.float64]
+
+FINEST = 200.0  # parts of the box below which no cluster is resolved
+POLISH = 10  # updates of the mixture after a start from the grid, which is near the best already
+UPDATES = 100  # and after a start from the reports
+TOL = 1e-3  # nats over all reports
+
+
+class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
+    """K-means on reports that accounts for their noise.
+
+    In up to three columns the law of the records is deconvolved on a grid over the public box
+    (iterative Bayesian update, stopped by cross-validation on reports), and its k-means centres are
+    found with restarts. Each half of the reports then judges the centres found from the other half,
+    those of plain k-means on clipped reports included, and the better way is taken. In more columns
+    plain k-means is the start. Either way a mixture of Gaussians, each convolved with the noise, is
+    fitted from there to the reports.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters; it may exceed the number of reports.
+    mechanism : Mechanism or GaussianChannel
+        What made the reports: Laplace of any kind, Piecewise and the others that report all
+        columns, or a description of Gaussian noise.
+    bounds : tuple (low, high), default=None
+        Public box of the records; None takes that of the mechanism.
+    n_init : int, default=20
+        Restarts of k-means.
+    max_iter : int, default=None
+        Updates of the mixture; None takes 10 after a start from a grid and at most 100 otherwise.
+    confidence : float, default=0.95
+        Level of ``center_radius_``.
+    random_state : None, int or RandomState, default=None
+        For the restarts; nothing private depends on it.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, d)
+        Centres of the records.
+    weights_ : ndarray of shape (n_clusters,)
+        Shares of the records.
+    covariances_ : ndarray of shape (n_clusters, d, d)
+        Covariances of the records, without the noise.
+    center_radius_ : ndarray of shape (n_clusters,)
+        Radius of a ball around each centre that holds the mean of its component with probability
+        ``confidence``, from the observed information of the mixture. It speaks of clusters that
+        the reports can tell apart; at most the diameter of the box, where they say nothing.
+    labels_ : ndarray of shape (n,)
+        Nearest centre of each report.
+    guarantee_ : Guarantee
+        That of the mechanism.
+    release_ : Release
+        Centres, weights, covariances and radii, for :func:`label_on_device`.
+    start_ : {"grid", "reports"}
+        Where the mixture began.
+    log_likelihood_ : ndarray
+        Penalised log-likelihood of the reports before each update of the mixture.
+    n_iter_ : int
+        Number of updates of the mixture.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    cluster_reports : Any of scikit-learn's clusterers, on reports as they are.
+    label_on_device : Labels of true records from the published centres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.mechanisms import Laplace
+    >>> from shoal.reports import NoiseAwareKMeans
+    >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 2000, axis=0)
+    >>> mechanism = Laplace(epsilon=4.0, bounds=(-1.0, 1.0), random_state=0)
+    >>> reports = mechanism.fit_transform(X)
+    >>> model = NoiseAwareKMeans(2, mechanism=mechanism, random_state=0).fit(reports)
+    >>> sorted(model.cluster_centers_[:, 0].round(1).tolist())
+    [-0.5, 0.5]
+    """
+
+    labels_: npt.NDArray[np.int32]
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        mechanism: Any = None,
+        bounds: Any = None,
+        n_init: int = 20,
+        max_iter: int | None = None,
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.mechanism = mechanism
+        self.bounds = bounds
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.confidence = confidence
+        self.random_state = random_state
+
+    def fit(self, Z: Any, y: Any = None) -> Self:
+        """Find the centres behind the reports.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n, d)
+            Reports as the mechanism made them: not clipped, not remapped, not standardised.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : NoiseAwareKMeans
+            The fitted estimator.
+        """
+        reports = validate_records(Z, estimator=self)
+        law, box = self._check(reports.shape[1])
+        rng = check_random_state(self.random_state)
+        start = self._start(reports, law, box, rng)
+        mixture = fit_mixture(
+            reports,
+            start.mixture,
+            law,
+            floor=((box.high - box.low) / FINEST) ** 2,
+            max_iter=self.max_iter or (POLISH if start.name == "grid" else UPDATES),
+            tol=TOL,
+        )
+        self.cluster_centers_ = np.clip(mixture.means, box.low, box.high)
+        self.weights_ = mixture.weights
+        self.covariances_ = mixture.covariances
+        self.start_ = start.name
+        self.log_likelihood_ = mixture.objective
+        self.n_iter_ = len(mixture.objective)
+        self.center_radius_ = self._radii(reports, mixture, law, box)
+        self.labels_ = self._nearest(reports)
+        self.guarantee_ = self.mechanism.guarantee_
+        self.release_ = Release(
+            kind="NoiseAwareKMeans",
+            values={
+                "centres": self.cluster_centers_,
+                "weights": self.weights_,
+                "covariances": self.covariances_,
+                "center_radius": self.center_radius_,
+                "confidence": float(self.confidence),
+                "low": box.low,
+                "high": box.high,
+            },
+            guarantee=self.guarantee_,
+        )
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+        """Find the nearest centre of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Reports, anywhere; or true records, on the device that holds them.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,)
+            Index of the nearest centre. Labels of true records are private and stay on the device.
+        """
+        check_is_fitted(self)
+        return self._nearest(validate_records(X, estimator=self, reset=False))
+
+    def _nearest(self, rows: Floats) -> npt.NDArray[np.int32]:
+        labels: npt.NDArray[np.int32] = pairwise_distances_argmin(
+            rows, self.cluster_centers_
+        ).astype(np.int32)
+        return labels
+
+    def _check(self, columns: int) -> tuple[NoiseLaw, Box]:
+        _numbers.count("n_clusters", self.n_clusters)
+        _numbers.count("n_init", self.n_init)
+        if self.max_iter is not None:
+            _numbers.count("max_iter", self.max_iter)
+        _numbers.positive_probability("confidence", self.confidence)
+        law = noise_law(self.mechanism, columns)
+        bounds = self.mechanism.bounds if self.bounds is None else self.bounds
+        try:
+            check_random_state(self.random_state)
+        except ValueError:
+            raise ParameterError(
+                "random_state must be None, an int or a RandomState, "
+                f"got {type(self.random_state).__name__}"
+            ) from None
+        return law, public_box(bounds, columns)
+
+    def _start(self, reports: Floats, law: NoiseLaw, box: Box, rng: Any) -> Start:
+        first = rng.permutation(len(reports)) % 2 == 0
+        k = self.n_clusters
+        found = deconvolve(reports, law, box, k, first=first) if len(reports) > 1 else None
+        if found is None:
+            return best_of_plain(reports, law, box, k, restarts=self.n_init, rng=rng)
+        return better_of_grid_and_plain(
+            reports, found, law, box, k, first=first, restarts=self.n_init, rng=rng
+        )
+
+    def _radii(self, reports: Floats, mixture: Mixture, law: NoiseLaw, box: Box) -> Floats:
+        covariances = mean_covariances(reports, mixture, law)
+        farthest = float(np.linalg.norm(box.high - box.low))
+        return np.minimum(ball_radii(covariances, self.confidence), farthest)

@@ -1,0 +1,231 @@
+"""scikit-learn's contract, tables, copies, pipelines and bad input, for each remap."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import (
+    DBSCAN,
+    OPTICS,
+    AffinityPropagation,
+    AgglomerativeClustering,
+    KMeans,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
+from shoal.mechanisms import Laplace
+from shoal.mechanisms._base import Mechanism
+from shoal.remap import BayesRemap, Clip, GridRemap, KdLaplace
+
+WIDE = (-20.0, 20.0)
+MECHANISM = Laplace(10.0, bounds=WIDE, random_state=0)
+REMAPS = {
+    "clip": Clip(WIDE),
+    "grid": GridRemap(WIDE),
+    "bayes": BayesRemap(MECHANISM),
+    "linear": BayesRemap(MECHANISM, loss="linear", cells=16),
+}
+CHAINS = {
+    "kd bayes": KdLaplace(100.0, bounds=WIDE),
+    "kd grid": KdLaplace(100.0, bounds=WIDE, remap="grid"),
+    "kd none": KdLaplace(100.0, bounds=WIDE, remap=None),
+}
+REPORTS = np.random.default_rng(0).normal(0.0, 12.0, (120, 2))
+SKIPPED = {
+    "check_array_api_input",
+    "check_pipeline_consistency",
+    "check_transformer_data_not_an_array",
+    "check_transformer_general",
+}
+
+
+@pytest.fixture(params=REMAPS)
+def remap(request):
+    return clone(REMAPS[request.param])
+
+
+@pytest.fixture(params={**REMAPS, **CHAINS})
+def transformer(request):
+    return clone({**REMAPS, **CHAINS}[request.param])
+
+
+def test_scikit_learn_checks(transformer):
+    results = check_estimator(transformer, on_skip=None)
+    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
+    allowed = SKIPPED if isinstance(transformer, KdLaplace) else {"check_array_api_input"}
+    assert skipped <= allowed
+    assert sum(result["status"] == "passed" for result in results) >= 35
+
+
+@pytest.mark.parametrize("d", [2, 5])
+def test_remaps_are_functions_of_reports(remap, d):
+    reports = np.random.default_rng(d).normal(0.0, 12.0, (120, d))
+    moved = remap.fit_transform(reports)
+    assert (moved == clone(remap).fit(reports).transform(reports)).all()
+    assert np.allclose(moved[:7], remap.transform(reports[:7]), atol=1e-9)
+    assert (np.abs(moved) <= 20.0).all()
+
+
+def test_no_method_of_a_remap_takes_records():
+    for kind in (Clip, GridRemap, BayesRemap):
+        for name in ("fit", "transform"):
+            parameters = list(inspect.signature(getattr(kind, name)).parameters)
+            assert parameters in (["self", "Z", "y"], ["self", "Z"])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_tables_give_the_bits_of_arrays(transformer, make):
+    if isinstance(transformer, KdLaplace):
+        transformer.set_params(random_state=3)
+    frame = make({"height": REPORTS[:, 0], "weight": REPORTS[:, 1]})
+    moved = np.asarray(transformer.fit_transform(frame))
+    assert (moved == np.asarray(clone(transformer).fit_transform(REPORTS))).all()
+    assert transformer.get_feature_names_out().tolist() == ["height", "weight"]
+    kind = "pandas" if make is pd.DataFrame else "polars"
+    out = clone(transformer).set_output(transform=kind).fit_transform(frame)
+    assert isinstance(out, make)
+    assert list(out.columns) == ["height", "weight"]
+
+
+def test_output_setting_of_the_whole_process(transformer):
+    import sklearn
+
+    with sklearn.config_context(transform_output="pandas"):
+        out = transformer.fit_transform(pd.DataFrame(REPORTS, columns=["a", "b"]))
+    assert isinstance(out, pd.DataFrame)
+
+
+def test_pickles_move_reports_alike(remap):
+    remap.fit(REPORTS)
+    loaded = pickle.loads(pickle.dumps(remap))
+    assert (loaded.transform(REPORTS) == remap.transform(REPORTS)).all()
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [KMeans(2), AgglomerativeClustering(2), OPTICS(), DBSCAN(), AffinityPropagation(damping=0.9)],
+    ids=lambda clusterer: type(clusterer).__name__,
+)
+@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_pipelines(transformer, clusterer, make):
+    records = np.random.default_rng(0).normal(size=(60, 2)) + 15.0 * (np.arange(60)[:, None] % 2)
+    steps = [] if isinstance(transformer, KdLaplace) else [clone(MECHANISM)]
+    pipeline = make_pipeline(*steps, transformer, StandardScaler(), clone(clusterer))
+    table = make(records) if make is np.asarray else make({"a": records[:, 0], "b": records[:, 1]})
+    assert len(pipeline.fit_predict(table)) == 60
+
+
+def test_guarantee_is_passed_on():
+    fitted = BayesRemap(MECHANISM).fit(REPORTS)
+    assert fitted.guarantee_ == MECHANISM.guarantee_
+    assert not fitted.guarantee_.holds  # a seeded mechanism stays seeded
+
+
+def test_fit_is_needed_where_something_is_learned():
+    assert Clip(WIDE).transform(REPORTS).shape == REPORTS.shape
+    assert GridRemap(WIDE).transform(REPORTS).shape == REPORTS.shape
+    for unfitted in (BayesRemap(MECHANISM), KdLaplace(1.0, bounds=WIDE)):
+        with pytest.raises(NotFittedError):
+            unfitted.transform(REPORTS)
+
+
+class Moody(Mechanism):
+    """A mechanism whose noise depends on the record."""
+
+    def __init__(self, epsilon=1.0, *, bounds=WIDE, ledger=None, random_state=None):
+        self.epsilon, self.bounds = epsilon, bounds
+        self.ledger, self.random_state = ledger, random_state
+
+    guarantee_ = MECHANISM.guarantee_
+
+    def log_density(self, z, x):
+        scale = 1.0 + np.abs(np.asarray(x)).sum()
+        return -np.linalg.norm(np.asarray(z) - x, axis=1) / scale
+
+    def variance(self):
+        return 1.0
+
+    def lattice(self, columns):
+        return MECHANISM.lattice(columns)
+
+    def _event(self):
+        raise NotImplementedError
+
+    def _perturb(self, records, source):
+        raise NotImplementedError
+
+
+BAD = [
+    *[(Clip, "bounds", value) for value in ((1.0, -1.0), 1.0, "box", (0.0, np.nan))],
+    *[(GridRemap, "bounds", value) for value in ((1.0, -1.0), (0.0, [1.0, 2.0, 3.0]))],
+    *[(GridRemap, "cells", value) for value in (0, -3, 2.5, "64", True, (3, 3, 3), [2, 0])],
+    *[(BayesRemap, "bounds", value) for value in ((1.0, -1.0), "box")],
+    *[(BayesRemap, "cells", value) for value in (0, 2.5, (3,), 10**6)],
+    *[(BayesRemap, "candidates", value) for value in (0, 1.5)],
+    *[
+        (BayesRemap, "prior", value)
+        for value in ([1.0], np.zeros((8, 8)), "flat", -np.ones((8, 8)))
+    ],
+    *[(BayesRemap, "loss", value) for value in ("absolute", None)],
+    *[(BayesRemap, "radius", value) for value in (0.0, -1.0, "near", np.inf)],
+    *[(BayesRemap, "max_iter", value) for value in (0, 1.5)],
+    *[(BayesRemap, "tol", value) for value in (-1.0, np.nan, None)],
+    *[(BayesRemap, "mechanism", value) for value in (None, 1.0, KMeans(), Moody())],
+]
+GOOD = {
+    Clip: {"bounds": WIDE},
+    GridRemap: {"bounds": WIDE},
+    BayesRemap: {"mechanism": MECHANISM, "bounds": WIDE},
+}
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), BAD)
+def test_bad_parameters(kind, name, value):
+    words = {**GOOD[kind], name: value}
+    if name == "prior":
+        words["cells"] = 8
+    with pytest.raises(ParameterError) as refused:
+        kind(**words).fit(REPORTS)
+    text = str(refused.value)
+    assert text.startswith(f"{name} must")
+    assert "got" in text
+    assert "\n" not in text
+    assert refused.value.__suppress_context__ or refused.value.__context__ is None
+
+
+def test_bad_points():
+    for points in ([[1.0]], [[np.nan, 1.0]], [], "here", [["a", "b"]]):
+        with pytest.raises(ParameterError, match=r"^points must"):
+            GridRemap(points=points).fit(REPORTS)
+    with pytest.raises(ParameterError, match=r"^bounds must be None"):
+        GridRemap(WIDE, points=REPORTS).fit(REPORTS)
+
+
+@pytest.mark.parametrize("missing", [Clip(), GridRemap(), KdLaplace(), BayesRemap(Laplace())])
+def test_missing_bounds(missing):
+    with pytest.raises(MissingBoundsError, match=r"pass public bounds=\(low, high\)"):
+        missing.fit(REPORTS)
+
+
+def test_prior_of_many_columns_is_refused():
+    with pytest.raises(ParameterError, match=r"^prior must be None for more than 3 columns"):
+        BayesRemap(MECHANISM, prior=np.ones(3)).fit(np.zeros((5, 4)))
+
+
+@pytest.mark.parametrize("bad", [[[np.nan, 1.0]], [1.0, 2.0], "text", np.empty((0, 2)), [["a"]]])
+def test_bad_reports(transformer, bad):
+    with pytest.raises(ShoalError, match=r"^X must"):
+        transformer.fit(bad)
+    transformer.fit(REPORTS)
+    with pytest.raises(DataError):
+        transformer.transform(bad)
+    with pytest.raises(DataError, match="X has 3 features"):
+        transformer.transform(np.zeros((2, 3)))

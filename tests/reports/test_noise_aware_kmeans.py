@@ -1,0 +1,296 @@
+import copy
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.utils.estimator_checks import check_estimator
+
+from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
+from shoal.mechanisms import Laplace, Piecewise, PlanarLaplace
+from shoal.privacy import Guarantee, Ledger, Release
+from shoal.reports import GaussianChannel, NoiseAwareKMeans
+from shoal.reports import noise_aware_kmeans as module
+
+BOX = (-1.0, 1.0)
+UNEVEN = np.array([[-0.7, -0.7], [-0.7, -0.1], [-0.1, -0.7], [0.7, 0.7], [0.7, 0.1]])
+CENTRES = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.6]])
+
+
+def records(seed, n=3000, columns=2, spread=0.08):
+    rng = np.random.default_rng(seed)
+    centres = np.hstack([CENTRES, np.zeros((3, columns - 2))])
+    return centres[rng.integers(0, 3, n)] + spread * rng.normal(size=(n, columns))
+
+
+def uneven_records(seed, columns=2, n=4000):
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(5, size=n, p=[0.4, 0.25, 0.25, 0.05, 0.05])
+    centres = np.hstack([UNEVEN, np.zeros((5, columns - 2))])
+    return centres[labels] + 0.05 * rng.normal(size=(n, columns))
+
+
+def error(found):
+    """Mean distance from each true centre to the nearest one found."""
+    return cdist(CENTRES, found).min(axis=1).mean()
+
+
+def channel(name, seed):
+    """A mechanism, and what it makes of records."""
+    if name == "gaussian":
+        rng = np.random.default_rng(seed + 1000)
+        return GaussianChannel(0.3, bounds=BOX), lambda X: X + 0.3 * rng.normal(size=X.shape)
+    made = {
+        "laplace": Laplace(6.0, bounds=BOX, random_state=seed),
+        "planar": PlanarLaplace(6.0, bounds=BOX, random_state=seed),
+        "piecewise": Piecewise(8.0, bounds=BOX, random_state=seed),
+    }[name]
+    return made, made.fit_transform
+
+
+@pytest.mark.parametrize("name", ["laplace", "planar", "piecewise", "gaussian"])
+def test_finds_centres_that_plain_kmeans_misses(name):
+    """Five clusters of unequal size; fixed seeds; at most 0.8 of the error, over five sets."""
+    ours, plain = [], []
+    for seed in range(5):
+        mechanism, perturb = channel(name, seed)
+        reports = perturb(uneven_records(seed))
+        model = NoiseAwareKMeans(5, mechanism=mechanism, random_state=seed).fit(reports)
+        clipped = KMeans(5, n_init=10, random_state=seed).fit(np.clip(reports, *BOX))
+        for errors, found in ((ours, model), (plain, clipped)):
+            errors.append(cdist(UNEVEN, found.cluster_centers_).min(axis=1).mean())
+    assert np.mean(ours) < 0.8 * np.mean(plain)
+
+
+@pytest.mark.parametrize("columns", [3, 6])
+def test_more_columns(columns):
+    mechanism = Laplace(6.0, bounds=BOX, random_state=0)
+    reports = mechanism.fit_transform(uneven_records(0, columns=columns))
+    model = NoiseAwareKMeans(5, mechanism=mechanism, random_state=0).fit(reports)
+    centres = np.hstack([UNEVEN, np.zeros((5, columns - 2))])
+    plain = KMeans(5, n_init=10, random_state=0).fit(np.clip(reports, *BOX))
+    ours, theirs = (cdist(centres, m.cluster_centers_).min(axis=1).mean() for m in (model, plain))
+    assert ours < 0.8 * theirs
+    assert model.covariances_.shape == (5, columns, columns)
+
+
+def test_covariances_and_weights_are_those_of_records():
+    mechanism = Laplace(8.0, bounds=BOX, random_state=0)
+    reports = mechanism.fit_transform(records(0, n=20_000))
+    model = NoiseAwareKMeans(3, mechanism=mechanism, max_iter=50, random_state=0).fit(reports)
+    np.testing.assert_allclose(model.weights_, 1 / 3, atol=0.02)
+    # Noise has variance 3/64 = 0.047 in each column, records 0.0064.
+    deviations = np.sqrt(np.einsum("kaa->ka", model.covariances_))
+    np.testing.assert_allclose(deviations, 0.08, atol=0.02)
+
+
+def test_likelihood_never_falls():
+    mechanism = Laplace(4.0, bounds=BOX, random_state=0)
+    reports = mechanism.fit_transform(records(0))
+    model = NoiseAwareKMeans(5, mechanism=mechanism, max_iter=40, random_state=0).fit(reports)
+    assert len(model.log_likelihood_) == model.n_iter_ > 5
+    assert (np.diff(model.log_likelihood_) > -1e-7 * abs(model.log_likelihood_[0])).all()
+
+
+def coverage(epsilon, repeats):
+    hits = []
+    for seed in range(repeats):
+        mechanism = Laplace(epsilon, bounds=BOX, random_state=seed)
+        reports = mechanism.fit_transform(records(seed, n=2000))
+        model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=seed).fit(reports)
+        gaps = cdist(CENTRES, model.cluster_centers_)
+        nearest = gaps.argmin(axis=1)
+        hits.extend(gaps.min(axis=1) <= model.center_radius_[nearest])
+    return np.mean(hits)
+
+
+def test_confidence_regions_cover_as_often_as_they_say():
+    """75 centres at 95%: 64 to 75 hits; a radius half as large would cover about half."""
+    assert coverage(8.0, 25) >= 64 / 75
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("epsilon", [4.0, 8.0, 16.0])
+def test_confidence_regions_cover_at_more_epsilons(epsilon):
+    assert 0.89 <= coverage(epsilon, 100) <= 0.99
+
+
+def test_radius_grows_with_noise_and_says_when_nothing_is_known():
+    radii = []
+    for epsilon in (0.05, 4.0, 16.0):
+        mechanism = Laplace(epsilon, bounds=BOX, random_state=0)
+        reports = mechanism.fit_transform(records(0, n=1000))
+        model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0).fit(reports)
+        radii.append(np.median(model.center_radius_))
+    assert radii[0] > radii[1] > radii[2]
+    assert radii[0] == pytest.approx(np.sqrt(8.0))
+
+
+def test_release_and_guarantee():
+    mechanism = Laplace(4.0, bounds=BOX)
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
+    model.fit(mechanism.fit_transform(records(0, n=300)))
+    assert model.guarantee_ == mechanism.guarantee_
+    assert model.guarantee_.holds  # the seed is that of restarts, not of noise
+    assert Release.from_json(model.release_.to_json()) == model.release_
+    assert json.loads(model.release_.to_json())["kind"] == "NoiseAwareKMeans"
+    assert (model.release_.values["centres"] == model.cluster_centers_).all()
+    described = GaussianChannel(0.5, bounds=BOX)
+    assert model.set_params(mechanism=described).fit(records(0)).guarantee_.notion == "none"
+    promise = Guarantee("local", epsilon=2.0, delta=1e-6)
+    assert GaussianChannel(0.5, guarantee=promise).guarantee_ == promise
+
+
+def test_fitting_spends_nothing():
+    ledger = Ledger(epsilon=1.0, metric_epsilon=100.0)
+    mechanism = Laplace(4.0, bounds=BOX, ledger=ledger)
+    reports = mechanism.fit_transform(records(0, n=300))
+    assert len(ledger) == 1
+    NoiseAwareKMeans(3, mechanism=mechanism).fit(reports)
+    assert len(ledger) == 1
+
+
+def test_labels_are_nearest_centres():
+    mechanism = Laplace(8.0, bounds=BOX, random_state=0)
+    X = records(0, n=500)
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
+    reports = mechanism.fit_transform(X)
+    labels = model.fit_predict(reports)
+    assert (labels == cdist(reports, model.cluster_centers_).argmin(axis=1)).all()
+    assert (model.predict(X) == cdist(X, model.cluster_centers_).argmin(axis=1)).all()
+
+
+def test_plain_centres_are_kept_where_they_cost_less(monkeypatch):
+    """A deconvolution that finds nothing must lose to plain k-means, by reports alone."""
+    real = module.deconvolve
+
+    def broken(reports, law, box, k, *, first):
+        found = real(reports, law, box, k, first=first)
+        for half in (found.whole, *found.halves):
+            object.__setattr__(half, "mixture", lambda centres: pytest.fail("grid was used"))
+        return found
+
+    def bad_centres(points, weights, k, restarts, rng):
+        return real_centres(points, weights, k, restarts, rng) * (0.1 if weights is not None else 1)
+
+    from shoal.reports import _starts
+
+    real_centres = _starts._centres
+    monkeypatch.setattr(module, "deconvolve", broken)
+    monkeypatch.setattr(_starts, "_centres", bad_centres)
+    mechanism = Laplace(8.0, bounds=BOX, random_state=0)
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
+    assert model.fit(mechanism.fit_transform(records(0))).start_ == "reports"
+
+
+def test_noise_finer_than_any_grid():
+    mechanism = Laplace(1e4, bounds=BOX, random_state=0)
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
+    model.fit(mechanism.fit_transform(records(0)))
+    assert model.start_ == "reports"
+    assert error(model.cluster_centers_) < 0.01
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("columns", [1, 2, 4])
+def test_fewer_reports_than_clusters(n, columns):
+    mechanism = Laplace(4.0, bounds=BOX, random_state=0)
+    reports = mechanism.fit_transform(np.zeros((n, columns)))
+    model = NoiseAwareKMeans(8, mechanism=mechanism, random_state=0).fit(reports)
+    assert model.cluster_centers_.shape == (8, columns)
+    assert np.isfinite(model.cluster_centers_).all()
+    assert (np.abs(model.cluster_centers_) <= 1).all()
+    assert model.weights_.sum() == pytest.approx(1)
+
+
+def test_equal_reports():
+    model = NoiseAwareKMeans(3, mechanism=Laplace(8.0, bounds=BOX), random_state=0)
+    model.fit(np.full((50, 2), 0.5))
+    assert np.isfinite(model.cluster_centers_).all()
+
+
+def test_other_units():
+    """Centres move with the columns: nothing depends on the box being [-1, 1]."""
+    scale, shift = 50.0, 1000.0
+    X = records(0)
+    one = Laplace(8.0, bounds=BOX, random_state=0)
+    other = Laplace(8.0 / scale, bounds=(shift - scale, shift + scale), random_state=0)
+    first = NoiseAwareKMeans(3, mechanism=one, random_state=0).fit(one.fit_transform(X))
+    second = NoiseAwareKMeans(3, mechanism=other, random_state=0)
+    second.fit(other.fit_transform(X * scale + shift))
+    back = (second.cluster_centers_ - shift) / scale
+    assert cdist(first.cluster_centers_, back).min(axis=1).max() < 0.01
+
+
+def test_scikit_learn_checks():
+    instance = NoiseAwareKMeans(mechanism=Laplace(1e3, bounds=(-20.0, 20.0)), n_init=2)
+    results = check_estimator(instance, on_skip=None)
+    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
+    assert skipped <= {"check_array_api_input"}
+    assert sum(result["status"] == "passed" for result in results) >= 35
+
+
+@pytest.mark.parametrize("copier", [clone, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_fit_alike(copier):
+    mechanism = Laplace(8.0, bounds=BOX, random_state=0)
+    reports = mechanism.fit_transform(records(0, n=400))
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
+    twin = copier(model)
+    assert (twin.fit(reports).cluster_centers_ == model.fit(reports).cluster_centers_).all()
+    assert (pickle.loads(pickle.dumps(model)).cluster_centers_ == model.cluster_centers_).all()
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_tables(make):
+    mechanism = Laplace(8.0, bounds=BOX, random_state=0)
+    reports = mechanism.fit_transform(records(0, n=400))
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
+    found = clone(model).fit(make({"a": reports[:, 0], "b": reports[:, 1]}))
+    assert (found.cluster_centers_ == model.fit(reports).cluster_centers_).all()
+    assert found.feature_names_in_.tolist() == ["a", "b"]
+
+
+BAD = [
+    *[("n_clusters", value) for value in (0, 2.5, "3", True)],
+    *[("n_init", value) for value in (0, 1.5)],
+    *[("max_iter", value) for value in (0, 1.5)],
+    *[("confidence", value) for value in (0.0, 1.0, "95%")],
+    *[("bounds", value) for value in ((1.0, -1.0), 3.0, ([0.0] * 3, 1.0))],
+    ("random_state", "zero"),
+    ("mechanism", None),
+    ("mechanism", KMeans()),
+    ("mechanism", Laplace(2.0, bounds=BOX, truncate="resample")),
+    ("mechanism", Piecewise(2.0, bounds=BOX, columns="sample")),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD)
+def test_bad_parameters(name, value):
+    model = NoiseAwareKMeans(3, mechanism=Laplace(2.0, bounds=BOX)).set_params(**{name: value})
+    with pytest.raises(ParameterError) as refused:
+        model.fit(records(0, n=50))
+    assert str(refused.value).startswith(f"{name} must")
+    assert "got" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_bad_mechanisms_and_reports():
+    with pytest.raises(ShoalError, match="epsilon must"):
+        NoiseAwareKMeans(mechanism=Laplace(-1.0, bounds=BOX)).fit(records(0))
+    with pytest.raises(MissingBoundsError, match="pass public bounds"):
+        NoiseAwareKMeans(mechanism=GaussianChannel(1.0)).fit(records(0))
+    with pytest.raises(ParameterError, match="sigma must"):
+        GaussianChannel(0.0)
+    with pytest.raises(ParameterError, match="guarantee must"):
+        GaussianChannel(1.0, guarantee=2.0)
+    model = NoiseAwareKMeans(2, mechanism=Laplace(1.0, bounds=BOX))
+    for bad in ([[np.nan, 1.0]], [1.0, 2.0], np.empty((0, 2)), [["a", "b"]]):
+        with pytest.raises(DataError, match="X must"):
+            model.fit(bad)
+    with pytest.raises(DataError, match="X has 3 features"):
+        model.fit(records(0, n=50)).predict(np.zeros((1, 3)))

@@ -1,0 +1,173 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from shoal.exceptions import DataError, ParameterError
+from shoal.mechanisms import Laplace
+from shoal.privacy import Guarantee, Release
+from shoal.reports import (
+    cluster_reports,
+    label_on_device,
+    select_dbscan_eps,
+    select_n_clusters,
+)
+
+METHODS = ["kmeans", "agglomerative", "optics", "dbscan", "affinity"]
+
+
+def blobs(k, n=300, spread=0.05, seed=0):
+    """Blobs on a circle, far apart, and which each row belongs to."""
+    rng = np.random.default_rng(seed)
+    angles = 2 * np.pi * np.arange(k) / k
+    centres = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    labels = np.arange(n) % k
+    return centres[labels] + spread * rng.normal(size=(n, 2)), labels
+
+
+@pytest.mark.parametrize("method", ["elbow", "silhouette", "gap"])
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_number_of_clusters_on_easy_sets(method, k):
+    choice = select_n_clusters(blobs(k)[0], method=method, random_state=0)
+    assert choice.n_clusters == k
+    assert choice.method == method
+    assert len(choice.candidates) == len(choice.scores)
+    assert k in choice.candidates
+
+
+@pytest.mark.parametrize("method", ["silhouette", "gap"])
+@pytest.mark.parametrize("k", [2, 9])
+def test_first_and_last_candidate_can_be_chosen(method, k):
+    assert select_n_clusters(blobs(k)[0], method=method, random_state=0).n_clusters == k
+
+
+def test_number_of_clusters_from_reports():
+    mechanism = Laplace(20.0, bounds=(-2.0, 2.0), random_state=0)
+    reports = mechanism.fit_transform(blobs(4, n=1000)[0])
+    for method in ("elbow", "silhouette", "gap"):
+        assert select_n_clusters(reports, method=method, random_state=0).n_clusters == 4
+
+
+def test_few_reports():
+    assert select_n_clusters([[0.0, 1.0]]).n_clusters == 1
+    assert select_n_clusters(np.zeros((20, 2))).n_clusters == 1
+    assert select_n_clusters([[0.0], [1.0], [5.0]]).n_clusters == 2
+    assert select_dbscan_eps([[0.0, 1.0]]).eps == 1.0
+    assert select_dbscan_eps(np.zeros((20, 2))).eps == 1.0
+
+
+def test_choices_are_frozen():
+    for choice in (select_n_clusters(blobs(3)[0], random_state=0), select_dbscan_eps(blobs(3)[0])):
+        with pytest.raises(AttributeError):
+            choice.method = "other"
+
+
+def test_knee_lies_between_clusters_and_outliers():
+    table, _ = blobs(3)
+    outliers = np.random.default_rng(1).uniform(-5, 5, (15, 2))
+    choice = select_dbscan_eps(np.concatenate([table, outliers]))
+    assert choice.neighbour == 3
+    assert (np.diff(choice.distances) >= 0).all()
+    within = select_dbscan_eps(table).distances
+    assert np.quantile(within, 0.9) < choice.eps < 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_clusterer_finds_easy_clusters(method):
+    table, truth = blobs(4)
+    found = cluster_reports(table, method, random_state=0)
+    assert found.method == method
+    assert found.labels.shape == truth.shape
+    kept = found.labels >= 0
+    assert kept.mean() > 0.4  # OPTICS calls many reports noise
+    # Every cluster found lies in one true cluster.
+    for label in np.unique(found.labels[kept]):
+        assert len(np.unique(truth[found.labels == label])) == 1
+    if method in ("kmeans", "agglomerative"):
+        assert found.parameters["n_clusters"] == found.n_clusters == 4
+    if method in ("optics", "dbscan"):
+        assert found.parameters["min_samples"] == 4
+    with pytest.raises(TypeError):
+        found.parameters["more"] = 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_reports_in_every_clusterer(method, n):
+    found = cluster_reports(np.arange(2.0 * n).reshape(n, 2), method, random_state=0)
+    assert found.labels.shape == (n,)
+    same = cluster_reports(np.ones((n, 2)), method, random_state=0)
+    assert same.labels.shape == (n,)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_tables(make):
+    table, _ = blobs(3)
+    frame = make({"a": table[:, 0], "b": table[:, 1]})
+    assert cluster_reports(frame, n_clusters=3, random_state=0).n_clusters == 3
+    assert select_dbscan_eps(frame).eps == select_dbscan_eps(table).eps
+    assert select_n_clusters(frame, method="silhouette", random_state=0).n_clusters == 3
+
+
+def test_columns_are_standardised():
+    table, truth = blobs(3)
+    stretched = table * [1.0, 1e4]
+    found = cluster_reports(stretched, n_clusters=3, random_state=0)
+    same = cluster_reports(table, n_clusters=3, random_state=0)
+    assert (found.labels == same.labels).all()
+    for label in range(3):
+        assert len(np.unique(truth[found.labels == label])) == 1
+
+
+BAD = [
+    (cluster_reports, {"method": "best"}, "method must"),
+    (cluster_reports, {"n_clusters": 0}, "n_clusters must"),
+    (cluster_reports, {"method": "dbscan", "eps": -1.0}, "eps must"),
+    (cluster_reports, {"method": "optics", "min_samples": 1.5}, "min_samples must"),
+    (cluster_reports, {"standardise": "yes"}, "standardise must"),
+    (cluster_reports, {"select": "best"}, "method must"),
+    (select_n_clusters, {"method": "best"}, "method must"),
+    (select_n_clusters, {"candidates": 3}, "candidates must"),
+    (select_n_clusters, {"candidates": []}, "candidates must"),
+    (select_n_clusters, {"candidates": [0]}, "candidates must"),
+    (select_n_clusters, {"candidates": [1, 2], "method": "silhouette"}, "candidates must"),
+    (select_dbscan_eps, {"neighbour": 0}, "neighbour must"),
+]
+
+
+@pytest.mark.parametrize(("function", "words", "message"), BAD)
+def test_bad_parameters(function, words, message):
+    with pytest.raises(ParameterError, match=message):
+        function(blobs(3)[0], **words)
+
+
+@pytest.mark.parametrize("function", [cluster_reports, select_n_clusters, select_dbscan_eps])
+def test_bad_reports(function):
+    for bad in ([[np.nan, 1.0]], [1.0], np.empty((0, 2)), "reports"):
+        with pytest.raises(DataError, match="X must"):
+            function(bad)
+
+
+def test_too_many_reports_for_memory_in_their_square():
+    with pytest.raises(ParameterError, match="method must be kmeans"):
+        cluster_reports(np.zeros((20_001, 1)), "affinity")
+
+
+def test_labels_on_device():
+    centres = np.array([[0.0, 0.0], [1.0, 1.0]])
+    release = Release("any", {"centres": centres}, Guarantee("local", epsilon=1.0))
+    assert label_on_device(release, [0.9, 0.9]) == 1
+    assert label_on_device(centres, [[0.9, 0.9], [0.1, 0.0]]).tolist() == [1, 0]
+    frame = pd.DataFrame({"a": [0.9], "b": [0.7]})
+    assert label_on_device(Release.from_json(release.to_json()), frame).tolist() == [1]
+
+
+def test_labels_on_device_refuse_bad_input():
+    centres = [[0.0, 0.0], [1.0, 1.0]]
+    empty = Release("counts", {"k": 2}, Guarantee("local", epsilon=1.0))
+    for bad in (empty, "centres", None, [[np.nan, 0.0]], [], [1.0, 2.0]):
+        with pytest.raises(ParameterError, match="release must"):
+            label_on_device(bad, [0.0, 0.0])
+    for bad in ([np.nan, 0.0], [0.0], "record", [["a", "b"]], 1.0):
+        with pytest.raises(DataError, match="X must"):
+            label_on_device(centres, bad)
