@@ -38,7 +38,7 @@ PAIRS = {"corners": (-1.0, 0.0), "centre": (-0.25, 0.5), "near": (0.5, 0.5 + 2.0
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
 @pytest.mark.parametrize("kind", ["clip", "grid", "points", "bayes", "linear"])
 def test_remapped_reports_stay_at_or_below_epsilon(kind, d, pair):
     first, second = (np.full(d, value) for value in PAIRS[pair])

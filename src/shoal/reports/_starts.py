@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
+from threadpoolctl import threadpool_limits
 
 from shoal._bounds import Box
 from shoal.reports._grid_density import Deconvolved, GridDensity
@@ -140,7 +141,9 @@ def _centres(
     if len(distinct) <= k:
         # As many centres as points, or more: each point is one, some of them twice.
         return distinct[np.arange(k) % len(distinct)]
-    with warnings.catch_warnings():
+    # One thread: as fast for so few columns, the same bits on every machine, and no waiting for a
+    # core that is busy.
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
         # Fewer distinct reports than clusters: some centres are the same, and that is right.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = KMeans(k, n_init=restarts, random_state=rng).fit(points, sample_weight=weights)
