@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator
 
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
-from shoal.mechanisms import Laplace, Piecewise, PlanarLaplace
+from shoal.mechanisms import Duchi, Hybrid, Laplace, Piecewise, PlanarLaplace, SquareWave
 from shoal.privacy import Guarantee, Ledger, Release
 from shoal.reports import GaussianChannel, NoiseAwareKMeans
 from shoal.reports import noise_aware_kmeans as module
@@ -277,6 +277,13 @@ def test_bad_parameters(name, value):
     assert str(refused.value).startswith(f"{name} must")
     assert "got" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", [SquareWave, Duchi, Hybrid])
+def test_mechanisms_whose_noise_has_no_such_law_are_refused(kind):
+    mechanism = kind(8.0, bounds=BOX)
+    with pytest.raises(ParameterError, match=f"got {kind.__name__}: cluster other reports"):
+        NoiseAwareKMeans(2, mechanism=mechanism).fit(mechanism.fit_transform(records(0, n=50)))
 
 
 def test_bad_mechanisms_and_reports():

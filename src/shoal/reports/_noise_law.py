@@ -2,7 +2,8 @@
 
 The d-dimensional Laplace law is one: with s ~ Gamma((d+1)/2, scale 2/epsilon^2) and
 z | s ~ N(x, s I), z has density proportional to e^(-epsilon ||z - x||). A few quadrature nodes for
-s stand for the law. Other mechanisms are taken by their variance at the record, as one Gaussian.
+s stand for the law. Piecewise is taken by its variance at the record, as one Gaussian. The reports
+of the others are biased (SquareWave) or lie on a few points (Duchi, Hybrid), and are refused.
 """
 
 import math
@@ -16,8 +17,7 @@ from sklearn.base import clone
 
 from shoal._bounds import Box
 from shoal.exceptions import ParameterError
-from shoal.mechanisms import Laplace, PlanarLaplace, SphericalLaplace
-from shoal.mechanisms._base import Mechanism
+from shoal.mechanisms import Laplace, Piecewise, PlanarLaplace, SphericalLaplace
 from shoal.reports.gaussian_channel import GaussianChannel
 
 __all__ = ["NoiseLaw", "noise_law"]
@@ -81,10 +81,11 @@ def noise_law(mechanism: Any, columns: int) -> NoiseLaw:
     one = np.ones(1)
     if isinstance(mechanism, GaussianChannel):
         return NoiseLaw(mechanism, one, one, radial=False)
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, (*RADIAL, Piecewise)):
         raise ParameterError(
-            "mechanism must be the shoal mechanism that made the reports, or a GaussianChannel, "
-            f"got {type(mechanism).__name__}"
+            "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
+            "SphericalLaplace, Piecewise or GaussianChannel, "
+            f"got {type(mechanism).__name__}: cluster other reports with cluster_reports"
         )
     if getattr(mechanism, "truncate", None) is not None:
         raise ParameterError(

@@ -49,8 +49,8 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     n_clusters : int, default=8
         Number of clusters; it may exceed the number of reports.
     mechanism : Mechanism or GaussianChannel
-        What made the reports: Laplace of any kind, Piecewise and the others that report all
-        columns, or a description of Gaussian noise.
+        What made the reports: Laplace of any kind, Piecewise with all columns, or a description
+        of Gaussian noise.
     bounds : tuple (low, high), default=None
         Public box of the records; None takes that of the mechanism.
     n_init : int, default=20
