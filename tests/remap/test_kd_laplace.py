@@ -73,7 +73,7 @@ def test_a_refused_spend_draws_nothing():
 )
 def test_bad_parameters_spend_nothing(words):
     ledger = roomy_ledger()
-    with pytest.raises(ParameterError, match=r"^(remap|cells) must .*got") as refused:
+    with pytest.raises(ParameterError, match=r"^(remap|(grid_)?cells) must .*got") as refused:
         KdLaplace(2.0, bounds=BOX, ledger=ledger, **words).fit_transform(RECORDS)
     assert "\n" not in str(refused.value)
     assert len(ledger) == 0

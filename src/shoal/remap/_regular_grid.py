@@ -19,7 +19,7 @@ Integers = npt.NDArray[np.int64]
 CHUNK_ROWS = 1 << 14  # reports looked up at a time, so that every pass stays in cache
 
 
-def cells_per_column(cells: Any, columns: int) -> Integers:
+def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Integers:
     """Check a number of cells and spread it over the columns.
 
     Parameters
@@ -28,6 +28,8 @@ def cells_per_column(cells: Any, columns: int) -> Integers:
         One number, or one per column.
     columns : int
         Number of columns.
+    name : str, default="cells"
+        What the caller calls it.
 
     Returns
     -------
@@ -35,12 +37,12 @@ def cells_per_column(cells: Any, columns: int) -> Integers:
         Number of cells of each column.
     """
     if not isinstance(cells, list | tuple | np.ndarray):
-        return np.full(columns, _numbers.count("cells", cells), dtype=np.int64)
+        return np.full(columns, _numbers.count(name, cells), dtype=np.int64)
     if np.shape(cells) != (columns,):
         raise ParameterError(
-            f"cells must be one whole number or {columns} of them (one per column), got {cells!r}"
+            f"{name} must be one whole number or {columns} of them (one per column), got {cells!r}"
         )
-    return np.array([_numbers.count("cells", number) for number in cells], dtype=np.int64)
+    return np.array([_numbers.count(name, number) for number in cells], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

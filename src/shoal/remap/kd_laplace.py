@@ -20,6 +20,7 @@ from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace
 from shoal.noise import as_source
 from shoal.privacy import Guarantee, Ledger
+from shoal.remap._regular_grid import cells_per_column
 from shoal.remap.bayes import BayesRemap
 from shoal.remap.grid import GridRemap
 
@@ -190,6 +191,8 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         remap = self._remap()
         if remap is not None:
             # All that can be refused is refused before anything is spent.
+            if self.grid_cells is not None:
+                cells_per_column(self.grid_cells, records.shape[1], name="grid_cells")
             remap._check(records.shape[1])
         reports = np.asarray(mechanism.transform(records))
         # A seed's stream goes on from fit to transform; a pickle holds a seed of that, no key.
