@@ -19,7 +19,7 @@ from shoal._bounds import public_box
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
 from shoal.noise import Lattice, RandomSource, is_seeded
-from shoal.privacy import Adjacency, Event, Guarantee, MetricEvent
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, MetricEvent
 
 __all__ = ["MetricMechanism"]
 
@@ -36,11 +36,25 @@ FINEST = 2.0**-36  # lattice step over noise scale, so that exact noise stays fa
 class MetricMechanism(Mechanism):
     """Perturb records with Laplace noise of some dimension.
 
-    Subclasses store ``level`` and ``radius`` as well, and draw the noise.
+    Subclasses draw the noise; their docstrings describe the parameters.
     """
 
-    level: float | None
-    radius: float | None
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        level: float | None = None,
+        radius: float | None = None,
+        bounds: Any = None,
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.level = level
+        self.radius = radius
+        self.bounds = bounds
+        self.ledger = ledger
+        self.random_state = random_state
 
     @property
     def guarantee_(self) -> Guarantee:

@@ -7,7 +7,6 @@ angle itself uniformly, which is another law, without a bound. Exact on the latt
 """
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,6 @@ import numpy.typing as npt
 from shoal.exceptions import DataError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.noise import RandomSource, spherical_laplace
-from shoal.privacy import Ledger
 
 __all__ = ["SphericalLaplace"]
 
@@ -63,23 +61,6 @@ class SphericalLaplace(MetricMechanism):
     >>> mechanism.guarantee_.epsilon
     0.02
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        level: float | None = None,
-        radius: float | None = None,
-        bounds: Any = None,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.level = level
-        self.radius = radius
-        self.bounds = bounds
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _check(self, columns: int) -> None:
         if columns != 3:

@@ -24,7 +24,7 @@ from shoal.noise._settle import exact, floor_of, settle
 from shoal.noise.discrete_laplace import check_scale
 from shoal.noise.source import RandomSource
 
-__all__ = ["k_norm"]
+__all__ = ["k_norm", "turned_pairs"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -119,16 +119,17 @@ def _scaled(turns: Floats, logs: Floats, dimension: int, scale: float) -> tuple[
     if dimension % 2 == 0:  # the pairs' exponentials add up to the squared norm
         stretch /= np.sqrt(inner)
         lengths *= stretch
-        return _pairs(turns, lengths), stretch
-    vectors = _pairs(turns, lengths)[:dimension]
+        return turned_pairs(turns, lengths), stretch
+    vectors = turned_pairs(turns, lengths)[:dimension]
     stretch /= np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
     vectors *= stretch
     return vectors, stretch
 
 
-def _pairs(turns: Floats, lengths: Floats) -> Floats:
-    # cos and sin of a full turn from the tangent of the half angle: one vectorised function of
-    # numpy instead of two that are not.
+def turned_pairs(turns: Floats, lengths: Floats) -> Floats:
+    """Give lengths times cos and sin of turns, in alternating rows; ``turns`` is overwritten."""
+    # From the tangent of the half angle: one vectorised function of numpy instead of two that are
+    # not.
     turns -= 0.5
     turns *= math.pi
     tangents = np.tan(turns, out=turns)

@@ -18,7 +18,7 @@ from scipy.special import lambertw
 
 from shoal.noise._settle import Undecided, exact, floor_of, is_positive, settle
 from shoal.noise.discrete_laplace import check_scale
-from shoal.noise.k_norm import _pairs
+from shoal.noise.k_norm import turned_pairs
 from shoal.noise.source import RandomSource
 
 __all__ = ["planar_laplace"]
@@ -83,7 +83,7 @@ def _fill(
         residuals = np.abs((1.0 + radii) * np.exp(-radii) - survivals) / survivals
         residuals += SLACK + 2.0**-BITS / survivals
         errors = residuals * (2.0 * (1.0 + radii) / radii) + SLACK * radii
-        vectors = _pairs(turns, times * radii[np.newaxis])
+        vectors = turned_pairs(turns, times * radii[np.newaxis])
         rounded = np.rint(vectors)
         off = np.abs(vectors - rounded).max(axis=0)
         unsure = ~(off < 0.5 - times * errors)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from shoal.noise._settle import exact, floor_of, settle
 from shoal.noise.discrete_laplace import check_scale
-from shoal.noise.k_norm import _pairs
+from shoal.noise.k_norm import turned_pairs
 from shoal.noise.source import RandomSource
 
 __all__ = ["spherical_laplace"]
@@ -75,7 +75,9 @@ def _fill(
     with np.errstate(divide="ignore", invalid="ignore"):  # a zero word is settled below
         radii = -np.log(uniforms[2:]).sum(axis=0)
         vectors = np.empty(noise.shape)
-        vectors[:2] = _pairs(turns, times * 2.0 * radii * np.sqrt(heights * depths)[np.newaxis])
+        vectors[:2] = turned_pairs(
+            turns, times * 2.0 * radii * np.sqrt(heights * depths)[np.newaxis]
+        )
         vectors[2] = times * radii * (heights - depths)
         rounded = np.rint(vectors)
         off = np.abs(vectors - rounded).max(axis=0)
