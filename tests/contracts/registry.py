@@ -25,7 +25,17 @@ WIDE = (-20.0, 20.0)
 
 INSTANCES = {
     "DPKMeans": DPKMeans(epsilon=1e4, bounds=WIDE),
-    "DPKMeans-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE),
+    "DPKMeans-delta": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE),
+    "DPKMeans-grid-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE, method="grid"),
+    "DPKMeans-lloyd": DPKMeans(epsilon=1e4, bounds=WIDE, method="lloyd"),
+    "DPKMeans-lloyd-analytic": DPKMeans(epsilon=1e4, bounds=WIDE, method="lloyd", split="analytic"),
+    "DPKMeans-lloyd-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE, method="lloyd"),
+    "DPKMeans-kccm": DPKMeans(epsilon=1e4, bounds=WIDE, method="kccm"),
+    "DPKMeans-kccm-gaussian": DPKMeans(
+        epsilon=1e4, delta=1e-6, bounds=WIDE, method="kccm", noise="gaussian"
+    ),
+    "DPKMeans-lsh": DPKMeans(epsilon=1e4, bounds=WIDE, method="lsh"),
+    "DPKMeans-lsh-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE, method="lsh"),
     "Laplace": Laplace(epsilon=1e4, bounds=WIDE),
     "Laplace-resample": Laplace(epsilon=1e4, bounds=WIDE, truncate="resample"),
     "Piecewise": Piecewise(epsilon=10.0, bounds=WIDE),

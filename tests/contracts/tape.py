@@ -1,4 +1,4 @@
-"""A tape of what an estimator does: each spend and each draw of noise, in order."""
+"""A tape of what an estimator does: each spend, each exact statistic, each draw, in order."""
 
 import importlib
 from contextlib import ExitStack, contextmanager
@@ -10,6 +10,7 @@ from shoal.privacy import Event, Ledger
 
 # Where each sampler is called from; test_tape_hears_every_sampler checks that none is missing.
 CALLERS = {
+    "box_norm": ("shoal.cluster._noise",),
     "discrete_laplace": ("shoal.cluster._noise",),
     "discrete_gaussian": ("shoal.cluster._noise",),
     "k_norm": ("shoal.mechanisms.laplace",),
@@ -21,17 +22,35 @@ CALLERS = {
     ),
 }
 
+# Where exact statistics of the records are asked for, likewise.
+STATISTICS = {
+    "nearest_statistics": tuple(f"shoal.cluster.{name}" for name in ("_lloyd", "_grid", "_lsh")),
+    "leaf_statistics": ("shoal.cluster._lsh",),
+    "tree_counts": ("shoal.cluster._lsh",),
+    "grid_counts": ("shoal.cluster._grid",),
+    "total_weight": ("shoal.cluster._fit",),
+    "magnitude_counts": ("shoal.cluster._private_bounds",),
+}
+
 
 @dataclass(frozen=True)
 class Draw:
     sampler: str
     shape: tuple[int, ...]
     scale: float
+    scales: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Statistic:
+    name: str
+    reach: int | None
+    shape: str
 
 
 @dataclass
 class Tape:
-    entries: list[Draw | Event] = field(default_factory=list)
+    entries: list[Draw | Event | Statistic] = field(default_factory=list)
 
     @property
     def draws(self):
@@ -49,8 +68,21 @@ def recording():
     def listen(name, real):
         def wrapped(*size, source, **scale):
             shape = size[0] if isinstance(size[0], tuple) else size
-            tape.entries.append(Draw(name, tuple(shape), float(next(iter(scale.values())))))
+            (width,) = scale.values()
+            if name == "box_norm":
+                widths = tuple(map(float, width))
+                tape.entries.append(Draw(name, (*shape, len(widths)), max(widths), widths))
+            else:
+                tape.entries.append(Draw(name, tuple(shape), float(width)))
             return real(*size, source=source, **scale)
+
+        return wrapped
+
+    def watch(name, real):
+        def wrapped(*arguments, **words):
+            reach, shape = words.get("reach"), words.get("shape", "cube")
+            tape.entries.append(Statistic(name, reach, shape))
+            return real(*arguments, **words)
 
         return wrapped
 
@@ -63,9 +95,11 @@ def recording():
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(Ledger, "spend", listening_spend))
-        for name, modules in CALLERS.items():
-            for module in map(importlib.import_module, modules):
-                stack.enter_context(patch.object(module, name, listen(name, getattr(module, name))))
+        for table, wrap in ((CALLERS, listen), (STATISTICS, watch)):
+            for name, modules in table.items():
+                for module in map(importlib.import_module, modules):
+                    real = getattr(module, name)
+                    stack.enter_context(patch.object(module, name, wrap(name, real)))
         yield tape
 
 

@@ -1,37 +1,48 @@
+import pickle
+
 import numpy as np
 import pytest
 
-from shoal.engines import nearest, nearest_centres, nearest_statistics
+from engines import exact
+from shoal.engines import ArrayEngine, Part, _offset_sums, nearest_centres, nearest_statistics
+from shoal.engines.nearest import NearestKernel
+from shoal.exceptions import ParameterError
 
 HALF = 2**19
+CLIPS = [(None, "cube"), (1, "cube"), (HALF // 3, "cube"), (1, "ball"), (HALF // 3, "ball")]
 
 
-def exact(records, centres):
-    """The same with Python's integers, one record at a time."""
-    counts = [0] * len(centres)
-    sums = [[0] * centres.shape[1] for _ in centres]
-    labels = []
-    for record in records.tolist():
-        distances = [
-            sum((a - b) ** 2 for a, b in zip(record, c, strict=True)) for c in centres.tolist()
-        ]
-        label = distances.index(min(distances))
-        labels.append(label)
-        counts[label] += 1
-        sums[label] = [a + b for a, b in zip(sums[label], record, strict=True)]
-    return labels, counts, sums
+def lattice(rng, shape, half=HALF):
+    """Points with many at the corners, where rounding would show."""
+    points = rng.integers(-half, half, shape, endpoint=True)
+    return np.where(rng.random(shape) < 0.2, half * np.sign(points), points)
 
 
-@pytest.mark.parametrize(("n", "k", "d"), [(500, 7, 3), (300, 1, 1), (40, 60, 2), (200, 5, 40)])
-def test_against_integers_of_python(n, k, d):
-    rng = np.random.default_rng(n)
-    records = rng.integers(-HALF, HALF, (n, d), endpoint=True)
-    centres = rng.integers(-HALF, HALF, (k, d), endpoint=True)
-    labels, counts, sums = exact(records, centres)
-    found = nearest_statistics(records, centres)
+@pytest.mark.parametrize(("reach", "shape"), CLIPS)
+@pytest.mark.parametrize(
+    ("n", "k", "d"), [(300, 7, 3), (200, 1, 1), (40, 60, 2), (60, 5, 40), (30, 40, 20), (1, 9, 2)]
+)
+def test_against_integers_of_python(n, k, d, reach, shape):
+    rng = np.random.default_rng([n, k, d])
+    records, centres = lattice(rng, (n, d)), lattice(rng, (k, d))
+    weights = rng.integers(0, 256, n, endpoint=True)
+    labels = exact.nearest(records, centres)
     assert nearest_centres(records, centres).tolist() == labels
-    assert found.counts.tolist() == counts
-    assert found.sums.tolist() == sums
+    for given in (None, weights):
+        expected = exact.statistics(
+            records, labels, centres, weights=given, reach=reach, shape=shape
+        )
+        found = nearest_statistics(ArrayEngine(records, given), centres, reach=reach, shape=shape)
+        assert found.counts.tolist() == expected[0]
+        assert found.sums.tolist() == expected[1]
+
+
+@pytest.mark.parametrize("k", [3, 20, 2000])
+def test_ties_go_to_the_lowest_index(k):
+    """A small lattice with centres that occur several times and records halfway between two."""
+    rng = np.random.default_rng(k)
+    records, centres = rng.integers(-2, 3, (200, 2)), rng.integers(-2, 3, (k, 2))
+    assert nearest_centres(records, centres).tolist() == exact.nearest(records, centres)
 
 
 def test_exact_at_the_corners_of_the_largest_box():
@@ -43,28 +54,122 @@ def test_exact_at_the_corners_of_the_largest_box():
     # The far corner is nearer to the second centre by one part in 2^53.
     assert nearest_centres(records, centres).tolist() == [1, 0, 1]
     assert nearest_statistics(records, centres).sums[1, 5] == HALF - 1 - HALF
+    # 2^26.5 is the longest offset there is: one step of reach below it clips, one above does not.
+    offset = nearest_statistics(records[2:], centres[:1], reach=94_906_266, shape="ball").sums
+    assert (offset == -2 * HALF).all()
+    offset = nearest_statistics(records[2:], centres[:1], reach=94_906_265, shape="ball").sums
+    assert (offset == 1 - 2 * HALF).all()
 
 
-def test_ties_go_to_the_lowest_index():
-    centres = np.array([[10], [-10], [10]])
-    assert nearest_centres(np.array([[0], [10], [-3]]), centres).tolist() == [0, 0, 1]
+@pytest.mark.parametrize("d", [10, 42, 43, 170, 171, 682, 683])
+def test_distances_and_indices_that_share_a_double(d):
+    """Columns around the limits for 256, 64 and 16 centres: differences of one unit in 2^53."""
+    for k in (256, 250, 64, 16):
+        centres = np.full((k, d), -HALF, dtype=np.int64)
+        centres[k - 1, 0] += 1
+        records = np.stack([centres[0] + HALF * 2, centres[k - 1], centres[0]])
+        assert nearest_centres(records, centres).tolist() == [k - 1, k - 1, 0]
 
 
-def test_same_bits_for_any_chunking(monkeypatch):
+@pytest.mark.parametrize(("reach", "shape"), CLIPS)
+@pytest.mark.parametrize(("d", "k"), [(4, 9), (4, 5), (30, 40)])
+def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, d, k, reach, shape):
     rng = np.random.default_rng(1)
-    records = rng.integers(-HALF, HALF, (2000, 4))
-    centres = rng.integers(-HALF, HALF, (9, 4))
-    whole, labels = nearest_statistics(records, centres), nearest_centres(records, centres)
-    for values in (13, 130, 1 << 20):
-        monkeypatch.setattr(nearest, "CHUNK_VALUES", values)
-        parts = nearest_statistics(records, centres)
+    records, centres = lattice(rng, (2000, d)), lattice(rng, (k, d))
+    weights = rng.integers(0, 256, 2000, endpoint=True)
+    whole = nearest_statistics(ArrayEngine(records, weights), centres, reach=reach, shape=shape)
+    labels = nearest_centres(records, centres)
+    for rows, threads, block in [(1, 7, 9), (7, 1, 3), (300, 2, 100), (1999, 7, 1), (2000, 2, 64)]:
+        monkeypatch.setattr(_offset_sums, "block_rows", lambda width, block=block: block)
+        monkeypatch.setattr("shoal.engines.nearest.block_rows", lambda width, block=block: block)
+        engine = ArrayEngine(records, weights, threads=threads, rows=rows)
+        parts = nearest_statistics(engine, centres, reach=reach, shape=shape)
         assert (parts.counts == whole.counts).all()
         assert (parts.sums == whole.sums).all()
-        assert (nearest_centres(records, centres) == labels).all()
+        assert (nearest_centres(engine, centres) == labels).all()
+
+
+@pytest.mark.parametrize("weight", [1, 256])
+@pytest.mark.parametrize(("reach", "shape"), CLIPS)
+def test_one_record_changes_one_count_and_one_row(reach, shape, weight):
+    rng = np.random.default_rng(2)
+    for d in (1, 3, 25):
+        records, centres = lattice(rng, (50, d)), lattice(rng, (6, d))
+        weights = np.full(50, weight)
+        for i in range(20):
+            kept = np.arange(50) != i
+            more, less = (
+                nearest_statistics(ArrayEngine(r, w), centres, reach=reach, shape=shape)
+                for r, w in ((records, weights), (records[kept], weights[kept]))
+            )
+            label = exact.nearest(records[i : i + 1], centres)[0]
+            counts, sums = more.counts - less.counts, more.sums - less.sums
+            assert counts[label] == weight
+            assert np.flatnonzero(counts).tolist() == [label]
+            assert set(np.flatnonzero(sums.any(axis=1))) <= {label}
+            change = sums[label].tolist()
+            bound = weight * (reach or HALF)
+            if shape == "cube":
+                assert max(map(abs, change)) <= bound
+            else:
+                assert sum(value**2 for value in change) <= bound**2
+
+
+def test_shrinking_never_rounds_outwards():
+    """Offsets whose exact image has whole columns, where one rounding up would pass the reach."""
+    for scale in range(2, 3000):
+        # 3-4-5 triangles: the image of (3 s, 4 s) at reach 5 is (3, 4), which rounding must not
+        # overshoot; at most one step is lost.
+        records = np.array([[3 * scale, 4 * scale]])
+        sums = nearest_statistics(records, np.zeros((1, 2), dtype=int), reach=5, shape="ball").sums
+        assert sums.tolist() in ([[2, 3]], [[3, 3]], [[2, 4]], [[3, 4]])
+
+
+@pytest.mark.parametrize("reach", [5, 500, 5 * 2**16])
+def test_the_ball_is_closed(reach):
+    """Length reach is inside; a square one unit larger is not."""
+    records = np.array([[reach // 5 * 3, reach // 5 * 4]])
+    centre = np.zeros((1, 2), dtype=int)
+    sums = nearest_statistics(records, centre, reach=reach, shape="ball").sums
+    assert (sums == records).all()
+    records = np.array([[reach, 1]])
+    sums = nearest_statistics(records, centre, reach=reach, shape="ball").sums
+    assert sums.tolist() == [[reach - 1, 0]]
 
 
 def test_no_records():
     empty = np.empty((0, 2), dtype=np.int64)
     centres = np.zeros((3, 2), dtype=np.int64)
     assert nearest_centres(empty, centres).shape == (0,)
-    assert nearest_statistics(empty, centres).counts.tolist() == [0, 0, 0]
+    found = nearest_statistics(empty, centres, reach=3, shape="ball")
+    assert found.counts.tolist() == [0, 0, 0]
+    assert found.sums.tolist() == [[0, 0]] * 3
+
+
+def test_a_kernel_travels():
+    """Other engines send kernels to other processes, used or not."""
+    rng = np.random.default_rng(3)
+    kernel = NearestKernel(lattice(rng, (4, 2)), 1000, "ball")
+    part = Part(lattice(rng, (20, 2)).astype(np.int32))
+    for copy in (pickle.loads(pickle.dumps(kernel)) for _ in range(2)):
+        for mine, theirs in zip(kernel(part), copy(part), strict=True):
+            assert (mine == theirs).all()
+
+
+@pytest.mark.parametrize(
+    ("centres", "options", "message"),
+    [
+        (np.zeros((2, 3), dtype=int), {}, "centres must have shape"),
+        (np.zeros((0, 2), dtype=int), {}, "centres must have shape"),
+        (np.zeros((2, 2)), {}, "centres must be integers"),
+        (np.full((2, 2), HALF + 1), {}, "centres must lie between"),
+        (np.full((2, 2), -HALF - 1), {}, "centres must lie between"),
+        (np.zeros((2, 2), dtype=int), {"reach": 0}, "reach must be from 1"),
+        (np.zeros((2, 2), dtype=int), {"reach": 1.5}, "reach must be a whole number"),
+        (np.zeros((2, 2), dtype=int), {"reach": True}, "reach must be a whole number"),
+        (np.zeros((2, 2), dtype=int), {"shape": "disc"}, "shape must be one of"),
+    ],
+)
+def test_bad_parameters(centres, options, message):
+    with pytest.raises(ParameterError, match=message):
+        nearest_statistics(np.zeros((1, 2), dtype=int), centres, **options)

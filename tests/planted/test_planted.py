@@ -11,7 +11,7 @@ from contracts import checks
 from contracts.registry import INSTANCES
 from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
 from noise.test_source import all_different, words_of_forked_children
-from shoal.cluster import _noise
+from shoal.cluster import _fit, _grid, _noise
 from shoal.cluster._budget import CountSum
 from shoal.noise import SecureSource, SeededSource, discrete_gaussian, discrete_laplace
 from shoal.noise.source import _Forks
@@ -20,7 +20,8 @@ from shoal.privacy import Ledger
 LAPLACE = sys.modules["shoal.mechanisms.laplace"]
 
 KMEANS = INSTANCES["DPKMeans"]
-GAUSSIAN = INSTANCES["DPKMeans-gaussian"]
+LLOYD = INSTANCES["DPKMeans-lloyd-analytic"]
+GAUSSIAN = INSTANCES["DPKMeans-lloyd-gaussian"]
 REPORTS = INSTANCES["Laplace"]
 
 
@@ -37,11 +38,11 @@ def follows(draws, pmf):
 # Half the noise
 
 
-@pytest.mark.parametrize("estimator", [KMEANS, GAUSSIAN])
+@pytest.mark.parametrize("estimator", [KMEANS, LLOYD, GAUSSIAN])
 def test_half_the_scale_in_the_estimator(estimator, monkeypatch):
-    law = _noise.GaussianNoise if estimator.delta else _noise.LaplaceNoise
-    right = law.scale
-    monkeypatch.setattr(law, "scale", lambda *a, **k: right(*a, **k) / 2)
+    law = _noise.ZCDPNoise if estimator.delta else _noise.PureNoise
+    right = law.scales
+    monkeypatch.setattr(law, "scales", lambda *a, **k: CountSum(*(s / 2 for s in right(*a, **k))))
     red(checks.noise_pays_for, estimator)
 
 
@@ -72,15 +73,56 @@ def test_swapped_shares_of_a_round(monkeypatch):
     red(checks.divides_rounds_as_su_et_al)
 
 
-def test_swapped_sensitivities(monkeypatch):
+@pytest.mark.parametrize("estimator", [KMEANS, LLOYD, GAUSSIAN])
+def test_swapped_sensitivities(estimator, monkeypatch):
     """The mistake of a peer: the noise of the sums on the counts, and the other way round."""
-    right = _noise.LaplaceNoise.scale
+    law = _noise.ZCDPNoise if estimator.delta else _noise.PureNoise
+    right = law.scales
+    monkeypatch.setattr(law, "scales", lambda *a, **k: CountSum(*reversed(right(*a, **k))))
+    red(checks.noise_pays_for, estimator)
 
-    def swapped(self, share, *, columns, reach):
-        return right(self, share, columns=2 if reach == 1 else 1, reach=2**19 if reach == 1 else 1)
 
-    monkeypatch.setattr(_noise.LaplaceNoise, "scale", swapped)
-    red(checks.noise_pays_for, KMEANS)
+def test_sums_unclipped(monkeypatch):
+    """Offsets of any size, under noise for a window."""
+    right = _grid.nearest_statistics
+    monkeypatch.setattr(_grid, "nearest_statistics", lambda e, c, **k: right(e, c, reach=2**20))
+    red(checks.replays_on_neighbours, KMEANS)
+
+
+def test_first_centres_from_the_records(monkeypatch):
+    seen = []
+    right = _fit.lattice_records
+
+    def peeking(X, lattice):
+        seen[:] = right(X, lattice)[-8:]
+        return np.array(right(X, lattice))
+
+    monkeypatch.setattr(_fit, "lattice_records", peeking)
+    monkeypatch.setattr(
+        _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
+    )
+    red(checks.replays_on_neighbours, LLOYD)
+
+
+def test_grid_from_the_records(monkeypatch):
+    """The number of cells from the true number of records."""
+    true_n, right, plan = [], _fit.total_weight, _grid.plan_grid
+    monkeypatch.setattr(_fit, "total_weight", lambda e: true_n.append(right(e)) or right(e))
+    monkeypatch.setattr(
+        _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
+    )
+    red(checks.replays_on_neighbours, KMEANS)
+
+
+def test_centres_without_records_left_out(monkeypatch):
+    """No noise where nothing is: the replay sees other releases."""
+    right = _noise.PureNoise.counts
+
+    def skipping(self, values, share, **words):
+        return np.where(values == 0, 0, right(self, values, share, **words))
+
+    monkeypatch.setattr(_noise.PureNoise, "counts", skipping)
+    red(checks.survives_an_audit_of_centres, 1.0, 4000, "grid")
 
 
 # Spends that are skipped, late or too small
@@ -113,11 +155,11 @@ def test_spend_after_the_release(estimator, monkeypatch):
 
 
 def test_half_the_spend(monkeypatch):
-    right = _noise.LaplaceNoise.event
+    right = _noise.PureNoise.event
     monkeypatch.setattr(
-        _noise.LaplaceNoise,
+        _noise.PureNoise,
         "event",
-        lambda self, purpose: right(_noise.LaplaceNoise(self.budget / 2), purpose),
+        lambda self, purpose: right(_noise.PureNoise(self.budget / 2), purpose),
     )
     red(checks.spends_before_it_draws, KMEANS)
 
@@ -150,18 +192,22 @@ def test_noise_from_a_fixed_seed_when_none_was_asked_for(estimator, monkeypatch)
 
 
 def test_no_noise_where_nothing_is(monkeypatch):
-    right = _noise.LaplaceNoise.add
+    right = _noise.PureNoise.pairs
 
-    def skipping(self, values, share, **words):
-        return np.where(values == 0, 0, right(self, values, share, **words))
+    def skipping(self, exact, share, **words):
+        noisy = right(self, exact, share, **words)
+        sums = np.where(exact.sums == 0, 0, noisy.sums)
+        return _noise.NoisyPairs(noisy.counts, sums, noisy.deviations)
 
-    monkeypatch.setattr(_noise.LaplaceNoise, "add", skipping)
+    monkeypatch.setattr(_noise.PureNoise, "pairs", skipping)
     red(checks.survives_an_audit_of_centres)
 
 
 def test_half_the_noise_in_centres(monkeypatch):
-    right = _noise.LaplaceNoise.scale
-    monkeypatch.setattr(_noise.LaplaceNoise, "scale", lambda *a, **k: right(*a, **k) / 3)
+    right = _noise.PureNoise.scales
+    monkeypatch.setattr(
+        _noise.PureNoise, "scales", lambda *a, **k: CountSum(*(s / 3 for s in right(*a, **k)))
+    )
     red(checks.survives_an_audit_of_centres)
 
 

@@ -5,9 +5,12 @@ Gaussian noise. Everything here is a function of public numbers. Units: the box 
 """
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-__all__ = ["MOST_ROUNDS", "CountSum", "lloyd_rounds", "split_pure", "split_zcdp"]
+__all__ = ["MOST_ROUNDS", "SPLITS", "CountSum", "Split", "lloyd_rounds", "split_pure", "split_zcdp"]
+
+Split = Literal["joint", "analytic", "equal"]
+SPLITS = ("joint", "analytic", "equal")
 
 SPREAD = 0.225  # typical distance of a record from its centre, in half box widths (Su et al.)
 TOLERANCE = 0.004  # largest squared error of a centre that a round should add (Su et al.)
@@ -45,7 +48,7 @@ def lloyd_rounds(n: float, columns: int, n_clusters: int, epsilon: float) -> int
     return int(min(max(epsilon / needed, FEWEST_ROUNDS), MOST_ROUNDS))
 
 
-def split_pure(epsilon: float, columns: int) -> CountSum:
+def split_pure(epsilon: float, columns: int, split: Split) -> CountSum:
     """Divide the epsilon of a round between counts and sums.
 
     Parameters
@@ -54,20 +57,23 @@ def split_pure(epsilon: float, columns: int) -> CountSum:
         Budget of the round: ``counts + sums`` of the result.
     columns : int
         Number of columns.
+    split : {"analytic", "equal"}
+        ``"equal"``: all columns and the count alike, as DP-KCCM; otherwise the division of Su et
+        al., which makes the centres' error least.
 
     Returns
     -------
     shares : CountSum
         Epsilon of the counts, and of all columns of the sums together.
     """
-    weight = _count_weight(columns)
+    weight = 1.0 if split == "equal" else _count_weight(columns)
     return CountSum(
         counts=epsilon * weight / (columns + weight),
         sums=epsilon * columns / (columns + weight),
     )
 
 
-def split_zcdp(rho: float, columns: int) -> CountSum:
+def split_zcdp(rho: float, columns: int, split: Split) -> CountSum:
     """Divide the rho of a round between counts and sums.
 
     Parameters
@@ -76,13 +82,15 @@ def split_zcdp(rho: float, columns: int) -> CountSum:
         Budget of the round: ``counts + sums`` of the result.
     columns : int
         Number of columns.
+    split : {"joint", "analytic", "equal"}
+        ``"equal"``: all columns and the count alike, as DP-KCCM; otherwise the ratio of FastLloyd.
 
     Returns
     -------
     shares : CountSum
         Rho of the counts, and of all columns of the sums together.
     """
-    weight = math.sqrt(4 * columns)
+    weight = columns if split == "equal" else math.sqrt(4 * columns)
     return CountSum(counts=rho / (1 + weight), sums=rho * weight / (1 + weight))
 
 

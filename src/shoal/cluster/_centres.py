@@ -33,6 +33,8 @@ def pack_spheres(n_clusters: int, columns: int, source: RandomSource) -> Floats:
         At least 2 a apart and a from the walls, for nearly the largest a that random placing
         finds (Su et al. 2016).
     """
+    if n_clusters == 1:
+        return np.zeros((1, columns))
     low, high = 0.0, 1.0
     best = uniforms((n_clusters, columns), source)
     for _ in range(HALVINGS):

@@ -1,111 +1,241 @@
-"""Two currencies for one estimator: pure epsilon with Laplace noise, rho with Gaussian noise.
+"""Two currencies for one estimator: pure epsilon, or rho of zero-concentrated privacy.
 
-Both add up over releases, so an estimator divides ``budget`` into shares without knowing which it
-is. A statistic is described by how far one record (added or removed) can move it: by at most
-``reach`` in each of ``columns`` entries.
+Both add up over releases, so a method divides ``budget`` into shares without knowing which it is.
+A method releases two kinds of things: counts, where one record changes one entry, and pairs (count
+and sum of offsets of each centre), where one record changes one row. ``unit`` is what one person
+can add to a count: 1, or more where records have weights or a person has several records
+(proofs/kmeans.md).
 """
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster._budget import CountSum, split_pure, split_zcdp
-from shoal.noise import RandomSource, discrete_gaussian, discrete_laplace
+from shoal.cluster._budget import CountSum, Split, split_pure, split_zcdp
+from shoal.engines import NearestStatistics
+from shoal.noise import RandomSource, box_norm, discrete_gaussian, discrete_laplace
+from shoal.noise.box_norm import MAX_COLUMNS
 from shoal.privacy import Event, PureEvent, ZCDPEvent, epsilon_to_zcdp
 
-__all__ = ["GaussianNoise", "LaplaceNoise", "Noise", "noise_for"]
+__all__ = ["Noise", "NoisyPairs", "PureNoise", "ZCDPNoise", "noise_for"]
 
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyPairs:
+    """Noisy counts and sums of offsets, and the standard deviation of their noise.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (k,)
+        Noisy counts.
+    sums : ndarray of int64, shape (k, d)
+        Noisy sums.
+    deviations : CountSum
+        Standard deviation of the noise of one count, and of one column of a sum.
+    """
+
+    counts: Integers
+    sums: Integers
+    deviations: CountSum
 
 
 class Noise(Protocol):
-    """What an estimator needs to know of its noise."""
+    """What a method needs to know of its noise."""
 
     @property
     def budget(self) -> float:
         """Total to divide into shares."""
 
+    @property
+    def shape(self) -> str:
+        """How offsets should be clipped for this noise: to a cube or to a ball."""
+
+    @property
+    def approximate(self) -> bool:
+        """Whether the promise needs a delta."""
+
     def event(self, purpose: str) -> Event:
         """Return the event that spends the whole budget."""
 
-    def split(self, share: float, columns: int) -> CountSum:
-        """Divide the share of a round of Lloyd."""
+    def scales(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
+        """Scale of the noise of pairs that cost ``share``."""
 
-    def scale(self, share: float, *, columns: int, reach: int) -> float:
-        """Scale of the noise that costs ``share``."""
+    def count_deviation(self, share: float, *, unit: int) -> float:
+        """Give the standard deviation of the noise of counts that cost ``share``."""
 
-    def deviation(self, share: float, *, columns: int, reach: int) -> float:
-        """Give the standard deviation of that noise in each entry, for post-processing."""
+    def log_kernel(self, gaps: Floats, share: float, *, unit: int) -> Floats:
+        """Give the log density, up to a constant, of noise of counts that cost ``share``."""
 
-    def add(
-        self, values: Integers, share: float, *, columns: int, reach: int, source: RandomSource
+    def count_tail(self, share: float, probability: float, *, unit: int) -> float:
+        """Give what the noise of a count exceeds with at most this probability."""
+
+    def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
+        """Give the standard deviations of the noise of pairs that cost ``share``."""
+
+    def counts(
+        self, values: Integers, share: float, *, unit: int, source: RandomSource
     ) -> Integers:
-        """Return the values with noise that costs ``share`` on every entry."""
+        """Return counts with noise on every entry, at the cost of ``share``."""
+
+    def pairs(
+        self, exact: NearestStatistics, share: float, *, reach: int, unit: int, source: RandomSource
+    ) -> NoisyPairs:
+        """Return counts and sums with noise on every entry, at the cost of ``share``."""
 
 
 @dataclass(frozen=True)
-class LaplaceNoise:
-    """Discrete Laplace noise; the currency is pure epsilon."""
+class PureNoise:
+    """Noise for pure epsilon: discrete Laplace, and the box norm for pairs.
+
+    A record changes a row of pairs by at most (1, reach, ..., reach): a box. Noise of the box's own
+    norm hides all of it at once and needs no division between counts and sums (``split="joint"``);
+    the published divisions use Laplace noise.
+    """
 
     budget: float
+    split: Split = "joint"
+
+    @property
+    def shape(self) -> str:
+        """How offsets should be clipped for this noise: to a cube or to a ball."""
+        return "cube"
+
+    @property
+    def approximate(self) -> bool:
+        """Whether the promise needs a delta."""
+        return False
 
     def event(self, purpose: str) -> Event:
         """Return the event that spends the whole budget."""
         return PureEvent(epsilon=self.budget, purpose=purpose)
 
-    def split(self, share: float, columns: int) -> CountSum:
-        """Divide the share of a round of Lloyd."""
-        return split_pure(share, columns)
+    def scales(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
+        """L1 sensitivity over its part of the share, or the sides of the box over all of it."""
+        if self.split == "joint":
+            blocks = _blocks(columns)
+            return CountSum(_up(blocks * unit / share), _up(blocks * unit * reach / share))
+        shares = split_pure(share, columns, self.split)
+        return CountSum(_up(unit / shares.counts), _up(columns * unit * reach / shares.sums))
 
-    def scale(self, share: float, *, columns: int, reach: int) -> float:
-        """L1 sensitivity over the share, rounded up so that the share stays an upper bound."""
-        return math.nextafter(columns * reach / share, math.inf)
+    def count_deviation(self, share: float, *, unit: int) -> float:
+        """Give the standard deviation of the noise of counts that cost ``share``."""
+        return math.sqrt(2) * unit / share
 
-    def deviation(self, share: float, *, columns: int, reach: int) -> float:
-        """Give the standard deviation of the noise in each entry."""
-        return math.sqrt(2) * self.scale(share, columns=columns, reach=reach)
+    def log_kernel(self, gaps: Floats, share: float, *, unit: int) -> Floats:
+        """Give the log density, up to a constant, of noise of counts that cost ``share``."""
+        return -np.abs(gaps) * (share / unit)
 
-    def add(
-        self, values: Integers, share: float, *, columns: int, reach: int, source: RandomSource
+    def count_tail(self, share: float, probability: float, *, unit: int) -> float:
+        """Give what the noise of a count exceeds with at most this probability."""
+        return 1.0 + unit / share * math.log(1 / (2 * probability))
+
+    def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
+        """Give the standard deviations of the noise of pairs that cost ``share``."""
+        scales = self.scales(share, columns=columns, reach=reach, unit=unit)
+        if self.split == "joint":
+            width = math.ceil((columns + 1) / _blocks(columns))
+            factor = math.sqrt((width + 1) * (width + 2) / 3)
+        else:
+            factor = math.sqrt(2)
+        return CountSum(factor * scales.counts, factor * scales.sums)
+
+    def counts(
+        self, values: Integers, share: float, *, unit: int, source: RandomSource
     ) -> Integers:
-        """Return the values with noise that costs ``share`` on every entry."""
-        scale = self.scale(share, columns=columns, reach=reach)
-        return values + discrete_laplace(values.shape, scale=scale, source=source)
+        """Return counts with noise on every entry, at the cost of ``share``."""
+        return values + discrete_laplace(values.shape, scale=_up(unit / share), source=source)
+
+    def pairs(
+        self, exact: NearestStatistics, share: float, *, reach: int, unit: int, source: RandomSource
+    ) -> NoisyPairs:
+        """Return counts and sums with noise on every entry, at the cost of ``share``."""
+        rows, columns = exact.sums.shape
+        sizes = {"columns": columns, "reach": reach, "unit": unit}
+        scales = self.scales(share, **sizes)
+        if self.split == "joint":
+            sides = np.array([scales.counts, *([scales.sums] * columns)])
+            parts = [part.tolist() for part in np.array_split(sides, _blocks(columns))]
+            noise = np.column_stack([box_norm(rows, scales=p, source=source) for p in parts])
+            noise_counts, noise_sums = noise[:, 0], noise[:, 1:]
+        else:
+            noise_counts = discrete_laplace((rows,), scale=scales.counts, source=source)
+            noise_sums = discrete_laplace((rows, columns), scale=scales.sums, source=source)
+        return NoisyPairs(
+            exact.counts + noise_counts,
+            exact.sums + noise_sums,
+            self.pair_deviations(share, **sizes),
+        )
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
-    """Discrete Gaussian noise; the currency is rho of zero-concentrated privacy."""
+class ZCDPNoise:
+    """Discrete Gaussian noise; the currency is rho of zero-concentrated privacy.
+
+    ``reach`` is the radius of the ball that offsets are clipped to, except with ``cube=True``,
+    where it is half the side of the cube that holds the records.
+    """
 
     budget: float
+    split: Split = "joint"
+    cube: bool = False
+
+    @property
+    def shape(self) -> str:
+        """How offsets should be clipped for this noise: to a cube or to a ball."""
+        return "cube" if self.cube else "ball"
+
+    @property
+    def approximate(self) -> bool:
+        """Whether the promise needs a delta."""
+        return True
 
     def event(self, purpose: str) -> Event:
         """Return the event that spends the whole budget."""
         return ZCDPEvent(rho=self.budget, purpose=purpose)
 
-    def split(self, share: float, columns: int) -> CountSum:
-        """Divide the share of a round of Lloyd."""
-        return split_zcdp(share, columns)
+    def scales(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
+        """L2 sensitivity over the square root of twice its part of the share."""
+        shares = split_zcdp(share, columns, self.split)
+        length = math.sqrt(columns) * reach if self.cube else reach
+        return CountSum(_sigma(unit, shares.counts), _sigma(unit * length, shares.sums))
 
-    def scale(self, share: float, *, columns: int, reach: int) -> float:
-        """L2 sensitivity over sqrt(2 share), rounded up so that the share stays an upper bound."""
-        # Two roundings up cover the error of the square root.
-        sigma = reach * math.sqrt(columns / (2 * share))
-        return math.nextafter(math.nextafter(sigma, math.inf), math.inf)
+    def count_deviation(self, share: float, *, unit: int) -> float:
+        """Give the standard deviation of the noise of counts that cost ``share``."""
+        return _sigma(unit, share)
 
-    def deviation(self, share: float, *, columns: int, reach: int) -> float:
-        """Give the largest standard deviation of the noise in each entry."""
-        return self.scale(share, columns=columns, reach=reach)
+    def log_kernel(self, gaps: Floats, share: float, *, unit: int) -> Floats:
+        """Give the log density, up to a constant, of noise of counts that cost ``share``."""
+        return -(gaps**2) * (share / unit**2)
 
-    def add(
-        self, values: Integers, share: float, *, columns: int, reach: int, source: RandomSource
+    def count_tail(self, share: float, probability: float, *, unit: int) -> float:
+        """Give what the noise of a count exceeds with at most this probability."""
+        return 1.0 + _sigma(unit, share) * NormalDist().inv_cdf(1 - probability)
+
+    def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
+        """Give the standard deviations of the noise of pairs that cost ``share``."""
+        return self.scales(share, columns=columns, reach=reach, unit=unit)
+
+    def counts(
+        self, values: Integers, share: float, *, unit: int, source: RandomSource
     ) -> Integers:
-        """Return the values with noise that costs ``share`` on every entry."""
-        sigma = self.scale(share, columns=columns, reach=reach)
-        return values + discrete_gaussian(values.shape, sigma=sigma, source=source)
+        """Return counts with noise on every entry, at the cost of ``share``."""
+        return values + discrete_gaussian(values.shape, sigma=_sigma(unit, share), source=source)
+
+    def pairs(
+        self, exact: NearestStatistics, share: float, *, reach: int, unit: int, source: RandomSource
+    ) -> NoisyPairs:
+        """Return counts and sums with noise on every entry, at the cost of ``share``."""
+        scales = self.scales(share, columns=exact.sums.shape[1], reach=reach, unit=unit)
+        counts = discrete_gaussian(exact.counts.shape, sigma=scales.counts, source=source)
+        sums = discrete_gaussian(exact.sums.shape, sigma=scales.sums, source=source)
+        return NoisyPairs(exact.counts + counts, exact.sums + sums, scales)
 
 
 def noise_for(epsilon: float, delta: float) -> Noise:
@@ -122,5 +252,19 @@ def noise_for(epsilon: float, delta: float) -> Noise:
         With the whole budget of that promise.
     """
     if delta > 0:
-        return GaussianNoise(epsilon_to_zcdp(epsilon, delta))
-    return LaplaceNoise(float(epsilon))
+        return ZCDPNoise(epsilon_to_zcdp(epsilon, delta))
+    return PureNoise(float(epsilon))
+
+
+def _blocks(columns: int) -> int:
+    # The sampler's widest box; blocks share epsilon, at hardly more noise than one wide box.
+    return math.ceil((columns + 1) / MAX_COLUMNS)
+
+
+def _up(scale: float) -> float:
+    # Products and quotients err by half an ulp each: two steps up keep the share an upper bound.
+    return math.nextafter(math.nextafter(scale, math.inf), math.inf)
+
+
+def _sigma(length: float, rho: float) -> float:
+    return _up(_up(length / math.sqrt(2 * rho)))

@@ -200,6 +200,20 @@ REGISTRY = (
         source="SIPU, T. Zhang et al., Data Mining and Knowledge Discovery 1(2), 1997",
     ),
     _plane(
+        "birch2",
+        (0.0, 1e6),
+        "55f795ee69c3cc4973548d9e39dc74116075d360e027cffb2e9573a431bf864a",
+        reason=_MILLION,
+        source="SIPU, T. Zhang et al., Data Mining and Knowledge Discovery 1(2), 1997",
+    ),
+    _plane(
+        "unbalance",
+        (0.0, 1e6),
+        "69b853bbcf3bef3f02033b6016931f3f53de454e646430844281d09bca228bea",
+        reason=_MILLION,
+        source="SIPU, M. Rezaei, P. Fränti, IEEE TKDE 28(8), 2016",
+    ),
+    _plane(
         "a2",
         (0.0, 65_535.0),
         "5a11d322945f9deea7bb67440b1cdf786de46217a463ef510cda87cacf3058ef",

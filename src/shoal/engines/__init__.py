@@ -1,5 +1,30 @@
 """Exact statistics of raw records on the lattice; no noise and no promise lives here."""
 
+from shoal.engines.array_engine import ArrayEngine
+from shoal.engines.engine import HALF, MOST_COLUMNS, MOST_WEIGHT, Engine, Kernel, Part
+from shoal.engines.grid import grid_cell, grid_counts, grid_edges
+from shoal.engines.magnitudes import magnitude_counts, magnitude_edges
 from shoal.engines.nearest import NearestStatistics, nearest_centres, nearest_statistics
+from shoal.engines.total_weight import total_weight
+from shoal.engines.tree import leaf_statistics, tree_counts
 
-__all__ = ["NearestStatistics", "nearest_centres", "nearest_statistics"]
+__all__ = [
+    "HALF",
+    "MOST_COLUMNS",
+    "MOST_WEIGHT",
+    "ArrayEngine",
+    "Engine",
+    "Kernel",
+    "NearestStatistics",
+    "Part",
+    "grid_cell",
+    "grid_counts",
+    "grid_edges",
+    "leaf_statistics",
+    "magnitude_counts",
+    "magnitude_edges",
+    "nearest_centres",
+    "nearest_statistics",
+    "total_weight",
+    "tree_counts",
+]

@@ -1,23 +1,27 @@
 """Nearest centres on the lattice: exact counts and sums, in any order of the records.
 
-Records and centres are integers of at most 2^19 in absolute value and d <= 8192, so every product
-and partial sum below is an integer under 2^53: float64 holds it exactly, whichever way a matrix
-product is ordered, and chunks add up to the same bits (MATH section 5; tests/engines).
+A record belongs to its nearest centre by exact squared distance, the lowest index among equals. So
+one record more or less changes one count by its weight and one row of sums by at most weight *
+reach, in each column (cube) or in Euclidean length (ball); without a reach by at most weight * 2^19
+in each column. shoal.engines.engine says why doubles are exact here.
 """
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
-__all__ = ["NearestStatistics", "nearest_centres", "nearest_statistics"]
+from shoal.engines._checks import lattice_points
+from shoal.engines._offset_sums import block_rows, check_clip, columns_of, offset_sums, part_rows
+from shoal.engines.array_engine import ArrayEngine, as_engine
+from shoal.engines.engine import HALF, Engine, Part
 
+__all__ = ["NearestKernel", "NearestStatistics", "nearest_centres", "nearest_statistics"]
+
+Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-CHUNK_VALUES = 1 << 18  # doubles of one block of distances: stays in cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,64 +31,156 @@ class NearestStatistics:
     Parameters
     ----------
     counts : ndarray of int64, shape (k,)
-        Records whose nearest centre it is.
+        Records whose nearest centre it is, with their weights.
     sums : ndarray of int64, shape (k, d)
-        Their column sums.
+        Sums of the records, or of their clipped offsets from the centre.
     """
 
     counts: Integers
     sums: Integers
 
 
-def nearest_statistics(records: Integers, centres: Integers) -> NearestStatistics:
+@dataclass(frozen=True, eq=False)
+class NearestKernel:
+    """Counts and sums around given centres, for one part of the records.
+
+    Parameters
+    ----------
+    centres : ndarray of int64, shape (k, d)
+        Lattice centres.
+    reach : int, default=None
+        Largest offset; None adds up the records themselves.
+    shape : {"cube", "ball"}, default="cube"
+        Whether ``reach`` bounds each column or the Euclidean length.
+    """
+
+    centres: Integers
+    reach: int | None = None
+    shape: str = "cube"
+
+    @property
+    def rows(self) -> int:
+        """Rows of a part above which it pays to split it."""
+        return part_rows(self._width)
+
+    def __call__(self, part: Part, /) -> tuple[Integers, Integers]:
+        """Give counts and sums of one part."""
+        return offset_sums(
+            part,
+            self._nearest,
+            self.centres,
+            reach=self.reach,
+            shape=self.shape,
+            rows=block_rows(self._width),
+        )
+
+    def labels(self, part: Part) -> npt.NDArray[np.int32]:
+        """Give the index of the nearest centre of each record of one part."""
+        labels = np.empty(len(part.records), dtype=np.int32)
+        start = 0
+        for block in part.blocks(block_rows(self._width)):
+            stop = start + len(block.records)
+            labels[start:stop] = self._nearest(columns_of(block.records))
+            start = stop
+        return labels
+
+    @property
+    def _width(self) -> int:
+        return sum(self.centres.shape) + 1
+
+    @functools.cached_property
+    def _slots(self) -> int:
+        """Power of two that leaves room for an index below a distance, or 0 if doubles do not."""
+        k, d = self.centres.shape
+        slots = 1 << (k - 1).bit_length()
+        return slots if 3 * d * HALF**2 * slots + k <= 2**53 else 0
+
+    @functools.cached_property
+    def _form(self) -> Floats:
+        """Matrix whose product with columns is slots * distance + index for each centre."""
+        k, d = self.centres.shape
+        form = np.empty((k, d + 1))
+        np.multiply(self.centres, -2.0, out=form[:, :d])
+        # ||x||^2 is the same for all centres, so it is left out of all distances.
+        form[:, d] = np.einsum("ij,ij->i", self.centres, self.centres)
+        if self._slots:
+            form *= self._slots
+            form[:, d] += np.arange(k)
+        return form
+
+    def _nearest(self, columns: Floats) -> npt.NDArray[np.intp]:
+        if not self._slots:
+            distances: Floats = columns.T @ self._form.T
+            places: npt.NDArray[np.intp] = distances.argmin(axis=1)
+            return places
+        # Distance and index are one number: the least has the lowest index among equals, and
+        # numpy finds a minimum faster than its place.
+        least: Floats = np.minimum.reduce(self._form @ columns, axis=0)
+        labels = least.astype(np.int64)
+        labels &= self._slots - 1
+        return labels.astype(np.intp, copy=False)
+
+
+def nearest_statistics(
+    engine: Engine | npt.NDArray[Any],
+    centres: npt.NDArray[Any],
+    *,
+    reach: int | None = None,
+    shape: str = "cube",
+) -> NearestStatistics:
     """Count and add up the records of each centre.
 
     Parameters
     ----------
-    records : ndarray of int64, shape (n, d)
+    engine : Engine, or ndarray of integers, shape (n, d)
         Lattice records, at most 2^19 in absolute value.
-    centres : ndarray of int64, shape (k, d)
+    centres : ndarray of integers, shape (k, d)
         Lattice centres, likewise.
+    reach : int, default=None
+        None adds up the records themselves; a number from 1 to 2^27 adds up clipped offsets from
+        the centre.
+    shape : {"cube", "ball"}, default="cube"
+        ``"cube"`` clips each column of an offset to -reach .. reach; ``"ball"`` shrinks an offset
+        longer than ``reach`` towards the centre, to whole lattice steps and no longer than that.
 
     Returns
     -------
     statistics : NearestStatistics
-        Exact counts and sums; a record counts once, for its nearest centre of lowest index.
+        Exact counts and sums; a record counts for its nearest centre of lowest index only.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from shoal.engines import nearest_statistics
-    >>> nearest_statistics(np.array([[0], [1], [9]]), np.array([[0], [10]])).sums.ravel().tolist()
+    >>> from shoal.engines import ArrayEngine, nearest_statistics
+    >>> records = ArrayEngine(np.array([[0], [1], [9]], dtype=np.int32))
+    >>> nearest_statistics(records, np.array([[0], [10]])).sums.ravel().tolist()
     [1, 9]
+    >>> nearest_statistics(records, np.array([[3], [10]]), reach=2).sums.ravel().tolist()
+    [-4, -1]
     """
-    k, d = centres.shape
-    counts = np.zeros(k, dtype=np.int64)
-    sums = np.zeros((k, d), dtype=np.int64)
-    for part, labels in _passes(records, centres):
-        counts += np.bincount(labels, minlength=k)
-        for column in range(d):
-            # Sums of one chunk stay under 2^53, so the doubles of bincount are exact.
-            sums[:, column] += np.bincount(labels, weights=part[:, column], minlength=k).astype(
-                np.int64
-            )
-    return NearestStatistics(counts, sums)
+    held = as_engine(engine)
+    kernel = NearestKernel(
+        lattice_points("centres", centres, held.columns), check_clip(reach, shape), shape
+    )
+    return NearestStatistics(*held.add_up(kernel))
 
 
-def nearest_centres(records: Integers, centres: Integers) -> npt.NDArray[np.int32]:
+def nearest_centres(
+    engine: ArrayEngine | npt.NDArray[Any], centres: npt.NDArray[Any]
+) -> npt.NDArray[np.int32]:
     """Find the nearest centre of each record.
 
     Parameters
     ----------
-    records : ndarray of int64, shape (n, d)
+    engine : ArrayEngine, or ndarray of integers, shape (n, d)
         Lattice records.
-    centres : ndarray of int64, shape (k, d)
+    centres : ndarray of integers, shape (k, d)
         Lattice centres.
 
     Returns
     -------
     labels : ndarray of int32, shape (n,)
-        Index of the nearest centre; the lowest among equals.
+        Index of the nearest centre; the lowest among equals. Raw-data output.
 
     Examples
     --------
@@ -93,26 +189,6 @@ def nearest_centres(records: Integers, centres: Integers) -> npt.NDArray[np.int3
     >>> nearest_centres(np.array([[4], [5], [6]]), np.array([[0], [10]])).tolist()
     [0, 0, 1]
     """
-    parts = [labels.astype(np.int32) for _, labels in _passes(records, centres)]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    # Finding the libraries takes milliseconds; numpy's has been loaded by now.
-    return ThreadpoolController()
-
-
-def _passes(
-    records: Integers, centres: Integers
-) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]]:
-    places = centres.astype(np.float64)
-    norms = np.einsum("ij,ij->i", places, places)
-    rows = max(1, CHUNK_VALUES // (centres.shape[0] + centres.shape[1]))
-    with _blas().limit(limits=1, user_api="blas"):
-        for start in range(0, len(records), rows):
-            part = records[start : start + rows].astype(np.float64)
-            distances = part @ places.T
-            distances *= -2.0
-            distances += norms  # ||x||^2 is the same for all centres
-            yield part, distances.argmin(axis=1)
+    held = ArrayEngine(engine) if isinstance(engine, np.ndarray) else engine
+    kernel = NearestKernel(lattice_points("centres", centres, held.columns))
+    return held.collect(kernel.labels, rows=kernel.rows)

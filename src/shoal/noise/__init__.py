@@ -1,5 +1,6 @@
 """Random sources, exact integer noise, and the public lattice that records are rounded to."""
 
+from shoal.noise.box_norm import box_norm
 from shoal.noise.discrete_gaussian import discrete_gaussian
 from shoal.noise.discrete_laplace import MAX_SCALE, discrete_laplace
 from shoal.noise.finite_precision import corrected_epsilon
@@ -18,6 +19,7 @@ __all__ = [
     "SecureSource",
     "SeededSource",
     "as_source",
+    "box_norm",
     "corrected_epsilon",
     "discrete_gaussian",
     "discrete_laplace",

@@ -1,0 +1,98 @@
+"""Exact statistics against scikit-learn's Lloyd iteration and numpy's bincount; their memory."""
+
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.cluster import KMeans
+from timing import Ratio, compare
+
+from shoal.engines import HALF, ArrayEngine, Part, grid_counts, nearest_statistics
+from shoal.engines.nearest import NearestKernel
+
+SHAPES = ((1_000_000, 8, 16), (100_000, 2, 100), (200_000, 50, 8))
+REACH = HALF // 4
+TURNS = 5
+
+
+def ratios() -> Iterator[Ratio]:
+    """Yield one ratio a line; targets are those the project set itself."""
+    rng = np.random.default_rng()
+    for n, d, k in SHAPES:
+        records = rng.integers(-HALF, HALF, (n, d), dtype=np.int32)
+        yield from _lloyd(records, records[:k].astype(np.int64))
+    points = rng.integers(-HALF, HALF, (10_000_000, 2), dtype=np.int32)
+    engine = ArrayEngine(points)
+    yield compare(
+        "grid_counts 10^7 x 2, 1024^2 cells / bincount",
+        lambda: grid_counts(engine, (1024, 1024)),
+        lambda: _bincount(points, 1024),
+        count=len(points),
+        target=0.5,
+        turns=TURNS,
+    )
+    yield _peak(
+        points[:1_000_000].repeat(4, axis=1), points[:16].astype(np.int64).repeat(4, axis=1)
+    )
+    yield _small(points[:10], points[:3].astype(np.int64))
+
+
+def _lloyd(records: np.ndarray, centres: np.ndarray) -> Iterator[Ratio]:
+    """Compare one pass with one of scikit-learn's iterations: ten of them, without the start."""
+    (n, d), k = records.shape, len(centres)
+    X, start, engine = records.astype(np.float64), centres.astype(np.float64), ArrayEngine(records)
+
+    def fit(rounds: int) -> None:
+        KMeans(k, init=start, n_init=1, tol=0, max_iter=rounds, algorithm="lloyd").fit(X)
+
+    runs: dict[str, Callable[[], object]] = {
+        "one": lambda: fit(1),
+        "eleven": lambda: fit(11),
+        "sums": lambda: nearest_statistics(engine, centres),
+        "cube": lambda: nearest_statistics(engine, centres, reach=REACH),
+        "ball": lambda: nearest_statistics(engine, centres, reach=REACH, shape="ball"),
+    }
+    best = dict.fromkeys(runs, float("inf"))
+    for _ in range(TURNS):
+        for name, run in runs.items():
+            begin = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - begin)
+    iteration = (best["eleven"] - best["one"]) / 10
+    for name, target in (("sums", 0.5), ("cube", None), ("ball", None)):
+        title = f"nearest {name} {n:.0e} x {d}, k = {k} / KMeans"
+        yield Ratio(title, best[name] / n * 1e9, iteration / n * 1e9, target)
+
+
+def _bincount(points: np.ndarray, cells: int) -> np.ndarray:
+    places = np.minimum((points + HALF) * cells >> 20, cells - 1)
+    return np.bincount(places[:, 0] * cells + places[:, 1], minlength=cells**2)
+
+
+def _peak(records: np.ndarray, centres: np.ndarray) -> Ratio:
+    """Megabytes that one pass allocates beside the records, and the records' own."""
+    engine = ArrayEngine(records)
+    tracemalloc.start()
+    nearest_statistics(engine, centres, reach=REACH, shape="ball")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return Ratio("nearest 10^6 x 8, peak MB / input", peak / 1e6, records.nbytes / 1e6, 2.0)
+
+
+def _small(records: np.ndarray, centres: np.ndarray) -> Ratio:
+    """Microseconds of a call on ten records, and those of its arithmetic plus 30."""
+    engine, part = ArrayEngine(records), Part(records)
+    calls = 2000
+
+    def whole() -> None:
+        for _ in range(calls):
+            nearest_statistics(engine, centres)
+
+    def arithmetic() -> None:
+        for _ in range(calls):
+            NearestKernel(centres)(part)
+
+    once = compare("small", whole, arithmetic, count=calls, turns=TURNS)
+    title = "nearest 10 x 2, k = 3, us / arithmetic + 30"
+    return Ratio(title, once.ours / 1e3, once.theirs / 1e3 + 30.0, 1.0)

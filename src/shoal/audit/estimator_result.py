@@ -1,0 +1,106 @@
+"""What the audit of an estimator found, pair by pair."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from shoal.audit.result import AuditResult
+from shoal.exceptions import ParameterError
+
+__all__ = ["EstimatorAudit"]
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorAudit:
+    """Lower bounds of epsilon on several pairs of tables; prints as a sentence for each.
+
+    Parameters
+    ----------
+    results : mapping of str to AuditResult
+        What was found on each pair, by its name. Each has the confidence of its pair alone.
+    confidence : float
+        Probability with which all bounds are true together.
+    delta : float
+        The delta of the claim, taken off before each bound.
+    claimed : float or None
+        Epsilon the estimator claims in its guarantee; None where it claims none.
+
+    Examples
+    --------
+    >>> from shoal.audit import Frequency
+    >>> often = Frequency(value=0.5, low=0.48, high=0.52)
+    >>> seldom = Frequency(value=0.1, low=0.08, high=0.12)
+    >>> found = AuditResult(1.386, 0.9995, 10_000, "total size >= 1", often, seldom)
+    >>> nothing = AuditResult(0.0, 0.9995, 10_000, "total size >= 1", often, often)
+    >>> pairs = {"corner": found, "empty cell": nothing}
+    >>> audit = EstimatorAudit(pairs, confidence=0.999, delta=0.0, claimed=1.0)
+    >>> audit.epsilon, audit.worst, audit.exceeds()
+    (1.386, 'corner', True)
+    >>> print(audit)
+    at 99.9% confidence for all pairs together (claimed: epsilon 1, delta 0)
+    corner: epsilon is at least 1.386, more than claimed (total size >= 1)
+    empty cell: epsilon is at least 0 (total size >= 1)
+    """
+
+    results: Mapping[str, AuditResult]
+    confidence: float
+    delta: float = 0.0
+    claimed: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an audit of nothing, and freeze the results."""
+        if not self.results:
+            raise ParameterError("results must hold at least one pair, got none")
+        object.__setattr__(self, "results", MappingProxyType(dict(self.results)))
+
+    @property
+    def worst(self) -> str:
+        """Name of the pair with the largest bound."""
+        return max(self.results, key=lambda name: self.results[name].epsilon)
+
+    @property
+    def epsilon(self) -> float:
+        """The largest of the bounds, which is a bound of the estimator's epsilon."""
+        return self.results[self.worst].epsilon
+
+    def exceeds(self, claimed: float | None = None) -> bool:
+        """Tell whether a bound shows that a claimed epsilon is too small.
+
+        Parameters
+        ----------
+        claimed : float, optional
+            Epsilon to compare with; that of the estimator's own guarantee by default.
+
+        Returns
+        -------
+        exceeds : bool
+            True if a bound is above the claim; False proves nothing.
+
+        Raises
+        ------
+        ParameterError
+            If there is no claim, or it is not a number >= 0.
+        """
+        claim = self.claimed if claimed is None else claimed
+        if claim is None:
+            raise ParameterError(
+                "claimed must be given, got None: the estimator itself claims no epsilon"
+            )
+        return self.results[self.worst].exceeds(claim)
+
+    def __str__(self) -> str:
+        claim = "nothing claimed"
+        if self.claimed is not None:
+            claim = f"claimed: epsilon {self.claimed:.4g}, delta {self.delta:.4g}"
+        lines = [f"at {100 * self.confidence:.10g}% confidence for all pairs together ({claim})"]
+        for name, result in self.results.items():
+            broken = self.claimed is not None and result.exceeds(self.claimed)
+            verdict = ", more than claimed" if broken else ""
+            lines.append(
+                f"{name}: epsilon is at least {result.epsilon:.4g}{verdict} ({result.event})"
+            )
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[type["EstimatorAudit"], tuple[object, ...]]:
+        # The read-only view of the results cannot be pickled itself.
+        return type(self), (dict(self.results), self.confidence, self.delta, self.claimed)

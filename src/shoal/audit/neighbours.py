@@ -1,0 +1,142 @@
+"""Neighbouring tables for the audit of an estimator: one has one record more than the other.
+
+Each pair puts that record where a mistake would show: in a corner, where it moves sums the most; in
+a cluster or a cell that is empty without it, where noise is easily forgotten; among equal records,
+where only counts change.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal import _numbers
+from shoal._bounds import public_box
+from shoal.exceptions import ParameterError
+
+__all__ = ["Neighbours", "neighbouring_datasets"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two tables of made-up records that differ in one record.
+
+    Parameters
+    ----------
+    name : str
+        Where the record was added, in a few words.
+    records : array-like of shape (n, d)
+        The table without the record; at least one row.
+    added : array-like of shape (d,)
+        The record that the other table has as well.
+
+    Examples
+    --------
+    >>> pair = Neighbours("at the end", records=[[0.0], [0.5]], added=[1.0])
+    >>> pair.with_added.ravel().tolist()
+    [1.0, 0.0, 0.5]
+    """
+
+    name: str
+    records: FloatArray
+    added: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check the fields, and copy the arrays."""
+        if not _numbers.text("name", self.name):
+            raise ParameterError("name must say where the record was added, got ''")
+        records, added = _finite("records", self.records, 2), _finite("added", self.added, 1)
+        if records.shape[1] != added.size:
+            raise ParameterError(
+                "added must have as many columns as records, "
+                f"got {added.size} and {records.shape[1]}"
+            )
+        object.__setattr__(self, "records", records)
+        object.__setattr__(self, "added", added)
+
+    @property
+    def with_added(self) -> FloatArray:
+        """The table with the record."""
+        # As its first row: the order promises nothing, and centres taken from the first rows show.
+        return np.vstack([self.added, self.records])
+
+
+def neighbouring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iterator[Neighbours]:
+    """Yield the pairs that an audit tries by default.
+
+    Parameters
+    ----------
+    bounds : tuple (low, high)
+        Public box, two numbers or one value per column in each.
+    n : int, default=50
+        Number of records of the larger tables; the smaller ones have one or two.
+    columns : int, default=2
+        Number of columns.
+
+    Yields
+    ------
+    pair : Neighbours
+        Named; always the same pairs for the same parameters.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> for pair in neighbouring_datasets((-1.0, 1.0)):
+    ...     print(f"{pair.name}: {len(pair.records)}")
+    corner, one other in the opposite one: 1
+    beside one equal record: 1
+    corner, two others in the middle: 2
+    corner, many others in the middle: 50
+    empty cluster: 50
+    empty cell: 50
+    beside duplicates: 50
+    """
+    _numbers.count("n", n)
+    _numbers.count("columns", columns)
+    low, high = public_box(bounds, columns)
+
+    def at(*places: float) -> FloatArray:
+        """Points of the diagonal: 0 is the low corner, 1 the high one."""
+        return low + np.array(places)[:, None] * (high - low)
+
+    yield Neighbours("corner, one other in the opposite one", at(0.0), high)
+    yield Neighbours("beside one equal record", at(1.0), high)
+    yield Neighbours("corner, two others in the middle", at(0.5, 0.5), high)
+    yield Neighbours("corner, many others in the middle", at(*[0.5] * n), high)
+    yield Neighbours("empty cluster", at(*[0.125] * n), at(0.875)[0])
+    # Spread over the lower half of each column, so that a grid has many cells with a record.
+    spread = low + 0.5 * _spread(n, columns) * (high - low)
+    yield Neighbours("empty cell", spread, at(0.7)[0])
+    yield Neighbours("beside duplicates", at(*[0.75] * n), at(0.75)[0])
+
+
+def _spread(n: int, columns: int) -> FloatArray:
+    """Points in the unit cube that fill it evenly, without a random draw."""
+    # Multiples of square roots of primes modulo 1 (Richtmyer's sequence).
+    primes: list[int] = []
+    candidate = 2
+    while len(primes) < columns:
+        if all(candidate % prime for prime in primes):
+            primes.append(candidate)
+        candidate += 1
+    steps = np.arange(1, n + 1, dtype=np.float64)
+    return np.outer(steps, np.sqrt(np.array(primes, dtype=np.float64))) % 1.0
+
+
+def _finite(name: str, values: Any, dimensions: int) -> FloatArray:
+    rule = f"{name} must be finite numbers with {dimensions} dimensions and at least one record"
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{rule}, got {type(values).__name__}") from None
+    if array.ndim != dimensions or array.size == 0 or not np.isfinite(array).all():
+        raise ParameterError(f"{rule}, got shape {array.shape}")
+    return array

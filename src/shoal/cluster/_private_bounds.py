@@ -1,0 +1,70 @@
+"""Bounds learned from the records under their own share of the budget.
+
+Each column is counted in bins between powers of two, by sign; the bins of the noisy counts that
+noise alone would hardly reach say between which powers of two the column lies. One record is in one
+bin of each column, so each column costs the share over the number of columns.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal._bounds import Box
+from shoal.cluster._noise import Noise
+from shoal.engines import magnitude_counts, magnitude_edges
+from shoal.noise import RandomSource
+
+__all__ = ["private_box"]
+
+Floats = npt.NDArray[np.float64]
+
+FALSE_BINS = 0.01  # probability that noise alone puts any bin above the threshold
+
+
+def private_box(
+    X: Floats,
+    weights: npt.NDArray[np.int32] | None,
+    noise: Noise,
+    share: float,
+    *,
+    unit: int,
+    source: RandomSource,
+) -> Box:
+    """Find a box that holds nearly all records.
+
+    Parameters
+    ----------
+    X : ndarray of float64, shape (n, d)
+        Records.
+    weights : ndarray of int32, shape (n,) or None
+        Their integer weights.
+    noise : Noise
+        The currency.
+    share : float
+        What the box costs.
+    unit : int
+        What one person can add to a count.
+    source : RandomSource
+        Where random words come from.
+
+    Returns
+    -------
+    box : Box
+        Its sides are powers of two, or 0; a column whose bins all look empty gets a box around 0.
+    """
+    columns = X.shape[1]
+    exact = magnitude_counts(X, weights)
+    per_column = share / columns
+    noisy = noise.counts(exact, per_column, unit=unit, source=source)
+    threshold = noise.count_tail(per_column, FALSE_BINS / noisy.size, unit=unit)
+    edges = magnitude_edges()
+    low, high = np.empty(columns), np.empty(columns)
+    for column, counts in enumerate(noisy):
+        filled = np.flatnonzero(counts > threshold)
+        if filled.size:
+            low[column], high[column] = edges[filled[0]], edges[filled[-1] + 1]
+        else:
+            # Too few records to be sure of any bin: both signs, up to the likeliest magnitude.
+            magnitude = counts + counts[::-1]
+            high[column] = edges[len(counts) // 2 + magnitude[len(counts) // 2 :].argmax() + 1]
+            low[column] = -high[column]
+    return Box(low, high)

@@ -1,0 +1,176 @@
+"""The engine for records in memory: parts on threads.
+
+numpy leaves the interpreter free while it computes, so threads share the records without copying
+them. Each part gives exact integers, hence the same bits for any number of threads and of parts.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.engines._blas import one_blas_thread
+from shoal.engines._checks import whole
+from shoal.engines.engine import HALF, MOST_COLUMNS, MOST_ROWS, MOST_WEIGHT, Engine, Kernel, Part
+from shoal.exceptions import DataError, DataTypeError
+
+__all__ = ["ArrayEngine", "as_engine"]
+
+Integers = npt.NDArray[np.int64]
+
+MOST_THREADS = 1024
+# Up to so many rows a product is too small for BLAS to spread (2^18 multiplications, up to 4096
+# columns times centres) or too short to matter, and setting its threads would take longer.
+FEW = 64
+
+
+class ArrayEngine:
+    """Exact statistics of an array of lattice records.
+
+    Parameters
+    ----------
+    records : ndarray of integers, shape (n, d)
+        Lattice records, at most 2^19 in absolute value; at most 8192 columns. Used in place where
+        they are int32 and contiguous, copied once otherwise.
+    weights : ndarray of integers, shape (n,), default=None
+        How often each record counts, 0 to 256; None is once each.
+    threads : int, default=None
+        How many threads may work; None takes as many as the process may use.
+    rows : int, default=None
+        Largest number of rows of a part; None lets each kernel choose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import ArrayEngine, total_weight
+    >>> total_weight(ArrayEngine(np.array([[1, 2], [3, 4]]), np.array([1, 5])))
+    6
+    """
+
+    def __init__(
+        self,
+        records: npt.NDArray[Any],
+        weights: npt.NDArray[Any] | None = None,
+        *,
+        threads: int | None = None,
+        rows: int | None = None,
+    ) -> None:
+        if records.ndim != 2:
+            raise DataError(f"records must have 2 dimensions, got {records.ndim}")
+        if not 1 <= records.shape[1] <= MOST_COLUMNS:
+            raise DataError(
+                f"records must have 1 to {MOST_COLUMNS} columns, got {records.shape[1]}"
+            )
+        self._records = _small_integers("records", records, -HALF, HALF)
+        self._weights = None
+        if weights is not None:
+            if weights.shape != records.shape[:1]:
+                raise DataError("weights must be one number for each record: pass shape (n,)")
+            self._weights = _small_integers("weights", weights, 0, MOST_WEIGHT)
+        self._threads = None if threads is None else whole("threads", threads, MOST_THREADS)
+        self._rows = None if rows is None else whole("rows", rows, MOST_ROWS)
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a record."""
+        return int(self._records.shape[1])
+
+    def add_up(self, kernel: Kernel) -> tuple[Integers, ...]:
+        """Give the sum of a kernel's results over all records.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            What to compute of each part.
+
+        Returns
+        -------
+        totals : tuple of ndarray of int64
+            The same for any threads and rows.
+        """
+        totals: list[Integers] = []
+        lock = threading.Lock()
+
+        def add(start: int, stop: int) -> None:
+            results = kernel(self._part(start, stop))
+            with lock:
+                if not totals:
+                    totals.extend(results)
+                    return
+                for total, result in zip(totals, results, strict=True):
+                    np.add(total, result, out=total)
+
+        self._run(add, kernel.rows)
+        return tuple(totals)
+
+    def collect(
+        self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int
+    ) -> npt.NDArray[np.int32]:
+        """Give a number for each record, in the records' order.
+
+        Parameters
+        ----------
+        function : callable
+            Numbers of the records of one part.
+        rows : int
+            Rows of a part above which it pays to split it.
+
+        Returns
+        -------
+        numbers : ndarray of int32, shape (n,)
+            One for each record: raw-data output, for the curator only.
+        """
+        numbers = np.empty(len(self._records), dtype=np.int32)
+
+        def fill(start: int, stop: int) -> None:
+            numbers[start:stop] = function(self._part(start, stop))
+
+        self._run(fill, rows)
+        return numbers
+
+    def _part(self, start: int, stop: int) -> Part:
+        weights = None if self._weights is None else self._weights[start:stop]
+        return Part(self._records[start:stop], weights)
+
+    def _run(self, job: Callable[[int, int], None], rows: int) -> None:
+        count = len(self._records)
+        rows = self._rows or rows
+        if count <= rows:
+            with nullcontext() if count <= FEW else one_blas_thread():
+                job(0, count)
+            return
+        threads = self._threads or _usable_threads()
+        # Equal parts, as many for each thread.
+        parts = threads * -(-count // (threads * rows))
+        ends = [count * i // parts for i in range(parts + 1)]
+        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(job, ends[:-1], ends[1:]):
+                pass
+
+
+def as_engine(records: "Engine | npt.NDArray[Any]") -> Engine:
+    """Wrap an array of lattice records; leave an engine as it is."""
+    return ArrayEngine(records) if isinstance(records, np.ndarray) else records
+
+
+def _small_integers(
+    name: str, values: npt.NDArray[Any], low: int, high: int
+) -> npt.NDArray[np.int32]:
+    if values.dtype.kind not in "iu":
+        raise DataTypeError(f"{name} must be integers, got {values.dtype}: encode them first")
+    # The limits hold up the exactness of every sum, so they are looked at once, here.
+    if values.size and not (low <= values.min() and values.max() <= high):
+        raise DataError(f"{name} must lie between {low} and {high}: encode them first")
+    return np.ascontiguousarray(values, dtype=np.int32)
+
+
+def _usable_threads() -> int:
+    # Containers and batch systems give a process fewer processors than the machine has.
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

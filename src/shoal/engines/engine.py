@@ -1,0 +1,114 @@
+"""What an engine is: records in parts, and kernels whose results add up.
+
+A kernel turns one part of the records into integers; the statistic is the sum over all parts. The
+integers are exact, so the sum is the same whatever the parts are, whoever computes them and in
+whatever order. An engine holds the records and decides just that: the parts, the threads, the
+machines. Kernels know nothing of engines, and engines nothing of what is added up.
+
+Why it is exact. Columns of records and centres are integers of at most 2^19 in absolute value,
+offsets between two of them at most 2^20, weights at most 2^8, and there are at most 8192 = 2^13
+columns. So
+
+* a product of a record and a centre is at most 2^51, with all its partial sums; three of them,
+  which is what a distance takes, stay below 2^53; the squared length of an offset is at most 2^53;
+* weighted sums over a part of at most 2^24 rows are at most 2^52.
+
+Doubles hold all integers up to 2^53, so matrix products and sums in doubles are exact in any order.
+Sums over parts are int64, which suffices for 2^34 rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.exceptions import DataError
+
+__all__ = ["HALF", "MOST_COLUMNS", "MOST_ROWS", "MOST_WEIGHT", "Engine", "Kernel", "Part"]
+
+Integers = npt.NDArray[np.int64]
+
+HALF = 2**19  # lattice records lie in -HALF .. HALF
+MOST_COLUMNS = 2**13
+MOST_WEIGHT = 2**8
+MOST_ROWS = 2**24  # of one part
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of the records.
+
+    Parameters
+    ----------
+    records : ndarray of int32, shape (rows, d)
+        Lattice records, at most 2^19 in absolute value; at most 2^24 rows.
+    weights : ndarray of int32, shape (rows,), default=None
+        How often each record counts, 0 to 2^8; None is once each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import Part
+    >>> part = Part(np.zeros((5, 2), dtype=np.int32))
+    >>> [len(block.records) for block in part.blocks(2)]
+    [2, 2, 1]
+    """
+
+    records: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.int32] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.records) > MOST_ROWS:
+            raise DataError(f"records of one part must have at most {MOST_ROWS} rows: split them")
+
+    def blocks(self, rows: int) -> Iterator["Part"]:
+        """Cut the part into blocks that fit in cache.
+
+        Parameters
+        ----------
+        rows : int
+            Largest number of rows of a block.
+
+        Yields
+        ------
+        block : Part
+            The next rows; none for an empty part.
+        """
+        if len(self.records) <= rows:
+            if len(self.records):
+                yield self
+            return
+        for start in range(0, len(self.records), rows):
+            weights = None if self.weights is None else self.weights[start : start + rows]
+            yield Part(self.records[start : start + rows], weights)
+
+
+class Kernel(Protocol):
+    """A statistic that adds up over parts: a frozen dataclass that pickles.
+
+    Shapes of its results depend on public values only, so that an empty part gives zeros.
+    """
+
+    @property
+    def rows(self) -> int:
+        """Rows of a part above which it pays to split it, from public sizes alone."""
+        ...
+
+    def __call__(self, part: Part, /) -> tuple[Integers, ...]:
+        """Give the statistic of one part."""
+        ...
+
+
+class Engine(Protocol):
+    """Whoever holds the records."""
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a record."""
+        ...
+
+    def add_up(self, kernel: Kernel) -> tuple[Integers, ...]:
+        """Give the sum of a kernel's results over all records."""
+        ...

@@ -1,0 +1,181 @@
+"""Counts of the records in the cells of a public grid.
+
+A column of -half .. half is cut into m equal cells by integers alone:
+
+    cell of x = floor((x + half) * m / (2 * half)),   and m - 1 for x = half.
+
+Cell i is the half-open interval from ``-half + 2 * half * i / m`` to the next such edge; the last
+one is closed. Records beyond -half .. half count in the outermost cells. One record more or less
+changes one count, by its weight.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.engines._checks import whole
+from shoal.engines._offset_sums import BLOCK_VALUES
+from shoal.engines.array_engine import as_engine
+from shoal.engines.engine import HALF, Engine, Part
+from shoal.exceptions import ParameterError
+
+__all__ = ["MOST_CELLS", "GridKernel", "cell_counts", "grid_cell", "grid_counts", "grid_edges"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+MOST_CELLS = 2**24
+
+
+@dataclass(frozen=True)
+class GridKernel:
+    """Counts in the cells of a grid, for one part of the records.
+
+    Parameters
+    ----------
+    cells : tuple of int
+        Cells of each column.
+    half : int
+        Half the width of the grid, in lattice steps.
+    """
+
+    cells: tuple[int, ...]
+    half: int
+
+    @property
+    def rows(self) -> int:
+        """Rows of a part above which it pays to split it."""
+        # Each part adds a table of all cells, so it should be longer than that.
+        return min(max(4 * math.prod(self.cells), 1 << 16), 1 << 23)
+
+    def __call__(self, part: Part, /) -> tuple[Integers]:
+        """Give the counts of one part, cell by cell in C order."""
+        places = np.empty(len(part.records), dtype=np.intp)
+        start = 0
+        for block in part.blocks(BLOCK_VALUES // 8):
+            stop = start + len(block.records)
+            places[start:stop] = self._places(block.records)
+            start = stop
+        return (cell_counts(places, part.weights, math.prod(self.cells)),)
+
+    def _places(self, records: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+        places = grid_cell(records[:, 0], self.cells[0], self.half)
+        for j, cells in enumerate(self.cells[1:], start=1):
+            places *= cells
+            places += grid_cell(records[:, j], cells, self.half)
+        return places
+
+
+def cell_counts(
+    places: npt.NDArray[np.intp], weights: npt.NDArray[np.int32] | None, cells: int
+) -> Integers:
+    """Add up the weights at each place."""
+    if weights is None:
+        return np.bincount(places, minlength=cells).astype(np.int64, copy=False)
+    # Weights of a part add up to at most 2^32: the doubles of bincount are exact.
+    return np.bincount(places, weights=weights, minlength=cells).astype(np.int64)
+
+
+def grid_cell(values: npt.NDArray[Any], cells: int, half: int = HALF) -> npt.NDArray[Any]:
+    """Find the cell of each value of one column.
+
+    Parameters
+    ----------
+    values : ndarray of int32 or int64
+        Lattice values.
+    cells : int
+        Number of cells, at most 2 * half.
+    half : int, default=2**19
+        The column is -half .. half.
+
+    Returns
+    -------
+    cell : ndarray of int32 or int64
+        From 0 to cells - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import grid_cell
+    >>> grid_cell(np.array([-4, -1, 0, 3, 4, 9]), 4, half=4).tolist()
+    [0, 1, 2, 3, 3, 3]
+    """
+    # As cells <= 2 * half, the last value but one falls in the last cell, and stands in for it.
+    low, high = -half, half - 1
+    cell: npt.NDArray[Any] = np.clip(values, low, high)
+    if 2 * half * cells > 2**31:
+        cell = cell.astype(np.int64, copy=False)
+    cell += half
+    cell *= cells
+    if half & (half - 1):
+        cell //= 2 * half
+    else:
+        cell >>= half.bit_length()
+    return cell
+
+
+def grid_edges(cells: int, half: int = HALF) -> Floats:
+    """Give the edges of the cells of one column.
+
+    Parameters
+    ----------
+    cells : int
+        Number of cells.
+    half : int, default=2**19
+        The column is -half .. half.
+
+    Returns
+    -------
+    edges : ndarray of float64, shape (cells + 1,)
+        In lattice steps; the midpoint of cell i is the mean of edges i and i + 1.
+
+    Examples
+    --------
+    >>> from shoal.engines import grid_edges
+    >>> grid_edges(4, half=10).tolist()
+    [-10.0, -5.0, 0.0, 5.0, 10.0]
+    """
+    edges: Floats = np.arange(cells + 1) * (2 * half) / cells - half
+    return edges
+
+
+def grid_counts(
+    engine: Engine | npt.NDArray[Any], cells: tuple[int, ...], half: int = HALF
+) -> Integers:
+    """Count the records in each cell of a grid.
+
+    Parameters
+    ----------
+    engine : Engine, or ndarray of integers, shape (n, d)
+        Lattice records.
+    cells : tuple of int
+        Cells of each column, 1 to 2 * half; at most 2^24 in all.
+    half : int, default=2**19
+        The grid covers -half .. half in each column, at most 2^19.
+
+    Returns
+    -------
+    counts : ndarray of int64, shape cells
+        Exact counts, with weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import grid_counts
+    >>> grid_counts(np.array([[-4, 1], [3, 2], [4, 4]]), (2, 2), half=4).tolist()
+    [[0, 1], [0, 2]]
+    """
+    held = as_engine(engine)
+    half = whole("half", half, HALF)
+    if len(cells) != held.columns:
+        raise ParameterError(f"cells must have {held.columns} entries, got {len(cells)}")
+    cells = tuple(whole(f"cells[{j}]", value, 2 * half) for j, value in enumerate(cells))
+    if math.prod(cells) > MOST_CELLS:
+        raise ParameterError(
+            f"cells must be at most {MOST_CELLS} in all, got {math.prod(cells)}: take fewer"
+        )
+    (counts,) = held.add_up(GridKernel(cells, half))
+    return counts.reshape(cells)

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from shoal.audit import Neighbours, neighbouring_datasets
+from shoal.exceptions import MissingBoundsError, ParameterError
+
+BOXES = [((-1.0, 1.0), 1), ((-1.0, 1.0), 2), (([0.0, 5.0, -2.0], [1.0, 9.0, -1.0]), 3)]
+
+
+@pytest.mark.parametrize(("bounds", "columns"), BOXES)
+def test_records_lie_in_the_box_and_names_differ(bounds, columns):
+    pairs = list(neighbouring_datasets(bounds, columns=columns))
+    low, high = np.broadcast_to(bounds[0], columns), np.broadcast_to(bounds[1], columns)
+    for pair in pairs:
+        assert pair.with_added.shape == (len(pair.records) + 1, columns)
+        assert ((low <= pair.with_added) & (pair.with_added <= high)).all()
+        # The same records in both tables, and one more.
+        without, with_added = (sorted(t.tolist()) for t in (pair.records, pair.with_added))
+        with_added.remove(pair.added.tolist())
+        assert with_added == without
+    assert len({pair.name for pair in pairs}) == len(pairs)
+    assert {len(pair.records) for pair in pairs} == {1, 2, 50}
+
+
+def test_each_pair_is_what_its_name_says():
+    pairs = {pair.name: pair for pair in neighbouring_datasets((0.0, 1.0), n=20)}
+    for name, pair in pairs.items():
+        if name.startswith("corner"):
+            assert (pair.added == 1.0).all()
+    gaps = {name: np.linalg.norm(pair.records - pair.added, axis=1) for name, pair in pairs.items()}
+    assert (gaps["empty cluster"] > 1.0).all()
+    assert (gaps["beside duplicates"] == 0.0).all()
+    assert (gaps["beside one equal record"] == 0.0).all()
+    # Cells of a fifth of the box: none of the others shares one with the added record.
+    cells = np.floor(5 * pairs["empty cell"].records)
+    assert (cells != np.floor(5 * pairs["empty cell"].added)).any(axis=1).all()
+    assert len(np.unique(cells, axis=0)) >= 8
+
+
+def test_the_same_pairs_every_time():
+    one, two = (list(neighbouring_datasets((-3.0, 8.0), n=7, columns=4)) for _ in range(2))
+    for a, b in zip(one, two, strict=True):
+        assert a.name == b.name
+        assert (a.with_added == b.with_added).all()
+
+
+def test_the_record_comes_first():
+    pair = Neighbours("front", records=[[0.0, 0.0]], added=[1.0, 2.0])
+    assert pair.with_added.tolist() == [[1.0, 2.0], [0.0, 0.0]]
+
+
+def test_tables_are_copies():
+    records = np.zeros((2, 1))
+    pair = Neighbours("copy", records=records, added=[1.0])
+    records += 1.0
+    assert (pair.records == 0.0).all()
+
+
+@pytest.mark.parametrize("records", [[], [1.0], [[np.nan]], [["a"]], [[]], None, [[1.0], [1, 2]]])
+def test_records_that_are_no_table(records):
+    with pytest.raises(ParameterError, match="records must be finite numbers with 2 dimensions"):
+        Neighbours("odd", records=records, added=[1.0])
+
+
+@pytest.mark.parametrize("added", [[], 1.0, [[1.0]], [np.inf], "a", None])
+def test_added_that_is_no_record(added):
+    with pytest.raises(ParameterError, match="added must be finite numbers with 1 dimension"):
+        Neighbours("odd", records=[[1.0]], added=added)
+
+
+def test_other_mistakes():
+    with pytest.raises(ParameterError, match="as many columns as records, got 2 and 1"):
+        Neighbours("odd", records=[[1.0]], added=[1.0, 2.0])
+    with pytest.raises(ParameterError, match="name must"):
+        Neighbours("", records=[[1.0]], added=[1.0])
+    with pytest.raises(ParameterError, match="n must be a whole number"):
+        next(neighbouring_datasets((0.0, 1.0), n=0))
+    with pytest.raises(ParameterError, match="columns must be a whole number"):
+        next(neighbouring_datasets((0.0, 1.0), columns=1.5))
+    with pytest.raises(MissingBoundsError):
+        next(neighbouring_datasets(None))

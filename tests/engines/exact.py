@@ -1,0 +1,63 @@
+"""The statistics again, with Python's integers and one record at a time."""
+
+import math
+
+HALF = 2**19
+
+
+def nearest(records, centres):
+    """Index of the nearest centre of each record, the lowest among equals."""
+    labels = []
+    for record in records.tolist():
+        distances = [
+            sum((a - b) ** 2 for a, b in zip(record, centre, strict=True))
+            for centre in centres.tolist()
+        ]
+        labels.append(distances.index(min(distances)))
+    return labels
+
+
+def codes(records, planes, cuts):
+    """Code of each record."""
+    return [
+        sum(
+            (sum(a * b for a, b in zip(plane, record, strict=True)) > cut) << level
+            for level, (plane, cut) in enumerate(zip(planes.tolist(), cuts.tolist(), strict=True))
+        )
+        for record in records.tolist()
+    ]
+
+
+def clipped(offset, reach, shape):
+    """One offset after clipping."""
+    if shape == "cube":
+        return [max(-reach, min(reach, value)) for value in offset]
+    square = sum(value**2 for value in offset)
+    if square <= reach**2:
+        return offset
+    factor = reach * (1 - 2**-50) / math.sqrt(square)
+    shrunk = [math.trunc(value * factor) for value in offset]
+    # What the library promises, in integers: within reach, and nowhere a whole step too short.
+    assert sum(value**2 for value in shrunk) <= reach**2
+    length = math.sqrt(square)
+    assert all(
+        abs(a) > abs(b) * reach / length - 1.001 for a, b in zip(shrunk, offset, strict=True)
+    )
+    return shrunk
+
+
+def statistics(records, labels, anchors, *, weights=None, reach=None, shape="cube"):
+    """Counts and sums by label; label -1 is left out."""
+    counts = [0] * len(anchors)
+    sums = [[0] * anchors.shape[1] for _ in anchors]
+    weights = [1] * len(records) if weights is None else weights.tolist()
+    for record, label, weight in zip(records.tolist(), labels, weights, strict=True):
+        if label < 0:
+            continue
+        value = record
+        if reach is not None:
+            anchor = anchors[label].tolist()
+            value = clipped([a - b for a, b in zip(record, anchor, strict=True)], reach, shape)
+        counts[label] += weight
+        sums[label] = [a + weight * b for a, b in zip(sums[label], value, strict=True)]
+    return counts, sums
