@@ -2,6 +2,9 @@
 
 import itertools
 
+import kmeans
+
+import engines
 import noise
 import remap
 import reports
@@ -11,10 +14,13 @@ def main() -> None:
     """Print one line a comparison."""
     print(f"{'ours / theirs':<48}{'ours ns':>9}{'theirs':>9}{'ratio':>8}")
     missed = 0
-    for ratio in itertools.chain(noise.ratios(), remap.ratios(), reports.ratios()):
-        print(ratio)
+    rooms = (noise, remap, reports, engines, kmeans)
+    for ratio in itertools.chain.from_iterable(room.ratios() for room in rooms):
+        print(ratio, flush=True)
         missed += ratio.target is not None and ratio.value < ratio.target
     print(f"{missed} target(s) missed")
+    for note in kmeans.notes():
+        print(note, flush=True)
 
 
 if __name__ == "__main__":

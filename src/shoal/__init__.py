@@ -24,6 +24,7 @@ _ROOMS = {
     "Release": "privacy",
     "SphericalLaplace": "mechanisms",
     "SquareWave": "mechanisms",
+    "audit_estimator": "audit",
     "epsilon_lower_bound": "audit",
     "label_on_device": "reports",
     "metric_epsilon_lower_bound": "audit",

@@ -68,7 +68,7 @@ def recording():
     def listen(name, real):
         def wrapped(*size, source, **scale):
             shape = size[0] if isinstance(size[0], tuple) else size
-            (width,) = scale.values()
+            width = next(iter(scale.values()))
             if name == "box_norm":
                 widths = tuple(map(float, width))
                 tape.entries.append(Draw(name, (*shape, len(widths)), max(widths), widths))

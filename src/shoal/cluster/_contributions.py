@@ -67,7 +67,10 @@ def bounded_contributions(
 
 
 def _column(name: str, values: Any, n: int) -> npt.NDArray[Any]:
-    column = np.asarray(values)
+    try:
+        column = np.asarray(values)
+    except ValueError:  # rows of different lengths; numpy's words may hold values
+        column = np.empty(())
     if column.ndim != 1 or len(column) != n:
         raise DataError(f"{name} must have one entry for each of the {n} rows of X")
     return column
@@ -85,9 +88,13 @@ def _weights(sample_weight: Any, n: int, limit: float) -> npt.NDArray[np.int32]:
 
 def _first_rows(users: npt.NDArray[Any], most: int) -> npt.NDArray[np.intp]:
     try:
+        # What is missing is not even equal to itself, and would make one user of many.
+        known = bool(np.equal(users, users).all())
         _, inverse = np.unique(users, return_inverse=True)
     except TypeError:
-        raise DataError("user_ids must be of one kind, numbers or text") from None
+        known = False
+    if not known:
+        raise DataError("user_ids must be all numbers or all text, none of them missing")
     order = np.argsort(inverse, kind="stable")
     grouped = inverse[order]
     starts = np.flatnonzero(np.concatenate([[True], grouped[1:] != grouped[:-1]]))

@@ -73,11 +73,11 @@ def fit_private(
     )
     lattice = Lattice.box(*box, half=HALF)
     engine = ArrayEngine(lattice_records(X, lattice), given.weights)
-    if model.n_public is None:
+    if shares.records:
         exact = np.array([total_weight(engine)])
         n = float(noise.counts(exact, shares.records, unit=unit, source=source)[0]) / unit
     else:
-        n = float(model.n_public) * given.record / unit
+        n = float(model.n_public or 0) * given.record / unit  # 0: no step asks for it
     k = None if isinstance(model.n_clusters, str) else int(model.n_clusters)
     problem = Problem(
         engine, HALF, k, int(model.max_clusters), n, unit, noise, shares.clusters, source

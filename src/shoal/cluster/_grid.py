@@ -260,8 +260,9 @@ def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
 def _cells(n: float, columns: int, n_clusters: int, noise: Noise, share: float) -> int:
     # A Laplace scale is its deviation over sqrt 2; Su et al. count in records times epsilon.
     signal = n * math.sqrt(2) / noise.count_deviation(share, unit=1) / FINENESS
+    signal = min(max(signal, 0.0), MOST_CELLS**2.0)  # more is finer than any grid
     exponent = 2 * columns / (2 + columns)
-    wanted = max(float(CELLS_PER_CLUSTER * n_clusters), max(signal, 0.0) ** exponent)
+    wanted = max(float(CELLS_PER_CLUSTER * n_clusters), signal**exponent)
     most = max(2, math.floor(MOST_CELLS ** (1 / min(columns, WIDEST_GRID)) + 1e-9))
     return int(min(max(2, round(wanted ** (1 / columns))), most))
 

@@ -7,15 +7,15 @@ The synopsis is already paid for, so choosing costs nothing.
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import pairwise_distances_argmin_min
 
-from shoal.cluster._synopsis import cluster_points, merge_costs
+from shoal.cluster._synopsis import compress_points, merge_costs
 from shoal.noise import RandomSource
 
 __all__ = ["count_clusters"]
 
 Floats = npt.NDArray[np.float64]
 
+TINY = 1e-12  # of all variance: less than this within clusters counts as this
 MOST_POINTS = 512  # more are first drawn together: merging takes their square in memory
 
 
@@ -44,17 +44,17 @@ def count_clusters(
     """
     total = weights.sum()
     if len(points) > MOST_POINTS:
-        centres = cluster_points(points, weights, MOST_POINTS, source)
-        labels, gaps = pairwise_distances_argmin_min(points, centres, metric="sqeuclidean")
-        blur += float(weights @ gaps) / total
-        weights = np.bincount(labels, weights=weights, minlength=MOST_POINTS).astype(np.float64)
-        points, weights = centres[weights > 0], weights[weights > 0]
+        points, weights, spread = compress_points(points, weights, MOST_POINTS, source)
+        blur += spread
     costs, _ = merge_costs(points, weights)
-    tried = np.arange(2, min(most, len(points)) + 1)
-    if tried.size == 0:
+    if min(most, len(points)) < 2:
         return 1
+    # Points without blur, each its own cluster, have no variance within: no ratio can judge that.
+    last = len(points) if blur > 0 else max(len(points) - 1, 2)
+    tried = np.arange(2, min(most, last) + 1)
     within = costs[tried - 1] + blur * total
     between = costs[0] - costs[tried - 1]
     # A handful of records, or none: the ratio still ranks, and nothing divides by zero.
-    ratios = between / (tried - 1) * np.maximum(total - tried, 1.0) / np.maximum(within, 1e-300)
+    least = max(TINY * float(costs[0]), 1e-300)
+    ratios = between / (tried - 1) * np.maximum(total - tried, 1.0) / np.maximum(within, least)
     return int(tried[ratios.argmax()])

@@ -41,7 +41,9 @@ def shrunken_moves(pairs: NoisyPairs, reach: int) -> Floats:
     noise = (pairs.deviations.sums / counts) ** 2
     weights = counts / counts.sum()
     spread = max(0.0, float(weights @ ((moves**2).mean(axis=1) - noise)))
-    moves *= (spread / (spread + noise))[:, None]
+    # At the largest epsilons the noise is too small for its square: then nothing is shrunk.
+    share = np.divide(spread, spread + noise, out=np.ones_like(noise), where=noise > 0)
+    moves *= share[:, None]
     return np.clip(moves, -reach, reach)
 
 

@@ -64,7 +64,9 @@ def private_box(
             low[column], high[column] = edges[filled[0]], edges[filled[-1] + 1]
         else:
             # Too few records to be sure of any bin: both signs, up to the likeliest magnitude.
-            magnitude = counts + counts[::-1]
-            high[column] = edges[len(counts) // 2 + magnitude[len(counts) // 2 :].argmax() + 1]
+            middle = len(counts) // 2
+            magnitude = counts[middle:] + counts[middle::-1]
+            magnitude[0] = counts[middle]  # zero has no sign: its bin would count twice
+            high[column] = edges[middle + magnitude.argmax() + 1]
             low[column] = -high[column]
     return Box(low, high)

@@ -18,7 +18,7 @@ __all__ = ["Settings", "Shares", "check_settings"]
 
 PRIVATE = "private"
 BOUNDS_SHARE = 0.1  # for bounds="private"
-COUNT_SHARE = 0.02  # for the noisy number of records where none is declared
+COUNT_SHARE = 0.02  # for the noisy number of records where none is declared and one is needed
 K_SHARE = 0.2  # for n_clusters="private" where the method releases no synopsis of its own
 SYNOPSIS = ("grid", "lsh")  # methods that release one
 MOST_GRID_COLUMNS = 32  # a table of cells with more axes cannot be
@@ -148,8 +148,10 @@ def _choice(model: Any, columns: int) -> Choice:
 def _shares(model: Any, choice: Choice) -> Shares:
     budget = choice.noise.budget
     bounds = BOUNDS_SHARE * budget if isinstance(model.bounds, str) else 0.0
-    count = COUNT_SHARE * budget if model.n_public is None else 0.0
     chosen = isinstance(model.n_clusters, str) and choice.method not in SYNOPSIS
+    rounds = choice.method == "lloyd" and model.max_iter is None
+    unknown = model.n_public is None and (choice.method in SYNOPSIS or rounds or chosen)
+    count = COUNT_SHARE * budget if unknown else 0.0
     n_clusters = K_SHARE * budget if chosen else 0.0
     return Shares(bounds, count, n_clusters, budget - bounds - count - n_clusters)
 
@@ -165,6 +167,8 @@ def _check_scales(model: Any, choice: Choice, shares: Shares, columns: int, unit
         smallest = shares.clusters / (model.max_iter or MOST_ROUNDS)
     else:
         smallest = LSH_SMALLEST * shares.clusters
+    if shares.n_clusters:  # from a tree, at its widest
+        smallest = min(smallest, LSH_SMALLEST * shares.n_clusters)
     reach = math.ceil(HALF * math.sqrt(columns)) if noise.shape == "ball" else HALF
     wanted = [share for share in (shares.records, shares.bounds / columns) if share > 0]
     if min([smallest, *wanted]) < MAX_SCALE**-2:  # its square root or inverse may not exist

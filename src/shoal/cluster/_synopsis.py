@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from shoal.cluster._centres import uniforms
 from shoal.noise import RandomSource
 
-__all__ = ["cluster_points", "merge_costs"]
+__all__ = ["cluster_points", "compress_points", "merge_costs"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,6 +23,7 @@ STARTS = 3
 OVER = 2
 DIRECT = 32  # so few points are merged one by one, which leaves nothing to chance
 SETTLE = 100  # rounds of k-means
+ROUGH = 30  # and of one that is only a start
 
 
 @functools.cache
@@ -66,6 +67,38 @@ def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource
     return best
 
 
+def compress_points(
+    points: Floats, weights: Floats, m: int, source: RandomSource
+) -> tuple[Floats, Floats, float]:
+    """Draw many points together into m at most.
+
+    Parameters
+    ----------
+    points : ndarray of float64, shape (n, d)
+        Released points, more than m.
+    weights : ndarray of float64, shape (n,)
+        Their weights, above 0.
+    m : int
+        How many to keep.
+    source : RandomSource
+        Where the random start comes from.
+
+    Returns
+    -------
+    places : ndarray of float64
+        Means of neighbouring points.
+    masses : ndarray of float64
+        Their weights, above 0; they add up to the same.
+    blur : float
+        Mean squared distance between a point and its place.
+    """
+    with _pools().limit(limits=1):
+        fit = _kmeans(points, weights, m, source)
+        blur = float(fit.inertia_) / float(weights.sum())
+    masses = np.bincount(fit.labels_, weights=weights, minlength=m).astype(np.float64)
+    return fit.cluster_centers_[masses > 0], masses[masses > 0], blur
+
+
 def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Merge weighted points by least increase of the cost, down to one.
 
@@ -85,7 +118,8 @@ def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """
     places, masses = points.copy(), weights.copy()
     m = len(places)
-    gaps = ((places[:, None] - places[None]) ** 2).sum(axis=2)
+    # Row by row: all differences at once would take as many times the memory as there are columns.
+    gaps = np.array([((places - place) ** 2).sum(axis=1) for place in places]).reshape(m, m)
     gaps *= masses[:, None] * masses / (masses[:, None] + masses)
     np.fill_diagonal(gaps, np.inf)
     alive = np.ones(m, dtype=bool)
@@ -108,14 +142,19 @@ def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def _from_merged(points: Floats, weights: Floats, k: int, source: RandomSource) -> KMeans:
     many, masses = points, weights
     if len(points) > _direct(k):
-        seed = int(source.words(1)[0] >> np.uint64(33))
-        fine = KMeans(OVER * k, n_init=1, max_iter=30, random_state=seed)
-        labels = fine.fit(points, sample_weight=weights).labels_
+        fine = _kmeans(points, weights, OVER * k, source)
+        labels = fine.labels_
         masses = np.bincount(labels, weights=weights, minlength=OVER * k).astype(np.float64)
         many, masses = fine.cluster_centers_[masses > 0], masses[masses > 0]
     return KMeans(k, init=_merged(many, masses, k), n_init=1, max_iter=SETTLE).fit(
         points, sample_weight=weights
     )
+
+
+def _kmeans(points: Floats, weights: Floats, k: int, source: RandomSource) -> KMeans:
+    seed = int(source.words(1)[0] >> np.uint64(33))
+    fine = KMeans(k, n_init=1, max_iter=ROUGH, random_state=seed)
+    return fine.fit(points, sample_weight=weights)
 
 
 def _direct(k: int) -> int:

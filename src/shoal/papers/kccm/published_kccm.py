@@ -1,0 +1,173 @@
+"""DP-KCCM as published, no guarantee: its noise does not know epsilon.
+
+Where the source is silent or contradicts itself:
+
+* The scale of round t is Delta t in the pseudo-code and Delta / t in the text (``formula=``).
+* "Average" noise has no formula; here all rounds get one scale that costs the same in total.
+* The centroid is printed upside down, num / sum, in pseudo-code and text; that is no point of the
+  data's space, so it is taken for a slip of print and sum / num is used.
+* Nothing is said of noisy sizes below 1 and of centres outside the box, which both occur at once;
+  here sizes count at least 1 and centres are clipped, or the method would not run at all.
+* "An initial centroid selection algorithm" is the sphere packing of the cited Su et al. (2016).
+"""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from shoal import _numbers
+from shoal._records import validate_records
+from shoal.cluster._centres import pack_spheres
+from shoal.cluster._kccm import KCCM_NOISE, ROUNDS, KccmNoise
+from shoal.exceptions import DataError, ParameterError
+from shoal.noise import as_source
+from shoal.papers.kccm.published_merge import published_merge
+from shoal.papers.kccm.real_spend import Formula, check_formula, real_rho, real_spend, round_cost
+from shoal.privacy import Guarantee
+
+__all__ = ["PublishedKCCM"]
+
+Floats = npt.NDArray[np.float64]
+
+LABEL = "as published, no guarantee"
+
+
+class PublishedKCCM(ClusterMixin, BaseEstimator):
+    """Cluster by noisy rounds and merging, as the source prints it: no guarantee.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters k. There is no epsilon, because the source's noise does not depend on it.
+    formula : {"pseudo-code", "text"}, default="pseudo-code"
+        Whose scale of the noise in round t: Delta t or Delta / t, with Delta = d + 1.
+    noise : {"allocation", "average", "gaussian"}, default="allocation"
+        Laplace noise of those scales ("adaptive"), Laplace noise of one scale that costs as much in
+        total, or Gaussian noise with those scales as its deviation.
+    overcluster : int, default=3
+        Centres at the start for each one wanted (n of the source); 1 merges nothing.
+    max_iter : int, default=12
+        Number of rounds.
+    random_state : None, int or Generator, default=None
+        Seed of a numpy generator.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, d)
+        Centres after merging.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Noisy sizes, at least 1.
+    labels_ : ndarray of shape (n,)
+        Nearest centre of each record.
+    guarantee_ : Guarantee
+        Of notion ``"none"``; its reason says what the noise really spends.
+
+    See Also
+    --------
+    shoal.cluster.DPKMeans : ``method="kccm"``, where the rounds' shares add up to epsilon.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 5000, axis=0)
+    >>> method = PublishedKCCM(2, formula="text", overcluster=1, random_state=0).fit(X)
+    >>> sorted(method.cluster_centers_[:, 0].round(1).tolist())
+    [-0.5, 0.5]
+    >>> print(method.guarantee_)  # doctest: +NORMALIZE_WHITESPACE
+    no privacy guarantee: as published, no guarantee: the noise does not depend on epsilon and 12
+    rounds of it spend 78, in doubles whose low bits tell tables apart
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        formula: Formula = "pseudo-code",
+        noise: KccmNoise = "allocation",
+        overcluster: int = 3,
+        max_iter: int = ROUNDS,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.formula = formula
+        self.noise = noise
+        self.overcluster = overcluster
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find centres.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Raw records, scaled to [-1, 1] in every column.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : PublishedKCCM
+            The fitted method.
+        """
+        records = validate_records(X, estimator=self)
+        self._check()
+        if np.abs(records).max() > 1.0:
+            raise DataError("X must lie in [-1, 1] in every column: scale it, as the source does")
+        source = as_source(self.random_state)
+        generator = np.random.default_rng(source.words(4))
+        centres = pack_spheres(self.overcluster * self.n_clusters, records.shape[1], source)
+        draw = generator.normal if self.noise == "gaussian" else generator.laplace
+        for turn in range(1, self.max_iter + 1):
+            scale = (1 + records.shape[1]) / self._cost(turn)
+            centres, sizes = _noisy_round(records, centres, scale, draw)
+        centres, sizes = published_merge(centres, sizes, self.n_clusters)
+        self.cluster_centers_ = centres
+        self.cluster_sizes_ = sizes
+        self.labels_ = cdist(records, centres).argmin(axis=1)
+        return self
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """Nothing is promised; the reason says what is really spent."""
+        spent = f"{self.max_iter} rounds of it spend"
+        if self.noise != "gaussian":
+            spent += f" {real_spend(self.formula, self.max_iter):.4g}"
+        elif hasattr(self, "n_features_in_"):
+            rho = real_rho(self.formula, self.max_iter, columns=self.n_features_in_)
+            spent += f" rho = {rho:.4g} of zCDP and any pure epsilon"
+        else:
+            spent += " any pure epsilon"
+        return Guarantee.none(
+            f"{LABEL}: the noise does not depend on epsilon and {spent}, in doubles whose low bits "
+            "tell tables apart"
+        )
+
+    def _cost(self, turn: int) -> float:
+        """Epsilon of a round of Laplace noise; Delta over it is the scale."""
+        if self.noise == "average":
+            return real_spend(self.formula, self.max_iter) / self.max_iter
+        return round_cost(self.formula, turn)
+
+    def _check(self) -> None:
+        for name in ("n_clusters", "overcluster", "max_iter"):
+            _numbers.count(name, getattr(self, name))
+        check_formula(self.formula)
+        if self.noise not in KCCM_NOISE:
+            raise ParameterError(f"noise must be one of {KCCM_NOISE}, got {self.noise!r}")
+
+
+def _noisy_round(
+    records: Floats, centres: Floats, scale: float, draw: Callable[..., Floats]
+) -> tuple[Floats, Floats]:
+    """Assign records to centres, add noise to counts and sums, and divide."""
+    labels = cdist(records, centres).argmin(axis=1)
+    one_hot = np.zeros((len(centres), len(records)))
+    one_hot[labels, np.arange(len(records))] = 1.0
+    sums = one_hot @ records + draw(0.0, scale, centres.shape)
+    sizes = np.maximum(one_hot.sum(axis=1) + draw(0.0, scale, len(centres)), 1.0)
+    return np.clip(sums / sizes[:, None], -1.0, 1.0), sizes
