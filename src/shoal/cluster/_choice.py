@@ -3,8 +3,10 @@
 import math
 from typing import NamedTuple
 
-from shoal.cluster._grid import WIDEST_GRID
+from shoal.cluster._grid import GRID_SHARE, WIDEST_GRID
+from shoal.cluster._lsh import LEAF_SHARE
 from shoal.cluster._noise import Noise, PureNoise, noise_for
+from shoal.engines import HALF
 
 __all__ = ["METHODS", "Choice", "choose"]
 
@@ -42,14 +44,16 @@ def choose(columns: int, epsilon: float, delta: float) -> Choice:
     if delta == 0.0:
         return Choice(method, pure, f"{why}; delta is 0, so the noise is pure")
     gaussian = noise_for(epsilon, delta)
-    if _step_noise(gaussian, columns) < _step_noise(pure, columns):
+    # A tree is as good as its sums are; a grid needs its counts as much.
+    share, counts = (LEAF_SHARE, 0.0) if method == "lsh" else (GRID_SHARE, 0.5)
+    if _noise(gaussian, columns, share, counts) < _noise(pure, columns, share, counts):
         return Choice(method, gaussian, f"{why}; with delta Gaussian noise is the smaller one")
     return Choice(method, pure, f"{why}; pure noise is the smaller one, so delta is not used")
 
 
-def _step_noise(noise: Noise, columns: int) -> float:
-    """Give the noise of a step around centres, and of counts, as their geometric mean."""
-    half = 2**19
-    reach = round(half * (math.sqrt(columns) if noise.shape == "ball" else 1.0))
-    step = noise.pair_deviations(noise.budget / 2, columns=columns, reach=reach, unit=1)
-    return math.sqrt(step.sums * noise.count_deviation(noise.budget / 2, unit=1))
+def _noise(noise: Noise, columns: int, share: float, counts: float) -> float:
+    """Give the noise of sums and of counts, as their weighted geometric mean."""
+    reach = round(HALF * (math.sqrt(columns) if noise.shape == "ball" else 1.0))
+    paid = share * noise.budget
+    step = noise.pair_deviations(paid, columns=columns, reach=reach, unit=1)
+    return float(step.sums ** (1 - counts) * noise.count_deviation(paid, unit=1) ** counts)

@@ -23,6 +23,9 @@ from shoal.cluster._synopsis import cluster_points
 from shoal.engines import grid_counts, grid_edges, nearest_statistics
 
 __all__ = [
+    "GRID_SHARE",
+    "WIDEST_GRID",
+    "WINDOW",
     "Cells",
     "Plan",
     "cluster_cells",
