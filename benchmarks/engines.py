@@ -1,4 +1,4 @@
-"""Exact statistics against scikit-learn's Lloyd iteration and numpy's bincount; their memory."""
+"""Exact statistics against scikit-learn's Lloyd iteration, numpy's bincount and unique; memory."""
 
 import time
 import tracemalloc
@@ -8,7 +8,14 @@ import numpy as np
 from sklearn.cluster import KMeans
 from timing import Ratio, compare
 
-from shoal.engines import HALF, ArrayEngine, Part, grid_counts, nearest_statistics
+from shoal.engines import (
+    HALF,
+    ArrayEngine,
+    Part,
+    grid_counts,
+    nearest_statistics,
+    sparse_grid_counts,
+)
 from shoal.engines.nearest import NearestKernel
 
 SHAPES = ((1_000_000, 8, 16), (100_000, 2, 100), (200_000, 50, 8))
@@ -32,6 +39,9 @@ def ratios() -> Iterator[Ratio]:
         target=0.5,
         turns=TURNS,
     )
+    yield _sparse("uniform", rng.integers(-HALF, HALF, (1_000_000, 6), dtype=np.int32))
+    clusters = rng.normal(rng.uniform(-0.5, 0.5, (8, 6)).repeat(125_000, axis=0), 1 / 32)
+    yield _sparse("clusters", (np.clip(clusters, -1, 1) * HALF).astype(np.int32))
     yield _peak(
         points[:1_000_000].repeat(4, axis=1), points[:16].astype(np.int64).repeat(4, axis=1)
     )
@@ -68,6 +78,25 @@ def _lloyd(records: np.ndarray, centres: np.ndarray) -> Iterator[Ratio]:
 def _bincount(points: np.ndarray, cells: int) -> np.ndarray:
     places = np.minimum((points + HALF) * cells >> 20, cells - 1)
     return np.bincount(places[:, 0] * cells + places[:, 1], minlength=cells**2)
+
+
+def _sparse(name: str, records: np.ndarray) -> Ratio:
+    """Count in 64^6 cells: uniform records have one each, those of clusters share some."""
+    engine = ArrayEngine(records)
+    return compare(
+        f"sparse_grid_counts 10^6 x 6, {name} / unique",
+        lambda: sparse_grid_counts(engine, (64,) * 6),
+        lambda: _unique(records, 64),
+        count=len(records),
+        target=0.5,
+        turns=TURNS,
+    )
+
+
+def _unique(records: np.ndarray, cells: int) -> tuple[np.ndarray, np.ndarray]:
+    places = np.minimum((records + HALF) * cells >> 20, cells - 1)
+    codes = np.ravel_multi_index(tuple(places.T), (cells,) * records.shape[1])
+    return np.unique(codes, return_counts=True)
 
 
 def _peak(records: np.ndarray, centres: np.ndarray) -> Ratio:

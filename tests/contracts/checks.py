@@ -11,7 +11,8 @@ from sklearn.base import clone
 from contracts.replay import moves_as_declared
 from contracts.tape import Draw, Statistic, recording
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
-from shoal.cluster import DPKMeans
+from shoal.cluster import DPKMeans, DPWaveCluster
+from shoal.cluster._band import band_of
 from shoal.mechanisms import Hybrid, Laplace
 from shoal.mechanisms._local import LocalMechanism
 from shoal.mechanisms._metric import MetricMechanism
@@ -22,10 +23,13 @@ RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
 
 
 def output(estimator, X=RECORDS):
-    """What the estimator makes of X: reports, or centres."""
+    """What the estimator makes of X: reports, centres, or a band."""
     if hasattr(estimator, "fit_transform"):
         return np.asarray(estimator.fit_transform(X))
-    return estimator.fit(X).cluster_centers_
+    estimator.fit(X)
+    if isinstance(estimator, DPWaveCluster):
+        return np.append(estimator.release_.values["band"], estimator.threshold_)
+    return estimator.cluster_centers_
 
 
 def roomy_ledger(**words):
@@ -102,19 +106,42 @@ def noise_pays_for(estimator):
         reported = choice.shape[1] if len(choice.shape) == 2 else 1
         assert math.isclose(reported * choice.scale, fitted.epsilon, rel_tol=1e-12)
         return
-    assert isinstance(fitted, DPKMeans)
-    draws_pay_for(tape, fitted)
+    assert isinstance(fitted, DPKMeans | DPWaveCluster)
+    effect = one_record_in_the_band(fitted) if isinstance(fitted, DPWaveCluster) else None
+    draws_pay_for(tape, fitted, effect=effect)
 
 
-def draws_pay_for(tape, fitted, *, unit=1):
+def one_record_in_the_band(fitted, columns=2):
+    """Move one record through all cells: most that the band changes, and most values that do."""
+    band = band_of(fitted.wavelet, fitted.level, fitted.grid_, columns)
+    changes = []
+    for cell in np.ndindex(*[fitted.grid_] * columns):
+        counts = np.zeros([fitted.grid_] * columns, dtype=np.int64)
+        counts[cell] = 1
+        changes.append(band.dense(counts))
+    return (
+        max(int(np.abs(change).sum()) for change in changes),
+        max(int((change != 0).sum()) for change in changes),
+    )
+
+
+def draws_pay_for(tape, fitted, *, unit=1, effect=None):
     """Price every draw by what one person can change in the statistic that it hides."""
+    whole_band = getattr(fitted, "technique", "") in ("oneshot", "density")
     costs, statistic = [], None
     for entry in tape.entries:
         if isinstance(entry, Statistic):
             statistic = entry
         elif isinstance(entry, Draw):
             assert statistic is not None, "noise on nothing"
-            costs.append(price(entry, statistic, unit))
+            if effect is None or statistic.name != "grid_counts":
+                costs.append(price(entry, statistic, unit))
+            elif entry.sampler == "exponential_choice":
+                costs.append(2 * effect[1] * entry.scale)
+            elif whole_band:
+                costs.append(effect[0] / entry.scale)
+            else:  # counts, or the number of values that are not positive
+                costs.append((effect[1] if entry.shape == (1,) else 1) / entry.scale)
     approximate = fitted.guarantee_.delta > 0
     assert {draw.sampler == "discrete_gaussian" for draw in tape.draws} == {approximate}
     promised = epsilon_to_zcdp(fitted.epsilon, fitted.delta) if approximate else fitted.epsilon
@@ -126,7 +153,7 @@ def price(draw, statistic, unit=1):
     """Epsilon of Laplace and box noise, rho of Gaussian noise: MATH section 5, written again."""
     if statistic.name == "magnitude_counts":  # a record is in one bin of each column
         columns, reach = draw.shape[0], 1
-    elif statistic.name in ("grid_counts", "tree_counts", "total_weight"):
+    elif statistic.name in ("grid_counts", "adaptive_counts", "tree_counts", "total_weight"):
         assert draw.sampler != "box_norm"
         columns, reach = 1, 1
     else:

@@ -8,7 +8,7 @@ import inspect
 
 from sklearn.base import BaseEstimator
 
-from shoal.cluster import DPKMeans
+from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
@@ -36,6 +36,15 @@ INSTANCES = {
     ),
     "DPKMeans-lsh": DPKMeans(epsilon=1e4, bounds=WIDE, method="lsh"),
     "DPKMeans-lsh-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE, method="lsh"),
+    # A smaller epsilon: noise on counts alone would be 0.
+    **{
+        f"DPWaveCluster-{technique}": DPWaveCluster(
+            epsilon=1.5, bounds=WIDE, grid=8, technique=technique
+        )
+        for technique in ("oneshot", "thr", "thr-em", "qt", "baseline", "density")
+    },
+    "DPWaveCluster-auto": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid="auto"),
+    "DPWaveCluster-db2": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid=8, wavelet="db2"),
     "Laplace": Laplace(epsilon=1e4, bounds=WIDE),
     "Laplace-resample": Laplace(epsilon=1e4, bounds=WIDE, truncate="resample"),
     "Piecewise": Piecewise(epsilon=10.0, bounds=WIDE),

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from contracts.tape import STATISTICS
 from shoal.cluster._noise import PureNoise, ZCDPNoise
+from shoal.engines import magnitude_edges
 
 
 @dataclass
@@ -47,8 +48,10 @@ def moves_as_declared(estimator, X, neighbour, *, unit=1, **fit_words):
         if one.kind == "counts":
             (gap,) = gaps
             # A table of magnitudes has one row a column; a record is in one bin of each.
-            per_row = gap.reshape(len(gap), -1) if gap.ndim == 2 else gap[None]
-            assert (per_row.sum(axis=1) <= unit).all(), "a count moves by more than a record"
+            magnitudes = gap.ndim == 2 and gap.shape[1] == len(magnitude_edges()) - 1
+            per_row = gap if magnitudes else gap.reshape(1, -1)
+            declared = unit * one.words["unit"]
+            assert (per_row.sum(axis=1) <= declared).all(), "a count moves by more than a record"
         else:
             counts, sums = gaps
             reach = one.words["reach"]

@@ -5,6 +5,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest.mock import patch
 
+import numpy as np
+
 from shoal.noise import Lattice
 from shoal.privacy import Event, Ledger
 
@@ -13,6 +15,8 @@ CALLERS = {
     "box_norm": ("shoal.cluster._noise",),
     "discrete_laplace": ("shoal.cluster._noise",),
     "discrete_gaussian": ("shoal.cluster._noise",),
+    "exceedances": ("shoal.cluster._wave_oneshot",),
+    "exponential_choice": ("shoal.cluster._wave_techniques",),
     "k_norm": ("shoal.mechanisms.laplace",),
     "planar_laplace": ("shoal.mechanisms.planar",),
     "spherical_laplace": ("shoal.mechanisms.spherical",),
@@ -24,11 +28,17 @@ CALLERS = {
 
 # Where exact statistics of the records are asked for, likewise.
 STATISTICS = {
+    "adaptive_counts": ("shoal.cluster._wave_baseline",),
+    "sparse_grid_counts": ("shoal.cluster._wave_oneshot",),
     "nearest_statistics": tuple(f"shoal.cluster.{name}" for name in ("_lloyd", "_grid", "_lsh")),
     "leaf_statistics": ("shoal.cluster._lsh",),
     "tree_counts": ("shoal.cluster._lsh",),
-    "grid_counts": ("shoal.cluster._grid",),
-    "total_weight": ("shoal.cluster._fit",),
+    "grid_counts": (
+        "shoal.cluster._grid",
+        *(f"shoal.cluster._wave_{name}" for name in ("baseline", "fit", "oneshot", "problem")),
+        "shoal.cluster._wave_techniques",
+    ),
+    "total_weight": ("shoal.cluster._fit", "shoal.cluster._wave_fit"),
     "magnitude_counts": ("shoal.cluster._private_bounds",),
 }
 
@@ -67,8 +77,8 @@ def recording():
 
     def listen(name, real):
         def wrapped(*size, source, **scale):
-            shape = size[0] if isinstance(size[0], tuple) else size
-            width = next(iter(scale.values()))
+            shape = size[0] if isinstance(size[0], tuple) else np.shape(size[0]) or size
+            width = scale.get("scale", next(iter(scale.values())))
             if name == "box_norm":
                 widths = tuple(map(float, width))
                 tape.entries.append(Draw(name, (*shape, len(widths)), max(widths), widths))

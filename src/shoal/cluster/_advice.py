@@ -14,6 +14,8 @@ from sklearn.cluster import KMeans
 
 from shoal import _numbers
 from shoal.cluster._choice import choose
+from shoal.cluster._settings import MOST_EPSILON
+from shoal.noise import as_source
 
 __all__ = ["Advice", "advice"]
 
@@ -41,7 +43,7 @@ class Advice(NamedTuple):
 
 
 def advice(
-    estimator: Any, n: int, d: int, k: int, epsilon: float, *, delta: float, random_state: int
+    estimator: Any, n: int, d: int, k: int, epsilon: float, *, delta: float, random_state: Any
 ) -> Advice:
     """Try the estimator on made-up tables.
 
@@ -53,8 +55,8 @@ def advice(
         Sizes.
     epsilon, delta : float
         The promise.
-    random_state : int
-        Seed.
+    random_state : None, int, RandomState or Generator
+        Of the made-up records.
 
     Returns
     -------
@@ -68,11 +70,11 @@ def advice(
     rows = max(min(n, MOST_ROWS), k + 1)
     choice = choose(d, epsilon, delta)
     ratios = []
-    for seed in np.random.SeedSequence(random_state).generate_state(POPULATIONS):
+    for seed in as_source(random_state).words(POPULATIONS):
         X, centres = _made_up(rows, d, k, int(seed))
         model = estimator(
             k,
-            epsilon=epsilon * max(n, 1) / rows,
+            epsilon=min(epsilon * n / rows, MOST_EPSILON),
             delta=delta,
             bounds=(-1.0, 1.0),
             n_public=rows,

@@ -135,7 +135,7 @@ def count_leaves(leaves: Leaves, problem: Problem) -> int:
         leaves.points,
         leaves.weights,
         most=problem.most_clusters,
-        blur=0.0,
+        blur=None,  # nothing is released of the spread inside a leaf
         source=problem.source,
     )
 

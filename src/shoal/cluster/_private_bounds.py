@@ -1,8 +1,9 @@
 """Bounds learned from the records under their own share of the budget.
 
 Each column is counted in bins between powers of two, by sign; the bins of the noisy counts that
-noise alone would hardly reach say between which powers of two the column lies. One record is in one
-bin of each column, so each column costs the share over the number of columns.
+noise alone would hardly reach, and fuller ones beside them, say between which powers of two the
+column lies. One record is in one bin of each column, so each column costs the share over the number
+of columns.
 """
 
 import numpy as np
@@ -56,12 +57,19 @@ def private_box(
     per_column = share / columns
     noisy = noise.counts(exact, per_column, unit=unit, source=source)
     threshold = noise.count_tail(per_column, FALSE_BINS / noisy.size, unit=unit)
+    beside = noise.count_tail(per_column, FALSE_BINS / (2 * columns), unit=unit)
     edges = magnitude_edges()
     low, high = np.empty(columns), np.empty(columns)
     for column, counts in enumerate(noisy):
         filled = np.flatnonzero(counts > threshold)
         if filled.size:
-            low[column], high[column] = edges[filled[0]], edges[filled[-1] + 1]
+            # Tails are beside what is full: with few bins to be wrong about, fewer records will do.
+            first, last = int(filled[0]), int(filled[-1])
+            while first > 0 and counts[first - 1] > beside:
+                first -= 1
+            while last + 1 < len(counts) and counts[last + 1] > beside:
+                last += 1
+            low[column], high[column] = edges[first], edges[last + 1]
         else:
             # Too few records to be sure of any bin: both signs, up to the likeliest magnitude.
             middle = len(counts) // 2

@@ -22,6 +22,7 @@ COUNT_SHARE = 0.02  # for the noisy number of records where none is declared and
 K_SHARE = 0.2  # for n_clusters="private" where the method releases no synopsis of its own
 SYNOPSIS = ("grid", "lsh")  # methods that release one
 MOST_GRID_COLUMNS = 32  # a table of cells with more axes cannot be
+MOST_EPSILON = 1e9  # beyond, quotients and squares of scales leave the doubles
 LSH_SMALLEST = 0.1  # share of the smallest release of a tree
 
 
@@ -105,7 +106,11 @@ def check_parameters(model: Any) -> None:
                 f'n_clusters must be a number or "private", got {model.n_clusters!r}'
             )
         _numbers.count("n_clusters", model.n_clusters)
-    _numbers.positive("epsilon", model.epsilon)
+    if _numbers.positive("epsilon", model.epsilon) > MOST_EPSILON:
+        raise ParameterError(
+            f"epsilon must be at most {MOST_EPSILON:g}, got {model.epsilon!r}: so much promises "
+            "nothing, and its noise is nothing either"
+        )
     _numbers.probability("delta", model.delta)
     _numbers.positive("weight_limit", model.weight_limit)
     for name in ("overcluster", "max_clusters", "records_per_user"):

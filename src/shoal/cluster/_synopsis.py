@@ -37,7 +37,7 @@ def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource
     Parameters
     ----------
     points : ndarray of float64, shape (m, d)
-        Released points.
+        Released points, no two at one place.
     weights : ndarray of float64, shape (m,)
         Their weights, above 0.
     k : int
@@ -122,10 +122,14 @@ def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
     gaps = np.array([((places - place) ** 2).sum(axis=1) for place in places]).reshape(m, m)
     gaps *= masses[:, None] * masses / (masses[:, None] + masses)
     np.fill_diagonal(gaps, np.inf)
+    # The least gap of each row is kept up to date: a search of all gaps would cost m times as much.
+    nearest = gaps.argmin(axis=1) if m else np.zeros(0, dtype=np.intp)
+    least = gaps[np.arange(m), nearest]
     alive = np.ones(m, dtype=bool)
     costs, merges = np.zeros(m), np.zeros((max(m - 1, 0), 2))
     for step in range(m - 1):
-        p, q = (int(i) for i in np.unravel_index(gaps.argmin(), gaps.shape))
+        p = int(least.argmin())
+        q = int(nearest[p])
         costs[m - step - 2] = costs[m - step - 1] + gaps[p, q]
         merges[step] = p, q
         total = masses[p] + masses[q]
@@ -136,6 +140,11 @@ def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
         row = ((places - places[p]) ** 2).sum(axis=1) * (masses * total / (masses + total))
         row[~alive] = row[p] = np.inf
         gaps[p] = gaps[:, p] = row
+        stale = alive & ((nearest == p) | (nearest == q) | (row <= least))
+        stale[p] = True
+        nearest[stale] = gaps[stale].argmin(axis=1)
+        least[stale] = gaps[stale, nearest[stale]]
+        least[q] = np.inf
     return costs, merges
 
 

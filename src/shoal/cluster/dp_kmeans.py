@@ -35,7 +35,7 @@ class DPKMeans(ClusterMixin, BaseEstimator):
         ``max_clusters`` from released values: for nothing with ``"grid"`` and ``"lsh"``, for 20% of
         the budget elsewhere.
     epsilon : float, default=1.0
-        Budget of one ``fit``.
+        Budget of one ``fit``, at most 1e9.
     delta : float, default=0.0
         0 for pure differential privacy, above 0 to allow Gaussian noise.
     bounds : tuple (low, high) or "private"

@@ -1,10 +1,25 @@
 """Exact statistics of raw records on the lattice; no noise and no promise lives here."""
 
+from shoal.engines.adaptive_grid import adaptive_counts
 from shoal.engines.array_engine import ArrayEngine
-from shoal.engines.engine import HALF, MOST_COLUMNS, MOST_WEIGHT, Engine, Kernel, Part
+from shoal.engines.engine import (
+    HALF,
+    MOST_COLUMNS,
+    MOST_WEIGHT,
+    Engine,
+    Kernel,
+    MergeKernel,
+    Part,
+)
 from shoal.engines.grid import grid_cell, grid_counts, grid_edges
 from shoal.engines.magnitudes import magnitude_counts, magnitude_edges
 from shoal.engines.nearest import NearestStatistics, nearest_centres, nearest_statistics
+from shoal.engines.sparse_grid import (
+    SparseCounts,
+    block_cells,
+    block_counts,
+    sparse_grid_counts,
+)
 from shoal.engines.total_weight import total_weight
 from shoal.engines.tree import leaf_statistics, tree_counts
 
@@ -15,8 +30,13 @@ __all__ = [
     "ArrayEngine",
     "Engine",
     "Kernel",
+    "MergeKernel",
     "NearestStatistics",
     "Part",
+    "SparseCounts",
+    "adaptive_counts",
+    "block_cells",
+    "block_counts",
     "grid_cell",
     "grid_counts",
     "grid_edges",
@@ -25,6 +45,7 @@ __all__ = [
     "magnitude_edges",
     "nearest_centres",
     "nearest_statistics",
+    "sparse_grid_counts",
     "total_weight",
     "tree_counts",
 ]

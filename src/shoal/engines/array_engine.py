@@ -16,7 +16,16 @@ import numpy.typing as npt
 
 from shoal.engines._blas import one_blas_thread
 from shoal.engines._checks import whole
-from shoal.engines.engine import HALF, MOST_COLUMNS, MOST_ROWS, MOST_WEIGHT, Engine, Kernel, Part
+from shoal.engines.engine import (
+    HALF,
+    MOST_COLUMNS,
+    MOST_ROWS,
+    MOST_WEIGHT,
+    Engine,
+    Kernel,
+    MergeKernel,
+    Part,
+)
 from shoal.exceptions import DataError, DataTypeError
 
 __all__ = ["ArrayEngine", "as_engine"]
@@ -108,6 +117,38 @@ class ArrayEngine:
         self._run(add, kernel.rows)
         return tuple(totals)
 
+    def merge(self, kernel: MergeKernel) -> tuple[Integers, ...]:
+        """Give a kernel's merged results over all records.
+
+        Parameters
+        ----------
+        kernel : MergeKernel
+            What to compute of each part, and how results merge.
+
+        Returns
+        -------
+        merged : tuple of ndarray of int64
+            The same for any threads and rows.
+        """
+        # Results wait for one of about their size, so that none is copied once for each part; those
+        # that wait differ by more than a factor of two, so all are less than twice the largest.
+        waiting: list[tuple[Integers, ...]] = []
+        lock = threading.Lock()
+
+        def add(start: int, stop: int) -> None:
+            result = kernel(self._part(start, stop))
+            while True:
+                with lock:
+                    alike = [i for i, other in enumerate(waiting) if _alike(other, result)]
+                    if not alike:
+                        waiting.append(result)
+                        return
+                    other = waiting.pop(alike[0])
+                result = kernel.merge(other, result)
+
+        self._run(add, kernel.rows)
+        return waiting[0] if len(waiting) == 1 else kernel.merge(*waiting)
+
     def collect(
         self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int
     ) -> npt.NDArray[np.int32]:
@@ -156,6 +197,11 @@ class ArrayEngine:
 def as_engine(records: "Engine | npt.NDArray[Any]") -> Engine:
     """Wrap an array of lattice records; leave an engine as it is."""
     return ArrayEngine(records) if isinstance(records, np.ndarray) else records
+
+
+def _alike(one: tuple[Integers, ...], other: tuple[Integers, ...]) -> bool:
+    smaller, larger = sorted(sum(values.size for values in result) for result in (one, other))
+    return larger <= 2 * smaller
 
 
 def _small_integers(

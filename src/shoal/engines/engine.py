@@ -5,6 +5,10 @@ integers are exact, so the sum is the same whatever the parts are, whoever compu
 whatever order. An engine holds the records and decides just that: the parts, the threads, the
 machines. Kernels know nothing of engines, and engines nothing of what is added up.
 
+Results that have no common shape, such as counts of those cells alone that hold a record, cannot be
+added up by an engine that knows nothing of them: their kernel brings its own ``merge``. Parts of
+sums need no such function, so the plain kernels stay as plain as they are.
+
 Why it is exact. Columns of records and centres are integers of at most 2^19 in absolute value,
 offsets between two of them at most 2^20, weights at most 2^8, and there are at most 8192 = 2^13
 columns. So
@@ -26,7 +30,16 @@ import numpy.typing as npt
 
 from shoal.exceptions import DataError
 
-__all__ = ["HALF", "MOST_COLUMNS", "MOST_ROWS", "MOST_WEIGHT", "Engine", "Kernel", "Part"]
+__all__ = [
+    "HALF",
+    "MOST_COLUMNS",
+    "MOST_ROWS",
+    "MOST_WEIGHT",
+    "Engine",
+    "Kernel",
+    "MergeKernel",
+    "Part",
+]
 
 Integers = npt.NDArray[np.int64]
 
@@ -101,6 +114,27 @@ class Kernel(Protocol):
         ...
 
 
+class MergeKernel(Protocol):
+    """A statistic whose results merge over parts: a frozen dataclass that pickles.
+
+    Shapes of its results may depend on the records. Merging gives the same bits in any order and
+    grouping, and what all the parts' records would give as one part.
+    """
+
+    @property
+    def rows(self) -> int:
+        """Rows of a part above which it pays to split it, from public sizes alone."""
+        ...
+
+    def __call__(self, part: Part, /) -> tuple[Integers, ...]:
+        """Give the statistic of one part."""
+        ...
+
+    def merge(self, *results: tuple[Integers, ...]) -> tuple[Integers, ...]:
+        """Give the statistic of several parts, at least one, from those of each."""
+        ...
+
+
 class Engine(Protocol):
     """Whoever holds the records."""
 
@@ -111,4 +145,8 @@ class Engine(Protocol):
 
     def add_up(self, kernel: Kernel) -> tuple[Integers, ...]:
         """Give the sum of a kernel's results over all records."""
+        ...
+
+    def merge(self, kernel: MergeKernel) -> tuple[Integers, ...]:
+        """Give a kernel's merged results over all records."""
         ...

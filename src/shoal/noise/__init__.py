@@ -3,6 +3,8 @@
 from shoal.noise.box_norm import box_norm
 from shoal.noise.discrete_gaussian import discrete_gaussian
 from shoal.noise.discrete_laplace import MAX_SCALE, discrete_laplace
+from shoal.noise.exceedances import Exceedances, exceedances
+from shoal.noise.exponential_choice import exponential_choice
 from shoal.noise.finite_precision import corrected_epsilon
 from shoal.noise.k_norm import k_norm
 from shoal.noise.lattice import Lattice
@@ -14,6 +16,7 @@ from shoal.noise.uniform_integers import uniform_integers
 
 __all__ = [
     "MAX_SCALE",
+    "Exceedances",
     "Lattice",
     "RandomSource",
     "SecureSource",
@@ -23,6 +26,8 @@ __all__ = [
     "corrected_epsilon",
     "discrete_gaussian",
     "discrete_laplace",
+    "exceedances",
+    "exponential_choice",
     "is_seeded",
     "k_norm",
     "planar_laplace",

@@ -2,5 +2,6 @@
 
 from shoal.plotting.demo import draw_demo
 from shoal.plotting.style import COLOURS, MARKERS, panels
+from shoal.plotting.thresholds import draw_thresholds
 
-__all__ = ["COLOURS", "MARKERS", "draw_demo", "panels"]
+__all__ = ["COLOURS", "MARKERS", "draw_demo", "draw_thresholds", "panels"]

@@ -1,0 +1,170 @@
+"""Which noisy values are significant: the law of the true ones, learned through the known noise.
+
+WaveCluster keeps the top share of the positive values. With noise, half of the empty cells look
+positive, and counting them ruins the threshold; the published techniques spend budget to repair it.
+The noise law is public, so nothing need be spent: expectation maximisation over candidate values
+finds the law of the true values whose noisy versions look like those released; its positive part
+gives the threshold, and a cell is kept when it is more likely than not above it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Kept", "significant"]
+
+Floats = npt.NDArray[np.float64]
+
+ROUNDS = 200
+PSEUDO_ZEROS = 0.5  # times the square root of the number of cells: what is weak counts as empty
+FINE = 80  # candidates are one record apart up to here, or up to the noise's reach, ...
+GROWTH = 1.04  # ... and then this factor
+GAP = 1.5  # how fast the gap above 0 is widened ...
+ALLOWED = 1.0  # ... while the log likelihood falls by no more than this
+FAR = 40.0  # scales of the noise: values beyond are known well enough as they are
+
+
+class Kept(NamedTuple):
+    """Which values are significant, the threshold, and how likely each and any is above it."""
+
+    mask: npt.NDArray[np.bool_]
+    threshold: float
+    chances: Floats
+    share: float
+
+
+def significant(
+    noisy: Floats,
+    *,
+    scale: float,
+    share: float,
+    signed: bool = False,
+    unseen: int = 0,
+    limit: float = 0.0,
+) -> Kept:
+    """Find the values above the quantile of the true positive ones.
+
+    Parameters
+    ----------
+    noisy : ndarray of float64
+        Released values, in units of what one record changes.
+    scale : float
+        Scale of their Laplace noise, in the same unit.
+    share : float
+        Part of the positive values that is not significant.
+    signed : bool, default=False
+        Whether true values can be negative.
+    unseen : int, default=0
+        Cells that were not released because their noisy value was below ``limit``.
+    limit : float, default=0.0
+        That limit.
+
+    Returns
+    -------
+    kept : Kept
+        Post-processing of the values.
+    """
+    values = noisy.ravel()
+    far = values >= max(FINE, FAR * scale)
+    near = values[~far]
+    step = max(1e-9, scale / 50.0)
+    bins, inverse = np.unique(np.rint(near / step), return_inverse=True)
+    seen = bins * step
+    weights = np.bincount(inverse, minlength=len(bins)).astype(np.float64)
+    atoms = _candidates(seen, scale, signed=signed)
+    gaps = np.abs(seen[:, None] - atoms)
+    # Relative to the nearest candidate, so that no row vanishes however far off that is.
+    likelihood = np.exp((gaps.min(axis=1, keepdims=True) - gaps) / scale)
+    if unseen:  # one more row: all that is known of these cells is that they stayed below
+        likelihood = np.vstack([likelihood, 2 * scale * _below(limit, atoms, scale)])
+        weights = np.append(weights, float(unseen))
+    zero = int(np.flatnonzero(atoms == 0.0)[0])
+    law = _sparsest(likelihood, weights, atoms, zero, first=max(1.0, scale))
+    threshold = _quantile(atoms, law * weights.sum(), values[far], share)
+    posterior = _posterior(likelihood[: len(seen)], law)
+    chances = (values >= threshold).astype(np.float64)
+    chances[~far] = posterior[:, atoms >= threshold].sum(axis=1)[inverse]
+    chances = chances.reshape(noisy.shape)
+    return Kept(chances > 0.5, threshold, chances, float(law[atoms >= threshold].sum()))
+
+
+def _candidates(seen: Floats, scale: float, *, signed: bool) -> Floats:
+    # Below one record nothing is positive; below the noise's scale candidates cannot be told apart.
+    first = max(1.0, scale)
+    top = max(float(seen.max(initial=0.0)) + 3 * scale, first)
+    fine = np.arange(first, min(top, max(FINE, first + 1)) + 1.0)
+    coarse: list[float] = []
+    value = float(fine[-1])
+    while value < top:
+        value = max(value + 1.0, value * GROWTH)
+        coarse.append(value)
+    positive = np.concatenate([fine, coarse])
+    if not signed:
+        return np.concatenate([[0.0], positive])
+    lowest = float(-seen.min(initial=0.0)) + 3 * scale
+    return np.concatenate([-positive[positive <= lowest][::-1], [0.0], positive])
+
+
+def _sparsest(
+    likelihood: Floats, weights: Floats, atoms: Floats, zero: int, *, first: float
+) -> Floats:
+    """Learn the law with the widest gap above 0 that the values allow.
+
+    Noise on empty cells looks like small counts, and a handful too many of them ruins a low
+    quantile. So small candidates are taken away as long as the rest explains the values as well.
+    """
+    law = _learn(likelihood, weights, zero)
+    best = _fit(likelihood, weights, law)
+    gap = GAP * first
+    while gap < atoms[-1]:
+        far = (atoms == 0.0) | (np.abs(atoms) >= gap)
+        thinned = np.zeros_like(law)
+        thinned[far] = _learn(likelihood[:, far], weights, int(far[:zero].sum()))
+        if _fit(likelihood, weights, thinned) < best - ALLOWED:
+            break
+        law = thinned
+        gap *= GAP
+    return law
+
+
+def _fit(likelihood: Floats, weights: Floats, law: Floats) -> float:
+    """Give the log likelihood of the values."""
+    return float(weights @ np.log(likelihood @ law + np.finfo(np.float64).tiny))
+
+
+def _learn(likelihood: Floats, weights: Floats, zero: int) -> Floats:
+    law = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
+    pseudo = PSEUDO_ZEROS * np.sqrt(max(weights.sum(), 1.0))  # some, where all values are far
+    for _ in range(ROUNDS):
+        law = weights @ _posterior(likelihood, law)
+        law[zero] += pseudo
+        law /= law.sum()
+    return law
+
+
+def _posterior(likelihood: Floats, law: Floats) -> Floats:
+    joint: Floats = likelihood * law
+    # Candidates that the law has given up may be a value's only ones: the total must not vanish.
+    joint += np.finfo(np.float64).tiny * likelihood.shape[1] * law
+    joint /= joint.sum(axis=1, keepdims=True)
+    return joint
+
+
+def _below(limit: float, atoms: Floats, scale: float) -> Floats:
+    gaps = (limit - atoms) / scale
+    tails = 0.5 * np.exp(-np.abs(gaps))
+    return np.where(gaps >= 0, 1.0 - tails, tails)
+
+
+def _quantile(atoms: Floats, masses: Floats, far: Floats, share: float) -> float:
+    """Give the value that the top ``1 - share`` of the positive values reach."""
+    positive = atoms > 0
+    places = np.concatenate([atoms[positive], far])
+    weights = np.concatenate([masses[positive], np.ones(len(far))])
+    order = np.argsort(places, kind="stable")
+    reached = np.cumsum(weights[order])
+    # Where values are counted exactly, the next after the share is the first to keep.
+    wanted = share * reached[-1] * (1 + 1e-9)
+    first = np.searchsorted(reached, wanted, side="right")
+    return float(places[order][min(first, len(order) - 1)])

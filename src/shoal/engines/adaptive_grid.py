@@ -1,0 +1,117 @@
+"""Counts of a grid whose cells are cut again, each as finely as it deserves."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.engines._checks import whole
+from shoal.engines.array_engine import as_engine
+from shoal.engines.engine import HALF, Engine, Part
+from shoal.engines.grid import MOST_CELLS, cell_counts, grid_cell
+from shoal.exceptions import ParameterError
+
+__all__ = ["AdaptiveKernel", "adaptive_counts"]
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveKernel:
+    """Counts of all parts of all cells, for one part of the records.
+
+    Parameters
+    ----------
+    side : int
+        Cells along each column of the coarse grid.
+    sides : ndarray of int64, shape (side^d,)
+        Parts along each column of every coarse cell.
+    half : int
+        Records lie in -half .. half.
+    """
+
+    side: int
+    sides: Integers
+    half: int
+
+    @property
+    def rows(self) -> int:
+        """Rows of a part above which it pays to split it."""
+        # Each part adds a table of all parts of cells, so it should be longer than that.
+        return min(max(4 * self._parts, 1 << 16), 1 << 20)
+
+    @property
+    def _parts(self) -> int:
+        columns = round(math.log(len(self.sides), self.side)) if self.side > 1 else 1
+        return int((self.sides**columns).sum())
+
+    def __call__(self, part: Part, /) -> tuple[Integers]:
+        """Give the counts of one part of the records."""
+        d = part.records.shape[1]
+        sizes = self.sides**d
+        starts = np.cumsum(sizes) - sizes
+        cell = np.zeros(len(part.records), dtype=np.int64)
+        for column in part.records.T:
+            cell = cell * self.side + grid_cell(column, self.side, self.half)
+        cut = self.sides[cell]
+        within = np.zeros(len(cell), dtype=np.int64)
+        for index, column in enumerate(part.records.T):
+            coarse = cell // self.side ** (d - 1 - index) % self.side
+            # Cells of the grid that cuts every coarse cell so finely, as exact integers: as in
+            # grid_cell, the upper border belongs to the last cell.
+            fine = (column.astype(np.int64) + self.half) * (self.side * cut) // (2 * self.half)
+            within = within * cut + np.clip(fine - coarse * cut, 0, cut - 1)
+        return (cell_counts(starts[cell] + within, part.weights, int(sizes.sum())),)
+
+
+def adaptive_counts(
+    engine: Engine | npt.NDArray[Any], side: int, sides: Integers, half: int = HALF
+) -> Integers:
+    """Count the records in every part of every coarse cell.
+
+    Parameters
+    ----------
+    engine : Engine or ndarray of integers, shape (n, d)
+        Lattice records.
+    side : int
+        Cells along each column of the coarse grid, 1 to 2 * half.
+    sides : ndarray of int64, shape (side^d,)
+        Parts along each column of every coarse cell, in the order of their codes; at most 2^24
+        parts in all.
+    half : int, default=2**19
+        Records lie in -half .. half.
+
+    Returns
+    -------
+    counts : ndarray of int64, shape (sum of sides^d,)
+        Exact; one record is in one part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import adaptive_counts
+    >>> records = np.array([[-4], [-3], [-1], [2], [4]])
+    >>> adaptive_counts(records, 2, np.array([2, 1]), half=4).tolist()
+    [2, 1, 2]
+    """
+    held = as_engine(engine)
+    half = whole("half", half, HALF)
+    side = whole("side", side, 2 * half)
+    sides = np.asarray(sides)
+    if sides.shape != (side**held.columns,) or sides.dtype.kind not in "iu":
+        raise ParameterError(
+            f"sides must be {side}^{held.columns} whole numbers, one for each coarse cell, "
+            f"got shape {sides.shape} of {sides.dtype}"
+        )
+    sides = sides.astype(np.int64)
+    if not 1 <= int(sides.min()) <= int(sides.max()) <= 2 * half:
+        raise ParameterError(
+            f"sides must be from 1 to {2 * half}, got {sides.min()} to {sides.max()}"
+        )
+    # In doubles, which do not overflow.
+    if (sides.astype(np.float64) ** held.columns).sum() > MOST_CELLS:
+        raise ParameterError(f"sides must make at most {MOST_CELLS} parts in all: take fewer")
+    (counts,) = held.add_up(AdaptiveKernel(side, sides, half))
+    return counts

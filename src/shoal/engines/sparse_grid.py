@@ -1,0 +1,216 @@
+"""Counts of the records in the cells of a public grid, for cells that hold any.
+
+The cells are those of ``grid_counts``, by the same integers. Only cells with a record of positive
+weight take memory, so the grid may have far more cells than memory: 64 in each of ten columns. A
+cell goes by its code, its place in C order, the last column fastest: with cells (m1, m2, m3), cell
+(a, b, c) has the code (a m2 + b) m3 + c. One record more or less changes one count by its weight;
+where that takes a count to or from zero, the code itself comes or goes, so which codes there are is
+as private as the counts.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.engines._checks import whole
+from shoal.engines._offset_sums import BLOCK_VALUES
+from shoal.engines.array_engine import as_engine
+from shoal.engines.engine import HALF, Engine, Part
+from shoal.engines.grid import grid_cell
+from shoal.exceptions import ParameterError
+
+__all__ = [
+    "SparseCounts",
+    "SparseGridKernel",
+    "block_cells",
+    "block_counts",
+    "sparse_grid_counts",
+]
+
+Integers = npt.NDArray[np.int64]
+
+BEYOND = 2**62  # codes stay below it: int64, with room for sums of two
+
+
+@dataclass(frozen=True, eq=False)
+class SparseCounts:
+    """Counts of the cells that hold a record.
+
+    Parameters
+    ----------
+    codes : ndarray of int64, shape (filled,)
+        Codes of these cells, from lowest to highest, each once.
+    counts : ndarray of int64, shape (filled,)
+        Their records, with weights; at least 1.
+    """
+
+    codes: Integers
+    counts: Integers
+
+
+@dataclass(frozen=True)
+class SparseGridKernel:
+    """Codes and counts of the cells that hold a record, for one part of the records.
+
+    Parameters
+    ----------
+    cells : tuple of int
+        Cells of each column.
+    half : int
+        Half the width of the grid, in lattice steps.
+    """
+
+    cells: tuple[int, ...]
+    half: int
+
+    @property
+    def rows(self) -> int:
+        """Rows of a part above which it pays to split it."""
+        # Sorting outgrows the cache soon after, and merging parts costs less than sorting them.
+        return 1 << 18
+
+    def __call__(self, part: Part, /) -> tuple[Integers, Integers]:
+        """Give codes and counts of one part."""
+        codes = np.empty(len(part.records), dtype=np.int64)
+        start = 0
+        for block in part.blocks(BLOCK_VALUES // 8):
+            stop = start + len(block.records)
+            self._encode(block.records, codes[start:stop])
+            start = stop
+        if part.weights is None:
+            filled, counts = np.unique(codes, return_counts=True)
+            return filled, counts.astype(np.int64, copy=False)
+        heavy = part.weights > 0
+        return _add_up(codes[heavy], part.weights[heavy].astype(np.int64))
+
+    def merge(self, *results: tuple[Integers, ...]) -> tuple[Integers, Integers]:
+        """Give codes and counts of several parts from those of each."""
+        codes, counts = zip(*results, strict=True)
+        return _add_up(np.concatenate(codes), np.concatenate(counts))
+
+    def _encode(self, records: npt.NDArray[np.int32], codes: Integers) -> None:
+        codes[:] = 0
+        for j, cells in enumerate(self.cells):
+            codes *= cells
+            codes += grid_cell(records[:, j], cells, self.half)
+
+
+def sparse_grid_counts(
+    engine: Engine | npt.NDArray[Any], cells: tuple[int, ...], half: int = HALF
+) -> SparseCounts:
+    """Count the records in each cell of a grid that holds one.
+
+    Parameters
+    ----------
+    engine : Engine, or ndarray of integers, shape (n, d)
+        Lattice records.
+    cells : tuple of int
+        Cells of each column, 1 to 2 * half; fewer than 2^62 in all.
+    half : int, default=2**19
+        The grid covers -half .. half in each column, at most 2^19.
+
+    Returns
+    -------
+    found : SparseCounts
+        Exact counts, with weights, of the cells where they are not zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import sparse_grid_counts
+    >>> found = sparse_grid_counts(np.array([[-4, 1], [3, 2], [4, 4]]), (2, 2), half=4)
+    >>> found.codes.tolist(), found.counts.tolist()
+    ([1, 3], [1, 2])
+    """
+    held = as_engine(engine)
+    half = whole("half", half, HALF)
+    if len(cells) != held.columns:
+        raise ParameterError(f"cells must have {held.columns} entries, got {len(cells)}")
+    kernel = SparseGridKernel(_check_cells(cells, 2 * half), half)
+    return SparseCounts(*held.merge(kernel))
+
+
+def block_cells(cells: tuple[int, ...], by: int) -> tuple[int, ...]:
+    """Give the blocks of each column when ``by`` neighbouring cells make one.
+
+    Parameters
+    ----------
+    cells : tuple of int
+        Cells of each column.
+    by : int
+        Cells of a block along each column; the last block may have fewer.
+
+    Returns
+    -------
+    blocks : tuple of int
+        Blocks of each column.
+
+    Examples
+    --------
+    >>> from shoal.engines import block_cells
+    >>> block_cells((64, 7), 2)
+    (32, 4)
+    """
+    by = whole("by", by, 2 * HALF)
+    return tuple(-(-value // by) for value in _check_cells(cells, 2 * HALF))
+
+
+def block_counts(found: SparseCounts, cells: tuple[int, ...], by: int) -> SparseCounts:
+    """Add up the counts of blocks of neighbouring cells.
+
+    Parameters
+    ----------
+    found : SparseCounts
+        Counts of a grid's cells.
+    cells : tuple of int
+        Cells of each column of that grid.
+    by : int
+        Cells of a block along each column; the last block may have fewer. A Haar average of level
+        l takes ``2**l``.
+
+    Returns
+    -------
+    blocks : SparseCounts
+        Counts of the blocks, with codes in a grid of ``block_cells(cells, by)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import block_counts, sparse_grid_counts
+    >>> found = sparse_grid_counts(np.array([[-4], [-2], [4]]), (5,), half=4)
+    >>> found.codes.tolist(), block_counts(found, (5,), 2).codes.tolist()
+    ([0, 1, 4], [0, 2])
+    """
+    blocks = block_cells(cells, by)
+    rest = found.codes
+    if rest.size and not (rest[0] >= 0 and rest[-1] < math.prod(cells)):
+        raise ParameterError("found must be the counts of a grid with these cells: pass the same")
+    codes = np.zeros_like(rest)
+    step = 1
+    for fine, coarse in zip(reversed(cells), reversed(blocks), strict=True):
+        above = rest // fine
+        codes += (rest - above * fine) // by * step
+        rest = above
+        step *= coarse
+    return SparseCounts(*_add_up(codes, found.counts))
+
+
+def _add_up(codes: Integers, counts: Integers) -> tuple[Integers, Integers]:
+    """Sort the codes and add up the counts of equal ones."""
+    # This sort looks for runs: it merges sorted parts in linear time.
+    order = np.argsort(codes, kind="stable")
+    codes = codes[order]
+    first = np.flatnonzero(np.diff(codes, prepend=-1))
+    return codes[first], np.add.reduceat(counts[order], first)
+
+
+def _check_cells(cells: tuple[int, ...], most: int) -> tuple[int, ...]:
+    cells = tuple(whole(f"cells[{j}]", value, most) for j, value in enumerate(cells))
+    if math.prod(cells) >= BEYOND:
+        raise ParameterError(
+            f"cells must be fewer than {BEYOND} in all, got {math.prod(cells)}: take fewer"
+        )
+    return cells
