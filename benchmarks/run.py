@@ -3,6 +3,7 @@
 import itertools
 
 import kmeans
+import wavecluster
 
 import engines
 import noise
@@ -14,12 +15,12 @@ def main() -> None:
     """Print one line a comparison."""
     print(f"{'ours / theirs':<48}{'ours ns':>9}{'theirs':>9}{'ratio':>8}")
     missed = 0
-    rooms = (noise, remap, reports, engines, kmeans)
+    rooms = (noise, remap, reports, engines, kmeans, wavecluster)
     for ratio in itertools.chain.from_iterable(room.ratios() for room in rooms):
         print(ratio, flush=True)
         missed += ratio.target is not None and ratio.value < ratio.target
     print(f"{missed} target(s) missed")
-    for note in kmeans.notes():
+    for note in itertools.chain(kmeans.notes(), wavecluster.notes()):
         print(note, flush=True)
 
 

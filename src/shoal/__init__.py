@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "Adjacency": "privacy",
     "DPKMeans": "cluster",
+    "DPWaveCluster": "cluster",
     "Duchi": "mechanisms",
     "Guarantee": "privacy",
     "Hybrid": "mechanisms",

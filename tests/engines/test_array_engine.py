@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from shoal.engines import ArrayEngine, Part, _blas, array_engine, total_weight
+from shoal.engines import ArrayEngine, Part, _blas, parts, total_weight
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 
 HALF = 2**19
@@ -93,9 +93,9 @@ def test_the_last_engine_to_finish_restores_blas(monkeypatch):
 
 def test_as_many_threads_as_the_process_may_use(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
-    assert array_engine._usable_threads() == 3
+    assert parts._usable_threads() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
-    assert array_engine._usable_threads() == os.cpu_count()
+    assert parts._usable_threads() == os.cpu_count()
 
 
 def test_an_error_in_a_part_reaches_the_caller():

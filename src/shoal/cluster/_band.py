@@ -23,7 +23,7 @@ __all__ = ["Band", "band_of"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-MOST_BITS = 10  # of a coefficient
+MOST_BITS, FEWEST_BITS = 10, 2  # of a coefficient
 MOST_SENSITIVE = 2**30  # that one record may change the band by
 
 
@@ -121,7 +121,7 @@ def band_of(wavelet: str, level: int, cells: int, columns: int) -> Band:
             f"grid must be a multiple of 2^level = {block}, got {cells}: "
             f"try {max(1, round(cells / block)) * block}"
         )
-    for bits in range(MOST_BITS, -1, -1):
+    for bits in range(MOST_BITS, FEWEST_BITS - 1, -1):
         band = Band(_matrix(wavelet, level, cells, bits), columns, block)
         if band.sensitivity <= MOST_SENSITIVE:
             return band

@@ -42,6 +42,7 @@ def significant(
     signed: bool = False,
     unseen: int = 0,
     limit: float = 0.0,
+    unit: int = 1,
 ) -> Kept:
     """Find the values above the quantile of the true positive ones.
 
@@ -59,6 +60,8 @@ def significant(
         Cells that were not released because their noisy value was below ``limit``.
     limit : float, default=0.0
         That limit.
+    unit : int, default=1
+        Steps of a value from one integer to the next.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def significant(
     # Relative to the nearest candidate, so that no row vanishes however far off that is.
     likelihood = np.exp((gaps.min(axis=1, keepdims=True) - gaps) / scale)
     if unseen:  # one more row: all that is known of these cells is that they stayed below
-        likelihood = np.vstack([likelihood, 2 * scale * _below(limit, atoms, scale)])
+        likelihood = np.vstack([likelihood, _below((limit - atoms) * unit, scale * unit)])
         weights = np.append(weights, float(unseen))
     zero = int(np.flatnonzero(atoms == 0.0)[0])
     law = _sparsest(likelihood, weights, atoms, zero, first=max(1.0, scale))
@@ -151,10 +154,11 @@ def _posterior(likelihood: Floats, law: Floats) -> Floats:
     return joint
 
 
-def _below(limit: float, atoms: Floats, scale: float) -> Floats:
-    gaps = (limit - atoms) / scale
-    tails = 0.5 * np.exp(-np.abs(gaps))
-    return np.where(gaps >= 0, 1.0 - tails, tails)
+def _below(steps: Floats, scale: float) -> Floats:
+    """Give the chance that integer noise is below these numbers of steps."""
+    ratio = np.exp(-1 / scale)
+    tails = np.exp(-np.where(steps > 0, steps, 1 - steps) / scale) / (1 + ratio)
+    return np.where(steps > 0, 1.0 - tails, tails)
 
 
 def _quantile(atoms: Floats, masses: Floats, far: Floats, share: float) -> float:

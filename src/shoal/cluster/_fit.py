@@ -21,7 +21,7 @@ from shoal.cluster._lsh import count_leaves, lsh_kmeans, release_leaves
 from shoal.cluster._private_bounds import private_box
 from shoal.cluster._problem import Found, Problem
 from shoal.cluster._settings import Settings
-from shoal.engines import HALF, ArrayEngine, total_weight
+from shoal.engines import HALF, ArrayEngine, run_in_parts, total_weight
 from shoal.noise import Lattice, RandomSource
 
 __all__ = ["Fitted", "fit_private", "lattice_records"]
@@ -103,9 +103,11 @@ def lattice_records(X: Floats, lattice: Lattice) -> npt.NDArray[np.int32]:
         Half the size of X, and the only copy made of it.
     """
     records = np.empty(X.shape, dtype=np.int32)
-    rows = max(1, CHUNK_VALUES // X.shape[1])
-    for start in range(0, len(X), rows):
-        records[start : start + rows] = lattice.encode(X[start : start + rows])
+
+    def encode(start: int, stop: int) -> None:
+        records[start:stop] = lattice.encode(X[start:stop])
+
+    run_in_parts(encode, len(X), max(1, CHUNK_VALUES // X.shape[1]))
     return records
 
 

@@ -3,63 +3,64 @@
 import numpy as np
 import numpy.typing as npt
 
-from shoal.engines import grid_cell
+from shoal.engines import HALF, ArrayEngine, Part, grid_cell
 
-__all__ = ["band_codes", "cell_labels"]
+__all__ = ["record_labels"]
 
 Integers = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int32]
 
-CHUNK = 1 << 18  # rows at a time
+ROWS = 1 << 17  # at a time
 
 
-def band_codes(records: npt.NDArray[np.int32], cells: int, block: int, half: int) -> Integers:
-    """Give the number, row by row, of the cell of the band that each record is in.
+def record_labels(
+    engine: ArrayEngine,
+    cells: int,
+    block: int,
+    *,
+    table: Labels | None = None,
+    significant: tuple[Integers, Labels] | None = None,
+) -> Labels:
+    """Find the cluster of each record's cell.
 
     Parameters
     ----------
-    records : ndarray of int32, shape (n, d)
+    engine : ArrayEngine
         Lattice records.
     cells : int
         Cells of the grid along each column.
     block : int
         Cells that a cell of the band stands for, along each column.
-    half : int
-        Records lie in -half .. half.
-
-    Returns
-    -------
-    codes : ndarray of int64, shape (n,)
-        Of the cells of the band.
-    """
-    codes = np.zeros(len(records), dtype=np.int64)
-    for start in range(0, len(records), CHUNK):
-        part = records[start : start + CHUNK]
-        code = codes[start : start + CHUNK]
-        for column in part.T:
-            code *= cells // block
-            code += grid_cell(column, cells, half) // block
-    return codes
-
-
-def cell_labels(
-    codes: Integers, significant: Integers, clusters: npt.NDArray[np.int32]
-) -> npt.NDArray[np.int32]:
-    """Look up the clusters of cells.
-
-    Parameters
-    ----------
-    codes : ndarray of int64, shape (n,)
-        Cells asked for.
-    significant : ndarray of int64, shape (m,)
-        Significant cells, sorted.
-    clusters : ndarray of int32, shape (m,)
-        Their clusters.
+    table : ndarray of int32, default=None
+        Cluster of every cell of the band, row by row.
+    significant : tuple of ndarray, default=None
+        Without a table: the significant cells, sorted, and their clusters.
 
     Returns
     -------
     labels : ndarray of int32, shape (n,)
-        -1 for cells that are not significant.
+        -1 for cells that are not significant; raw-data output, for the curator only.
     """
+
+    def labels(part: Part) -> Labels:
+        codes = _codes(part.records, cells, block)
+        if table is not None:
+            return table[codes]
+        assert significant is not None
+        return _search(codes, *significant)
+
+    return engine.collect(labels, rows=ROWS)
+
+
+def _codes(records: Labels, cells: int, block: int) -> Integers:
+    codes = np.zeros(len(records), dtype=np.int64)
+    for column in records.T:
+        codes *= cells // block
+        codes += grid_cell(column, cells, HALF) // block
+    return codes
+
+
+def _search(codes: Integers, significant: Integers, clusters: Labels) -> Labels:
     if not len(significant):
         return np.full(len(codes), -1, dtype=np.int32)
     place = np.minimum(np.searchsorted(significant, codes), len(significant) - 1)

@@ -99,6 +99,7 @@ def one_shot_sparse(problem: WaveProblem) -> Cells:
         signed=band.signed,
         unseen=total - len(every),
         limit=limit / unit,
+        unit=unit,
     )
     cells = Cells(every[kept.mask], seen[kept.mask], kept.threshold)
     return _without_singles(cells, problem)

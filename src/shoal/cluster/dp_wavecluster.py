@@ -19,7 +19,7 @@ from shoal._records import validate_records
 from shoal.cluster._components import connected_components
 from shoal.cluster._fit import lattice_records
 from shoal.cluster._noise import PureNoise
-from shoal.cluster._wave_cells import band_codes, cell_labels
+from shoal.cluster._wave_cells import record_labels
 from shoal.cluster._wave_fit import find_cells
 from shoal.cluster._wave_problem import Cells
 from shoal.cluster._wave_settings import WaveSettings, check_wave_settings
@@ -104,9 +104,9 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
     >>> from shoal.cluster import DPWaveCluster
     >>> from shoal.datasets import make_spirals
     >>> X = make_spirals(30_000, random_state=0).X
-    >>> model = DPWaveCluster(epsilon=1.0, bounds=(-1.0, 1.0), grid=40, random_state=0).fit(X)
-    >>> model.n_clusters_ == 2, model.cells_.shape
-    (True, (20, 20))
+    >>> model = DPWaveCluster(epsilon=1.0, bounds=(-1.0, 1.0), threshold=0.3, random_state=0).fit(X)
+    >>> model.n_clusters_, model.cells_.shape
+    (3, (32, 32))
     """
 
     labels_: npt.NDArray[np.int32]
@@ -162,8 +162,8 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
             event = PureNoise(float(self.epsilon)).event(str(settings.shares))
             self.ledger.spend(event, purpose=purpose)
         lattice = Lattice.box(*settings.box, half=HALF)
-        records = lattice_records(table, lattice)
-        found = find_cells(self, ArrayEngine(records), settings, source)
+        engine = ArrayEngine(lattice_records(table, lattice))
+        found = find_cells(self, engine, settings, source)
         self.guarantee_ = (
             Guarantee.none("epsilon is infinite: WaveCluster without noise")
             if math.isinf(self.epsilon)
@@ -175,7 +175,7 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
             )
         )
         self._publish(found.cells, settings, found.grid, found.shape)
-        self.labels_ = self._labels(records)
+        self.labels_ = self._labels(engine)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
@@ -193,11 +193,15 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = validate_records(X, estimator=self, reset=False)
-        return self._labels(lattice_records(table, Lattice.box(*self.bounds_, half=HALF)))
+        lattice = Lattice.box(*self.bounds_, half=HALF)
+        return self._labels(ArrayEngine(lattice_records(table, lattice)))
 
-    def _labels(self, records: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        codes = band_codes(records, self.grid_, self.grid_ // self.band_shape_[0], HALF)
-        return cell_labels(codes, self.cell_codes_, self.cell_labels_)
+    def _labels(self, engine: ArrayEngine) -> npt.NDArray[np.int32]:
+        block = self.grid_ // self.band_shape_[0]
+        if hasattr(self, "cells_"):  # a table is quicker than a search
+            return record_labels(engine, self.grid_, block, table=self.cells_.ravel())
+        significant = self.cell_codes_, self.cell_labels_
+        return record_labels(engine, self.grid_, block, significant=significant)
 
     def _publish(
         self, cells: Cells, settings: WaveSettings, grid: int, shape: tuple[int, ...]

@@ -14,6 +14,7 @@ from shoal.engines.engine import (
 from shoal.engines.grid import grid_cell, grid_counts, grid_edges
 from shoal.engines.magnitudes import magnitude_counts, magnitude_edges
 from shoal.engines.nearest import NearestStatistics, nearest_centres, nearest_statistics
+from shoal.engines.parts import run_in_parts
 from shoal.engines.sparse_grid import (
     SparseCounts,
     block_cells,
@@ -45,6 +46,7 @@ __all__ = [
     "magnitude_edges",
     "nearest_centres",
     "nearest_statistics",
+    "run_in_parts",
     "sparse_grid_counts",
     "total_weight",
     "tree_counts",

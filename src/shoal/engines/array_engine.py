@@ -4,17 +4,13 @@ numpy leaves the interpreter free while it computes, so threads share the record
 them. Each part gives exact integers, hence the same bits for any number of threads and of parts.
 """
 
-import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.engines._blas import one_blas_thread
 from shoal.engines._checks import whole
 from shoal.engines.engine import (
     HALF,
@@ -26,6 +22,7 @@ from shoal.engines.engine import (
     MergeKernel,
     Part,
 )
+from shoal.engines.parts import run_in_parts
 from shoal.exceptions import DataError, DataTypeError
 
 __all__ = ["ArrayEngine", "as_engine"]
@@ -33,9 +30,6 @@ __all__ = ["ArrayEngine", "as_engine"]
 Integers = npt.NDArray[np.int64]
 
 MOST_THREADS = 1024
-# Up to so many rows a product is too small for BLAS to spread (2^18 multiplications, up to 4096
-# columns times centres) or too short to matter, and setting its threads would take longer.
-FEW = 64
 
 
 class ArrayEngine:
@@ -179,19 +173,7 @@ class ArrayEngine:
         return Part(self._records[start:stop], weights)
 
     def _run(self, job: Callable[[int, int], None], rows: int) -> None:
-        count = len(self._records)
-        rows = self._rows or rows
-        if count <= rows:
-            with nullcontext() if count <= FEW else one_blas_thread():
-                job(0, count)
-            return
-        threads = self._threads or _usable_threads()
-        # Equal parts, as many for each thread.
-        parts = threads * -(-count // (threads * rows))
-        ends = [count * i // parts for i in range(parts + 1)]
-        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(job, ends[:-1], ends[1:]):
-                pass
+        run_in_parts(job, len(self._records), self._rows or rows, threads=self._threads)
 
 
 def as_engine(records: "Engine | npt.NDArray[Any]") -> Engine:
@@ -213,10 +195,3 @@ def _small_integers(
     if values.size and not (low <= values.min() and values.max() <= high):
         raise DataError(f"{name} must lie between {low} and {high}: encode them first")
     return np.ascontiguousarray(values, dtype=np.int32)
-
-
-def _usable_threads() -> int:
-    # Containers and batch systems give a process fewer processors than the machine has.
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
