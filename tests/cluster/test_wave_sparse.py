@@ -27,6 +27,7 @@ def everything_kept(monkeypatch):
 
     def keep(values, **words):
         every = np.ones(len(values), dtype=bool)
+        assert (words["limit"] * words["unit"]).is_integer()  # whole steps of the noise
         return Kept(every, words["limit"], every.astype(float), 1.0)
 
     monkeypatch.setattr(_wave_oneshot, "significant", keep)

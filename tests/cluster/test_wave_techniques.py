@@ -124,7 +124,7 @@ def test_candidates_do_not_depend_on_the_true_maximum(penalties, monkeypatch):
 
 
 @pytest.mark.parametrize("wavelet", ["haar", "db2", "bior2.2"])
-@pytest.mark.parametrize("threshold", [0.0, 0.1, 0.37, 0.9])
+@pytest.mark.parametrize("threshold", [0.0, 0.37])
 def test_one_record_moves_a_penalty_by_no_more_than_it_touches(
     wavelet, threshold, penalties, monkeypatch
 ):
@@ -132,6 +132,7 @@ def test_one_record_moves_a_penalty_by_no_more_than_it_touches(
     rng = np.random.default_rng(5)
     shown(rng.integers(-3, 12, (8, 8)), monkeypatch)
     words = {"grid": 8, "wavelet": wavelet, "threshold": threshold}
+    monkeypatch.setattr(_wave_techniques, "MOST_CANDIDATES", 1 << 10)
     moved = set()
     counts = rng.integers(0, 4, (8, 8)) * (rng.random((8, 8)) < 0.4)
     touched = wave_problem(in_cells(counts), **words).band.touched

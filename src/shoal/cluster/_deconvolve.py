@@ -158,7 +158,8 @@ def _below(steps: Floats, scale: float) -> Floats:
     """Give the chance that integer noise is below these numbers of steps."""
     ratio = np.exp(-1 / scale)
     tails = np.exp(-np.where(steps > 0, steps, 1 - steps) / scale) / (1 + ratio)
-    return np.where(steps > 0, 1.0 - tails, tails)
+    below: Floats = np.where(steps > 0, 1.0 - tails, tails)
+    return below
 
 
 def _quantile(atoms: Floats, masses: Floats, far: Floats, share: float) -> float:

@@ -1,0 +1,65 @@
+"""DP-WaveCluster as published, no guarantee, and its figures with the promises kept.
+
+L. Chen, T. Yu, R. Chirkova, "WaveCluster with Differential Privacy" (2015). The corrected
+techniques, and a better one, are :class:`shoal.cluster.DPWaveCluster`.
+
+===============================  ===================================================================
+here                             what it is
+===============================  ===================================================================
+:class:`PublishedWaveCluster`    PrivQT, PrivTHR, PrivTHR_EM and Baseline as printed
+:func:`threshold_partitions`     the exponential mechanism whose range ends at the true maximum
+:func:`adaptive_grid_records`    the synthetic records of Baseline
+:func:`load_figure_set`          a set of the figures, with its grid and threshold
+:func:`compare_techniques`       k', DSG_C, F-measure, OCM and 2CE, as published and corrected
+:func:`judge_claims`             which of the source's claims hold
+===============================  ===================================================================
+"""
+
+from shoal.papers.wavecluster.adaptive_grid import adaptive_grid_records
+from shoal.papers.wavecluster.compare_techniques import (
+    EPSILONS,
+    METHODS,
+    Measurement,
+    Method,
+    compare_techniques,
+)
+from shoal.papers.wavecluster.figure_set import FIGURE_SETS, FigureSet, load_figure_set
+from shoal.papers.wavecluster.haar_band import haar_band
+from shoal.papers.wavecluster.judge_claims import (
+    CLAIMS,
+    PUBLISHED_K,
+    Claim,
+    Verdict,
+    judge_claims,
+    mean_measure,
+)
+from shoal.papers.wavecluster.published_threshold import (
+    Partitions,
+    draw_threshold,
+    threshold_partitions,
+)
+from shoal.papers.wavecluster.published_wavecluster import TECHNIQUES, PublishedWaveCluster
+
+__all__ = [
+    "CLAIMS",
+    "EPSILONS",
+    "FIGURE_SETS",
+    "METHODS",
+    "PUBLISHED_K",
+    "TECHNIQUES",
+    "Claim",
+    "FigureSet",
+    "Measurement",
+    "Method",
+    "Partitions",
+    "PublishedWaveCluster",
+    "Verdict",
+    "adaptive_grid_records",
+    "compare_techniques",
+    "draw_threshold",
+    "haar_band",
+    "judge_claims",
+    "load_figure_set",
+    "mean_measure",
+    "threshold_partitions",
+]
