@@ -102,8 +102,13 @@ def test_a_fit_leaves_nothing_of_the_one_before():
     fitted.set_params(grid=64).fit(np.zeros((5, 6)))
     assert not hasattr(fitted, "cells_")
     assert fitted.band_shape_ == (32,) * 6
-    fitted.set_params(level=3)  # for the next fit
-    assert fitted.predict(np.zeros((5, 6))).tolist() == fitted.labels_.tolist()
+
+
+def test_parameters_for_the_next_fit_do_not_change_this_one():
+    fitted = model().fit(X)
+    fitted.set_params(level=3, grid=8, bounds=(0.0, 9.0))
+    assert (fitted.predict(X) == fitted.labels_).all()
+    assert (fitted.labels_ >= 0).mean() > 0.9
 
 
 # The size of an automatic grid

@@ -7,6 +7,7 @@ finds the law of the true values whose noisy versions look like those released; 
 gives the threshold, and a cell is kept when it is more likely than not above it.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +18,11 @@ __all__ = ["Kept", "significant"]
 Floats = npt.NDArray[np.float64]
 
 ROUNDS = 200
-PSEUDO_ZEROS = 0.5  # times the square root of the number of cells: what is weak counts as empty
+# Times the square root of the number of cells: values that count as empty beforehand.
+PSEUDO_ZEROS = (0.5, 1.0, 2.0, 4.0, 8.0)
 FINE = 80  # candidates are one record apart up to here, or up to the noise's reach, ...
 GROWTH = 1.04  # ... and then this factor
-GAP = 1.5  # how fast the gap above 0 is widened ...
-ALLOWED = 1.0  # ... while the log likelihood falls by no more than this
+ALLOWED = 1.0  # the log likelihood may fall by this much for more empty cells
 FAR = 40.0  # scales of the noise: values beyond are known well enough as they are
 
 
@@ -83,7 +84,7 @@ def significant(
         likelihood = np.vstack([likelihood, _below((limit - atoms) * unit, scale * unit)])
         weights = np.append(weights, float(unseen))
     zero = int(np.flatnonzero(atoms == 0.0)[0])
-    law = _sparsest(likelihood, weights, atoms, zero, first=max(1.0, scale))
+    law = _sparsest(likelihood, weights, zero)
     threshold = _quantile(atoms, law * weights.sum(), values[far], share)
     posterior = _posterior(likelihood[: len(seen)], law)
     chances = (values >= threshold).astype(np.float64)
@@ -109,25 +110,20 @@ def _candidates(seen: Floats, scale: float, *, signed: bool) -> Floats:
     return np.concatenate([-positive[positive <= lowest][::-1], [0.0], positive])
 
 
-def _sparsest(
-    likelihood: Floats, weights: Floats, atoms: Floats, zero: int, *, first: float
-) -> Floats:
-    """Learn the law with the widest gap above 0 that the values allow.
+def _sparsest(likelihood: Floats, weights: Floats, zero: int) -> Floats:
+    """Learn the law with the fewest positive values that explains what was seen.
 
     Noise on empty cells looks like small counts, and a handful too many of them ruins a low
-    quantile. So small candidates are taken away as long as the rest explains the values as well.
+    quantile. So more and more cells are taken to be empty beforehand, as long as the law explains
+    the values nearly as well.
     """
-    law = _learn(likelihood, weights, zero)
+    law = _learn(likelihood, weights, zero, PSEUDO_ZEROS[0])
     best = _fit(likelihood, weights, law)
-    gap = GAP * first
-    while gap < atoms[-1]:
-        far = (atoms == 0.0) | (np.abs(atoms) >= gap)
-        thinned = np.zeros_like(law)
-        thinned[far] = _learn(likelihood[:, far], weights, int(far[:zero].sum()))
-        if _fit(likelihood, weights, thinned) < best - ALLOWED:
+    for more in PSEUDO_ZEROS[1:]:
+        emptier = _learn(likelihood, weights, zero, more)
+        if _fit(likelihood, weights, emptier) < best - ALLOWED:
             break
-        law = thinned
-        gap *= GAP
+        law = emptier
     return law
 
 
@@ -136,12 +132,12 @@ def _fit(likelihood: Floats, weights: Floats, law: Floats) -> float:
     return float(weights @ np.log(likelihood @ law + np.finfo(np.float64).tiny))
 
 
-def _learn(likelihood: Floats, weights: Floats, zero: int) -> Floats:
+def _learn(likelihood: Floats, weights: Floats, zero: int, pseudo: float) -> Floats:
     law = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
-    pseudo = PSEUDO_ZEROS * np.sqrt(max(weights.sum(), 1.0))  # some, where all values are far
+    zeros = pseudo * np.sqrt(max(weights.sum(), 1.0))  # some, where all values are far
     for _ in range(ROUNDS):
         law = weights @ _posterior(likelihood, law)
-        law[zero] += pseudo
+        law[zero] += zeros
         law /= law.sum()
     return law
 
@@ -156,8 +152,8 @@ def _posterior(likelihood: Floats, law: Floats) -> Floats:
 
 def _below(steps: Floats, scale: float) -> Floats:
     """Give the chance that integer noise is below these numbers of steps."""
-    ratio = np.exp(-1 / scale)
-    tails = np.exp(-np.where(steps > 0, steps, 1 - steps) / scale) / (1 + ratio)
+    ratio = math.exp(-1 / scale)
+    tails: Floats = np.exp(-np.where(steps > 0, steps, 1 - steps) / scale) / (1 + ratio)
     below: Floats = np.where(steps > 0, 1.0 - tails, tails)
     return below
 

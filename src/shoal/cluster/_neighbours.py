@@ -14,6 +14,8 @@ from shoal.cluster._deconvolve import Kept
 
 __all__ = ["with_neighbours"]
 
+Floats = npt.NDArray[np.float64]
+
 STRONGEST = 0.5
 SLOPE, DOUBT = 2.0, 0.3  # strength grows with noise over threshold, from 0.3 on
 ROUNDS = 5
@@ -40,11 +42,17 @@ def with_neighbours(kept: Kept, *, scale: float) -> npt.NDArray[np.bool_]:
         return kept.mask
     own = np.clip(kept.chances, CERTAIN, 1 - CERTAIN)
     odds = np.log(own / (1 - own))
-    around = np.ones((3,) * own.ndim)
-    around[(1,) * own.ndim] = 0.0
-    strength *= 8.0 / around.sum()  # eight neighbours in two columns set the unit
+    strength *= 8.0 / (3**own.ndim - 1)  # eight neighbours in two columns set the unit
     chances = kept.chances
     for _ in range(ROUNDS):
-        support = ndimage.convolve(chances - kept.share, around, mode="constant")
-        chances = 1 / (1 + np.exp(-(odds + strength * support)))
+        chances = 1 / (1 + np.exp(-(odds + strength * _around(chances - kept.share))))
     return np.asarray(chances > 0.5)
+
+
+def _around(values: Floats) -> Floats:
+    """Add up the neighbours of each cell, corners included, one column after the other."""
+    sums = values
+    for axis in range(values.ndim):
+        sums = ndimage.convolve1d(sums, np.ones(3), axis=axis, mode="constant")
+    around: Floats = sums - values
+    return around
