@@ -145,7 +145,8 @@ def test_unseen_values_change_little(scale, share):
         part = significant(shown[seen], scale=scale, share=share, unseen=unseen, limit=limit)
         gaps.append(abs(part.threshold - whole.threshold))
         differ.append((part.mask != whole.mask[seen]).sum() + whole.mask[~seen].sum())
-    assert np.mean(gaps) < 2 * max(scale, 1.0)
+    # A quantile in a thin tail: values unseen are evidence lost.
+    assert np.mean(gaps) < 5 * max(scale, 1.0)
     assert np.mean(differ) < 0.05 * 500
 
 
