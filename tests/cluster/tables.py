@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.cluster._noise import noise_for
-from shoal.cluster._problem import Problem
+from shoal.cluster.kmeans._problem import Problem
 from shoal.engines import HALF, ArrayEngine
 from shoal.noise import Lattice, SeededSource
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from shoal.cluster._band import band_of
 from shoal.cluster._noise import PureNoise
-from shoal.cluster._wave_problem import WaveProblem
+from shoal.cluster.wavecluster._band import band_of
+from shoal.cluster.wavecluster._problem import WaveProblem
 from shoal.engines import HALF, ArrayEngine
 from shoal.noise import Lattice, SeededSource
 

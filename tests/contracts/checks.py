@@ -12,7 +12,7 @@ from contracts.replay import moves_as_declared
 from contracts.tape import Draw, Statistic, recording
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster._band import band_of
+from shoal.cluster.wavecluster._band import band_of
 from shoal.mechanisms import Hybrid, Laplace
 from shoal.mechanisms._local import LocalMechanism
 from shoal.mechanisms._metric import MetricMechanism

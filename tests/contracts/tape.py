@@ -15,8 +15,8 @@ CALLERS = {
     "box_norm": ("shoal.cluster._noise",),
     "discrete_laplace": ("shoal.cluster._noise",),
     "discrete_gaussian": ("shoal.cluster._noise",),
-    "exceedances": ("shoal.cluster._wave_oneshot",),
-    "exponential_choice": ("shoal.cluster._wave_techniques",),
+    "exceedances": ("shoal.cluster.wavecluster._oneshot",),
+    "exponential_choice": ("shoal.cluster.wavecluster._techniques",),
     "k_norm": ("shoal.mechanisms.laplace",),
     "planar_laplace": ("shoal.mechanisms.planar",),
     "spherical_laplace": ("shoal.mechanisms.spherical",),
@@ -28,18 +28,23 @@ CALLERS = {
 
 # Where exact statistics of the records are asked for, likewise.
 STATISTICS = {
-    "adaptive_counts": ("shoal.cluster._wave_baseline",),
-    "sparse_grid_counts": ("shoal.cluster._wave_oneshot",),
-    "nearest_statistics": tuple(f"shoal.cluster.{name}" for name in ("_lloyd", "_grid", "_lsh")),
-    "leaf_statistics": ("shoal.cluster._lsh",),
-    "tree_counts": ("shoal.cluster._lsh",),
-    "grid_counts": (
-        "shoal.cluster._grid",
-        *(f"shoal.cluster._wave_{name}" for name in ("baseline", "fit", "oneshot", "problem")),
-        "shoal.cluster._wave_techniques",
+    "adaptive_counts": ("shoal.cluster.wavecluster._baseline",),
+    "sparse_grid_counts": ("shoal.cluster.wavecluster._oneshot",),
+    "nearest_statistics": tuple(
+        f"shoal.cluster.kmeans.{name}" for name in ("_lloyd", "_grid", "_lsh")
     ),
-    "total_weight": ("shoal.cluster._fit", "shoal.cluster._wave_fit"),
-    "magnitude_counts": ("shoal.cluster._private_bounds",),
+    "leaf_statistics": ("shoal.cluster.kmeans._lsh",),
+    "tree_counts": ("shoal.cluster.kmeans._lsh",),
+    "grid_counts": (
+        "shoal.cluster.kmeans._grid",
+        *(
+            f"shoal.cluster.wavecluster._{name}"
+            for name in ("baseline", "fit", "oneshot", "problem")
+        ),
+        "shoal.cluster.wavecluster._techniques",
+    ),
+    "total_weight": ("shoal.cluster.kmeans._fit", "shoal.cluster.wavecluster._fit"),
+    "magnitude_counts": ("shoal.cluster.kmeans._private_bounds",),
 }
 
 

@@ -11,8 +11,9 @@ from contracts import checks
 from contracts.registry import INSTANCES
 from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
 from noise.test_source import all_different, words_of_forked_children
-from shoal.cluster import _fit, _grid, _noise
+from shoal.cluster import _noise
 from shoal.cluster._budget import CountSum
+from shoal.cluster.kmeans import _fit, _grid
 from shoal.noise import SecureSource, SeededSource, discrete_gaussian, discrete_laplace
 from shoal.noise.source import _Forks
 from shoal.privacy import Ledger
@@ -182,7 +183,7 @@ def test_child_that_reuses_the_parents_stream(monkeypatch):
 @pytest.mark.parametrize("estimator", [KMEANS, REPORTS])
 def test_noise_from_a_fixed_seed_when_none_was_asked_for(estimator, monkeypatch):
     base = sys.modules["shoal.mechanisms._base"]
-    kmeans = sys.modules["shoal.cluster.dp_kmeans"]
+    kmeans = sys.modules["shoal.cluster.kmeans.dp_kmeans"]
     for module in (base, kmeans):
         monkeypatch.setattr(module, "as_source", lambda state: SeededSource(0))
     red(checks.differs_without_a_seed, estimator)

@@ -1,6 +1,6 @@
 """Central estimators: a curator holds the records and publishes private clusters."""
 
-from shoal.cluster.dp_kmeans import DPKMeans
-from shoal.cluster.dp_wavecluster import DPWaveCluster
+from shoal.cluster.kmeans import DPKMeans
+from shoal.cluster.wavecluster import DPWaveCluster
 
 __all__ = ["DPKMeans", "DPWaveCluster"]

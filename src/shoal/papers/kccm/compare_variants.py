@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from shoal import _numbers
 from shoal._records import validate_records
 from shoal.cluster import DPKMeans
-from shoal.cluster._kccm import KCCM_NOISE, ROUNDS
+from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS
 from shoal.exceptions import ParameterError
 from shoal.metrics import nicv
 from shoal.papers.kccm.published_kccm import LABEL, PublishedKCCM

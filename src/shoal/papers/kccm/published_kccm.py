@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from shoal import _numbers
 from shoal._records import validate_records
 from shoal.cluster._centres import pack_spheres
-from shoal.cluster._kccm import KCCM_NOISE, ROUNDS, KccmNoise
+from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS, KccmNoise
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import as_source
 from shoal.papers.kccm.published_merge import published_merge

@@ -1,0 +1,310 @@
+"""Private k-means for a curator who holds the records.
+
+Central differential privacy under add/remove of one record, or of one user with all records, pure
+for ``delta=0`` and through zCDP otherwise. Records are rounded to a public lattice, every released
+number gets exact discrete noise, and everything after the noise is post-processing
+(proofs/kmeans.md).
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shoal._records import validate_records
+from shoal.cluster._lattice_records import lattice_records
+from shoal.cluster.kmeans._advice import Advice, advice
+from shoal.cluster.kmeans._contributions import bounded_contributions
+from shoal.cluster.kmeans._fit import Fitted, fit_private
+from shoal.cluster.kmeans._settings import check_parameters, check_settings
+from shoal.engines import HALF, nearest_centres
+from shoal.noise import Lattice, as_source
+from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+
+__all__ = ["DPKMeans"]
+
+
+class DPKMeans(ClusterMixin, BaseEstimator):
+    """k-means whose centres may be published.
+
+    Parameters
+    ----------
+    n_clusters : int or "private", default=8
+        Number of clusters; it may exceed the number of records. ``"private"`` chooses 2 to
+        ``max_clusters`` from released values: for nothing with ``"grid"`` and ``"lsh"``, for 20% of
+        the budget elsewhere.
+    epsilon : float, default=1.0
+        Budget of one ``fit``, at most 1e9.
+    delta : float, default=0.0
+        0 for pure differential privacy, above 0 to allow Gaussian noise.
+    bounds : tuple (low, high) or "private"
+        Public box, two numbers or one value per column in each. Records outside are clipped.
+        ``"private"`` learns powers of two from the records, for 10% of the budget.
+    method : {"auto", "grid", "lsh", "lloyd", "kccm"}, default="auto"
+        ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns. ``"lsh"``:
+        the same on a tree of random hyperplanes, for many columns. ``"lloyd"``: rounds of noisy
+        counts and sums. ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses
+        ``"grid"`` or ``"lsh"`` and the smaller noise.
+    n_public : int, default=None
+        The number of records where it is public. None spends 2% of the budget on a noisy count.
+    max_iter : int, default=None
+        Number of rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and
+        ``"kccm"`` (None: 12).
+    split : {"joint", "analytic", "equal"}, default="joint"
+        How a round of ``"lloyd"`` divides its budget between counts and sums: not at all (noise
+        in the shape of a box), as Su et al. (2016), or the same for every number.
+    noise : {"allocation", "average", "gaussian"}, default="allocation"
+        Noise of ``"kccm"``: Laplace with more budget in later rounds, Laplace with equal shares,
+        or Gaussian with equal shares, which needs ``delta > 0``.
+    overcluster : int, default=3
+        Centres that ``"kccm"`` starts with for each one wanted; 1 merges nothing.
+    max_clusters : int, default=20
+        Most clusters for ``n_clusters="private"``.
+    weight_limit : float, default=1.0
+        Public limit of ``sample_weight``; larger weights count as this, and noise is scaled to it.
+    records_per_user : int, default=1
+        Public number of records that count of each user where ``user_ids`` are given; noise is
+        scaled to it.
+    ledger : Ledger, default=None
+        Charged with the whole budget before the first number is released.
+    random_state : None, int, RandomState or Generator, default=None
+        None draws from the operating system's entropy. A seed is for tests and experiments.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, d)
+        Private centres.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Noisy sizes (sums of weights) around the centres of the last release, none below 0.
+    center_radius_ : ndarray of shape (n_clusters,)
+        With 95% confidence the exact mean that a centre stands for is no further away, in the
+        records' unit (of the widest column of the box); from the known noise alone.
+    guarantee_ : Guarantee
+        What ``release_`` promises.
+    release_ : Release
+        The only thing meant to leave the curator.
+    labels_ : ndarray of shape (n,)
+        Cluster of each record: private, for the curator only; dropped by pickle.
+    bounds_ : tuple (low, high)
+        The box, public or learned.
+    method_, reason_ : str
+        The method that ran, and why it was chosen.
+    n_iter_ : int
+        Number of passes that released centres.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    shoal.mechanisms.Laplace : The local model, where no one but the device sees the record.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.cluster import DPKMeans
+    >>> X = np.repeat([[-5.0, -5.0], [5.0, 5.0]], 5000, axis=0)
+    >>> model = DPKMeans(2, epsilon=1.0, bounds=(-10.0, 10.0), random_state=0).fit(X)
+    >>> sorted(np.rint(model.cluster_centers_[:, 0]).astype(int).tolist())
+    [-5, 5]
+    >>> model.guarantee_.epsilon, model.guarantee_.holds, model.method_
+    (1.0, False, 'grid')
+    """
+
+    labels_: npt.NDArray[np.int32]
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: Any = None,
+        method: str = "auto",
+        n_public: int | None = None,
+        max_iter: int | None = None,
+        split: str = "joint",
+        noise: str = "allocation",
+        overcluster: int = 3,
+        max_clusters: int = 20,
+        weight_limit: float = 1.0,
+        records_per_user: int = 1,
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.method = method
+        self.n_public = n_public
+        self.max_iter = max_iter
+        self.split = split
+        self.noise = noise
+        self.overcluster = overcluster
+        self.max_clusters = max_clusters
+        self.weight_limit = weight_limit
+        self.records_per_user = records_per_user
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, user_ids: Any = None
+    ) -> Self:
+        """Spend the budget and find the centres.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), default=None
+            Weights from 0 to ``weight_limit``, rounded to 1/256 of it.
+        user_ids : array-like of shape (n,), default=None
+            Whose record each row is. The promise is then made to users, for their first
+            ``records_per_user`` rows together; further rows do not count.
+
+        Returns
+        -------
+        self : DPKMeans
+            The fitted estimator.
+        """
+        records = validate_records(X, estimator=self)
+        check_parameters(self)
+        given = bounded_contributions(
+            len(records),
+            sample_weight=sample_weight,
+            weight_limit=float(self.weight_limit),
+            user_ids=user_ids,
+            records_per_user=int(self.records_per_user),
+        )
+        settings = check_settings(self, records.shape[1], given.unit)
+        source = as_source(self.random_state)
+        choice = settings.choice
+        if self.ledger is not None:
+            # The shares divide a fixed total, so all of it is spent before any is released.
+            purpose = f"DPKMeans({self.n_clusters}, {choice.method}): {settings.shares}"
+            self.ledger.spend(choice.noise.event(str(settings.shares)), purpose=purpose)
+        counted = records if given.rows is None else records[given.rows]
+        fitted = fit_private(self, counted, given, settings, source)
+        self.method_, self.reason_ = choice.method, choice.reason
+        self.guarantee_ = Guarantee(
+            "central",
+            epsilon=float(self.epsilon),
+            delta=float(self.delta) if choice.noise.approximate else 0.0,
+            adjacency=Adjacency.ADD_REMOVE,
+            reason="" if user_ids is None else _user_level(int(self.records_per_user)),
+            seeded=source.seeded,
+        )
+        self._publish(fitted, given.record)
+        whole = fitted.engine if given.rows is None else lattice_records(records, fitted.lattice)
+        self.labels_ = nearest_centres(whole, fitted.found.centres)
+        return self
+
+    @staticmethod
+    def advise(
+        n: int, d: int, k: int, epsilon: float, *, delta: float = 0.0, random_state: Any = 0
+    ) -> Advice:
+        """Predict what privacy will cost, before any budget is spent.
+
+        Parameters
+        ----------
+        n, d, k : int
+            Number of records, columns and clusters.
+        epsilon : float
+            Budget.
+        delta : float, default=0.0
+            The other part of the promise.
+        random_state : int, default=0
+            Seed of the made-up records; none of the user's are looked at.
+
+        Returns
+        -------
+        advice : Advice
+            The method that ``"auto"`` would take, and its cost over that of k-means without
+            privacy, on round clusters as far apart as those of real tables usually are.
+
+        Examples
+        --------
+        >>> from shoal.cluster import DPKMeans
+        >>> advice = DPKMeans.advise(5000, 2, 15, epsilon=1.0)
+        >>> advice.method, advice.cost_ratio < 1.1
+        ('grid', True)
+        """
+        return advice(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
+
+    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+        """Find the nearest centre of each record; of private records, private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,)
+            Index of the nearest centre.
+        """
+        check_is_fitted(self)
+        records = validate_records(X, estimator=self, reset=False)
+        lattice = Lattice.box(*self.bounds_, half=HALF)
+        centres = lattice.encode(self.cluster_centers_)
+        return nearest_centres(lattice_records(records, lattice), centres)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Give minus the cost: the sum of squared distances to the nearest centre; private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        score : float
+            Larger is better. Choosing among fits by this number has no guarantee.
+        """
+        labels = self.predict(X)
+        records = validate_records(X, estimator=self, reset=False)
+        gaps = records - self.cluster_centers_[labels]
+        return -float(np.einsum("ij,ij->", gaps, gaps))
+
+    def _publish(self, fitted: Fitted, record: int) -> None:
+        found = fitted.found
+        self.bounds_ = fitted.box
+        self.cluster_centers_ = fitted.lattice.decode(found.centres)
+        sizes = np.maximum(found.counts, 0.0) / record
+        self.cluster_sizes_ = np.rint(sizes).astype(np.int64) if record == 1 else sizes
+        self.center_radius_ = found.radii * fitted.lattice.step.max()
+        self.n_iter_ = found.rounds
+        self.release_ = Release(
+            kind="DPKMeans",
+            values={
+                "centres": self.cluster_centers_,
+                "sizes": self.cluster_sizes_,
+                "radii": self.center_radius_,
+                "low": fitted.box.low,
+                "high": fitted.box.high,
+                "method": self.method_,
+                "rounds": self.n_iter_,
+                **found.details,
+            },
+            guarantee=self.guarantee_,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Labels are raw-data output: they stay with the curator's own process.
+        state: dict[str, Any] = {**super().__getstate__()}
+        state.pop("labels_", None)
+        return state
+
+
+def _user_level(records: int) -> str:
+    return f"a record here is a user's first {records} row(s) together"

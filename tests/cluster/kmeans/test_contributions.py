@@ -1,0 +1,190 @@
+"""Weights and users: what counts, how much, and noise scaled to the most that one person adds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cluster.tables import blobs
+from contracts.tape import recording
+from shoal.cluster import DPKMeans
+from shoal.cluster.kmeans._contributions import bounded_contributions
+from shoal.exceptions import DataError, ParameterError
+from shoal.metrics import nicv
+from shoal.privacy import Ledger
+
+X = blobs(3000)
+METHODS = ["grid", "lsh", "lloyd", "kccm"]
+
+
+def model(**words):
+    return DPKMeans(5, **{"epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 0, **words})
+
+
+def bits(fitted):
+    parts = (fitted.cluster_centers_, fitted.cluster_sizes_, fitted.center_radius_)
+    return b"".join(part.tobytes() for part in parts)
+
+
+def scales(records, given, **words):
+    with recording() as tape:
+        model(**words).fit(records, **given)
+    return np.array([draw.scale for draw in tape.draws])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_records_of_weight_zero_do_not_matter(method):
+    weights = np.where(np.arange(len(X)) % 3 == 0, 0.0, 0.75)
+    kept = weights > 0
+    words = {"method": method, "epsilon": 3.0}
+    one = model(**words).fit(X, sample_weight=weights)
+    two = model(**words).fit(X[kept], sample_weight=weights[kept])
+    assert bits(one) == bits(two)
+    assert len(one.labels_) == len(X)
+    assert (one.labels_[kept] == two.labels_).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_above_the_limit_count_as_the_limit(method):
+    weights = np.random.default_rng(0).uniform(0.0, 2.0, len(X))
+    words = {"method": method, "weight_limit": 1.25}
+    one = model(**words).fit(X, sample_weight=weights)
+    two = model(**words).fit(X, sample_weight=np.minimum(weights, 1.25))
+    assert bits(one) == bits(two)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_weights_over_the_limit_matter(method):
+    weights = np.random.default_rng(0).uniform(0.0, 1.0, len(X))
+    one = model(method=method).fit(X, sample_weight=weights)
+    two = model(method=method, weight_limit=64.0).fit(X, sample_weight=64 * weights)
+    assert bits(one) == bits(two)
+
+
+@pytest.mark.parametrize("method", ["grid", "lloyd"])
+def test_equal_weights_are_as_none_in_distribution(method):
+    # 40 seeds each: noise of the same law in finer steps, so typical cost and sizes agree.
+    def typical(given):
+        fits = [model(method=method, random_state=s).fit(X, **given) for s in range(40)]
+        costs = [nicv(X, fitted.cluster_centers_) for fitted in fits]
+        sizes = [fitted.cluster_sizes_.sum() for fitted in fits]
+        return np.median(costs), np.median(sizes)
+
+    plain, weighted = typical({}), typical({"sample_weight": np.ones(len(X))})
+    assert weighted == pytest.approx(plain, rel=0.1)
+    assert weighted[1] == pytest.approx(len(X), rel=0.05)
+
+
+def test_heavier_records_pull_more():
+    pair = np.repeat([[-0.5], [0.5]], 2000, axis=0)
+    weights = np.repeat([1.0, 0.25], 2000)
+    words = {"epsilon": 20.0, "bounds": (-1.0, 1.0), "method": "lloyd", "random_state": 0}
+    fitted = DPKMeans(1, **words).fit(pair, sample_weight=weights)
+    assert fitted.cluster_centers_[0, 0] == pytest.approx(-0.3, abs=0.01)
+    assert fitted.cluster_sizes_[0] == pytest.approx(2500, rel=0.01)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_noise_is_scaled_to_what_a_person_adds(method, delta):
+    words = {"method": method, "delta": delta, "n_public": 2 * len(X)}
+    if method == "kccm" and delta:
+        words["noise"] = "gaussian"
+    if method == "lloyd":
+        words["max_iter"] = 3
+    if method in ("grid", "lsh"):  # whose plans depend on n / unit
+        words["n_public"] = None
+        words["epsilon"] = 1e5
+    given = {"sample_weight": np.ones(len(X)), "user_ids": np.arange(len(X)) // 2}
+    plain = scales(X, {}, **words)
+    both = scales(X, given, records_per_user=2, **words)
+    # The first draw is of the records' number, or of counts: 256 steps a record, 2 records.
+    assert both[0] == pytest.approx(512 * plain[0])
+    if method in ("lloyd", "kccm"):
+        assert both == pytest.approx(512 * plain[: len(both)])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_only_the_first_rows_of_each_user_count(method, most):
+    users = np.random.default_rng(1).integers(0, 900, len(X))
+    seen, kept = {}, []
+    for row, user in enumerate(users):
+        seen[user] = seen.get(user, 0) + 1
+        if seen[user] <= most:
+            kept.append(row)
+    words = {"method": method, "records_per_user": most, "epsilon": 3.0}
+    one = model(**words).fit(X, user_ids=users)
+    two = model(**words).fit(X[kept], user_ids=users[kept])
+    assert bits(one) == bits(two)
+    assert one.labels_.shape == (len(X),)
+    assert (one.labels_ == one.predict(X)).all()
+
+
+def test_users_may_have_any_kind_of_name():
+    users = np.arange(len(X)) % 700
+    names = np.array([f"user {user:04d}" for user in users])
+    expected = bits(model().fit(X, user_ids=users))
+    for given in (names, names.tolist(), names.astype(object), pd.Series(users), users * 1.0):
+        assert bits(model().fit(X, user_ids=given)) == expected
+
+
+def test_guarantee_names_users():
+    users = np.arange(len(X)) // 3
+    fitted = model(records_per_user=3, random_state=None).fit(X, user_ids=users)
+    assert fitted.guarantee_.holds
+    assert "a user's first 3 row(s)" in str(fitted.guarantee_)
+    assert "user" not in str(model(random_state=None).fit(X).guarantee_)
+
+
+BAD = {
+    "negative": {"sample_weight": [-1.0, *[1.0] * 2999]},
+    "nan": {"sample_weight": [np.nan, *[1.0] * 2999]},
+    "inf": {"sample_weight": [np.inf, *[1.0] * 2999]},
+    "short": {"sample_weight": [1.0]},
+    "table": {"sample_weight": np.ones((3000, 1))},
+    "ragged": {"sample_weight": [[31.5], *[[31.5, 2.0]] * 2999]},
+    "text": {"sample_weight": ["31.5"] * 3000},
+    "objects": {"sample_weight": np.array([31.5, None] * 1500, dtype=object)},
+    "zero": {"sample_weight": np.zeros(3000)},
+    "few ids": {"user_ids": [31.5]},
+    "table of ids": {"user_ids": np.zeros((3000, 1))},
+    "mixed ids": {"user_ids": np.array(["31.5", 31.5] * 1500, dtype=object)},
+    "missing ids": {"user_ids": [np.nan, *[31.5] * 2999]},
+    "no ids": {"user_ids": [None, *["31.5"] * 2999]},
+    "missing days": {"user_ids": np.array(["NaT"] * 3000, dtype="M8[D]")},
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_contributions_cost_nothing_and_tell_nothing(name):
+    ledger = Ledger(epsilon=1.0)
+    with pytest.raises(DataError) as caught:
+        model(ledger=ledger).fit(X, **BAD[name])
+    (parameter,) = BAD[name]
+    message = str(caught.value)
+    assert message.startswith(f"{parameter} must")
+    assert "\n" not in message
+    assert "31.5" not in message
+    assert len(ledger) == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"weight_limit": 0.0}, {"weight_limit": np.inf}, {"records_per_user": 0}, {"max_clusters": 0}],
+)
+def test_bad_limits(words):
+    with pytest.raises(ParameterError, match=f"^{next(iter(words))} must"):
+        model(**words).fit(X)
+
+
+def test_what_one_person_adds():
+    def unit(**given):
+        settings = {"sample_weight": None, "weight_limit": 1.0, "user_ids": None}
+        return bounded_contributions(4, records_per_user=3, **{**settings, **given})
+
+    assert unit()[2:] == (1, 1)
+    assert unit(user_ids=[1, 1, 2, 1])[2:] == (1, 3)
+    assert unit(sample_weight=[0, 1, 2, 0.5])[2:] == (256, 256)
+    both = unit(sample_weight=[0, 1, 2, 0.5], user_ids=[1, 1, 1, 1])
+    assert both[2:] == (256, 768)
+    assert both.weights.tolist() == [0, 256, 256]

@@ -1,0 +1,121 @@
+"""The plan of a grid from numbers alone, and k-means on it with and without a step."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from cluster.tables import FIVE, blobs, problem
+from contracts.tape import recording
+from shoal.cluster._noise import PureNoise, ZCDPNoise
+from shoal.cluster.kmeans._grid import (
+    MOST_CELLS,
+    _midpoints,
+    cluster_cells,
+    grid_kmeans,
+    plan_grid,
+    release_cells,
+)
+from shoal.engines import HALF, grid_counts
+
+LAWS = {"pure": PureNoise(1.0), "gaussian": ZCDPNoise(1.0)}
+
+
+def plan(n, columns, k, share=1.0, noise=LAWS["pure"]):
+    return plan_grid(n, columns, k, noise=noise, share=share, half=HALF)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("columns", range(1, 17))
+def test_every_plan_can_be_carried_out(law, columns):
+    for n, k, share in itertools.product(
+        (-1e9, -1.0, 0.0, 1.0, 1e3, 1e6, 1e15), (1, 2, 1000), (1e-6, 0.1, 1.0, 1e9)
+    ):
+        made = plan(n, columns, k, share, LAWS[law])
+        assert 2 <= made.cells <= 2 * HALF
+        assert made.cells**columns <= max(MOST_CELLS, 3 ** min(columns, 6))
+        assert 1 <= made.reach <= HALF * np.sqrt(columns)
+        assert (made.steps > 0) == (made.grid_share < 1.0)
+        assert made.steps in (0, 1, 2)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("columns", "k"), [(1, 3), (2, 5), (3, 8), (8, 4), (16, 10)])
+def test_more_records_or_epsilon_never_make_a_coarser_grid_or_fewer_steps(law, columns, k):
+    numbers = np.exp(np.linspace(0, 18, 60))
+    by_n = [plan(n, columns, k, 0.5, LAWS[law]) for n in numbers]
+    by_share = [plan(10_000, columns, k, s, LAWS[law]) for s in numbers / 1e4]
+    for plans in (by_n, by_share):
+        steps = [made.steps for made in plans]
+        assert steps == sorted(steps)
+        # Where a step comes in it takes half of the grid's share, so look at each kind by itself.
+        for kind in (False, True):
+            cells = [made.cells for made in plans if (made.steps > 0) == kind]
+            assert cells == sorted(cells)
+    assert by_n[-1].steps == 2
+
+
+def test_n_and_epsilon_count_by_their_product():
+    for n in (1e3, 1e4, 1e5):
+        assert plan(n, 2, 5, 1.0) == plan(10 * n, 2, 5, 0.1)
+
+
+def test_more_clusters_get_more_cells_and_a_smaller_window():
+    plans = [plan(1000, 2, k) for k in (1, 4, 16, 64, 256)]
+    assert [p.cells for p in plans] == sorted(p.cells for p in plans)
+    assert [p.reach for p in plans] == sorted((p.reach for p in plans), reverse=True)
+
+
+def test_midpoints_are_those_of_the_counts():
+    sides = (3, 4)
+    for cell, place in enumerate(_midpoints(sides, HALF)):
+        record = np.rint(place)[None].astype(np.int32)
+        counts = grid_counts(record, sides, HALF).ravel()
+        assert counts[cell] == 1
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_with_a_step_centres_are_near_the_means(delta):
+    given = problem(blobs(10_000), 5, epsilon=1.0, delta=delta)
+    with recording() as tape:
+        found = grid_kmeans(given)
+    assert found.rounds >= 1
+    assert "nearest_statistics" in [getattr(entry, "name", "") for entry in tape.entries]
+    gaps = np.linalg.norm(found.centres[:, None] / HALF - FIVE[None], axis=2)
+    assert sorted(gaps.argmin(axis=1)) == [0, 1, 2, 3, 4]
+    assert gaps.min(axis=1).max() < 0.02
+    assert found.counts.sum() == pytest.approx(10_000, rel=0.05)
+    assert (found.radii / HALF).max() < 0.1
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_without_a_step_the_grid_gets_all(delta):
+    given = problem(blobs(1000), 5, epsilon=0.03, delta=delta)
+    with recording() as tape:
+        found = grid_kmeans(given)
+    names = [entry.name for entry in tape.entries if hasattr(entry, "name")]
+    assert names == ["grid_counts"]
+    assert len(tape.draws) == 1
+    assert found.centres.shape == (5, 2)
+    assert np.abs(found.centres).max() <= HALF
+    assert (found.counts >= 0).all()
+    assert (found.radii > 0).all()
+    assert found.details["cells"] ** 2 == tape.draws[0].shape[0]
+
+
+@pytest.mark.parametrize("k", [1, 5, 40, 300])
+def test_any_number_of_centres_from_few_records(k):
+    given = problem(blobs(30), k, epsilon=1.0)
+    found = grid_kmeans(given)
+    assert found.centres.shape == (k, 2)
+    assert found.counts.shape == found.radii.shape == (k,)
+    assert np.isfinite(found.radii).all()
+
+
+def test_nothing_certain_takes_the_fullest_looking_cells():
+    given = problem(blobs(30), 6, epsilon=1.0)
+    cells = release_cells(given, 4, 0.5)
+    empty = cells._replace(counts=np.zeros_like(cells.counts))
+    centres = cluster_cells(empty, 6, given)
+    fullest = cells.midpoints[np.argsort(-cells.noisy, kind="stable")[:6]]
+    assert sorted(map(tuple, centres)) == sorted(map(tuple, np.rint(fullest)))

@@ -1,0 +1,115 @@
+"""bounds="private": a box of powers of two that holds the records, for a tenth of the budget."""
+
+import numpy as np
+import pytest
+
+from contracts.tape import recording
+from shoal.cluster import DPKMeans
+from shoal.cluster._noise import PureNoise, ZCDPNoise
+from shoal.cluster.kmeans._private_bounds import private_box
+from shoal.engines import magnitude_edges
+from shoal.noise import SeededSource
+from shoal.privacy import epsilon_to_zcdp
+
+RNG = np.random.default_rng(0)
+TABLES = {
+    "small": 1e-6 * RNG.standard_normal((10_000, 2)),
+    "unit": RNG.standard_normal((10_000, 2)),
+    "large": 1e6 * RNG.standard_normal((10_000, 2)),
+    "offset": RNG.uniform(1000.0, 1010.0, (10_000, 2)),
+    "negative": RNG.uniform(-70.0, -20.0, (10_000, 2)),
+    "zeros": np.zeros((10_000, 2)),
+    "constant": np.full((10_000, 2), 7.0),
+    "skewed": np.exp(RNG.standard_normal((10_000, 2))),
+    "mixed": RNG.standard_normal((10_000, 3)) * [1e-9, 1.0, 1e9] + [0.0, 50.0, 0.0],
+}
+
+
+def learned(X, seed=0, **words):
+    model = DPKMeans(3, bounds="private", random_state=seed, **words).fit(X)
+    return model.bounds_, model
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_box_holds_nearly_all_records(name, delta):
+    X = TABLES[name]
+    powers = set(magnitude_edges().tolist())
+    # A long tail is a bin of 1%, and three columns share what two do: 10,000 records need more.
+    epsilon = 4.0 if name in ("skewed", "mixed") else 1.0
+    for seed in range(5):
+        (low, high), model = learned(X, seed, epsilon=epsilon, delta=delta, method="grid")
+        inside = (np.clip(X, low, high) == X).all(axis=1)
+        assert inside.mean() >= 0.99
+        assert (low < high).all()
+        assert set(low.tolist()) | set(high.tolist()) <= powers
+        # Not much wider than it must be: a power of two on each side, and where zero lies.
+        assert (high - low <= np.maximum(4 * np.abs(X).max(axis=0), 2.0**-39)).all()
+        assert (low <= model.cluster_centers_).all()
+        assert (model.cluster_centers_ <= high).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 100])
+@pytest.mark.parametrize("method", ["auto", "lsh", "lloyd", "kccm"])
+def test_few_records_never_crash(n, method):
+    for seed in range(5):
+        X = np.random.default_rng(seed).standard_normal((n, 3)) * [1e-300, 1.0, 1e300]
+        (low, high), model = learned(X, seed, epsilon=0.5, method=method)
+        assert (low < high).all()
+        assert np.isfinite([low, high]).all()
+        assert np.isfinite(model.cluster_centers_).all()
+
+
+def test_too_few_records_for_any_bin_give_a_box_around_zero():
+    noise = PureNoise(1.0)
+    box = private_box(np.ones((3, 2)), None, noise, 1e-3, unit=1, source=SeededSource(0))
+    assert (box.low == -box.high).all()
+
+
+def test_the_likeliest_magnitude_counts_both_signs_once():
+    # Below the threshold of 21 or so: 14 records of magnitude 4 to 8 against 12 near zero.
+    X = np.array([[5.0]] * 7 + [[-5.0]] * 7 + [[0.0]] * 12)
+    highs = []
+    for seed in range(20):
+        box = private_box(X, None, PureNoise(1.0), 0.5, unit=1, source=SeededSource(seed))
+        highs.append(box.high[0])
+    assert np.median(highs) == 8.0
+
+
+@pytest.mark.parametrize("noise", [PureNoise(1.0), ZCDPNoise(1.0)])
+def test_noise_alone_fills_no_bin(noise):
+    # Each box of 2 columns is wrong with probability at most 1%; 100 of them, so 5 have 0.1%.
+    wrong = 0
+    for seed in range(100):
+        box = private_box(
+            np.full((500, 2), 3.0), None, noise, 0.5, unit=1, source=SeededSource(seed)
+        )
+        wrong += not ((box.low == 2.0).all() and (box.high == 4.0).all())
+    assert wrong <= 5
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_it_costs_a_tenth(delta):
+    with recording() as tape:
+        learned(TABLES["unit"], epsilon=0.8, delta=delta, method="grid")
+    draw = tape.draws[0]
+    assert draw.shape == (2, 201)
+    if delta:
+        budget = epsilon_to_zcdp(0.8, delta)
+        assert 2 / (2 * draw.scale**2) == pytest.approx(0.1 * budget)
+    else:
+        assert 2 / draw.scale == pytest.approx(0.08)
+    assert draw.sampler == ("discrete_gaussian" if delta else "discrete_laplace")
+
+
+def test_weights_count_in_the_box():
+    X = np.concatenate([np.full((5000, 1), 3.0), np.full((5000, 1), 1000.0)])
+    weights = np.repeat([1.0, 0.0], 5000)
+    model = DPKMeans(2, bounds="private", random_state=0).fit(X, sample_weight=weights)
+    assert model.bounds_.high[0] == 4.0
+
+
+def test_release_names_the_learned_box():
+    (low, high), model = learned(TABLES["offset"])
+    assert (model.release_.values["low"] == low).all()
+    assert (model.release_.values["high"] == high).all()

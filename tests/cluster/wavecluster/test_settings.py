@@ -1,0 +1,137 @@
+"""What DPWaveCluster refuses: in one line that names the parameter, before anything is spent."""
+
+import math
+
+import numpy as np
+import pytest
+
+from shoal.cluster import DPWaveCluster
+from shoal.cluster.wavecluster._band import MOST_SENSITIVE, band_of
+from shoal.exceptions import MissingBoundsError, ParameterError
+from shoal.noise import MAX_SCALE
+from shoal.privacy import Ledger
+
+X = np.random.default_rng(0).uniform(-1, 1, (50, 2))
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ({"epsilon": 0.0}, "epsilon must be a finite number > 0"),
+        ({"epsilon": -math.inf}, "epsilon must be a finite number > 0"),
+        ({"epsilon": "1"}, "epsilon must be a finite number > 0"),
+        ({"epsilon": 1e10}, r"epsilon must be at most 1e\+09"),
+        ({"epsilon": 1e-12}, "epsilon must be larger"),
+        ({"epsilon": 1e-320}, "epsilon must be larger"),
+        ({"wavelet": "morl"}, "wavelet must be a discrete wavelet of PyWavelets, got 'morl'"),
+        ({"wavelet": "Haar"}, "wavelet must be a discrete wavelet of PyWavelets, got 'Haar'"),
+        ({"wavelet": 2}, "wavelet must be a discrete wavelet of PyWavelets, got 2"),
+        ({"level": 0}, "level must be a whole number"),
+        ({"level": 1.0}, "level must be a whole number"),
+        ({"level": 21}, "level must be at most 20, got 21"),
+        ({"level": 2**53}, "level must be at most 20"),
+        ({"level": 20, "grid": "auto"}, "grid must be at most 2\\^20 cells along a column"),
+        ({"grid": 0}, "grid must be a whole number"),
+        ({"grid": 64.0}, "grid must be a whole number"),
+        ({"grid": True}, "grid must be a whole number"),
+        ({"grid": None}, "grid must be a whole number"),
+        ({"grid": "fine"}, 'grid must be a number or "auto"'),
+        ({"grid": 7}, r"grid must be a multiple of 2\^level = 2, got 7: try 8"),
+        ({"grid": 1}, r"grid must be a multiple of 2\^level = 2, got 1: try 2"),
+        ({"grid": 34, "level": 2}, r"grid must be a multiple of 2\^level = 4, got 34: try 32"),
+        ({"grid": 2**21}, "grid must be at most 2\\^20 cells along a column"),
+        ({"grid": 2**12, "technique": "thr"}, "grid must have at most 4194304 cells in all"),
+        ({"threshold": 1.0}, "threshold must be a number in"),
+        ({"threshold": -0.1}, "threshold must be a number in"),
+        ({"threshold": math.nan}, "threshold must be a number in"),
+        ({"threshold": None}, "threshold must be a number in"),
+        ({"technique": "best"}, "technique must be one of"),
+        ({"min_samples": 0}, "min_samples must be a whole number"),
+        ({"n_public": 0}, "n_public must be a whole number"),
+        ({"bounds": (1.0, -1.0)}, "bounds must have low < high"),
+        ({"bounds": (0.0, math.inf)}, "bounds must be finite"),
+        ({"bounds": "private"}, "bounds must be a pair"),
+        ({"random_state": "x"}, "random_state must"),
+    ],
+)
+def test_bad_parameters_cost_nothing(words, error):
+    ledger = Ledger(epsilon=1e12)
+    settings = {"bounds": (-1.0, 1.0), "ledger": ledger, **words}
+    with pytest.raises(ParameterError, match=f"^{error}") as caught:
+        DPWaveCluster(**settings).fit(X)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+    assert len(ledger) == 0
+
+
+def test_missing_bounds_and_ledger():
+    with pytest.raises(MissingBoundsError, match=r"^bounds must be given"):
+        DPWaveCluster().fit(X)
+    with pytest.raises(ParameterError, match=r"^ledger must be a Ledger or None"):
+        DPWaveCluster(bounds=(-1.0, 1.0), ledger=1.0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words", "error"),
+    [
+        (21, {"grid": 8}, r"grid must have fewer than 2\^62 cells in all, got 8\^21"),
+        (21, {"grid": "auto"}, r"grid must have fewer than 2\^62 cells in all, got 8\^21"),
+        (62, {"grid": 2}, r"grid must have fewer than 2\^62 cells in all, got 2\^62"),
+        (8192, {"grid": 64}, r"grid must have fewer than 2\^62 cells in all, got 64\^8192"),
+        (8, {"grid": "auto", "technique": "qt"}, "grid must have at most 4194304 cells in all"),
+        (6, {"epsilon": math.inf}, "grid must have at most 4194304 cells .* a finite epsilon"),
+        (8, {"wavelet": "db4", "grid": 16}, "wavelet must change at most 1024 values"),
+        (20, {"wavelet": "db4", "grid": 8}, 'wavelet must be "haar" for 20 columns'),
+    ],
+)
+def test_too_many_columns_cost_nothing(columns, words, error):
+    ledger = None if words.get("epsilon") else Ledger(epsilon=10.0)
+    with pytest.raises(ParameterError, match=f"^{error}"):
+        DPWaveCluster(bounds=(-1.0, 1.0), ledger=ledger, **words).fit(np.zeros((3, columns)))
+    assert not ledger or len(ledger) == 0
+
+
+@pytest.mark.parametrize("columns", [10, 20, 40, 61])
+def test_many_columns_where_codes_allow_it(columns):
+    grid = 8 if columns <= 20 else 2
+    fitted = DPWaveCluster(bounds=(-1.0, 1.0), grid=grid).fit(np.zeros((300, columns)))
+    assert fitted.labels_.shape == (300,)
+
+
+SMALL = np.arange(-9.0, -2.0, 0.5)
+
+
+def fits(estimator):
+    try:
+        estimator.fit(X)
+    except ParameterError as error:
+        if "epsilon must be larger" not in str(error):
+            raise
+        return False
+    return True
+
+
+@pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "baseline", "density"])
+@pytest.mark.parametrize("words", [{"grid": 8}, {"grid": "auto"}, {"grid": 8, "wavelet": "sym5"}])
+def test_smallest_epsilons_that_pass_the_check_can_be_drawn(technique, words):
+    drawn = []
+    for power in SMALL:
+        ledger = Ledger(epsilon=1.0)
+        settings = {"technique": technique, "ledger": ledger, "random_state": 0, **words}
+        drawn.append(fits(DPWaveCluster(epsilon=10.0**power, bounds=(-1.0, 1.0), **settings)))
+        assert len(ledger) == drawn[-1]
+    assert drawn == sorted(drawn)
+    assert set(drawn) == {False, True}
+
+
+def test_scales_of_any_band_can_be_drawn():
+    """The check is for the largest sensitivity that a band may have."""
+    assert band_of("dmey", 2, 64, 6).sensitivity <= MOST_SENSITIVE <= MAX_SCALE
+
+
+@pytest.mark.parametrize("epsilon", [30.0, 1e3, 1e9])
+@pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "baseline", "density"])
+@pytest.mark.parametrize("wavelet", ["haar", "db2"])
+def test_largest_epsilons(epsilon, technique, wavelet):
+    words = {"bounds": (-1.0, 1.0), "grid": 8, "technique": technique, "wavelet": wavelet}
+    assert DPWaveCluster(epsilon=epsilon, **words).fit(X).labels_.shape == (50,)
