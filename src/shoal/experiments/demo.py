@@ -24,7 +24,7 @@ __all__ = ["CENTRAL_EPSILONS", "METRIC_EPSILONS", "DemoRow", "Example", "demo_ro
 
 Floats = npt.NDArray[np.float64]
 
-CENTRAL_EPSILONS = (0.1, 0.3, 1.0, 3.0)
+CENTRAL_EPSILONS = (0.003, 0.01, 0.1, 1.0)
 METRIC_EPSILONS = (2.0, 4.0, 8.0, 16.0)
 N_CLUSTERS = 5
 

@@ -65,10 +65,9 @@ def _trade_off(axes: Any, rows: Sequence[Any]) -> None:
         axes.plot(at, middle, marker=MARKERS[model], color=COLOURS[model], label=label)
         axes.fill_between(at, low, high, color=COLOURS[model], alpha=0.2, linewidth=0)
     axes.axhline(1.0, color="#555", linewidth=1, linestyle=":", label="k-means without privacy")
-    axes.set(xscale="log", yscale="log")
+    axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="ε for exchanging a record for any other", ylabel="cost over k-means (ratio)")
     axes.set_title("What privacy costs (median and range)")
-    axes.set_ylim(top=6.0 * axes.get_ylim()[1])  # room for the legend above the curves
-    axes.legend(loc="upper left")
+    axes.set_ylim(bottom=0.0)
+    axes.legend(loc="upper right")
