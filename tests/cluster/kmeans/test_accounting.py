@@ -1,0 +1,41 @@
+"""For 1 to 100 columns: the ledger's record is the claim, and the draws add up to it."""
+
+import numpy as np
+import pytest
+
+from contracts import checks
+from shoal.cluster import DPKMeans
+from shoal.privacy import Ledger
+
+METHODS = {
+    "auto": {},
+    "auto, delta": {"delta": 1e-6},
+    "grid": {"method": "grid"},
+    "lsh": {"method": "lsh"},
+    "lsh, delta": {"method": "lsh", "delta": 1e-6},
+    "lloyd": {"method": "lloyd", "max_iter": 3},
+    "lloyd, analytic": {"method": "lloyd", "split": "analytic", "max_iter": 3},
+    "lloyd, delta": {"method": "lloyd", "max_iter": 3, "delta": 1e-6},
+    "kccm": {"method": "kccm", "max_iter": 4},
+    "kccm, average": {"method": "kccm", "max_iter": 4, "noise": "average"},
+    "kccm, gaussian": {"method": "kccm", "max_iter": 4, "noise": "gaussian", "delta": 1e-6},
+}
+MANY_CELLS = 12  # from here on a grid takes a while: every fourth number of columns will do
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_record_and_draws_are_the_claim(method):
+    words = METHODS[method]
+    gridded = words.get("method", "auto") in ("auto", "grid")
+    for d in range(1, 101):
+        if words.get("method") == "grid" and d > 32:
+            break
+        if gridded and MANY_CELLS < d <= 32 and d % 4:
+            continue
+        ledger = Ledger(epsilon=2.0, delta=words.get("delta", 0.0))
+        model = DPKMeans(2, epsilon=1.5, bounds=(-1.0, 1.0), ledger=ledger, random_state=d, **words)
+        with checks.recording() as tape:
+            model.fit(np.zeros((3, d)))
+        checks.draws_pay_for(tape, model)
+        assert ledger.spent.epsilon == pytest.approx(1.5, rel=1e-9)
+        assert ledger.spent.epsilon <= 1.5 * (1 + 1e-12)
