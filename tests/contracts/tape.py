@@ -37,11 +37,7 @@ STATISTICS = {
     "tree_counts": ("shoal.cluster.kmeans._lsh",),
     "grid_counts": (
         "shoal.cluster.kmeans._grid",
-        *(
-            f"shoal.cluster.wavecluster._{name}"
-            for name in ("baseline", "fit", "oneshot", "problem")
-        ),
-        "shoal.cluster.wavecluster._techniques",
+        *(f"shoal.cluster.wavecluster._{name}" for name in ("baseline", "fit", "problem")),
     ),
     "total_weight": ("shoal.cluster.kmeans._fit", "shoal.cluster.wavecluster._fit"),
     "magnitude_counts": ("shoal.cluster.kmeans._private_bounds",),

@@ -143,7 +143,7 @@ def test_number_of_empty_cells_as_if_a_record_touched_one(audited, monkeypatch):
 
 def test_candidates_from_the_true_maximum(audited, monkeypatch):
     """As published: thresholds that only one of two neighbours can choose."""
-    exact = _techniques._counts
+    exact = _techniques.exact_counts
     monkeypatch.setattr(_techniques, "noisy_counts", lambda problem, share: exact(problem))
     found = audited(lambda problem: [priv_thr_em(problem).threshold], "equal", epsilon=0.5)
     assert found.exceeds(0.5), str(found)

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from shoal.cluster.wavecluster._components import connected_components
 from shoal.cluster.wavecluster._deconvolve import significant
 from shoal.cluster.wavecluster._neighbours import with_neighbours
-from shoal.cluster.wavecluster._problem import Cells, WaveProblem
+from shoal.cluster.wavecluster._problem import Cells, WaveProblem, exact_counts
 from shoal.cluster.wavecluster._sparse_band import sparse_band
-from shoal.engines import grid_counts, sparse_grid_counts
+from shoal.engines import sparse_grid_counts
 from shoal.noise import exceedances
 
 __all__ = ["MOST_DENSE", "dense_values", "one_shot", "one_shot_sparse"]
@@ -58,7 +58,7 @@ def one_shot(problem: WaveProblem) -> Cells:
 
 def dense_values(problem: WaveProblem) -> Floats:
     """Release all values of the band, in units of what one record changes."""
-    exact = problem.band.dense(grid_counts(problem.engine, problem.sides, problem.half))
+    exact = problem.band.dense(exact_counts(problem))
     unit = problem.band.sensitivity
     noisy = problem.noise.counts(exact, problem.share, unit=unit, source=problem.source)
     return noisy / unit

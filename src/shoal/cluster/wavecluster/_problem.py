@@ -10,7 +10,7 @@ from shoal.cluster.wavecluster._band import Band
 from shoal.engines import Engine, grid_counts
 from shoal.noise import RandomSource
 
-__all__ = ["Cells", "WaveProblem", "noisy_counts"]
+__all__ = ["Cells", "WaveProblem", "exact_counts", "noisy_counts"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -106,5 +106,10 @@ def noisy_counts(problem: WaveProblem, share: float) -> Integers:
     counts : ndarray of int64, shape ``problem.sides``
         With discrete Laplace noise; one record is in one cell.
     """
-    exact = grid_counts(problem.engine, problem.sides, problem.half)
+    exact = exact_counts(problem)
     return problem.noise.counts(exact, share, unit=1, source=problem.source)
+
+
+def exact_counts(problem: WaveProblem) -> Integers:
+    """Count the records of all cells, without noise: not to be released as it is."""
+    return grid_counts(problem.engine, problem.sides, problem.half)

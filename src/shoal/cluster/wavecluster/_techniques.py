@@ -11,15 +11,13 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster.wavecluster._problem import Cells, WaveProblem, noisy_counts
+from shoal.cluster.wavecluster._problem import Cells, WaveProblem, exact_counts, noisy_counts
 from shoal.cluster.wavecluster._reference import top_cells
-from shoal.engines import grid_counts
 from shoal.noise import exponential_choice
 
 __all__ = ["priv_qt", "priv_thr", "priv_thr_em"]
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 THR_SHARE = 0.9  # of the source, for the counts
 THR_EM_SHARE = 0.7
@@ -62,7 +60,7 @@ def priv_thr(problem: WaveProblem) -> Cells:
     """
     paid = THR_SHARE * problem.share
     values = _band(problem, paid)
-    empty = np.array([(problem.band.dense(_counts(problem)) <= 0).sum()], dtype=np.int64)
+    empty = np.array([(problem.band.dense(exact_counts(problem)) <= 0).sum()], dtype=np.int64)
     noisy = problem.noise.counts(
         empty, problem.share - paid, unit=problem.band.touched, source=problem.source
     )
@@ -91,7 +89,7 @@ def priv_thr_em(problem: WaveProblem) -> Cells:
     unit = problem.band.sensitivity
     top = max(int(values.max()), 1) * unit
     candidates = np.unique(np.linspace(1, top, min(top, MOST_CANDIDATES)).astype(np.int64))
-    exact = problem.band.dense(_counts(problem)).ravel()
+    exact = problem.band.dense(exact_counts(problem)).ravel()
     positive = np.sort(exact[exact > 0])
     ranks = len(positive) - np.searchsorted(positive, candidates)
     # In integers: a rounded penalty could move by more than its record.
@@ -106,10 +104,6 @@ def priv_thr_em(problem: WaveProblem) -> Cells:
 def _band(problem: WaveProblem, share: float) -> Floats:
     noisy = problem.band.dense(noisy_counts(problem, share))
     return noisy / problem.band.sensitivity
-
-
-def _counts(problem: WaveProblem) -> Integers:
-    return grid_counts(problem.engine, problem.sides, problem.half)
 
 
 def _positive_chance(problem: WaveProblem, share: float) -> float:
