@@ -164,7 +164,7 @@ def test_delta_of_the_guarantee_is_taken_off():
 
 
 def test_the_result_does_not_depend_on_the_number_of_processes(monkeypatch):
-    monkeypatch.setattr(sys.modules["shoal.audit.audit_estimator"], "PIECE", 30)
+    monkeypatch.setattr(sys.modules["shoal.audit.estimators.audit_estimator"], "PIECE", 30)
     model = kmeans(1)
     one, two = (
         audit_estimator(model, [CORNER], runs=100, random_state=5, n_jobs=n_jobs)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.audit._combination import combinations
-from shoal.audit._releases import Ragged, as_tables
+from shoal.audit.estimators._combination import combinations
+from shoal.audit.estimators._releases import Ragged, as_tables
 
 
 def piece(**values):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from shoal.audit._intervals import clopper_pearson, log_ratio_bound
+from shoal.audit.bounds._intervals import clopper_pearson, log_ratio_bound
 
 
 @pytest.mark.parametrize("trials", [1, 7, 50, 1000])

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.audit._learned import LearnedRatio, exact_value, learned_scores
-from shoal.audit._scores import NO_BIT, Score, fixed_scores, lowest_bits
-from shoal.audit._search import best_event
+from shoal.audit.bounds._learned import LearnedRatio, exact_value, learned_scores
+from shoal.audit.bounds._scores import NO_BIT, Score, fixed_scores, lowest_bits
+from shoal.audit.bounds._search import best_event
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False).filter(lambda value: value != 0))

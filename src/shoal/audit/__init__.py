@@ -6,12 +6,18 @@ caller chooses, the smallest epsilon that could explain what it saw. A bound abo
 epsilon shows that the claim is wrong; a bound below it proves nothing.
 """
 
-from shoal.audit.audit_estimator import audit_estimator
-from shoal.audit.epsilon import epsilon_lower_bound
-from shoal.audit.estimator_result import EstimatorAudit
-from shoal.audit.metric_epsilon import metric_epsilon_lower_bound
-from shoal.audit.neighbours import Neighbours, neighbouring_datasets
-from shoal.audit.result import AuditResult, Frequency
+from shoal.audit.bounds import (
+    AuditResult,
+    Frequency,
+    epsilon_lower_bound,
+    metric_epsilon_lower_bound,
+)
+from shoal.audit.estimators import (
+    EstimatorAudit,
+    Neighbours,
+    audit_estimator,
+    neighbouring_datasets,
+)
 
 __all__ = [
     "AuditResult",

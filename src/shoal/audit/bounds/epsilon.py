@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy.typing as npt
 
-from shoal.audit._claim import claimed_epsilon
-from shoal.audit._intervals import clopper_pearson, log_ratio_bound
-from shoal.audit._learned import learned_scores
-from shoal.audit._sampling import draw, numeric_vector
-from shoal.audit._scores import FloatArray, Score, custom_score, fixed_scores
-from shoal.audit._search import best_event
-from shoal.audit.result import AuditResult, Frequency
+from shoal.audit.bounds._claim import claimed_epsilon
+from shoal.audit.bounds._intervals import clopper_pearson, log_ratio_bound
+from shoal.audit.bounds._learned import learned_scores
+from shoal.audit.bounds._sampling import draw, numeric_vector
+from shoal.audit.bounds._scores import FloatArray, Score, custom_score, fixed_scores
+from shoal.audit.bounds._search import best_event
+from shoal.audit.bounds.result import AuditResult, Frequency
 from shoal.exceptions import ParameterError
 
 MIN_SAMPLES = 100

@@ -16,13 +16,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from shoal.audit._claim import claimed_epsilon
-from shoal.audit._combination import NAMES, combinations
-from shoal.audit._releases import FloatArray, Statistic, Table, as_tables, fit_many
-from shoal.audit.epsilon import MIN_SAMPLES, check_parameters, epsilon_lower_bound
-from shoal.audit.estimator_result import EstimatorAudit
-from shoal.audit.neighbours import Neighbours, neighbouring_datasets
-from shoal.audit.result import AuditResult
+from shoal.audit.bounds._claim import claimed_epsilon
+from shoal.audit.bounds.epsilon import MIN_SAMPLES, check_parameters, epsilon_lower_bound
+from shoal.audit.bounds.result import AuditResult
+from shoal.audit.estimators._combination import NAMES, combinations
+from shoal.audit.estimators._releases import FloatArray, Statistic, Table, as_tables, fit_many
+from shoal.audit.estimators.estimator_result import EstimatorAudit
+from shoal.audit.estimators.neighbours import Neighbours, neighbouring_datasets
 from shoal.exceptions import ParameterError
 from shoal.privacy import Adjacency
 

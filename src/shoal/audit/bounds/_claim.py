@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit._sampling import numeric_vector
+from shoal.audit.bounds._sampling import numeric_vector
 
 
 def claimed_epsilon(mechanism: Any, first: Any, second: Any, *, delta: float) -> float | None:

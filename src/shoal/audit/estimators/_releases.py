@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit.neighbours import Neighbours
+from shoal.audit.estimators.neighbours import Neighbours
 from shoal.exceptions import ParameterError
 
 FloatArray = npt.NDArray[np.float64]

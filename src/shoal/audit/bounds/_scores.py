@@ -1,7 +1,7 @@
 """Scores: what an output is reduced to before a threshold turns it into an event.
 
-The scores of this file are fixed before any output is seen. :mod:`shoal.audit._learned` holds those
-that are learned from outputs.
+The scores of this file are fixed before any output is seen; :mod:`shoal.audit.bounds._learned`
+holds those that are learned from outputs.
 """
 
 from collections.abc import Callable

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit._sampling import as_vector
-from shoal.audit.epsilon import CustomScore, check_parameters, epsilon_lower_bound
-from shoal.audit.result import AuditResult
+from shoal.audit.bounds._sampling import as_vector
+from shoal.audit.bounds.epsilon import CustomScore, check_parameters, epsilon_lower_bound
+from shoal.audit.bounds.result import AuditResult
 from shoal.exceptions import ParameterError
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit._intervals import log_ratio_bound
-from shoal.audit._scores import FloatArray, IntArray, Score
+from shoal.audit.bounds._intervals import log_ratio_bound
+from shoal.audit.bounds._scores import FloatArray, IntArray, Score
 
 EVEN_RANKS = 65  # Thresholds spread over the whole range ...
 TAIL_RANKS = 48  # ... and more and more densely towards each end.
@@ -73,7 +73,7 @@ def best_event(
     first, second : ndarray of shape (n, d)
         Search outputs of the two records.
     delta, error : float
-        As in :func:`shoal.audit._intervals.log_ratio_bound`.
+        As in :func:`shoal.audit.bounds._intervals.log_ratio_bound`.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit._scores import NO_BIT, FloatArray, IntArray, Score, lowest_bits
+from shoal.audit.bounds._scores import NO_BIT, FloatArray, IntArray, Score, lowest_bits
 
 VALUE_BINS = 64
 RANGE_BINS = 16

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from shoal.audit.result import AuditResult
+from shoal.audit.bounds.result import AuditResult
 from shoal.exceptions import ParameterError
 
 __all__ = ["EstimatorAudit"]
