@@ -6,10 +6,10 @@ import pytest
 from shoal.audit import (
     AuditResult,
     Frequency,
-    _sampling,
     epsilon_lower_bound,
     metric_epsilon_lower_bound,
 )
+from shoal.audit.bounds import _sampling
 from shoal.exceptions import ParameterError
 
 BOUNDS = [epsilon_lower_bound, metric_epsilon_lower_bound]
