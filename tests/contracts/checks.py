@@ -8,9 +8,13 @@ import math
 import numpy as np
 from sklearn.base import clone
 
-from contracts.replay import moves_as_declared
 from contracts.tape import Draw, Statistic, recording
-from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
+from shoal.audit import (
+    Neighbours,
+    epsilon_lower_bound,
+    metric_epsilon_lower_bound,
+    replay_estimator,
+)
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.cluster.wavecluster._band import band_of
 from shoal.mechanisms import Hybrid, Laplace
@@ -149,11 +153,12 @@ def draws_pay_for(tape, fitted, *, unit=1, effect=None):
     assert sum(costs) >= promised * (1 - 1e-9), "budget left unused"
 
 
+COUNTS = ("adaptive_counts", "grid_counts", "magnitude_counts", "total_weight", "tree_counts")
+
+
 def price(draw, statistic, unit=1):
     """Epsilon of Laplace and box noise, rho of Gaussian noise: MATH section 5, written again."""
-    if statistic.name == "magnitude_counts":  # a record is in one bin of each column
-        columns, reach = draw.shape[0], 1
-    elif statistic.name in ("grid_counts", "adaptive_counts", "tree_counts", "total_weight"):
+    if statistic.name in COUNTS:
         assert draw.sampler != "box_norm"
         columns, reach = 1, 1
     else:
@@ -174,15 +179,16 @@ def price(draw, statistic, unit=1):
 
 def replays_on_neighbours(estimator):
     """One record more at a corner, among others, or the first of all: nothing else may differ."""
-    center = RECORDS[:1]
-    for base, added in (
-        (RECORDS, [[20.0, -20.0]]),
-        (RECORDS, [[0.1, 0.1]]),
-        (RECORDS, [[-20.0, 7.0]]),
-        (center, [[-20.0, -20.0]]),
-        (center, center),
-    ):
-        moves_as_declared(estimator, base, np.concatenate([base, added]))
+    center = RECORDS[0]
+    pairs = [
+        Neighbours("corner", RECORDS, [20.0, -20.0]),
+        Neighbours("among others", RECORDS, [0.1, 0.1]),
+        Neighbours("edge", RECORDS, [-20.0, 7.0]),
+        Neighbours("corner, one other", center[None], [-20.0, -20.0]),
+        Neighbours("beside an equal one", center[None], center),
+    ]
+    audit = replay_estimator(estimator, pairs)
+    assert not audit.broken, str(audit)
 
 
 def divides_rounds_as_su_et_al():

@@ -12,11 +12,11 @@ from shoal.privacy import Event, Ledger
 
 # Where each sampler is called from; test_tape_hears_every_sampler checks that none is missing.
 CALLERS = {
-    "box_norm": ("shoal.cluster._noise",),
-    "discrete_laplace": ("shoal.cluster._noise",),
-    "discrete_gaussian": ("shoal.cluster._noise",),
-    "exceedances": ("shoal.cluster.wavecluster._oneshot",),
-    "exponential_choice": ("shoal.cluster.wavecluster._techniques",),
+    "box_norm": ("shoal.noise.laws",),
+    "discrete_laplace": ("shoal.noise.laws", "shoal.noise.sparse_laplace"),
+    "discrete_gaussian": ("shoal.noise.laws",),
+    "exceedances": ("shoal.noise.sparse_laplace",),
+    "exponential_choice": ("shoal.noise.laws",),
     "k_norm": ("shoal.mechanisms.laplace",),
     "planar_laplace": ("shoal.mechanisms.planar",),
     "spherical_laplace": ("shoal.mechanisms.spherical",),

@@ -92,7 +92,7 @@ def test_scales_of_the_noise(monkeypatch, formula, noise):
 
     monkeypatch.setattr(np.random, "default_rng", Listening)
     PublishedKCCM(2, formula=formula, noise=noise, random_state=0).fit(X)
-    assert [size for _, size in scales] == [(6, 2), 6] * 12
+    assert [size for _, size in scales] == [(6, 2), (6,)] * 12
     drawn = [scale for scale, _ in scales[::2]]
     assert drawn == [scale for scale, _ in scales[1::2]]
     if noise == "average":

@@ -18,14 +18,19 @@ from shoal.audit.estimators import (
     audit_estimator,
     neighbouring_datasets,
 )
+from shoal.audit.replay import ReplayAudit, ReplayedPair, ReplayedRelease, replay_estimator
 
 __all__ = [
     "AuditResult",
     "EstimatorAudit",
     "Frequency",
     "Neighbours",
+    "ReplayAudit",
+    "ReplayedPair",
+    "ReplayedRelease",
     "audit_estimator",
     "epsilon_lower_bound",
     "metric_epsilon_lower_bound",
     "neighbouring_datasets",
+    "replay_estimator",
 ]

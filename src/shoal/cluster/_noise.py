@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from shoal.cluster._budget import CountSum, Split, split_pure, split_zcdp
 from shoal.engines import NearestStatistics
-from shoal.noise import RandomSource, box_norm, discrete_gaussian, discrete_laplace
+from shoal.noise import BoxLaw, GaussianLaw, LaplaceLaw, RandomSource, hide
 from shoal.noise.box_norm import MAX_COLUMNS
 from shoal.privacy import Event, PureEvent, ZCDPEvent, epsilon_to_zcdp
 
@@ -150,28 +150,40 @@ class PureNoise:
         self, values: Integers, share: float, *, unit: int, source: RandomSource
     ) -> Integers:
         """Return counts with noise on every entry, at the cost of ``share``."""
-        return values + discrete_laplace(values.shape, scale=_up(unit / share), source=source)
+        return hide(values, LaplaceLaw(_up(unit / share)), cost=share, source=source)
 
     def pairs(
         self, exact: NearestStatistics, share: float, *, reach: int, unit: int, source: RandomSource
     ) -> NoisyPairs:
         """Return counts and sums with noise on every entry, at the cost of ``share``."""
-        rows, columns = exact.sums.shape
+        columns = exact.sums.shape[1]
         sizes = {"columns": columns, "reach": reach, "unit": unit}
         scales = self.scales(share, **sizes)
         if self.split == "joint":
-            sides = np.array([scales.counts, *([scales.sums] * columns)])
-            parts = [part.tolist() for part in np.array_split(sides, _blocks(columns))]
-            noise = np.column_stack([box_norm(rows, scales=p, source=source) for p in parts])
-            noise_counts, noise_sums = noise[:, 0], noise[:, 1:]
+            counts, sums = self._joint(exact, share, scales, source=source)
         else:
-            noise_counts = discrete_laplace((rows,), scale=scales.counts, source=source)
-            noise_sums = discrete_laplace((rows, columns), scale=scales.sums, source=source)
-        return NoisyPairs(
-            exact.counts + noise_counts,
-            exact.sums + noise_sums,
-            self.pair_deviations(share, **sizes),
+            shares = split_pure(share, columns, self.split)
+            laws = LaplaceLaw(scales.counts), LaplaceLaw(scales.sums)
+            counts = hide(exact.counts, laws[0], cost=shares.counts, source=source)
+            sums = hide(exact.sums, laws[1], cost=shares.sums, source=source)
+        return NoisyPairs(counts, sums, self.pair_deviations(share, **sizes))
+
+    def _joint(
+        self, exact: NearestStatistics, share: float, scales: CountSum, *, source: RandomSource
+    ) -> tuple[Integers, Integers]:
+        """Hide each row, its count first, in boxes of as many columns as the sampler takes."""
+        table = np.column_stack([exact.counts, exact.sums])
+        blocks = _blocks(exact.sums.shape[1])
+        sides = np.array([scales.counts, *([scales.sums] * exact.sums.shape[1])])
+        parts = zip(
+            np.array_split(table, blocks, axis=1), np.array_split(sides, blocks), strict=True
         )
+        noisy = [
+            hide(part, BoxLaw(tuple(side.tolist())), cost=share / blocks, source=source)
+            for part, side in parts
+        ]
+        rows = np.column_stack(noisy)
+        return rows[:, 0], rows[:, 1:]
 
 
 @dataclass(frozen=True)
@@ -226,16 +238,19 @@ class ZCDPNoise:
         self, values: Integers, share: float, *, unit: int, source: RandomSource
     ) -> Integers:
         """Return counts with noise on every entry, at the cost of ``share``."""
-        return values + discrete_gaussian(values.shape, sigma=_sigma(unit, share), source=source)
+        return hide(values, GaussianLaw(_sigma(unit, share)), cost=share, source=source)
 
     def pairs(
         self, exact: NearestStatistics, share: float, *, reach: int, unit: int, source: RandomSource
     ) -> NoisyPairs:
         """Return counts and sums with noise on every entry, at the cost of ``share``."""
-        scales = self.scales(share, columns=exact.sums.shape[1], reach=reach, unit=unit)
-        counts = discrete_gaussian(exact.counts.shape, sigma=scales.counts, source=source)
-        sums = discrete_gaussian(exact.sums.shape, sigma=scales.sums, source=source)
-        return NoisyPairs(exact.counts + counts, exact.sums + sums, scales)
+        columns = exact.sums.shape[1]
+        scales = self.scales(share, columns=columns, reach=reach, unit=unit)
+        shares = split_zcdp(share, columns, self.split)
+        laws = GaussianLaw(scales.counts), GaussianLaw(scales.sums)
+        counts = hide(exact.counts, laws[0], cost=shares.counts, source=source)
+        sums = hide(exact.sums, laws[1], cost=shares.sums, source=source)
+        return NoisyPairs(counts, sums, scales)
 
 
 def noise_for(epsilon: float, delta: float) -> Noise:

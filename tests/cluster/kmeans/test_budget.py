@@ -55,11 +55,10 @@ def cost(draw, statistic, first, unit):
         return max(Fraction(m) / Fraction(s) for m, s in zip(moves, draw.scales, strict=True))
     sums = offsets and len(draw.shape) == 2
     columns = draw.shape[1] if sums else 1
-    releases = draw.shape[0] if statistic.name == "magnitude_counts" else 1
     if draw.sampler == "discrete_laplace":
-        return Fraction(releases * unit * columns * (reach if sums else 1)) / Fraction(draw.scale)
+        return Fraction(unit * columns * (reach if sums else 1)) / Fraction(draw.scale)
     squares = (reach**2 * (columns if statistic.shape == "cube" else 1)) if sums else 1
-    return Fraction(releases * unit**2 * squares, 2) / Fraction(draw.scale) ** 2
+    return Fraction(unit**2 * squares, 2) / Fraction(draw.scale) ** 2
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -16,7 +16,7 @@ from shoal.cluster.wavecluster._band import Band
 from shoal.cluster.wavecluster._deconvolve import Kept
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.cluster.wavecluster._techniques import priv_thr, priv_thr_em
-from shoal.noise.exceedances import Exceedances
+from shoal.noise import Exceedances, sparse_laplace
 
 HERE, THERE = [-0.9], [0.9]
 # One record more in a cell of its own, beside an equal one, and with two others.
@@ -124,7 +124,7 @@ def test_half_the_noise(technique, audited, monkeypatch):
 def test_no_noise_on_cells_without_records(audited, monkeypatch):
     nothing = np.empty(0, dtype=np.int64)
     none = Exceedances(positions=nothing, values=nothing)
-    monkeypatch.setattr(_oneshot, "exceedances", lambda *a, **k: none)
+    monkeypatch.setattr(sparse_laplace, "exceedances", lambda *a, **k: none)
     assert audited(sparse).exceeds(2.0)
 
 

@@ -14,9 +14,10 @@ from noise.laws import FALSE_ALARM, two_sample_p
 from shoal.cluster import DPWaveCluster
 from shoal.cluster.wavecluster import _fit, _oneshot
 from shoal.cluster.wavecluster._deconvolve import Kept
-from shoal.cluster.wavecluster._oneshot import _skip, dense_values, one_shot_sparse
+from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.exceptions import ParameterError
-from shoal.noise.exceedances import Exceedances
+from shoal.noise import Exceedances, sparse_laplace
+from shoal.noise.sparse_laplace import free_codes
 from shoal.privacy import Release
 
 RUNS = 40
@@ -90,7 +91,7 @@ def test_cells_without_records_left_out_are_noticed(monkeypatch):
     """The bug planted: noise on touched values only."""
     nothing = np.empty(0, dtype=np.int64)
     none = Exceedances(positions=nothing, values=nothing)
-    monkeypatch.setattr(_oneshot, "exceedances", lambda *a, **k: none)
+    monkeypatch.setattr(sparse_laplace, "exceedances", lambda *a, **k: none)
     counts = np.zeros((128, 128), dtype=np.int64)
     counts[::8, ::8] = 1
     sparse, dense = both_paths(counts, grid=128)
@@ -114,9 +115,9 @@ def test_positions_skip_the_taken_cells():
             size = int(rng.integers(1, 60))
             taken = np.flatnonzero(rng.random(size) < taken_share)
             free = [code for code in range(size) if code not in set(taken.tolist())]
-            found = _skip(np.arange(len(free)), taken)
+            found = free_codes(np.arange(len(free)), taken)
             assert found.tolist() == free
-    assert _skip(np.array([2**61]), np.array([0, 5, 2**61, 2**61 + 9])).tolist() == [2**61 + 3]
+    assert free_codes(np.array([2**61]), np.array([0, 5, 2**61, 2**61 + 9])).tolist() == [2**61 + 3]
 
 
 # The estimator

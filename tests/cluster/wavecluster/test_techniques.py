@@ -16,7 +16,7 @@ from shoal.cluster.wavecluster._density import density
 from shoal.cluster.wavecluster._techniques import _positive_chance, priv_thr, priv_thr_em
 from shoal.datasets import make_spirals
 from shoal.engines import grid_counts
-from shoal.noise import SeededSource, discrete_laplace
+from shoal.noise import SeededSource, discrete_laplace, laws
 
 SPIRALS = make_spirals(30_000, random_state=0)
 BLOBS = blobs(20_000, spread=0.04)
@@ -103,7 +103,7 @@ def penalties(monkeypatch):
         seen.append(np.asarray(values))
         return len(values) - 1
 
-    monkeypatch.setattr(_techniques, "exponential_choice", last)
+    monkeypatch.setattr(laws, "exponential_choice", last)
     return seen
 
 

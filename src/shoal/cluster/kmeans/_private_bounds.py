@@ -55,7 +55,8 @@ def private_box(
     columns = X.shape[1]
     exact = magnitude_counts(X, weights)
     per_column = share / columns
-    noisy = noise.counts(exact, per_column, unit=unit, source=source)
+    # A record is in one bin of each column, so each column is a release of its own.
+    noisy = np.stack([noise.counts(row, per_column, unit=unit, source=source) for row in exact])
     threshold = noise.count_tail(per_column, FALSE_BINS / noisy.size, unit=unit)
     beside = noise.count_tail(per_column, FALSE_BINS / (2 * columns), unit=unit)
     edges = magnitude_edges()

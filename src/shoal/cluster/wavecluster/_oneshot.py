@@ -21,7 +21,7 @@ from shoal.cluster.wavecluster._neighbours import with_neighbours
 from shoal.cluster.wavecluster._problem import Cells, WaveProblem, exact_counts
 from shoal.cluster.wavecluster._sparse_band import sparse_band
 from shoal.engines import sparse_grid_counts
-from shoal.noise import exceedances
+from shoal.noise import SparseCounts, SparseLaplaceLaw, hide
 
 __all__ = ["MOST_DENSE", "dense_values", "one_shot", "one_shot_sparse"]
 
@@ -81,35 +81,22 @@ def one_shot_sparse(problem: WaveProblem) -> Cells:
     counted = sparse_grid_counts(problem.engine, problem.sides, problem.half)
     codes, exact = sparse_band(counted.codes, counted.counts, problem.cells, band)
     total = math.prod(band.shape)
-    # The scale of the noise on touched values to the last bit: all cells have one law.
     scale = problem.noise.scales(problem.share, columns=0, reach=0, unit=unit).counts
     limit = max(1, math.ceil(scale * math.log(max(total / FALSE_CELLS, 1.0))))
-    noisy = problem.noise.counts(exact, problem.share, unit=unit, source=problem.source)
-    passed = noisy >= limit
-    empty = exceedances(total - len(codes), threshold=limit, scale=scale, source=problem.source)
-    codes_of_empty = _skip(empty.positions, codes)
-    every = np.concatenate([codes[passed], codes_of_empty])
-    values = np.concatenate([noisy[passed], empty.values])
-    order = np.argsort(every, kind="stable")
-    every, seen = every[order], values[order] / unit
+    law = SparseLaplaceLaw(total, limit, scale)
+    shown = hide(SparseCounts(codes, exact), law, cost=problem.share, source=problem.source)
+    seen = shown.values / unit
     kept = significant(
         seen,
         scale=1.0 / problem.share,
         share=problem.threshold,
         signed=band.signed,
-        unseen=total - len(every),
+        unseen=total - len(shown.codes),
         limit=limit / unit,
         unit=unit,
     )
-    cells = Cells(every[kept.mask], seen[kept.mask], kept.threshold)
+    cells = Cells(shown.codes[kept.mask], seen[kept.mask], kept.threshold)
     return _without_singles(cells, problem)
-
-
-def _skip(positions: Integers, taken: Integers) -> Integers:
-    """Turn positions among the cells that are not taken into codes."""
-    # The j-th taken cell has taken[j] - j free ones before it.
-    free_before = taken - np.arange(len(taken))
-    return positions + np.searchsorted(free_before, positions, side="right")
 
 
 def _without_singles(cells: Cells, problem: WaveProblem) -> Cells:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from shoal.cluster.wavecluster._problem import Cells, WaveProblem, exact_counts, noisy_counts
 from shoal.cluster.wavecluster._reference import top_cells
-from shoal.noise import exponential_choice
+from shoal.noise import ChoiceLaw, hide
 
 __all__ = ["priv_qt", "priv_thr", "priv_thr_em"]
 
@@ -95,8 +95,10 @@ def priv_thr_em(problem: WaveProblem) -> Cells:
     # In integers: a rounded penalty could move by more than its record.
     wanted = len(positive) - math.floor(Fraction(problem.threshold) * len(positive))
     # One record moves rank and wanted rank in the same direction, by at most `touched` each.
-    rate = math.nextafter((problem.share - paid) / (2 * problem.band.touched), 0.0)
-    chosen = exponential_choice(np.abs(ranks - wanted), rate=rate, source=problem.source)
+    share = problem.share - paid
+    rate = math.nextafter(share / (2 * problem.band.touched), 0.0)
+    penalties = np.abs(ranks - wanted)
+    chosen = hide(penalties, ChoiceLaw(rate), cost=share, source=problem.source)
     threshold = candidates[chosen] / unit
     return Cells.of(values, values >= threshold, threshold)
 

@@ -11,8 +11,7 @@ Where the source is silent or contradicts itself:
 * "An initial centroid selection algorithm" is the sphere packing of the cited Su et al. (2016).
 """
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,8 @@ from shoal._records import validate_records
 from shoal.cluster._centres import pack_spheres
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS, KccmNoise
 from shoal.exceptions import DataError, ParameterError
-from shoal.noise import as_source
+from shoal.noise import RandomSource, as_source, hide
+from shoal.papers.double_noise import DoubleGaussianLaw, DoubleLaplaceLaw
 from shoal.papers.kccm.published_merge import published_merge
 from shoal.papers.kccm.real_spend import Formula, check_formula, real_rho, real_spend, round_cost
 from shoal.privacy import Guarantee
@@ -34,6 +34,14 @@ __all__ = ["PublishedKCCM"]
 Floats = npt.NDArray[np.float64]
 
 LABEL = "as published, no guarantee"
+
+
+class _Round(NamedTuple):
+    """The law of a round's noise, and what one record costs in its sums and its counts."""
+
+    law: DoubleLaplaceLaw | DoubleGaussianLaw
+    sums: float
+    counts: float
 
 
 class PublishedKCCM(ClusterMixin, BaseEstimator):
@@ -121,10 +129,9 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         source = as_source(self.random_state)
         generator = np.random.default_rng(source.words(4))
         centres = pack_spheres(self.overcluster * self.n_clusters, records.shape[1], source)
-        draw = generator.normal if self.noise == "gaussian" else generator.laplace
         for turn in range(1, self.max_iter + 1):
-            scale = (1 + records.shape[1]) / self._cost(turn)
-            centres, sizes = _noisy_round(records, centres, scale, draw)
+            round_ = self._round(turn, records.shape[1], generator)
+            centres, sizes = _noisy_round(records, centres, round_, source)
         centres, sizes = published_merge(centres, sizes, self.n_clusters)
         self.cluster_centers_ = centres
         self.cluster_sizes_ = sizes
@@ -147,6 +154,17 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
             "tell tables apart"
         )
 
+    def _round(self, turn: int, columns: int, generator: np.random.Generator) -> _Round:
+        """Law and costs of a round: of Delta = d r + 1, d r is for the sums and 1 for the counts.
+
+        Squared, as Gaussian noise counts it, the same: d r^2 and 1, since r = 1.
+        """
+        scale = (1 + columns) / self._cost(turn)
+        if self.noise == "gaussian":
+            rho = 1 / (2 * scale**2)
+            return _Round(DoubleGaussianLaw(scale, generator), columns * rho, rho)
+        return _Round(DoubleLaplaceLaw(scale, generator), columns / scale, 1 / scale)
+
     def _cost(self, turn: int) -> float:
         """Epsilon of a round of Laplace noise; Delta over it is the scale."""
         if self.noise == "average":
@@ -162,12 +180,13 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
 
 
 def _noisy_round(
-    records: Floats, centres: Floats, scale: float, draw: Callable[..., Floats]
+    records: Floats, centres: Floats, turn: _Round, source: RandomSource
 ) -> tuple[Floats, Floats]:
     """Assign records to centres, add noise to counts and sums, and divide."""
     labels = cdist(records, centres).argmin(axis=1)
     one_hot = np.zeros((len(centres), len(records)))
     one_hot[labels, np.arange(len(records))] = 1.0
-    sums = one_hot @ records + draw(0.0, scale, centres.shape)
-    sizes = np.maximum(one_hot.sum(axis=1) + draw(0.0, scale, len(centres)), 1.0)
+    sums = hide(one_hot @ records, turn.law, cost=turn.sums, source=source)
+    counts = hide(one_hot.sum(axis=1), turn.law, cost=turn.counts, source=source)
+    sizes = np.maximum(counts, 1.0)
     return np.clip(sums / sizes[:, None], -1.0, 1.0), sizes

@@ -1,0 +1,244 @@
+"""Record a fit, and replay it on a neighbouring table with the same noisy values.
+
+A private estimator may know the records through its noisy values alone. So fit it on a table and
+keep what it hid and showed (:func:`shoal.noise.hide`); then fit it on the table with one record
+more, and show it the same values whatever it hides. If it keeps its word,
+
+* it makes the same releases under the same laws: neither the control flow nor the noise depends on
+  the records;
+* each hidden value differs by no more than its law hides at the declared cost, and all costs add up
+  to no more than the promise;
+* what is published is the same, bit for bit;
+* the ledger is charged what is promised, before the first release.
+
+No confidence is involved: one replay shows a broken promise with certainty, where sampling would
+need as many fits as the epsilon is large. What it cannot see is a sampler that draws from another
+law than it says, or noise that does not pass the door: sampling audits see those.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from shoal import _numbers
+from shoal.audit.estimators._releases import _leaves as leaves
+from shoal.audit.estimators.audit_estimator import _check_pairs as check_pairs
+from shoal.audit.estimators.audit_estimator import _default_pairs as default_pairs
+from shoal.audit.estimators.neighbours import Neighbours
+from shoal.audit.replay._recorder import Recording, Step, record
+from shoal.audit.replay.replay_result import ReplayAudit, ReplayedPair, ReplayedRelease
+from shoal.exceptions import ParameterError
+from shoal.noise import Currency
+from shoal.privacy import epsilon_to_zcdp
+
+__all__ = ["replay_estimator"]
+
+SLACK = 1e-9  # sums of costs are rounded; a broken promise is broken by far more
+
+
+def replay_estimator(
+    estimator: Any,
+    pairs: Iterable[Neighbours] | None = None,
+    *,
+    repeats: int = 3,
+    claimed: float | None = None,
+    delta: float = 0.0,
+    published: Callable[[Any], Any] | None = None,
+    random_state: int = 0,
+) -> ReplayAudit:
+    """Look for broken promises by replaying fits of a central estimator on neighbouring tables.
+
+    Like :func:`shoal.audit.audit_estimator` it is for made-up records only, and spends nothing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``fit``, ``guarantee_`` and ``random_state``, whose releases pass
+        :func:`shoal.noise.hide`. It is cloned, and left as it is.
+    pairs : iterable of Neighbours, optional
+        Neighbouring tables; by default as in :func:`shoal.audit.audit_estimator`.
+    repeats : int, default=3
+        Replays of each pair, with other noise.
+    claimed : float, optional
+        Epsilon to hold the estimator to; that of its own guarantee by default.
+    delta : float, default=0.0
+        The delta that goes with `claimed`.
+    published : callable, optional
+        From a fitted estimator to what leaves the curator; ``release_.values`` by default.
+    random_state : int, default=0
+        Seed of the fits.
+
+    Returns
+    -------
+    audit : ReplayAudit
+        What one record cost in each release, and what was found.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> from shoal.audit import Neighbours, replay_estimator
+    >>> from shoal.cluster import DPKMeans
+    >>> model = DPKMeans(2, epsilon=1.0, bounds=(-1.0, 1.0), method="lloyd", n_public=2)
+    >>> pair = Neighbours("corner", records=[[-1.0], [0.0]], added=[1.0])
+    >>> print(replay_estimator(model, [pair]))
+    replayed on 1 pair: one record costs up to epsilon 1 of 1 claimed; nothing found
+    """
+    _numbers.count("repeats", repeats)
+    if not hasattr(estimator, "get_params") or "random_state" not in estimator.get_params():
+        raise ParameterError(
+            f"estimator must have a random_state to be replayed, got {type(estimator).__name__}"
+        )
+    chosen = default_pairs(estimator) if pairs is None else check_pairs(pairs)
+    replay = _Replay(estimator, claimed, delta, published or _release_values)
+    found = {}
+    for index, pair in enumerate(chosen):
+        seeds = [
+            int(np.random.SeedSequence([random_state, index, turn]).generate_state(1)[0])
+            for turn in range(repeats)
+        ]
+        found[pair.name] = replay.pair(pair, seeds)
+    return ReplayAudit(found, replay.claimed, replay.delta, replay.budget, replay.currency)
+
+
+class _Replay:
+    """The promise that an estimator is held to, and the check of one pair."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        claimed: float | None,
+        delta: float,
+        published: Callable[[Any], Any],
+    ) -> None:
+        self._estimator = estimator
+        self._published = published
+        self._own = claimed is None
+        self.claimed = None if claimed is None else _numbers.positive("claimed", claimed)
+        self.delta = _numbers.probability("delta", delta)
+        self.currency: Currency = "epsilon"
+        self.budget = self.claimed
+
+    def pair(self, pair: Neighbours, seeds: list[int]) -> ReplayedPair:
+        """Replay a pair with each seed, and keep the replay that told most."""
+        worst: ReplayedPair | None = None
+        findings: dict[str, None] = {}
+        for seed in seeds:
+            first = self._record(pair.records, seed)
+            second = self._record(pair.with_added, seed, first.recorder.steps)
+            self._read_promise(first)
+            releases = self._releases(first, second)
+            one = ReplayedPair(releases, tuple(self._findings(first, second, releases)))
+            findings.update(dict.fromkeys(one.findings))
+            if worst is None or one.loss > worst.loss:
+                worst = one
+        assert worst is not None
+        return ReplayedPair(worst.releases, tuple(findings))
+
+    def _record(self, records: Any, seed: int, script: Iterable[Step] = ()) -> Recording:
+        def make() -> Any:
+            return clone(self._estimator).set_params(random_state=seed)
+
+        most = max(self.delta, float(getattr(self._estimator, "delta", 0.0)))
+        return record(make, records, delta=most, script=tuple(script))
+
+    def _read_promise(self, fitted: Recording) -> None:
+        if self._own:
+            guarantee = fitted.model.guarantee_
+            if guarantee.notion == "none":
+                self.claimed, self.delta = None, 0.0
+            else:
+                self.claimed, self.delta = float(guarantee.epsilon), float(guarantee.delta)
+        if any(step.law.currency == "rho" for step in fitted.recorder.steps):
+            self.currency = "rho"
+        self.budget = self.claimed
+        if self.currency == "rho" and self.claimed is not None:
+            # Gaussian noise has no finite epsilon without a delta.
+            self.budget = epsilon_to_zcdp(self.claimed, self.delta) if self.delta else 0.0
+
+    def _findings(
+        self, first: Recording, second: Recording, releases: tuple[ReplayedRelease, ...]
+    ) -> Iterable[str]:
+        one, two = first.recorder.steps, second.recorder.steps
+        if not one:
+            yield "nothing passed the door: values were released without noise, or hidden elsewhere"
+        if len(one) != len(two):
+            yield (
+                f"{len(one)} releases, but {len(two)} with one record more: what is released "
+                "depends on the records"
+            )
+        for place, (a, b) in enumerate(zip(one, two, strict=False), start=1):
+            if a.law != b.law:
+                yield (
+                    f"release {place} has another law with one record more: the noise depends on "
+                    f"the records ({a.law}, {b.law})"
+                )
+            elif b.cost != a.cost:
+                yield (
+                    f"release {place} is declared to cost {a.cost:.4g}, and {b.cost:.4g} with one "
+                    "record more"
+                )
+            elif (loss := _loss(a, b)) > a.cost * (1 + SLACK):
+                yield f"release {place} costs {loss:.4g}, declared {a.cost:.4g} ({a.law})"
+        yield from self._sums(releases)
+        yield from self._charges(first)
+        yield from self._published_differences(first, second)
+
+    def _releases(self, first: Recording, second: Recording) -> tuple[ReplayedRelease, ...]:
+        # A release that only one of the fits makes is a finding of its own.
+        steps = zip(first.recorder.steps, second.recorder.steps, strict=False)
+        return tuple(
+            ReplayedRelease(
+                law=str(a.law),
+                declared=self._price(a.cost, a.law.currency),
+                loss=self._price(_loss(a, b), a.law.currency),
+            )
+            for a, b in steps
+        )
+
+    def _price(self, amount: float, currency: Currency) -> float:
+        """Convert to the audit's currency: a pure epsilon is worth epsilon^2 / 2 of rho."""
+        return amount if currency == self.currency else amount**2 / 2
+
+    def _sums(self, releases: tuple[ReplayedRelease, ...]) -> Iterable[str]:
+        if self.budget is None:
+            return
+        for what, amounts in (
+            ("cost", [release.loss for release in releases]),
+            ("are declared to cost", [release.declared for release in releases]),
+        ):
+            if (total := math.fsum(amounts)) > self.budget * (1 + SLACK):
+                yield f"all releases {what} {self.currency} {total:.4g}, claimed {self.budget:.4g}"
+
+    def _charges(self, fitted: Recording) -> Iterable[str]:
+        if fitted.ledger is None or not self._own or self.claimed is None:
+            return
+        if len(fitted.ledger) == 0:
+            yield "the ledger was not charged"
+            return
+        if fitted.recorder.releases_before_first_spend:
+            yield "noise was drawn before the ledger was charged"
+        charged = fitted.ledger.spent.epsilon
+        if not math.isclose(charged, self.claimed, rel_tol=SLACK):
+            yield f"the ledger was charged epsilon {charged:.4g}, promised {self.claimed:.4g}"
+
+    def _published_differences(self, first: Recording, second: Recording) -> Iterable[str]:
+        one = dict(leaves("", self._published(first.model)))
+        two = dict(leaves("", self._published(second.model)))
+        for name in dict.fromkeys([*one, *two]):
+            if name not in one or name not in two or one[name].tobytes() != two[name].tobytes():
+                yield f"{name} differs although all noisy values are the same"
+
+
+def _loss(one: Step, two: Step) -> float:
+    return one.law.loss(one.exact, two.exact) if one.law == two.law else math.inf
+
+
+def _release_values(model: Any) -> Any:
+    return model.release_.values

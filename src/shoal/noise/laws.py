@@ -1,0 +1,160 @@
+"""The laws under which the central model shows numbers, each with what it tells at most.
+
+Every ``loss`` is computed from the two exact values alone, whatever the caller took their
+sensitivity to be: it is what an audit adds up.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.noise.box_norm import box_norm
+from shoal.noise.discrete_gaussian import discrete_gaussian
+from shoal.noise.discrete_laplace import discrete_laplace
+from shoal.noise.exponential_choice import exponential_choice
+from shoal.noise.hide import Currency
+from shoal.noise.source import RandomSource
+
+__all__ = ["BoxLaw", "ChoiceLaw", "GaussianLaw", "LaplaceLaw"]
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LaplaceLaw:
+    """Discrete Laplace noise on every entry.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise.
+
+    Examples
+    --------
+    >>> LaplaceLaw(scale=4.0).loss(np.array([7, 1]), np.array([8, 0]))
+    0.5
+    """
+
+    scale: float
+
+    @property
+    def currency(self) -> Currency:
+        """Epsilon."""
+        return "epsilon"
+
+    def show(self, exact: Integers, source: RandomSource) -> Integers:
+        """Add the noise."""
+        return exact + discrete_laplace(exact.shape, scale=self.scale, source=source)
+
+    def loss(self, exact: Integers, other: Integers) -> float:
+        """Sum of the differences over the scale; infinite between values of other shapes."""
+        gap = _gap(exact, other)
+        return math.inf if gap is None else float(np.abs(gap).sum()) / self.scale
+
+
+@dataclass(frozen=True)
+class BoxLaw:
+    """Noise in the shape of a box, on whole rows.
+
+    Parameters
+    ----------
+    scales : tuple of float
+        Half widths of the box, one for each column.
+
+    Examples
+    --------
+    >>> BoxLaw(scales=(2.0, 200.0)).loss(np.array([[7, 50]]), np.array([[8, 150]]))
+    0.5
+    """
+
+    scales: tuple[float, ...]
+
+    @property
+    def currency(self) -> Currency:
+        """Epsilon."""
+        return "epsilon"
+
+    def show(self, exact: Integers, source: RandomSource) -> Integers:
+        """Add the noise."""
+        return exact + box_norm(len(exact), scales=self.scales, source=source)
+
+    def loss(self, exact: Integers, other: Integers) -> float:
+        """Largest difference of a row in the box's own unit, rows added up."""
+        gap = _gap(exact, other)
+        if gap is None:
+            return math.inf
+        return float((np.abs(gap) / np.array(self.scales)).max(axis=1).sum())
+
+
+@dataclass(frozen=True)
+class GaussianLaw:
+    """Discrete Gaussian noise on every entry.
+
+    Parameters
+    ----------
+    sigma : float
+        Parameter of the discrete Gaussian.
+
+    Examples
+    --------
+    >>> GaussianLaw(sigma=2.0).loss(np.array([7, 1]), np.array([9, 1]))
+    0.5
+    """
+
+    sigma: float
+
+    @property
+    def currency(self) -> Currency:
+        """Rho of zero-concentrated privacy."""
+        return "rho"
+
+    def show(self, exact: Integers, source: RandomSource) -> Integers:
+        """Add the noise."""
+        return exact + discrete_gaussian(exact.shape, sigma=self.sigma, source=source)
+
+    def loss(self, exact: Integers, other: Integers) -> float:
+        """Squared distance over twice the variance; infinite between values of other shapes."""
+        gap = _gap(exact, other)
+        if gap is None:
+            return math.inf
+        return float((gap.astype(np.float64) ** 2).sum()) / (2 * self.sigma**2)
+
+
+@dataclass(frozen=True)
+class ChoiceLaw:
+    """The exponential mechanism: one of the candidates, those with small penalties most likely.
+
+    Parameters
+    ----------
+    rate : float
+        How fast probability falls with the penalty.
+
+    Examples
+    --------
+    >>> ChoiceLaw(rate=0.5).loss(np.array([3, 0]), np.array([2, 1]))
+    1.0
+    """
+
+    rate: float
+
+    @property
+    def currency(self) -> Currency:
+        """Epsilon."""
+        return "epsilon"
+
+    def show(self, exact: Integers, source: RandomSource) -> int:
+        """Choose a candidate by its penalty."""
+        return exponential_choice(exact, rate=self.rate, source=source)
+
+    def loss(self, exact: Integers, other: Integers) -> float:
+        """Rate times the range of the differences: what all penalties share changes nothing."""
+        gap = _gap(exact, other)
+        return math.inf if gap is None else float(np.ptp(gap)) * self.rate
+
+
+def _gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    gap: npt.NDArray[Any] | None = None if exact.shape != other.shape else other - exact
+    return gap

@@ -1,0 +1,115 @@
+"""Discrete Laplace noise on very many cells, nearly all of them empty, of which few are shown.
+
+Every cell of a public number gets noise, and those that reach a public threshold are shown; the
+cells that hold nothing are not visited one by one (:func:`shoal.noise.exceedances`). Which cells
+hold something is hidden with the rest: the law is that of noise on every cell.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.noise.discrete_laplace import discrete_laplace
+from shoal.noise.exceedances import exceedances
+from shoal.noise.hide import Currency
+from shoal.noise.source import RandomSource
+
+__all__ = ["SparseCounts", "SparseLaplaceLaw"]
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseCounts:
+    """Cells and their values; cells that are not named have value 0, or are not shown.
+
+    Parameters
+    ----------
+    codes : ndarray of int64, shape (m,)
+        Which cells, ascending.
+    values : ndarray of int64, shape (m,)
+        Their values.
+    """
+
+    codes: Integers
+    values: Integers
+
+
+@dataclass(frozen=True)
+class SparseLaplaceLaw:
+    """Noise on all cells; those that reach the threshold are shown.
+
+    Parameters
+    ----------
+    cells : int
+        Number of cells.
+    threshold : int
+        Smallest value shown, at least 1.
+    scale : float
+        Scale of the noise.
+
+    Examples
+    --------
+    >>> from shoal.noise import SeededSource
+    >>> law = SparseLaplaceLaw(cells=10**12, threshold=40, scale=1.0)
+    >>> exact = SparseCounts(np.array([5, 7 * 10**11]), np.array([1, 600]))
+    >>> law.show(exact, SeededSource(1)).codes.tolist()
+    [700000000000]
+    >>> law.loss(exact, SparseCounts(np.array([7 * 10**11]), np.array([600])))
+    1.0
+    """
+
+    cells: int
+    threshold: int
+    scale: float
+
+    @property
+    def currency(self) -> Currency:
+        """Epsilon."""
+        return "epsilon"
+
+    def show(self, exact: SparseCounts, source: RandomSource) -> SparseCounts:
+        """Draw the cells that reach the threshold, and their noisy values."""
+        noise = discrete_laplace(exact.values.shape, scale=self.scale, source=source)
+        noisy = exact.values + noise
+        passed = noisy >= self.threshold
+        rest = self.cells - len(exact.codes)
+        empty = exceedances(rest, threshold=self.threshold, scale=self.scale, source=source)
+        codes = np.concatenate([exact.codes[passed], free_codes(empty.positions, exact.codes)])
+        order = np.argsort(codes, kind="stable")
+        values = np.concatenate([noisy[passed], empty.values])
+        return SparseCounts(codes[order], values[order])
+
+    def loss(self, exact: SparseCounts, other: SparseCounts) -> float:
+        """Sum of the differences over the scale, cells that only one of them names included."""
+        codes, places = np.unique(np.concatenate([exact.codes, other.codes]), return_inverse=True)
+        gap = np.zeros(len(codes), dtype=np.int64)
+        np.add.at(gap, places, np.concatenate([exact.values, -other.values]))
+        return float(np.abs(gap).sum()) / self.scale
+
+
+def free_codes(positions: Integers, taken: Integers) -> Integers:
+    """Turn positions among the cells that are not taken into codes.
+
+    Parameters
+    ----------
+    positions : ndarray of int64
+        Positions among the cells that are not taken, from 0.
+    taken : ndarray of int64
+        Codes of the others, ascending.
+
+    Returns
+    -------
+    codes : ndarray of int64
+        Codes of the cells at these positions.
+
+    Examples
+    --------
+    >>> free_codes(np.array([0, 1, 2]), np.array([1, 2])).tolist()
+    [0, 3, 4]
+    """
+    # The j-th taken cell has taken[j] - j free ones before it.
+    free_before = taken - np.arange(len(taken))
+    codes: Integers = positions + np.searchsorted(free_before, positions, side="right")
+    return codes

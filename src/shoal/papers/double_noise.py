@@ -1,0 +1,91 @@
+"""Noise in doubles, as the sources draw it: the low bits of a sum tell tables apart.
+
+These laws pass the same door as shoal's own (:func:`shoal.noise.hide`), so that a replay can count
+what a published method would spend if its noise were exact.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.noise import Currency, RandomSource
+
+__all__ = ["DoubleGaussianLaw", "DoubleLaplaceLaw"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DoubleLaplaceLaw:
+    """Laplace noise in doubles on every entry: no guarantee.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise.
+    generator : numpy.random.Generator
+        Where it comes from.
+
+    Examples
+    --------
+    >>> law = DoubleLaplaceLaw(2.0, np.random.default_rng(0))
+    >>> law.loss(np.array([7.0, 1.0]), np.array([8.0, 0.0]))
+    1.0
+    """
+
+    scale: float
+    generator: np.random.Generator = field(compare=False, repr=False)
+
+    @property
+    def currency(self) -> Currency:
+        """Epsilon."""
+        return "epsilon"
+
+    def show(self, exact: Floats, source: RandomSource) -> Floats:
+        """Add the noise."""
+        return exact + self.generator.laplace(0.0, self.scale, exact.shape)
+
+    def loss(self, exact: Floats, other: Floats) -> float:
+        """Sum of the differences over the scale, as if the noise were exact."""
+        if exact.shape != other.shape:
+            return math.inf
+        return float(np.abs(exact - other).sum()) / self.scale
+
+
+@dataclass(frozen=True)
+class DoubleGaussianLaw:
+    """Gaussian noise in doubles on every entry: no guarantee.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation.
+    generator : numpy.random.Generator
+        Where it comes from.
+
+    Examples
+    --------
+    >>> law = DoubleGaussianLaw(2.0, np.random.default_rng(0))
+    >>> law.loss(np.array([7.0, 1.0]), np.array([9.0, 1.0]))
+    0.5
+    """
+
+    sigma: float
+    generator: np.random.Generator = field(compare=False, repr=False)
+
+    @property
+    def currency(self) -> Currency:
+        """Rho of zero-concentrated privacy."""
+        return "rho"
+
+    def show(self, exact: Floats, source: RandomSource) -> Floats:
+        """Add the noise."""
+        return exact + self.generator.normal(0.0, self.sigma, exact.shape)
+
+    def loss(self, exact: Floats, other: Floats) -> float:
+        """Squared distance over twice the variance, as if the noise were exact."""
+        if exact.shape != other.shape:
+            return math.inf
+        return float(((exact - other) ** 2).sum()) / (2 * self.sigma**2)
