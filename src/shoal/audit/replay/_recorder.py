@@ -1,5 +1,6 @@
 """A witness that records a fit, or shows a second fit what the first one showed."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +28,7 @@ class Recorder:
     ----------
     script : sequence of Step, optional
         Releases of another fit. What they showed is shown again, whatever this fit hides, as long
-        as its releases have the same laws.
+        as its releases have the same laws and shapes.
     """
 
     def __init__(self, script: Sequence[Step] = ()) -> None:
@@ -38,8 +39,11 @@ class Recorder:
     def release(self, exact: Any, law: Law[Any, Any], cost: float, shown: Any) -> Any:
         """Take note of a release, and return what is to be shown."""
         place = len(self.steps)
-        if place < len(self._script) and self._script[place].law == law:
-            shown = self._script[place].shown
+        if place < len(self._script):
+            scripted = self._script[place]
+            # Values of another shape cannot be shown in place of these; the loss is infinite then.
+            if scripted.law == law and math.isfinite(law.loss(scripted.exact, exact)):
+                shown = scripted.shown
         self.steps.append(Step(exact, law, cost, shown))
         return shown
 

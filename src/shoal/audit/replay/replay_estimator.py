@@ -153,8 +153,13 @@ class _Replay:
             guarantee = fitted.model.guarantee_
             if guarantee.notion == "none":
                 self.claimed, self.delta = None, 0.0
-            else:
+            elif guarantee.notion == "central":
                 self.claimed, self.delta = float(guarantee.epsilon), float(guarantee.delta)
+            else:
+                raise ParameterError(
+                    f"estimator must promise central privacy, got {guarantee.notion}: audit a "
+                    "mechanism with audit_mechanism"
+                )
         if any(step.law.currency == "rho" for step in fitted.recorder.steps):
             self.currency = "rho"
         self.budget = self.claimed

@@ -1,0 +1,229 @@
+"""Bugs that a replay must find, each planted on purpose, and the words that it finds them with."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shoal.audit import Neighbours, neighbouring_datasets, replay_estimator
+from shoal.cluster import DPKMeans, DPWaveCluster, _noise
+from shoal.cluster.kmeans import _fit, _grid
+from shoal.cluster.wavecluster import _techniques
+from shoal.privacy import Ledger
+
+BOX = (-1.0, 1.0)
+GRID = DPKMeans(2, bounds=BOX, method="grid")
+LLOYD = DPKMeans(2, bounds=BOX, method="lloyd", max_iter=2)
+ANALYTIC = DPKMeans(2, bounds=BOX, method="lloyd", split="analytic", max_iter=2)
+GAUSSIAN = DPKMeans(2, bounds=BOX, delta=1e-6, method="lloyd")
+KCCM_GAUSSIAN = DPKMeans(2, bounds=BOX, delta=1e-6, method="kccm", noise="gaussian")
+WAVE = DPWaveCluster(bounds=BOX, grid=16)
+
+
+def findings(estimator):
+    pairs = neighbouring_datasets(BOX, n=20)
+    return "\n".join(replay_estimator(estimator, pairs, repeats=2).findings)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_found_without_the_bug(request):
+    """A check that is always red would show nothing."""
+    for name in request.fixturenames:
+        if name == "estimator":
+            assert findings(request.getfixturevalue(name)) == ""
+
+
+@pytest.mark.parametrize("estimator", [GRID, LLOYD, ANALYTIC, GAUSSIAN, WAVE])
+def test_half_the_noise(estimator, monkeypatch):
+    for name in ("_up", "_sigma"):
+        right = getattr(_noise, name)
+        monkeypatch.setattr(_noise, name, lambda *a, right=right: right(*a) / 2)
+    found = findings(estimator)
+    assert "release 1 costs" in found
+    assert "all releases cost" in found
+
+
+@pytest.mark.parametrize("estimator", [LLOYD, ANALYTIC, GAUSSIAN])
+def test_scales_swapped(estimator, monkeypatch):
+    for law in (_noise.PureNoise, _noise.ZCDPNoise):
+        right = law.scales
+
+        def swapped(*a, right=right, **k):
+            return _noise.CountSum(*reversed(right(*a, **k)))
+
+        monkeypatch.setattr(law, "scales", swapped)
+    assert "costs" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [KCCM_GAUSSIAN])
+def test_a_cube_taken_for_a_ball(estimator, monkeypatch):
+    """Noise for a vector of length r where each of its columns may be r."""
+    right = _noise.ZCDPNoise.scales
+    monkeypatch.setattr(
+        _noise.ZCDPNoise, "scales", lambda self, *a, **k: right(replace(self, cube=False), *a, **k)
+    )
+    assert ", declared" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID])
+def test_offsets_unclipped(estimator, monkeypatch):
+    right = _grid.nearest_statistics
+    monkeypatch.setattr(_grid, "nearest_statistics", lambda e, c, **k: right(e, c, reach=2**20))
+    assert ", declared" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [LLOYD])
+def test_one_round_that_nobody_pays_for(estimator, monkeypatch):
+    right = _fit.noisy_lloyd
+
+    def longer(problem, start, rounds):
+        return right(problem.spending(problem.share * (rounds + 1) / rounds), start, rounds + 1)
+
+    monkeypatch.setattr(_fit, "noisy_lloyd", longer)
+    found = findings(estimator)
+    assert "all releases cost epsilon 1.5, claimed 1" in found
+    assert "all releases are declared to cost epsilon 1.5, claimed 1" in found
+
+
+@pytest.mark.parametrize("estimator", [LLOYD])
+def test_first_centres_from_the_records(estimator, monkeypatch):
+    seen = []
+    right = _fit.lattice_records
+
+    def peeking(X, lattice):
+        seen[:] = right(X, lattice)[:2]
+        return right(X, lattice)
+
+    monkeypatch.setattr(_fit, "lattice_records", peeking)
+    monkeypatch.setattr(
+        _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
+    )
+    assert "centres differs although" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID])
+def test_cells_from_the_true_number_of_records(estimator, monkeypatch):
+    true_n, right, plan = [], _fit.total_weight, _grid.plan_grid
+    monkeypatch.setattr(_fit, "total_weight", lambda e: true_n.append(right(e)) or right(e))
+    monkeypatch.setattr(
+        _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
+    )
+    assert "costs inf" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID, WAVE])
+def test_empty_cells_left_out(estimator, monkeypatch):
+    right = _noise.PureNoise.counts
+
+    def skipping(self, values, share, **words):
+        return np.where(values == 0, 0, right(self, values, share, **words))
+
+    monkeypatch.setattr(_noise.PureNoise, "counts", skipping)
+    assert "differs although all noisy values are the same" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID])
+def test_noise_that_depends_on_the_records(estimator, monkeypatch):
+    """Less noise for larger tables, by their true size."""
+    right = _noise.PureNoise.counts
+
+    def tuned(self, values, share, **words):
+        return right(self, values, share / (1 + 1 / (1 + values.sum())), **words)
+
+    monkeypatch.setattr(_noise.PureNoise, "counts", tuned)
+    assert "has another law with one record more" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID, WAVE])
+def test_released_again_where_counts_are_small(estimator, monkeypatch):
+    right = _noise.PureNoise.counts
+
+    def again(self, values, share, **words):
+        if (values == 1).any():
+            right(self, values, share, **words)
+        return right(self, values, share, **words)
+
+    monkeypatch.setattr(_noise.PureNoise, "counts", again)
+    assert "what is released depends on the records" in findings(estimator)
+
+
+class Counting(DPKMeans):
+    """Publishes how many records there were."""
+
+    def fit(self, X, y=None):
+        super().fit(X)
+        values = {**self.release_.values, "records": len(X)}
+        self.release_ = replace(self.release_, values=values)
+        return self
+
+
+class Boxing(DPKMeans):
+    """Takes the box from the records."""
+
+    def fit(self, X, y=None):
+        self.bounds = (X.min(axis=0) - 0.1, X.max(axis=0) + 0.1)
+        return super().fit(X)
+
+
+def test_a_true_number_in_the_release():
+    assert "records differs although" in findings(Counting(2, bounds=BOX, method="lloyd"))
+
+
+def test_the_box_from_the_records():
+    assert "differs although" in findings(Boxing(2, bounds=BOX, method="lloyd"))
+
+
+@pytest.mark.parametrize("estimator", [DPWaveCluster(bounds=BOX, grid=16, technique="thr-em")])
+def test_thresholds_up_to_the_true_maximum(estimator, monkeypatch):
+    """The flaw of the source: candidates that one table has and its neighbour lacks."""
+    right = _techniques.noisy_counts
+
+    def true_top(problem, share):
+        noisy = right(problem, share)
+        noisy.flat[0] = 4 * _techniques.exact_counts(problem).max()
+        return noisy
+
+    monkeypatch.setattr(_techniques, "noisy_counts", true_top)
+    assert "costs inf" in findings(estimator)
+
+
+# Spends
+
+
+@pytest.mark.parametrize("estimator", [GRID, GAUSSIAN, WAVE])
+def test_spend_skipped(estimator, monkeypatch):
+    monkeypatch.setattr(Ledger, "spend", lambda self, event, **words: None)
+    assert "the ledger was not charged" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID, WAVE])
+def test_spend_after_the_release(estimator, monkeypatch):
+    kind = type(estimator)
+    real = kind.fit
+
+    def reversed_order(self, X, *rest):
+        ledger, self.ledger = self.ledger, None
+        real(self, X, *rest)
+        self.ledger = ledger
+        return real(self, X, *rest)
+
+    monkeypatch.setattr(kind, "fit", reversed_order)
+    assert "noise was drawn before the ledger was charged" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID])
+def test_half_the_spend(estimator, monkeypatch):
+    right = _noise.PureNoise.event
+    monkeypatch.setattr(
+        _noise.PureNoise, "event", lambda self, p: right(_noise.PureNoise(self.budget / 2), p)
+    )
+    assert "the ledger was charged epsilon 0.5, promised 1" in findings(estimator)
+
+
+def test_one_record_is_enough():
+    """With certainty, from two fits: sampling would need about e^epsilon of them."""
+    model = DPKMeans(2, epsilon=30.0, bounds=BOX, method="lloyd", max_iter=1)
+    pair = Neighbours("corner", [[-1.0, -1.0]], [1.0, 1.0])
+    honest = replay_estimator(model, [pair], repeats=1)
+    assert not honest.broken
+    assert replay_estimator(model, [pair], repeats=1, claimed=29.9).broken
