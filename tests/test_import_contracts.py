@@ -18,7 +18,7 @@ PLANTED = {
     "metrics know promises": ("metrics/nicv.py", "import shoal.privacy"),
     "datasets know metrics": ("datasets/line.py", "import shoal.metrics"),
     "experiments touch raw statistics": ("experiments/demo.py", "import shoal.engines"),
-    "audits know experiments": ("audit/result.py", "import shoal.experiments"),
+    "audits know experiments": ("audit/bounds/result.py", "import shoal.experiments"),
 }
 
 

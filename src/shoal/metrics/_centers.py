@@ -11,7 +11,9 @@ from shoal.exceptions import DataError, ParameterError
 FloatArray = npt.NDArray[np.float64]
 
 
-def as_centers(centers: Any, *, name: str, n_features: int) -> FloatArray:
+def as_centers(
+    centers: Any, *, name: str, n_features: int | None = None, like: str = "X"
+) -> FloatArray:
     """Turn cluster centres into float64, or refuse them.
 
     Parameters
@@ -20,8 +22,10 @@ def as_centers(centers: Any, *, name: str, n_features: int) -> FloatArray:
         Centres.
     name : str
         Name of the parameter, for messages.
-    n_features : int
-        Number of columns of the records.
+    n_features : int or None, default=None
+        Number of columns they must have; None for any.
+    like : str, default="X"
+        Name of what has that many columns, for messages.
 
     Returns
     -------
@@ -30,7 +34,7 @@ def as_centers(centers: Any, *, name: str, n_features: int) -> FloatArray:
     Raises
     ------
     ParameterError
-        If they are not a table of k >= 1 rows of `n_features` finite numbers.
+        If they are not a table of k >= 1 rows of finite numbers, `n_features` of them.
 
     Examples
     --------
@@ -40,11 +44,10 @@ def as_centers(centers: Any, *, name: str, n_features: int) -> FloatArray:
     try:
         table = validate_records(centers)
     except DataError:
+        shape = "one centre a row" if n_features is None else f"{n_features} columns, as {like} has"
+        raise ParameterError(f"{name} must be a table of finite numbers, {shape}") from None
+    if n_features is not None and table.shape[1] != n_features:
         raise ParameterError(
-            f"{name} must be a table of finite numbers with {n_features} columns, as X has"
-        ) from None
-    if table.shape[1] != n_features:
-        raise ParameterError(
-            f"{name} must have {n_features} columns, as X has, got {table.shape[1]}"
+            f"{name} must have {n_features} columns, as {like} has, got {table.shape[1]}"
         )
     return table

@@ -1,4 +1,4 @@
-"""The best one-to-one matching of true and private clusters (Hungarian method)."""
+"""The best one-to-one matching of two sets of clusters (Hungarian method)."""
 
 from scipy.optimize import linear_sum_assignment
 
@@ -26,3 +26,25 @@ def best_total(gains: Floats) -> int:
     8
     """
     return int(gains[linear_sum_assignment(gains, maximize=True)].sum())
+
+
+def smallest_total(costs: Floats) -> float:
+    """Add up the costs of the one-to-one matching with the smallest sum.
+
+    Parameters
+    ----------
+    costs : ndarray of float64, shape (k, k')
+        Cost of each pair. Every cluster of the smaller side is matched.
+
+    Returns
+    -------
+    total : float
+        0 where one side has no cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> smallest_total(np.array([[0.0, 1.0], [0.5, 9.0]]))
+    1.5
+    """
+    return float(costs[linear_sum_assignment(costs)].sum())

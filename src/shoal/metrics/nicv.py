@@ -3,13 +3,15 @@
 import math
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from shoal._records import validate_records
 from shoal.exceptions import DataError
 from shoal.metrics._centers import FloatArray, as_centers
 
-CHUNK_VALUES = 1 << 20  # Distances held at a time: 8 MB.
+CHUNK_VALUES = 1 << 20  # Numbers held at a time: 8 MB.
 
 
 def nicv(X: Any, centers: Any) -> float:
@@ -48,13 +50,17 @@ def nicv(X: Any, centers: Any) -> float:
     )
 
 
-def mean_squared_distance(records: FloatArray, centers: FloatArray) -> float:
+def mean_squared_distance(
+    records: FloatArray, centers: FloatArray, *, kept: npt.NDArray[np.bool_] | None = None
+) -> float:
     """Compute NICV of checked tables, some rows at a time.
 
     Parameters
     ----------
     records, centers : ndarray of float64
         Tables with the same number of columns.
+    kept : ndarray of bool, optional
+        The records that count, at least one; all without it.
 
     Returns
     -------
@@ -65,12 +71,15 @@ def mean_squared_distance(records: FloatArray, centers: FloatArray) -> float:
     DataError
         If a squared distance is too large for a float.
     """
-    rows = max(1, CHUNK_VALUES // len(centers))
+    rows = max(1, CHUNK_VALUES // max(centers.shape))
     sums = []
     for start in range(0, len(records), rows):
-        squared = cdist(records[start : start + rows], centers, metric="sqeuclidean")
-        sums.append(float(squared.min(axis=1).sum()))
-    cost = math.fsum(sums) / len(records) if all(map(math.isfinite, sums)) else math.inf
+        part = records[start : start + rows]
+        if kept is not None:
+            part = part[kept[start : start + rows]]
+        sums.append(float(cdist(part, centers, metric="sqeuclidean").min(axis=1).sum()))
+    n = len(records) if kept is None else int(np.count_nonzero(kept))
+    cost = math.fsum(sums) / n if all(map(math.isfinite, sums)) else math.inf
     if not math.isfinite(cost):
         raise DataError("X must be small enough for its squared distances to be finite: rescale it")
     return cost
