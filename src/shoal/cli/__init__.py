@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
+from shoal.cli.attack import attack
+from shoal.cli.audit import audit
 from shoal.cli.demo import demo
 from shoal.exceptions import ShoalError
 
@@ -17,7 +19,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
+for command in (attack, audit, demo):
+    app.command()(command)
 
 
 def _version(wanted: bool) -> None:

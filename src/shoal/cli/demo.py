@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from shoal.exceptions import ParameterError
+from shoal.cli._arguments import output_folder
 
 if TYPE_CHECKING:
     from shoal.experiments import DemoRow
@@ -38,12 +38,7 @@ def demo(
     from shoal.experiments.demo import CENTRAL_EPSILONS, METRIC_EPSILONS  # noqa: PLC0415
     from shoal.plotting import draw_demo  # noqa: PLC0415
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ParameterError(
-            f"--out must be a folder that can be written, got {str(out)!r}: {error.strerror}"
-        ) from None
+    output_folder(out)
     console = Console(stderr=as_json)
     rows = list(
         track(

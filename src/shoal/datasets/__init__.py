@@ -10,12 +10,14 @@ from shoal.datasets.gaussians import make_gaussians
 from shoal.datasets.info import DatasetInfo
 from shoal.datasets.line import make_line
 from shoal.datasets.load import list_datasets, load
+from shoal.datasets.read_table import Table, read_table
 from shoal.datasets.skewed import make_skewed
 from shoal.datasets.spirals import make_spirals
 
 __all__ = [
     "Dataset",
     "DatasetInfo",
+    "Table",
     "list_datasets",
     "load",
     "make_circle",
@@ -23,4 +25,5 @@ __all__ = [
     "make_line",
     "make_skewed",
     "make_spirals",
+    "read_table",
 ]

@@ -15,6 +15,7 @@ from shoal.exceptions import ParameterError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+CustomScore = Callable[[FloatArray, Any, Any], npt.ArrayLike]
 
 NO_BIT = 2000  # Exponent given to zero, inf and nan: above that of any set bit.
 
@@ -80,9 +81,7 @@ def fixed_scores(
     return scores
 
 
-def custom_score(
-    score: Callable[[FloatArray, Any, Any], npt.ArrayLike], first: Any, second: Any, *, flat: bool
-) -> Score:
+def custom_score(score: CustomScore, first: Any, second: Any, *, flat: bool) -> Score:
     """Wrap the caller's ``score(outputs, first, second)``.
 
     Parameters

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from shoal.audit.bounds._intervals import log_ratio_bound
 from shoal.audit.bounds._scores import FloatArray, IntArray, Score
 
 EVEN_RANKS = 65  # Thresholds spread over the whole range ...
 TAIL_RANKS = 48  # ... and more and more densely towards each end.
+SHORTLIST = 32  # Cuts of a score that get exact limits.
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,17 @@ class Event:
     towards_first: bool
     bound: float
 
+    def values(self, outputs: FloatArray) -> FloatArray:
+        """Score outputs (n, d): one number each, to be compared with the threshold."""
+        return self.score(outputs)[:, self.column]
+
     def hits(self, outputs: FloatArray) -> int:
         """Count the outputs (n, d) in the event."""
-        values = np.sort(self.score(outputs)[:, self.column])
-        counts = _count(values, np.array([self.threshold]))
+        return self.count(self.values(outputs))
+
+    def count(self, values: FloatArray) -> int:
+        """Count the values that :meth:`values` gave in the event."""
+        counts = _count(np.sort(values), np.array([self.threshold]))
         return int(counts[RELATIONS.index(self.relation)][0])
 
     def __str__(self) -> str:
@@ -106,16 +115,40 @@ def _best_cut(
     hits_first, hits_second = _count(of_first, thresholds), _count(of_second, thresholds)
     # Only the record with more hits can give a bound above 0, so one direction a cut is enough.
     likely, unlikely = np.maximum(hits_first, hits_second), np.minimum(hits_first, hits_second)
-    bounds = log_ratio_bound(likely, unlikely, len(of_first), delta=delta, error=error)
-    relation, cut = np.unravel_index(np.argmax(bounds), bounds.shape)
+    trials = len(of_first)
+    # Exact limits take most of the search's time: only the cuts that look best are worth them.
+    about = _about(likely.ravel(), unlikely.ravel(), trials, delta=delta, error=error)
+    best = np.argsort(-about, kind="stable")[:SHORTLIST]
+    bounds = log_ratio_bound(
+        likely.ravel()[best], unlikely.ravel()[best], trials, delta=delta, error=error
+    )
+    chosen = int(np.argmax(bounds))
+    relation, cut = np.unravel_index(best[chosen], likely.shape)
     return Event(
         score=score,
         column=column,
         relation=RELATIONS[relation],
         threshold=float(thresholds[cut]),
         towards_first=bool(hits_first[relation, cut] >= hits_second[relation, cut]),
-        bound=float(bounds[relation, cut]),
+        bound=float(bounds[chosen]),
     )
+
+
+def _about(
+    likely: IntArray, unlikely: IntArray, trials: int, *, delta: float, error: float
+) -> FloatArray:
+    """Roughly what log_ratio_bound gives, many times faster (Wilson, JASA 22, 1927)."""
+    deviations = float(ndtri(1.0 - error / 2))
+    square = deviations**2
+
+    def limit(hits: IntArray, sign: int) -> FloatArray:
+        spread = np.sqrt(hits * (trials - hits) / trials + square / 4)
+        limits: FloatArray = (hits + square / 2 + sign * deviations * spread) / (trials + square)
+        return limits
+
+    low = limit(likely, -1) - delta
+    with np.errstate(divide="ignore"):
+        return np.where(low > 0, np.log(np.maximum(low, 0.0)) - np.log(limit(unlikely, 1)), -np.inf)
 
 
 def _count(values: FloatArray, thresholds: FloatArray) -> IntArray:

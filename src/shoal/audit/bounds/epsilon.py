@@ -8,24 +8,14 @@ choice never sees the half that is counted, so the bound is wrong with probabili
 """
 
 import numbers
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-import numpy.typing as npt
-
-from shoal.audit.bounds._claim import claimed_epsilon
-from shoal.audit.bounds._intervals import clopper_pearson, log_ratio_bound
-from shoal.audit.bounds._learned import learned_scores
-from shoal.audit.bounds._sampling import draw, numeric_vector
-from shoal.audit.bounds._scores import FloatArray, Score, custom_score, fixed_scores
-from shoal.audit.bounds._search import best_event
-from shoal.audit.bounds.result import AuditResult, Frequency
+from shoal.audit.bounds._measure import measure
+from shoal.audit.bounds._scores import CustomScore
+from shoal.audit.bounds.result import AuditResult
 from shoal.exceptions import ParameterError
 
 MIN_SAMPLES = 100
-
-CustomScore = Callable[[FloatArray, Any, Any], npt.ArrayLike]
 
 
 def epsilon_lower_bound(
@@ -81,35 +71,15 @@ def epsilon_lower_bound(
     (False, True)
     """
     check_parameters(samples=samples, delta=delta, confidence=confidence, score=score)
-    outputs_first = draw(mechanism, first, samples, name="first")
-    outputs_second = draw(mechanism, second, samples, name="second")
-    if outputs_first.shape != outputs_second.shape:
-        raise ParameterError(
-            "mechanism must give outputs of one shape for both records, "
-            f"got {outputs_first.shape} and {outputs_second.shape}"
-        )
-    flat = outputs_first.ndim == 1
-    table_first = outputs_first.reshape(samples, -1)
-    table_second = outputs_second.reshape(samples, -1)
-
-    half = samples // 2
-    search_first, search_second = table_first[:half], table_second[:half]
-    if score is None:
-        quarter = half // 2
-        scores = fixed_scores(
-            mechanism, numeric_vector(first), numeric_vector(second), table_first.shape[1]
-        )
-        scores += learned_scores(search_first[:quarter], search_second[:quarter])
-    else:
-        scores = [custom_score(score, first, second, flat=flat)]
-    result = _measure(
-        scores,
-        (search_first, search_second),
-        (table_first[half:], table_second[half:]),
+    return measure(
+        mechanism,
+        first,
+        second,
+        samples=samples,
         delta=delta,
         confidence=confidence,
-    )
-    return replace(result, claimed=claimed_epsilon(mechanism, first, second, delta=delta))
+        score=score,
+    ).result
 
 
 def check_parameters(
@@ -141,35 +111,3 @@ def check_parameters(
 
 def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _measure(
-    scores: list[Score],
-    search: tuple[FloatArray, FloatArray],
-    held_out: tuple[FloatArray, FloatArray],
-    *,
-    delta: float,
-    confidence: float,
-) -> AuditResult:
-    """Choose the event on `search`, then count it on `held_out`, in this order."""
-    error = 1.0 - confidence
-    event = best_event(scores, *search, delta=delta, error=error)
-    trials = len(held_out[0])
-    hits_first, hits_second = event.hits(held_out[0]), event.hits(held_out[1])
-    likely, unlikely = (
-        (hits_first, hits_second) if event.towards_first else (hits_second, hits_first)
-    )
-    bound = float(log_ratio_bound(likely, unlikely, trials, delta=delta, error=error))
-    return AuditResult(
-        epsilon=max(bound, 0.0),
-        confidence=float(confidence),
-        samples=len(search[0]) + trials,
-        event=str(event),
-        p_first=_frequency(hits_first, trials, error=error),
-        p_second=_frequency(hits_second, trials, error=error),
-    )
-
-
-def _frequency(hits: int, trials: int, *, error: float) -> Frequency:
-    low, high = clopper_pearson(hits, trials, error=error / 2)
-    return Frequency(value=hits / trials, low=float(low), high=float(high))

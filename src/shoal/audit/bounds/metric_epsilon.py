@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.bounds._sampling import as_vector
-from shoal.audit.bounds.epsilon import CustomScore, check_parameters, epsilon_lower_bound
+from shoal.audit.bounds._scores import CustomScore
+from shoal.audit.bounds.epsilon import check_parameters, epsilon_lower_bound
 from shoal.audit.bounds.result import AuditResult
 from shoal.exceptions import ParameterError
 
@@ -80,6 +81,23 @@ def metric_epsilon_lower_bound(
     found = epsilon_lower_bound(
         mechanism, first, second, samples=samples, confidence=confidence, score=score
     )
+    return per_distance(found, distance)
+
+
+def per_distance(found: AuditResult, distance: float) -> AuditResult:
+    """Turn a bound for two records into one per unit of distance.
+
+    Parameters
+    ----------
+    found : AuditResult
+        The bound in nats.
+    distance : float
+        Euclidean distance of the two records, > 0.
+
+    Returns
+    -------
+    result : AuditResult
+    """
     return replace(
         found,
         epsilon=found.epsilon / distance,

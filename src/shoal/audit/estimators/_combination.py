@@ -41,6 +41,32 @@ def combinations(
     scores : tuple of ndarray of shape (runs, 2)
         Columns NAMES of both tables; larger where the record seems to be there.
     """
+    return _scored(_classifiers(search), without, with_added, search=search)
+
+
+def linear_combination(
+    without: FloatArray, with_added: FloatArray, *, search: int
+) -> tuple[FloatArray, FloatArray]:
+    """Do what :func:`combinations` does with the second classifier alone, many times faster.
+
+    Parameters
+    ----------
+    without, with_added : ndarray of shape (runs, columns)
+        Releases without and with the added record.
+    search : int
+        Number of rows of each that may be learned from; the others are only scored.
+
+    Returns
+    -------
+    scores : tuple of ndarray of shape (runs, 1)
+        Of both tables; larger where the record seems to be there.
+    """
+    return _scored(_classifiers(search)[1:], without, with_added, search=search)
+
+
+def _scored(
+    classifiers: list[Any], without: FloatArray, with_added: FloatArray, *, search: int
+) -> tuple[FloatArray, FloatArray]:
     tables = [np.nan_to_num(t, posinf=LARGEST, neginf=-LARGEST) for t in (without, with_added)]
     seen = np.vstack([table[:search] for table in tables])
     unseen = np.vstack([table[search:] for table in tables])
@@ -48,7 +74,7 @@ def combinations(
     scores: list[list[FloatArray]] = [[], []]
     # One thread: sums in another order could round another way, and change the result.
     with threadpool_limits(1):
-        for classifier in _classifiers(search):
+        for classifier in classifiers:
             crosswise = cross_val_predict(
                 classifier, seen, truth, cv=StratifiedKFold(FOLDS), method="decision_function"
             )

@@ -1,29 +1,41 @@
-"""What the audit of an estimator found, pair by pair."""
+"""What the audit of an estimator found: on the pairs it counted, and on those it searched."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from shoal.audit.bounds.evidence import Evidence
 from shoal.audit.bounds.result import AuditResult
+from shoal.audit.estimators.neighbours import Neighbours
 from shoal.exceptions import ParameterError
 
 __all__ = ["EstimatorAudit"]
 
+SHOWN = 3  # Pairs of the search that the text names.
+
 
 @dataclass(frozen=True, eq=False)
 class EstimatorAudit:
-    """Lower bounds of epsilon on several pairs of tables; prints as a sentence for each.
+    """Lower bounds of epsilon on one or more pairs of tables; prints as a sentence for each.
 
     Parameters
     ----------
     results : mapping of str to AuditResult
-        What was found on each pair, by its name. Each has the confidence of its pair alone.
+        What was found on each pair that was counted, by its name. Each has the confidence of its
+        pair alone.
     confidence : float
         Probability with which all bounds are true together.
     delta : float
         The delta of the claim, taken off before each bound.
     claimed : float or None
         Epsilon the estimator claims in its guarantee; None where it claims none.
+    searched : mapping of str to float
+        Estimates of epsilon on every pair among which the worst was searched for, by its name. They
+        come from few fits and have no confidence; empty where nothing was searched.
+    pair : Neighbours or None
+        The worst pair.
+    evidence : Evidence or None
+        The numbers behind its bound, for a picture.
 
     Examples
     --------
@@ -46,12 +58,16 @@ class EstimatorAudit:
     confidence: float
     delta: float = 0.0
     claimed: float | None = None
+    searched: Mapping[str, float] = field(default_factory=dict)
+    pair: Neighbours | None = None
+    evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an audit of nothing, and freeze the results."""
+        """Refuse an audit of nothing, and freeze what was found."""
         if not self.results:
             raise ParameterError("results must hold at least one pair, got none")
-        object.__setattr__(self, "results", MappingProxyType(dict(self.results)))
+        for name in ("results", "searched"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def worst(self) -> str:
@@ -92,15 +108,31 @@ class EstimatorAudit:
         claim = "nothing claimed"
         if self.claimed is not None:
             claim = f"claimed: epsilon {self.claimed:.4g}, delta {self.delta:.4g}"
-        lines = [f"at {100 * self.confidence:.10g}% confidence for all pairs together ({claim})"]
+        together = " for all pairs together" if len(self.results) > 1 else ""
+        lines = [f"at {100 * self.confidence:.10g}% confidence{together} ({claim})"]
         for name, result in self.results.items():
             broken = self.claimed is not None and result.exceeds(self.claimed)
             verdict = ", more than claimed" if broken else ""
             lines.append(
                 f"{name}: epsilon is at least {result.epsilon:.4g}{verdict} ({result.event})"
             )
+        if self.searched:
+            looked = sorted(self.searched, key=lambda name: -self.searched[name])[:SHOWN]
+            shown = "; ".join(f"{name} (about {self.searched[name]:.2g})" for name in looked)
+            lines.append(
+                f"found among {len(self.searched)} pairs with few fits on each; these showed most: "
+                f"{shown}"
+            )
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[type["EstimatorAudit"], tuple[object, ...]]:
-        # The read-only view of the results cannot be pickled itself.
-        return type(self), (dict(self.results), self.confidence, self.delta, self.claimed)
+        # The read-only views cannot be pickled themselves.
+        return type(self), (
+            dict(self.results),
+            self.confidence,
+            self.delta,
+            self.claimed,
+            dict(self.searched),
+            self.pair,
+            self.evidence,
+        )

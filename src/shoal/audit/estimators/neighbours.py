@@ -1,8 +1,8 @@
 """Neighbouring tables for the audit of an estimator: one has one record more than the other.
 
 Each pair puts that record where a mistake would show: in a corner, where it moves sums the most; in
-a cluster or a cell that is empty without it, where noise is easily forgotten; among equal records,
-where only counts change.
+a cluster or a cell that is empty without it, where noise is easily forgotten; far from a tight
+cluster, or on the border of two; among equal records, where only counts change.
 """
 
 from collections.abc import Iterator
@@ -66,14 +66,15 @@ class Neighbours:
 
 
 def neighbouring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iterator[Neighbours]:
-    """Yield the pairs that an audit tries by default.
+    """Yield the pairs among which an audit searches by default.
 
     Parameters
     ----------
     bounds : tuple (low, high)
         Public box, two numbers or one value per column in each.
     n : int, default=50
-        Number of records of the larger tables; the smaller ones have one or two.
+        Number of records of the larger tables; the smaller ones have one or two, the largest ten
+        times as many.
     columns : int, default=2
         Number of columns.
 
@@ -92,30 +93,71 @@ def neighbouring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iter
     >>> for pair in neighbouring_datasets((-1.0, 1.0)):
     ...     print(f"{pair.name}: {len(pair.records)}")
     corner, one other in the opposite one: 1
+    corner, one other in the middle: 1
+    end of one column, one other at its other end: 1
     beside one equal record: 1
     corner, two others in the middle: 2
+    halfway between two others: 2
     corner, many others in the middle: 50
+    corner, many others in the opposite one: 50
+    lowest corner, many others in the middle: 50
+    end of one column, many others in the middle: 50
     empty cluster: 50
     empty cell: 50
+    outlier, all others in one tight cluster: 50
+    halfway between two clusters: 50
     beside duplicates: 50
+    heavy point, others spread: 50
+    among records spread evenly: 50
+    corner, very many others in the middle: 500
+    empty cell, very many others: 500
+    beside very many duplicates: 500
     """
     _numbers.count("n", n)
     _numbers.count("columns", columns)
     low, high = public_box(bounds, columns)
+    width = high - low
 
     def at(*places: float) -> FloatArray:
         """Points of the diagonal: 0 is the low corner, 1 the high one."""
-        return low + np.array(places)[:, None] * (high - low)
+        return low + np.array(places)[:, None] * width
+
+    def spread(count: int, part: float = 1.0) -> FloatArray:
+        """Points all over the lower part of each column."""
+        return low + part * _spread(count, columns) * width
+
+    middle, many = at(0.5)[0], 10 * n
+    end, other_end = middle.copy(), middle.copy()
+    end[0], other_end[0] = high[0], low[0]
+    # Around a quarter of the diagonal, within a hundredth of the box.
+    tight = at(*[0.245] * n) + 0.01 * (spread(n) - low)
 
     yield Neighbours("corner, one other in the opposite one", at(0.0), high)
+    yield Neighbours("corner, one other in the middle", at(0.5), high)
+    if columns > 1:
+        yield Neighbours("end of one column, one other at its other end", other_end[None], end)
     yield Neighbours("beside one equal record", at(1.0), high)
     yield Neighbours("corner, two others in the middle", at(0.5, 0.5), high)
+    yield Neighbours("halfway between two others", at(0.25, 0.75), middle)
     yield Neighbours("corner, many others in the middle", at(*[0.5] * n), high)
+    yield Neighbours("corner, many others in the opposite one", at(*[0.0] * n), high)
+    yield Neighbours("lowest corner, many others in the middle", at(*[0.5] * n), low)
+    if columns > 1:
+        yield Neighbours("end of one column, many others in the middle", at(*[0.5] * n), end)
     yield Neighbours("empty cluster", at(*[0.125] * n), at(0.875)[0])
     # Spread over the lower half of each column, so that a grid has many cells with a record.
-    spread = low + 0.5 * _spread(n, columns) * (high - low)
-    yield Neighbours("empty cell", spread, at(0.7)[0])
+    yield Neighbours("empty cell", spread(n, 0.5), at(0.7)[0])
+    yield Neighbours("outlier, all others in one tight cluster", tight, high)
+    two = at(*[0.25] * (n - n // 2), *[0.75] * (n // 2))
+    yield Neighbours("halfway between two clusters", two, middle)
     yield Neighbours("beside duplicates", at(*[0.75] * n), at(0.75)[0])
+    few = n // 4
+    heavy = np.vstack([at(*[0.25] * (n - few)), spread(few)])
+    yield Neighbours("heavy point, others spread", heavy, at(0.25)[0])
+    yield Neighbours("among records spread evenly", spread(n), at(0.6)[0])
+    yield Neighbours("corner, very many others in the middle", at(*[0.5] * many), high)
+    yield Neighbours("empty cell, very many others", spread(many, 0.5), at(0.7)[0])
+    yield Neighbours("beside very many duplicates", at(*[0.75] * many), at(0.75)[0])
 
 
 def _spread(n: int, columns: int) -> FloatArray:

@@ -12,7 +12,7 @@ more, and show it the same values whatever it hides. If it keeps its word,
 * the ledger is charged what is promised, before the first release.
 
 No confidence is involved: one replay shows a broken promise with certainty, where sampling would
-need as many fits as the epsilon is large. What it cannot see is a sampler that draws from another
+need a number of fits that grows as e^epsilon (proofs/replay.md). What it cannot see is a sampler that draws from another
 law than it says, or noise that does not pass the door: sampling audits see those.
 """
 
@@ -25,8 +25,7 @@ from sklearn.base import clone
 
 from shoal import _numbers
 from shoal.audit.estimators._releases import _leaves as leaves
-from shoal.audit.estimators.audit_estimator import _check_pairs as check_pairs
-from shoal.audit.estimators.audit_estimator import _default_pairs as default_pairs
+from shoal.audit.estimators._subject import check_pairs, default_pairs
 from shoal.audit.estimators.neighbours import Neighbours
 from shoal.audit.replay._recorder import Recording, Step, record
 from shoal.audit.replay.replay_result import ReplayAudit, ReplayedPair, ReplayedRelease

@@ -29,6 +29,7 @@ from shoal.papers.kd_laplace.leak import Leak, measure_leak
 from shoal.papers.kd_laplace.nd_laplace import NdLaplace
 from shoal.papers.kd_laplace.remap_gain import RemapGain, remap_gains
 from shoal.papers.kd_laplace.reproduce import Comparison, reproduce_distance, reproduce_utility
+from shoal.papers.kd_laplace.reproduce_attack import reproduce_attack
 
 __all__ = [
     "ComparedPiecewise",
@@ -43,6 +44,7 @@ __all__ = [
     "load_figures",
     "measure_leak",
     "remap_gains",
+    "reproduce_attack",
     "reproduce_distance",
     "reproduce_utility",
     "targets_folder",

@@ -36,10 +36,10 @@ class Comparison:
     columns : int
         How many of the first columns.
     clusterer : str
-        Empty for distances.
+        Empty for distances and advantages.
     epsilon : float
         The published epsilon.
-    measure : {"ami", "distance"}
+    measure : {"ami", "distance", "advantage"}
         What was measured.
     published : float
         The published figure.

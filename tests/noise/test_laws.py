@@ -1,0 +1,182 @@
+"""What a law says that it tells at most, against ratios of probabilities computed one by one."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from noise.laws import gaussian_pmf, laplace_pmf
+from shoal.noise import (
+    BoxLaw,
+    ChoiceLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    SeededSource,
+    SparseCounts,
+    SparseLaplaceLaw,
+    hide,
+    witnessed,
+)
+
+RNG = np.random.default_rng(4)
+VALUES = np.arange(-60, 61)
+
+
+def largest_log_ratio(first, second):
+    """Over all outcomes, of two tables of probabilities."""
+    return float(np.abs(np.log(first) - np.log(second)).max())
+
+
+@pytest.mark.parametrize("scale", [0.7, 2.0, 9.5])
+@pytest.mark.parametrize("gap", [(1, 0), (-3, 2), (0, 0)])
+def test_laplace(scale, gap):
+    exact = np.array([2, -1])
+    law = LaplaceLaw(scale)
+    # Noise of the entries is independent: the largest log-ratios of all entries add up.
+    ratios = [
+        largest_log_ratio(laplace_pmf(VALUES - a, scale), laplace_pmf(VALUES - b, scale))
+        for a, b in zip(exact, exact + gap, strict=True)
+    ]
+    assert law.loss(exact, exact + np.array(gap)) == pytest.approx(sum(ratios), abs=1e-9)
+    assert law.currency == "epsilon"
+
+
+@pytest.mark.parametrize("sigma", [0.8, 3.0])
+@pytest.mark.parametrize("gap", [1, 4])
+def test_gaussian(sigma, gap):
+    """rho: the Renyi divergence of order a is at most a rho (Canonne, Kamath & Steinke 2020)."""
+    law = GaussianLaw(sigma)
+    rho = law.loss(np.array([0]), np.array([gap]))
+    assert law.currency == "rho"
+    near = np.arange(-20, 21)  # e^(-z^2 / 2 sigma^2) is no 0 there
+    p, q = gaussian_pmf(near, sigma), gaussian_pmf(near - gap, sigma)
+    orders = np.array([1.01, 1.5, 2.0, 5.0])
+    found = []
+    for order in orders:
+        terms = order * np.log(p) - (order - 1) * np.log(q)
+        found.append(np.log(np.exp(terms).sum()) / (order - 1))
+    assert (np.array(found) <= orders * rho * (1 + 1e-6)).all()
+    assert max(found / orders) == pytest.approx(rho, rel=0.02)
+
+
+def test_box():
+    """Of the real-valued law, which rounding only blurs: density e^(-max |z_j| / s_j)."""
+    scales = np.array([2.0, 50.0, 7.0])
+    exact, gap = RNG.integers(-9, 9, (4, 3)), RNG.integers(-30, 30, (4, 3))
+    shown = np.concatenate(
+        [exact + RNG.normal(size=(20_000, 4, 3)) * 200, [exact + 100 * gap, exact - 100 * gap]]
+    )
+
+    def log_density(center):
+        return -(np.abs(shown - center) / scales).max(axis=2).sum(axis=1)
+
+    seen = np.abs(log_density(exact) - log_density(exact + gap)).max()
+    loss = BoxLaw(tuple(scales)).loss(exact, exact + gap)
+    assert seen <= loss * (1 + 1e-12)
+    assert seen == pytest.approx(loss, rel=1e-9), "the bound is reached"
+
+
+@pytest.mark.parametrize("rate", [0.1, 1.3])
+def test_choice(rate):
+    for _ in range(200):
+        first = RNG.integers(0, 6, 5)
+        second = first + RNG.integers(-1, 2, 5)
+        weights = np.exp(-rate * np.array([first, second]))
+        p, q = weights / weights.sum(axis=1, keepdims=True)
+        loss = ChoiceLaw(rate).loss(first, second)
+        assert largest_log_ratio(p, q) <= loss + 1e-12
+    shifted = ChoiceLaw(rate).loss(first, first + 3)
+    assert shifted == 0.0, "what all candidates share tells nothing"
+    # Reached in the limit of one good and very many bad candidates.
+    many = np.array([0, *[1] * 10**6]), np.array([1, *[0] * 10**6])
+    weights = [np.exp(-5 * table) / np.exp(-5 * table).sum() for table in many]
+    assert largest_log_ratio(*weights) == pytest.approx(ChoiceLaw(5.0).loss(*many), rel=1e-3)
+
+
+def sparse_probability(shown, cells, exact, threshold, scale):
+    """Chance of exactly these shown values, cell by cell."""
+    chance = 1.0
+    for cell in range(cells):
+        value = exact.get(cell, 0)
+        if cell in shown:
+            chance *= laplace_pmf(np.array([shown[cell] - value]), scale)[0]
+        else:
+            below = np.arange(-400, threshold)
+            chance *= laplace_pmf(below - value, scale).sum()
+    return chance
+
+
+def test_sparse():
+    cells, threshold, scale = 3, 2, 1.5
+    law = SparseLaplaceLaw(cells, threshold, scale)
+    one, two = {0: 3}, {0: 3, 2: 1}
+    tables = [
+        SparseCounts(np.array(list(t)), np.array(list(t.values()), dtype=np.int64))
+        for t in (one, two)
+    ]
+    loss = law.loss(*tables)
+    assert loss == pytest.approx(1 / 1.5)
+    ratios = []
+    for shown in itertools.product([None, 2, 3, 7], repeat=cells):
+        seen = {cell: value for cell, value in enumerate(shown) if value is not None}
+        p, q = (sparse_probability(seen, cells, t, threshold, scale) for t in (one, two))
+        ratios.append(abs(math.log(p / q)))
+    assert max(ratios) == pytest.approx(loss)
+    # And it draws that law: frequencies of what is shown, 6 standard errors.
+    source = SeededSource(5)
+    draws = [law.show(tables[1], source) for _ in range(20_000)]
+    hits = np.mean([d.codes.tolist() == [0] for d in draws])
+    expected = sum(sparse_probability({0: v}, cells, two, threshold, scale) for v in range(2, 60))
+    assert hits == pytest.approx(expected, abs=6 * math.sqrt(expected / 20_000))
+
+
+@pytest.mark.parametrize("law", [LaplaceLaw(1.0), GaussianLaw(1.0), BoxLaw((1.0, 2.0))])
+def test_other_shapes_tell_everything(law):
+    assert law.loss(np.zeros((1, 2), np.int64), np.zeros((2, 2), np.int64)) == math.inf
+
+
+def test_choice_among_more_candidates_tells_everything():
+    assert ChoiceLaw(1.0).loss(np.zeros(3), np.zeros(4)) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("law", "exact"),
+    [
+        (LaplaceLaw(3.0), np.array([5, 6])),
+        (GaussianLaw(3.0), np.array([[5, 6]])),
+        (BoxLaw((3.0, 4.0)), np.array([[5, 6], [7, 8]])),
+        (ChoiceLaw(0.5), np.array([1, 2, 3])),
+    ],
+)
+def test_the_door_adds_nothing(law, exact):
+    """hide draws what the law draws, and a witness sees all of it."""
+    seen = []
+
+    class Witness:
+        def release(self, *what):
+            seen.append(what)
+            return what[-1]
+
+    plain = law.show(exact, SeededSource(1))
+    assert np.array_equal(hide(exact, law, cost=0.5, source=SeededSource(1)), plain)
+    with witnessed(Witness()):
+        assert np.array_equal(hide(exact, law, cost=0.5, source=SeededSource(1)), plain)
+    ((hidden, witnessed_law, cost, shown),) = seen
+    assert hidden is exact
+    assert (witnessed_law, cost) == (law, 0.5)
+    assert np.array_equal(shown, plain)
+    assert not np.array_equal(plain, exact) or law == ChoiceLaw(0.5)
+
+
+def test_a_witness_that_fails_leaves_the_door():
+    class Failing:
+        def release(self, *what):
+            raise RuntimeError("stop")
+
+    def release():
+        return hide(np.array([1]), LaplaceLaw(1.0), cost=1.0, source=SeededSource(1))
+
+    with pytest.raises(RuntimeError, match="stop"), witnessed(Failing()):
+        release()
+    release()
