@@ -25,10 +25,15 @@ _ROOMS = {
     "Release": "privacy",
     "SphericalLaplace": "mechanisms",
     "SquareWave": "mechanisms",
+    "attack_centres": "audit",
     "audit_estimator": "audit",
+    "audit_mechanism": "audit",
     "epsilon_lower_bound": "audit",
     "label_on_device": "reports",
+    "membership_inference": "audit",
     "metric_epsilon_lower_bound": "audit",
+    "replay_estimator": "audit",
+    "score_clustering": "metrics",
 }
 
 __all__ = ["__version__", *_ROOMS]  # noqa: PLE0604 - names are made of the table above

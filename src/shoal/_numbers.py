@@ -62,3 +62,24 @@ def _real(name: str, value: Any, rule: str) -> float:
         return float(value)
     except OverflowError:
         raise ParameterError(f"{name} must be {rule}, got a number beyond float64") from None
+
+
+def readable(value: float) -> str:
+    """Write a number for people: three digits, or all before the point where there are more.
+
+    Parameters
+    ----------
+    value : float
+        Any finite number.
+
+    Returns
+    -------
+    text : str
+        Without an exponent unless the number is very small.
+
+    Examples
+    --------
+    >>> readable(182_943.7), readable(0.31459), readable(12.0)
+    ('182,944', '0.315', '12')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -51,8 +51,8 @@ def test_no_noise_on_empty_clusters_is_caught():
 
 
 def test_the_unbroken_one_is_cleared():
-    audit = audit_estimator(kmeans(2), runs=100, random_state=0)
-    assert list(audit.results) == [pair.name for pair in neighbouring_datasets((-1.0, 1.0))]
+    audit = audit_estimator(kmeans(2), runs=400, search_runs=20, random_state=0)
+    assert list(audit.searched) == [pair.name for pair in neighbouring_datasets((-1.0, 1.0))]
     assert not audit.exceeds(), str(audit)
 
 
@@ -119,7 +119,8 @@ def test_false_alarms_are_no_more_than_allowed():
     bounds = []
     for stream in streams:
         model = NoisyCount(epsilon, rng=np.random.default_rng(stream))
-        bounds.append(audit_estimator(model, pairs, runs=100, confidence=confidence).epsilon)
+        audit = audit_estimator(model, pairs, runs=100, confidence=confidence, search=False)
+        bounds.append(audit.epsilon)
     alarms = np.sum(np.array(bounds) > epsilon)
     assert alarms <= binom.ppf(0.999, audits, 1 - confidence)
     # The other side: the bounds are not low beyond need.
@@ -137,7 +138,11 @@ def test_columns_learned_by_heart_raise_no_alarm():
 
 def test_the_pairs_share_the_confidence():
     pairs = [CORNER, FAR, ONE]
-    audit = audit_estimator(NoisyCount(1.0), pairs, runs=100, confidence=0.97, random_state=0)
+    audit = audit_estimator(
+        NoisyCount(1.0), pairs, runs=100, confidence=0.97, random_state=0, search=False
+    )
+    assert list(audit.results) == [pair.name for pair in pairs]
+    assert not audit.searched
     assert audit.confidence == 0.97
     for result in audit.results.values():
         assert result.confidence == pytest.approx(0.99)
@@ -164,13 +169,16 @@ def test_delta_of_the_guarantee_is_taken_off():
 
 
 def test_the_result_does_not_depend_on_the_number_of_processes(monkeypatch):
-    monkeypatch.setattr(sys.modules["shoal.audit.estimators.audit_estimator"], "PIECE", 30)
+    monkeypatch.setattr(sys.modules["shoal.audit.estimators._fits"], "PIECE", 30)
     model = kmeans(1)
     one, two = (
-        audit_estimator(model, [CORNER], runs=100, random_state=5, n_jobs=n_jobs)
+        audit_estimator(
+            model, [CORNER, FAR], runs=100, search_runs=20, random_state=5, n_jobs=n_jobs
+        )
         for n_jobs in (1, 2)
     )
     assert dict(one.results) == dict(two.results)
+    assert dict(one.searched) == dict(two.searched)
 
 
 def test_every_fit_has_a_seed_of_its_own():
@@ -182,7 +190,9 @@ def test_every_fit_has_a_seed_of_its_own():
             return super().draw(X, rng)
 
     for random_state in (3, 3, 4):
-        audit_estimator(Remembers(1.0), [FAR, CORNER], runs=150, random_state=random_state)
+        audit_estimator(
+            Remembers(1.0), [FAR, CORNER], runs=150, random_state=random_state, search=False
+        )
     first, again, other = (seen[i : i + 601] for i in (0, 601, 1202))
     assert first == again
     # The first fit reads the guarantee, and its release is not used.
@@ -239,7 +249,7 @@ def test_too_many_columns_are_reduced_to_those_that_differ():
 
 
 def test_result_in_sentences():
-    audit = audit_estimator(NoisyCount(3.0), [CORNER, ONE], runs=1000, random_state=0)
+    audit = audit_estimator(NoisyCount(3.0), [CORNER, ONE], runs=1000, random_state=0, search=False)
     head, *lines = str(audit).splitlines()
     assert head == "at 99.9% confidence for all pairs together (claimed: epsilon 3, delta 0)"
     assert [line.partition(":")[0] for line in lines] == ["corner", "one"]
@@ -276,6 +286,9 @@ def test_no_claim_no_verdict():
     [
         ({"runs": 99}, "runs must be an integer >= 100, got 99"),
         ({"runs": 1e4}, "runs must be an integer"),
+        ({"search_runs": 19}, "search_runs must be an integer >= 20, got 19"),
+        ({"search": 1}, "search must be True or False, got 1"),
+        ({"progress": "bar"}, "progress must be a callable or None, got 'bar'"),
         ({"confidence": 1.0}, "confidence must be between 0 and 1"),
         ({"statistic": "mean"}, "statistic must be a callable or None"),
         ({"random_state": -1}, "random_state must be None"),

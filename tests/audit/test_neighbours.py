@@ -19,7 +19,7 @@ def test_records_lie_in_the_box_and_names_differ(bounds, columns):
         with_added.remove(pair.added.tolist())
         assert with_added == without
     assert len({pair.name for pair in pairs}) == len(pairs)
-    assert {len(pair.records) for pair in pairs} == {1, 2, 50}
+    assert {len(pair.records) for pair in pairs} == {1, 2, 50, 500}
 
 
 def test_each_pair_is_what_its_name_says():
@@ -31,6 +31,21 @@ def test_each_pair_is_what_its_name_says():
     assert (gaps["empty cluster"] > 1.0).all()
     assert (gaps["beside duplicates"] == 0.0).all()
     assert (gaps["beside one equal record"] == 0.0).all()
+    assert (gaps["beside very many duplicates"] == 0.0).all()
+    assert gaps["outlier, all others in one tight cluster"].min() > 1.0
+    assert np.ptp(pairs["outlier, all others in one tight cluster"].records, axis=0).max() < 0.02
+    for name in ("halfway between two others", "halfway between two clusters"):
+        # At the same distance from two groups of equal records, as many in each.
+        assert np.ptp(gaps[name]) == pytest.approx(0.0)
+        _, sizes = np.unique(pairs[name].records, axis=0, return_counts=True)
+        assert sizes.tolist() == [len(gaps[name]) / 2] * 2
+    assert (gaps["heavy point, others spread"] == 0.0).mean() >= 0.75
+    assert (gaps["heavy point, others spread"] > 0.0).any()
+    for name, pair in pairs.items():
+        if name.startswith("end of one column"):
+            moved = pair.records - pair.added
+            assert (moved[:, 0] < -0.4).all()
+            assert (moved[:, 1:] == 0.0).all()
     # Cells of a fifth of the box: none of the others shares one with the added record.
     cells = np.floor(5 * pairs["empty cell"].records)
     assert (cells != np.floor(5 * pairs["empty cell"].added)).any(axis=1).all()
@@ -42,6 +57,13 @@ def test_the_same_pairs_every_time():
     for a, b in zip(one, two, strict=True):
         assert a.name == b.name
         assert (a.with_added == b.with_added).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_small_tables_are_tables_too(n, columns):
+    pairs = list(neighbouring_datasets((0.0, 1.0), n=n, columns=columns))
+    assert {len(pair.records) for pair in pairs} == {1, 2, n, 10 * n}
 
 
 def test_the_record_comes_first():

@@ -1,6 +1,28 @@
-"""Comparisons that end in a table, a picture and a report."""
+"""Comparisons, audits and attacks that end in a table, a picture and a report."""
 
+from shoal.experiments.attack_report import attack_report
+from shoal.experiments.attack_suite import ATTACKS, AttackRow, AttackSuite, attack_suite
+from shoal.experiments.audit_report import audit_report, draw_promise
 from shoal.experiments.demo import DemoRow, Example, demo_rows, example
 from shoal.experiments.demo_report import demo_report
+from shoal.experiments.promise_audit import PromiseAudit, audit_promise
+from shoal.experiments.targets import build_target, parse_words
 
-__all__ = ["DemoRow", "Example", "demo_report", "demo_rows", "example"]
+__all__ = [
+    "ATTACKS",
+    "AttackRow",
+    "AttackSuite",
+    "DemoRow",
+    "Example",
+    "PromiseAudit",
+    "attack_report",
+    "attack_suite",
+    "audit_promise",
+    "audit_report",
+    "build_target",
+    "demo_report",
+    "demo_rows",
+    "draw_promise",
+    "example",
+    "parse_words",
+]

@@ -40,6 +40,9 @@ class LaplaceLaw:
 
     scale: float
 
+    def __str__(self) -> str:
+        return f"discrete Laplace noise, scale {self.scale:.4g}"
+
     @property
     def currency(self) -> Currency:
         """Epsilon."""
@@ -71,6 +74,10 @@ class BoxLaw:
     """
 
     scales: tuple[float, ...]
+
+    def __str__(self) -> str:
+        widths = f"{min(self.scales):.4g} to {max(self.scales):.4g}"
+        return f"box noise in {len(self.scales)} columns, half widths {widths}"
 
     @property
     def currency(self) -> Currency:
@@ -106,6 +113,9 @@ class GaussianLaw:
 
     sigma: float
 
+    def __str__(self) -> str:
+        return f"discrete Gaussian noise, sigma {self.sigma:.4g}"
+
     @property
     def currency(self) -> Currency:
         """Rho of zero-concentrated privacy."""
@@ -139,6 +149,9 @@ class ChoiceLaw:
     """
 
     rate: float
+
+    def __str__(self) -> str:
+        return f"exponential choice, rate {self.rate:.4g}"
 
     @property
     def currency(self) -> Currency:

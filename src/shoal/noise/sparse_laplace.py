@@ -64,6 +64,12 @@ class SparseLaplaceLaw:
     threshold: int
     scale: float
 
+    def __str__(self) -> str:
+        return (
+            f"discrete Laplace noise, scale {self.scale:.4g}, on {self.cells:,} cells, shown from "
+            f"{self.threshold}"
+        )
+
     @property
     def currency(self) -> Currency:
         """Epsilon."""

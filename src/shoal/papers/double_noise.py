@@ -38,6 +38,9 @@ class DoubleLaplaceLaw:
     scale: float
     generator: np.random.Generator = field(compare=False, repr=False)
 
+    def __str__(self) -> str:
+        return f"Laplace noise in doubles, scale {self.scale:.4g}"
+
     @property
     def currency(self) -> Currency:
         """Epsilon."""
@@ -74,6 +77,9 @@ class DoubleGaussianLaw:
 
     sigma: float
     generator: np.random.Generator = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"Gaussian noise in doubles, sigma {self.sigma:.4g}"
 
     @property
     def currency(self) -> Currency:

@@ -12,8 +12,9 @@ more, and show it the same values whatever it hides. If it keeps its word,
 * the ledger is charged what is promised, before the first release.
 
 No confidence is involved: one replay shows a broken promise with certainty, where sampling would
-need a number of fits that grows as e^epsilon (proofs/replay.md). What it cannot see is a sampler that draws from another
-law than it says, or noise that does not pass the door: sampling audits see those.
+need a number of fits that grows as e^epsilon (proofs/replay.md). What it cannot see is a sampler
+that draws from another law than it says, or noise that does not pass the door: sampling audits see
+those.
 """
 
 import math

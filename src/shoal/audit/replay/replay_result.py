@@ -71,15 +71,15 @@ class ReplayAudit:
 
     Examples
     --------
-    >>> release = ReplayedRelease("LaplaceLaw(scale=1.0)", declared=0.5, loss=1.0)
-    >>> finding = "release 1 costs 1, declared 0.5 (LaplaceLaw(scale=1.0))"
+    >>> release = ReplayedRelease("discrete Laplace noise, scale 1", declared=0.5, loss=1.0)
+    >>> finding = f"release 1 costs 1, declared 0.5 ({release.law})"
     >>> pairs = {"corner": ReplayedPair((release,), (finding,))}
     >>> audit = ReplayAudit(pairs, claimed=1.0, delta=0.0, budget=1.0, currency="epsilon")
     >>> audit.broken, audit.loss
     (True, 1.0)
     >>> print(audit)
     replayed on 1 pair: one record costs up to epsilon 1 of 1 claimed; 1 finding
-    corner: release 1 costs 1, declared 0.5 (LaplaceLaw(scale=1.0))
+    corner: release 1 costs 1, declared 0.5 (discrete Laplace noise, scale 1)
     """
 
     pairs: Mapping[str, ReplayedPair]

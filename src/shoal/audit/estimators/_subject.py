@@ -1,0 +1,169 @@
+"""What is audited: the estimator without its ledger, its promise, the tables it is fitted to."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from shoal.audit.bounds._claim import claimed_epsilon
+from shoal.audit.estimators.neighbours import Neighbours, neighbouring_datasets
+from shoal.exceptions import ParameterError
+from shoal.privacy import Adjacency
+
+
+class Promise(NamedTuple):
+    """What a fitted estimator claims; an epsilon of None is no claim."""
+
+    delta: float
+    epsilon: float | None
+
+
+def detached(estimator: Any, *, seeded: bool) -> Any:
+    """Clone an estimator without its ledger and its seed.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Left as it is.
+    seeded : bool
+        Whether its fits will be given seeds.
+
+    Returns
+    -------
+    model : estimator
+
+    Raises
+    ------
+    ParameterError
+        If it is no estimator, or takes no seed.
+    """
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        raise ParameterError(
+            f"estimator must have fit and get_params, got {type(estimator).__name__}"
+        )
+    names = estimator.get_params(deep=False)
+    if seeded and "random_state" not in names:
+        raise ParameterError(
+            "random_state must be None for an estimator without random_state, "
+            f"got a seed for {type(estimator).__name__}"
+        )
+    none = {name: None for name in ("ledger", "random_state") if name in names}
+    return clone(estimator).set_params(**none)
+
+
+def promise(model: Any, pair: Neighbours, seed: int | None) -> Promise:
+    """Read the guarantee, which a fit on one of the pairs shows.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted once.
+    pair : Neighbours
+        To fit to.
+    seed : int or None
+        Seed of that fit.
+
+    Returns
+    -------
+    promise : Promise
+
+    Raises
+    ------
+    ParameterError
+        If there is no release, or the promise is about other neighbours.
+    """
+    if seed is not None:
+        model.random_state = seed
+    model.fit(pair.records)
+    if not hasattr(getattr(model, "release_", None), "values"):
+        raise ParameterError(
+            f"estimator must have release_.values after fit, got {type(model).__name__} without: "
+            "audit a function with epsilon_lower_bound"
+        )
+    guarantee = getattr(model, "guarantee_", None)
+    if guarantee is None or guarantee.notion == "none":
+        return Promise(0.0, None)
+    if guarantee.notion != "central" or guarantee.adjacency is not Adjacency.ADD_REMOVE:
+        raise ParameterError(
+            "estimator must promise central privacy under add/remove to be audited with one record "
+            f"more, got {guarantee.notion} under {guarantee.adjacency.value}"
+        )
+    delta = float(guarantee.delta)
+    return Promise(delta, claimed_epsilon(model, pair.records, pair.with_added, delta=delta))
+
+
+def check_pairs(pairs: Iterable[Neighbours]) -> list[Neighbours]:
+    """Check the pairs that the caller passed.
+
+    Parameters
+    ----------
+    pairs : iterable of Neighbours
+        What the caller passed.
+
+    Returns
+    -------
+    pairs : list of Neighbours
+        At least one, with different names.
+
+    Raises
+    ------
+    ParameterError
+        If they are no such list.
+    """
+    chosen = list(pairs)
+    if not chosen or not all(isinstance(pair, Neighbours) for pair in chosen):
+        raise ParameterError("pairs must be Neighbours, at least one: see neighbouring_datasets")
+    if len({pair.name for pair in chosen}) < len(chosen):
+        raise ParameterError("pairs must have different names, got one twice")
+    return chosen
+
+
+def default_pairs(estimator: Any) -> list[Neighbours]:
+    """Take the default pairs in the estimator's bounds.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``bounds``.
+
+    Returns
+    -------
+    pairs : list of Neighbours
+        With as many columns as the bounds have, or two.
+
+    Raises
+    ------
+    ParameterError
+        If it has no bounds.
+    """
+    bounds = getattr(estimator, "bounds", None)
+    if bounds is None:
+        raise ParameterError(
+            "pairs must be given for an estimator without bounds, got None: pass a list of "
+            "Neighbours"
+        )
+    return list(neighbouring_datasets(bounds, columns=columns_of(bounds)))
+
+
+def columns_of(bounds: Any) -> int:
+    """Tell how many columns public bounds are for: as many as they have values, or two.
+
+    Parameters
+    ----------
+    bounds : tuple (low, high)
+        Two numbers or one value per column in each.
+
+    Returns
+    -------
+    columns : int
+
+    Raises
+    ------
+    ParameterError
+        If they are no pair.
+    """
+    try:
+        return max((len(corner) for corner in bounds if np.ndim(corner)), default=2)
+    except TypeError:
+        raise ParameterError(f"bounds must be a pair (low, high), got {bounds!r}") from None

@@ -1,0 +1,151 @@
+"""``shoal attack``: what attackers find out about the records of a file."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from shoal.cli._arguments import output_folder, parse_bounds, parse_list
+
+if TYPE_CHECKING:
+    from shoal.experiments import AttackSuite
+
+__all__ = ["attack"]
+
+
+def attack(
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
+    *,
+    target: Annotated[
+        str, typer.Option(help="DPKMeans, DPWaveCluster, Laplace, ... or module:object.")
+    ] = "DPKMeans",
+    epsilon: Annotated[float | None, typer.Option(help="Its epsilon.")] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
+    ] = None,
+    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of classes, not a number.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the target, as name=value."),
+    ] = None,
+    attacks: Annotated[
+        str | None, typer.Option(help="Of centres, shadow, yeom, label-only; all that fit.")
+    ] = None,
+    guess: Annotated[str | None, typer.Option(help="A column to guess from the others.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs of each attack.")] = 10,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for picture and report.")] = Path(
+        "shoal-attack"
+    ),
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeat the attacks.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Attack private clusters of your own file, and write a report for the curator.
+
+    Example: shoal attack people.csv --bounds 0:120,0:250 --epsilon 1 --set n_clusters=5
+    """
+    # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.experiments import (  # noqa: PLC0415
+        attack_report,
+        attack_suite,
+        build_target,
+        parse_words,
+    )
+    from shoal.plotting import draw_rates  # noqa: PLC0415
+
+    table = read_table(data, columns=parse_list(columns), label=label)
+    model = build_target(
+        target,
+        epsilon=epsilon,
+        bounds=parse_bounds(bounds, table.names),
+        words=parse_words(setting or []),
+    )
+    folder = output_folder(out)
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("attacking"), BarColumn(), TimeRemainingColumn(), console=console, transient=True
+    ) as bar:
+        task = bar.add_task("attacks", total=None)
+        suite = attack_suite(
+            model,
+            table,
+            attacks=parse_list(attacks),
+            column=guess,
+            runs=runs,
+            n_jobs=jobs,
+            random_state=seed,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    picture = draw_rates(suite.rows, folder / "rates.png")
+    report = attack_report(folder / "report.html", suite, picture=picture)
+    if as_json:
+        typer.echo(json.dumps(_plain(suite, report)))
+        return
+    screen = Console()
+    screen.print(_table(suite))
+    for sentence in suite.sentences:
+        screen.print(sentence)
+    for found in filter(None, (suite.reconstruction, suite.attribute)):
+        screen.print(str(found))
+    for note in suite.notes:
+        screen.print(note)
+    screen.print(f"\nreport, for the curator only: {report.resolve()}", soft_wrap=True)
+
+
+def _table(suite: "AttackSuite") -> Table:
+    table = Table(
+        title=f"Was this record in? {suite.records:,} records, {suite.columns} columns",
+        caption="half of the records asked about were in: guessing is right in 50 of 100;\n"
+        "±: 95% interval; promised: what no attack on the release can pass",
+    )
+    table.add_column("attack", no_wrap=True)
+    for heading in ("right of 100", "advantage", "no privacy", "promised"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in suite.rows:
+        low, high = row.result.interval()
+        table.add_row(
+            row.result.attack,
+            f"{100 * row.result.right:.0f}",
+            f"{row.result.advantage:.2f} ± {(high - low) / 2:.2f}",
+            f"{100 * row.control.right:.0f}",
+            "" if row.ceiling is None else f"<= {50 + 50 * row.ceiling:.0f}",
+        )
+    return table
+
+
+def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
+    rows = [
+        {
+            "attack": row.result.attack,
+            "right": row.result.right,
+            "advantage": row.result.advantage,
+            "interval": row.result.interval(),
+            "tpr": row.result.tpr,
+            "fpr": row.result.fpr,
+            "tpr_at_1_percent": row.result.tpr_at(0.01),
+            "tpr_at_0.1_percent": row.result.tpr_at(0.001),
+            "advantage_without_privacy": row.control.advantage,
+            "largest_advantage_promised": row.ceiling,
+        }
+        for row in suite.rows
+    ]
+    found = {
+        "reconstruction": suite.reconstruction and str(suite.reconstruction),
+        "attribute": suite.attribute and str(suite.attribute),
+    }
+    return {
+        "target": suite.target,
+        "guarantee": suite.guarantee,
+        "records": suite.records,
+        "attacks": rows,
+        **found,
+        "notes": suite.notes,
+        "report": str(report),
+    }

@@ -1,0 +1,132 @@
+"""``shoal audit``: what is claimed, what is measured, and the verdict."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from shoal.cli._arguments import output_folder, parse_bounds
+
+if TYPE_CHECKING:
+    from shoal.experiments import PromiseAudit
+
+__all__ = ["audit"]
+
+BROKEN = 1  # exit code of a promise that was seen to be broken
+
+
+def audit(
+    target: Annotated[
+        str, typer.Argument(help="DPKMeans, DPWaveCluster, Laplace, ... or module:object.")
+    ],
+    *,
+    epsilon: Annotated[float | None, typer.Option(help="Its epsilon.")] = None,
+    bounds: Annotated[
+        str | None, typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column.")
+    ] = "-1,1",
+    columns: Annotated[int, typer.Option(min=1, help="Columns of the made-up records.")] = 2,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the target, as name=value."),
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Fits on each table of the worst pair (estimators).")
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Reports of each record of the worst pair (mechanisms).")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="Probability that the bound is true.")] = 0.999,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
+    resume: Annotated[
+        Path | None, typer.Option(help="Folder to go on from after a stop (estimators).")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for picture and report.")] = Path("shoal-audit"),
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Repeat the audit; None audits secure noise.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Measure the epsilon of an estimator or mechanism on made-up records; exit code 1 if broken.
+
+    Example: shoal audit DPKMeans --epsilon 1 --set n_clusters=2 --set method=lloyd
+    """
+    # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal.experiments import (  # noqa: PLC0415
+        audit_promise,
+        audit_report,
+        build_target,
+        draw_promise,
+        parse_words,
+    )
+
+    model = build_target(
+        target,
+        epsilon=epsilon,
+        bounds=None if ":" in target else parse_bounds(bounds),
+        words=parse_words(setting or []),
+    )
+    folder = output_folder(out)
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("auditing"), BarColumn(), TimeRemainingColumn(), console=console, transient=True
+    ) as bar:
+        task = bar.add_task("fits", total=None)
+        found = audit_promise(
+            model,
+            columns=columns,
+            runs=runs,
+            samples=samples,
+            confidence=confidence,
+            n_jobs=jobs,
+            random_state=seed,
+            resume=resume,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    picture = draw_promise(found, folder / "audit.png")
+    report = audit_report(folder / "report.html", found, picture=picture)
+    if as_json:
+        typer.echo(json.dumps(_plain(found, report)))
+    else:
+        _print(Console(), found, report)
+    if found.broken:
+        raise typer.Exit(BROKEN)
+
+
+def _print(screen: Console, found: "PromiseAudit", report: Path) -> None:
+    claim = "nothing" if found.claimed is None else f"epsilon {found.claimed:.4g}{found.unit}"
+    screen.print(f"audited: {found.target}", soft_wrap=True)
+    screen.print(f"claimed: {claim}")
+    screen.print(f"measured: at least {found.sampling.epsilon:.4g}{found.unit}")
+    screen.print(f"worst pair: {found.sampling.worst}")
+    screen.print(f"event: {found.event}", soft_wrap=True)
+    if found.replay is not None:
+        screen.print(str(found.replay), soft_wrap=True)
+    screen.print(f"\n{found.verdict}")
+    screen.print(f"\nreport: {report.resolve()}", soft_wrap=True)
+
+
+def _plain(found: "PromiseAudit", report: Path) -> dict[str, object]:
+    replay = found.replay
+    return {
+        "target": found.target,
+        "guarantee": found.guarantee,
+        "claimed": found.claimed,
+        "measured": found.sampling.epsilon,
+        "confidence": found.sampling.confidence,
+        "broken": found.broken,
+        "worst": found.sampling.worst,
+        "event": found.event,
+        "searched": found.searched,
+        "replay": replay
+        and {
+            "currency": replay.currency,
+            "loss": replay.loss,
+            "budget": replay.budget,
+            "findings": replay.findings,
+        },
+        "verdict": found.verdict,
+        "report": str(report),
+    }

@@ -1,0 +1,279 @@
+"""All attacks that fit a target, on the user's own records, beside a control without privacy."""
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+
+from shoal import _numbers
+from shoal.audit import (
+    AttackResult,
+    AttributeInference,
+    Reconstruction,
+    advantage_ceiling,
+    attack_centres,
+    infer_attribute,
+    membership_inference,
+    reconstruct,
+)
+from shoal.datasets import Table
+from shoal.exceptions import ParameterError
+from shoal.experiments.promise_audit import promise_of
+
+__all__ = ["ATTACKS", "AttackRow", "AttackSuite", "attack_suite"]
+
+ATTACKS = ("centres", "shadow", "yeom", "label-only")
+FOREST = ("shadow", "yeom", "label-only")
+MOST_RECORDS = 2000  # the attack on centres fits all of them many times
+CONTROL_CLUSTERS = 8
+
+Progress = Callable[[int, int], None]
+Floats = npt.NDArray[np.float64]
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, eq=False)
+class AttackRow:
+    """One attack, and the same attack without privacy.
+
+    Parameters
+    ----------
+    attack : str
+        Which of :data:`ATTACKS`.
+    result : AttackResult
+        On what the target gives away.
+    control : AttackResult
+        On the same without privacy.
+    ceiling : float or None
+        The largest advantage that the promise allows; None where it covers something else.
+    """
+
+    attack: str
+    result: AttackResult
+    control: AttackResult
+    ceiling: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class AttackSuite:
+    """What attackers found out about the user's own records; for the curator only.
+
+    Parameters
+    ----------
+    target : str
+        What was attacked, with its parameters.
+    guarantee : str
+        Its promise in a sentence.
+    records, columns : int
+        Size of the table.
+    rows : tuple of AttackRow
+        Membership attacks.
+    reconstruction : Reconstruction or None
+        Best guesses of whole records, for reports.
+    attribute : AttributeInference or None
+        Best guesses of one column.
+    notes : tuple of str
+        What was left out, and why.
+    """
+
+    target: str
+    guarantee: str
+    records: int
+    columns: int
+    rows: tuple[AttackRow, ...]
+    reconstruction: Reconstruction | None
+    attribute: AttributeInference | None
+    notes: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the best attack on each thing that is seen means, a sentence each."""
+        seen = {
+            True: "this release",
+            False: "a forest trained on the members' records with their clusters"
+            if self.reconstruction is None
+            else "a forest trained on the members' reports",
+        }
+        found = []
+        for of_release, what in seen.items():
+            rows = [row for row in self.rows if (row.attack == "centres") == of_release]
+            if rows:
+                best = max((row.result for row in rows), key=lambda result: result.right)
+                found.append(
+                    f"An attacker who sees {what} is right about membership in "
+                    f"{100 * best.right:.0f} of 100 guesses; without it, 50."
+                )
+        return tuple(found)
+
+
+def attack_suite(
+    target: Any,
+    table: Table,
+    *,
+    attacks: Sequence[str] | None = None,
+    column: str | None = None,
+    runs: int = 10,
+    n_jobs: int | None = 1,
+    random_state: int | None = None,
+    progress: Progress | None = None,
+) -> AttackSuite:
+    """Run the attacks.
+
+    Parameters
+    ----------
+    target : estimator or mechanism
+        Central estimator, or local mechanism. It is cloned without its ledger: nothing is spent, so
+        what is found is for the curator only.
+    table : Table
+        Raw records; its labels, if any, are the classes that forests learn.
+    attacks : sequence of str, optional
+        Some of :data:`ATTACKS`; all that fit the target by default.
+    column : str, optional
+        A column to guess from the others.
+    runs : int, default=10
+        Runs of each attack.
+    n_jobs : int, default=1
+        Number of processes.
+    random_state : int, optional
+        Repeats the attacks.
+    progress : callable, optional
+        ``progress(done, total)`` as attacks are finished.
+
+    Returns
+    -------
+    suite : AttackSuite
+        What they found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.cluster import DPKMeans
+    >>> from shoal.datasets import Table
+    >>> table = Table(("a", "b"), np.random.default_rng(0).uniform(-1.0, 1.0, (64, 2)))
+    >>> model = DPKMeans(3, bounds=(-1.0, 1.0), method="lloyd")
+    >>> suite = attack_suite(model, table, attacks=["centres"], runs=2, random_state=0)
+    >>> suite.rows[0].ceiling  # (e - 1) / (e + 1)
+    0.46211715726000973
+    """
+    central = not hasattr(target, "transform")
+    chosen, notes = _chosen(attacks, central)
+    if column is not None and column not in table.names:
+        raise ParameterError(
+            f"the column to guess must be one of {', '.join(table.names)}, got {column!r}"
+        )
+    guarantee = promise_of(target, table.X.shape[1])
+    ceiling = advantage_ceiling(guarantee)
+    steps = _Steps(2 * len(chosen) + (not central) + (column is not None), progress)
+    work = _Work(target, table, _numbers.count("runs", runs), n_jobs, random_state)
+    rows = []
+    for attack in chosen:
+        result = steps.done(work.attack(attack, target))
+        control = steps.done(work.attack(attack, _control(target) if central else None))
+        # A forest learns raw records, or classes that nobody perturbed: no promise covers it.
+        rows.append(AttackRow(attack, result, control, ceiling if attack == "centres" else None))
+    return AttackSuite(
+        target=repr(target),
+        guarantee=str(guarantee),
+        records=table.X.shape[0],
+        columns=table.X.shape[1],
+        rows=tuple(rows),
+        reconstruction=None if central else steps.done(work.reconstruction()),
+        attribute=None if column is None else steps.done(work.attribute(column)),
+        notes=tuple(notes),
+    )
+
+
+class _Steps:
+    """Counts what is done, and tells."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+
+    def done(self, found: Found) -> Found:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """The attacks on one table; target and control are attacked with the same coins."""
+
+    target: Any
+    table: Table
+    runs: int
+    n_jobs: int | None
+    seed: int | None
+
+    @property
+    def some(self) -> Floats:
+        """All records, or a random part that attacks on each single one can go through."""
+        X = self.table.X
+        if len(X) <= MOST_RECORDS:
+            return X
+        chosen = np.random.default_rng(self.seed).choice(len(X), MOST_RECORDS, replace=False)
+        return X[chosen]
+
+    def attack(self, attack: str, target: Any) -> AttackResult:
+        if attack == "centres":
+            return attack_centres(
+                target, self.some, runs=self.runs, n_jobs=self.n_jobs, random_state=self.seed
+            )
+        return membership_inference(
+            target,
+            self.table.X,
+            attack=attack,
+            y=self.table.labels,
+            runs=self.runs,
+            n_jobs=self.n_jobs,
+            random_state=self.seed,
+        )
+
+    def reconstruction(self) -> Reconstruction:
+        return reconstruct(self.target, self.some, prior="records", random_state=self.seed)
+
+    def attribute(self, column: str) -> AttributeInference:
+        found = infer_attribute(
+            self.target,
+            self.some,
+            self.table.names.index(column),
+            runs=self.runs,
+            random_state=self.seed,
+        )
+        return replace(found, column=column)
+
+
+def _chosen(attacks: Sequence[str] | None, central: bool) -> tuple[list[str], list[str]]:
+    fitting = ATTACKS if central else FOREST
+    notes = []
+    if attacks is None:
+        chosen = list(fitting)
+        if importlib.util.find_spec("art") is None:
+            chosen.remove("shadow")
+            notes.append("shadow models left out: run `pip install 'shoal[attacks]'`")
+    else:
+        chosen = list(dict.fromkeys(attacks))
+        for attack in chosen:
+            if attack not in fitting:
+                what = "an estimator" if central else "a mechanism"
+                raise ParameterError(
+                    f"attacks on {what} must be among {', '.join(fitting)}, got {attack!r}"
+                )
+    if not chosen:
+        raise ParameterError("attacks must name at least one attack, got none")
+    return chosen, notes
+
+
+def _control(target: Any) -> Any:
+    """Give what a user without privacy would run."""
+    names = target.get_params(deep=False)
+    if "technique" in names:
+        return clone(target).set_params(epsilon=np.inf, ledger=None)  # the reference, exact
+    clusters = names.get("n_clusters", CONTROL_CLUSTERS)
+    return KMeans(CONTROL_CLUSTERS if isinstance(clusters, str) else clusters, n_init=1)

@@ -1,0 +1,152 @@
+"""One HTML page that needs nothing else: words, tables and pictures in one file."""
+
+import base64
+import html
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Self
+
+from shoal.exceptions import ParameterError
+
+__all__ = ["Page"]
+
+STYLE = """
+body { font: 16px/1.55 system-ui, sans-serif; color: #1c2733; background: #fff;
+       max-width: 60rem; margin: 2.5rem auto; padding: 0 1.25rem; }
+h1 { font-size: 1.7rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+p.lead { color: #4a5a6a; margin-top: 0; }
+p.verdict { border-left: .35rem solid #0b3c5d; padding: .6rem 1rem; background: #f1f4f7; }
+p.bad { border-color: #b3261e; background: #fbeeed; }
+div.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: right; padding: .4rem .7rem; border-bottom: 1px solid #dde3ea; }
+th.text, td.text { text-align: left; }
+thead th { border-bottom: 2px solid #1c2733; font-weight: 600; vertical-align: bottom; }
+img { width: 100%; height: auto; margin: 1rem 0; }
+li { margin: .45rem 0; } code { background: #f1f4f7; padding: .1rem .3rem; border-radius: 3px; }
+footer { color: #4a5a6a; font-size: .85rem; margin-top: 3rem; border-top: 1px solid #dde3ea; }
+"""
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>shoal: {title}</title><style>{style}</style></head><body>
+<h1>{heading}</h1>
+{body}
+</body></html>
+"""
+
+
+class Page:
+    """A page that is put together piece by piece, and written whole.
+
+    All text is plain text: what a page shows may hold names from the user's own file.
+
+    Parameters
+    ----------
+    heading : str
+        What the page is about.
+
+    Examples
+    --------
+    >>> page = Page("What privacy costs").lead("On <made-up> records.")
+    >>> page.table(["method", "cost"], [["k-means", "1.02"]], text=1).html.count("<td")
+    2
+    >>> "&lt;made-up&gt;" in page.html
+    True
+    """
+
+    def __init__(self, heading: str) -> None:
+        self._heading = heading
+        self._pieces: list[str] = []
+
+    def lead(self, words: str) -> Self:
+        """Add what a reader must know first."""
+        return self._add(f'<p class="lead">{html.escape(words)}</p>')
+
+    def verdict(self, words: str, *, bad: bool = False) -> Self:
+        """Add the sentence that the page is for; ``bad`` makes it stand out."""
+        kind = "verdict bad" if bad else "verdict"
+        return self._add(f'<p class="{kind}">{html.escape(words)}</p>')
+
+    def section(self, heading: str) -> Self:
+        """Begin a section."""
+        return self._add(f"<h2>{html.escape(heading)}</h2>")
+
+    def text(self, words: str) -> Self:
+        """Add a paragraph."""
+        return self._add(f"<p>{html.escape(words)}</p>")
+
+    def points(self, items: Iterable[str]) -> Self:
+        """Add a list."""
+        lines = "\n".join(f"<li>{html.escape(item)}</li>" for item in items)
+        return self._add(f"<ul>\n{lines}\n</ul>")
+
+    def table(
+        self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, text: int = 1
+    ) -> Self:
+        """Add a table whose first ``text`` columns are words, the others numbers."""
+
+        def line(tag: str, cells: Sequence[str]) -> str:
+            marks = [' class="text"' if place < text else "" for place in range(len(cells))]
+            inside = "".join(
+                f"<{tag}{mark}>{html.escape(cell)}</{tag}>"
+                for mark, cell in zip(marks, cells, strict=True)
+            )
+            return f"<tr>{inside}</tr>"
+
+        body = "\n".join(line("td", row) for row in rows)
+        return self._add(
+            f'<div class="wide"><table><thead>{line("th", headings)}</thead><tbody>\n{body}\n'
+            "</tbody></table></div>"
+        )
+
+    def picture(self, path: Path, *, says: str) -> Self:
+        """Add a PNG file, embedded; ``says`` is what it shows, for those who cannot see it."""
+        data = base64.b64encode(path.read_bytes()).decode()
+        return self._add(f'<img src="data:image/png;base64,{data}" alt="{html.escape(says)}">')
+
+    def footer(self, words: str) -> Self:
+        """Add what a reader may want to know last."""
+        return self._add(f"<footer><p>{html.escape(words)}</p></footer>")
+
+    @property
+    def html(self) -> str:
+        """The page so far."""
+        heading = html.escape(self._heading)
+        title = heading[:1].lower() + heading[1:]
+        return PAGE.format(title=title, style=STYLE, heading=heading, body="\n".join(self._pieces))
+
+    def write(self, path: Path) -> Path:
+        """Write the page, whole or not at all.
+
+        Parameters
+        ----------
+        path : Path
+            Where to.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+
+        Raises
+        ------
+        ParameterError
+            If it cannot be written.
+        """
+        part = path.with_name(path.name + ".part")
+        try:
+            part.write_text(self.html, encoding="utf-8")
+            part.replace(path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise ParameterError(
+                f"the report must go to a file that can be written, got {str(path)!r}: "
+                f"{error.strerror}"
+            ) from None
+        return path
+
+    def _add(self, piece: str) -> Self:
+        self._pieces.append(piece)
+        return self

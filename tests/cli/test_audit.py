@@ -1,0 +1,109 @@
+"""shoal audit: claim, bound, verdict, picture and report; exit code 1 where a promise is broken."""
+
+import json
+import sys
+import types
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from shoal.cli import app
+from shoal.cluster import DPKMeans, _noise
+from shoal.exceptions import ShoalError
+
+MECHANISM = ["audit", "Laplace", "--epsilon", "2", "--samples", "20000", "--seed", "1"]
+ESTIMATOR = ["audit", "DPKMeans", "--set", "n_clusters=1", "--set", "method=lloyd"]
+QUICK = ["--set", "max_iter=1", "--runs", "200", "--jobs", "1", "--seed", "1", "--columns", "1"]
+
+
+def run(*arguments, out):
+    return CliRunner().invoke(app, [*arguments, "--out", str(out)])
+
+
+def page(out):
+    return (Path(out) / "report.html").read_text(encoding="utf-8")
+
+
+def test_mechanism(tmp_path):
+    result = run(*MECHANISM, out=tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "claimed: epsilon 2 per unit of distance" in result.stdout
+    assert "worst pair:" in result.stdout
+    assert "was not seen to be broken" in result.stdout
+    assert (tmp_path / "audit.png").stat().st_size > 10_000
+    text = page(tmp_path)
+    assert "Is the promise kept?" in text
+    assert "http" not in text.replace("data:image", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.png", "report.html"]
+
+
+def test_estimator(tmp_path):
+    result = run(*ESTIMATOR, *QUICK, out=tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "one record costs up to epsilon 1 of 1 claimed; nothing found" in result.stdout
+    assert "What one record costs, release by release" in page(tmp_path)
+
+
+def test_broken_promise(tmp_path, monkeypatch):
+    right = _noise._up
+    monkeypatch.setattr(_noise, "_up", lambda scale: right(scale) / 2)
+    result = run(*ESTIMATOR, *QUICK, out=tmp_path)
+    assert result.exit_code == 1
+    assert "BROKEN" in result.stdout
+    assert "What no promise allows" in page(tmp_path)
+
+
+def test_json(tmp_path):
+    result = run(*MECHANISM, "--json", out=tmp_path)
+    found = json.loads(result.stdout)
+    assert found["claimed"] == 2.0
+    assert found["broken"] is False
+    assert 1.0 < found["measured"] <= 2.0
+    assert found["worst"] in found["searched"]
+    assert Path(found["report"]).exists()
+
+
+def test_own_estimator(tmp_path, monkeypatch):
+    module = types.ModuleType("somebodys")
+    module.model = DPKMeans(1, bounds=(0.0, 1.0), method="lloyd", max_iter=1)
+    monkeypatch.setitem(sys.modules, "somebodys", module)
+    result = run("audit", "somebodys:model", *QUICK[2:], out=tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "bounds=(0.0, 1.0)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["audit", "KMeans"], "the target must be one of"),
+        (["audit", "DPKMeans", "--epsilon", "0"], "epsilon must be"),
+        (["audit", "DPKMeans", "--bounds", "1,-1"], "bounds must"),
+        (["audit", "DPKMeans", "--bounds", "one"], "--bounds must be"),
+        (["audit", "DPKMeans", "--set", "k=2"], "parameters that were given"),
+        (["audit", "DPKMeans", "--set", "k"], "--set must be name=value"),
+        (["audit", "DPKMeans", "--samples", "1000"], "samples must be left out"),
+        (["audit", "Laplace", "--runs", "1000"], "runs and resume must be left out"),
+        (["audit", "Laplace", "--samples", "5"], "samples must be"),
+        (["audit", "DPKMeans", "--confidence", "2"], "confidence must be"),
+        (["audit", "SphericalLaplace"], "3 columns"),
+    ],
+)
+def test_bad_input(tmp_path, arguments, text):
+    result = run(*arguments, out=tmp_path)
+    assert isinstance(result.exception, ShoalError), result.output
+    assert text in str(result.exception)
+    assert "\n" not in str(result.exception)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    result = run(*MECHANISM, out=tmp_path / "file")
+    assert "--out must be a folder" in str(result.exception)
+
+
+def test_bounds_by_column_give_the_number_of_columns(tmp_path):
+    result = run(*MECHANISM, "--bounds", "0:1,0:2,0:3", out=tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "[0.0, 0.0, 0.0]" in result.stdout
