@@ -44,7 +44,7 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[plot,arrow]" --group test
+	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,attacks]" --group test
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/index.md", "docs/central.md", "docs/wavecluster.md", "docs/local.md"]
+PAGES = [
+    "README.md",
+    *(f"docs/{page}.md" for page in ("index", "central", "wavecluster", "local", "audits")),
+]
 BLOCKS = [
     pytest.param(block, id=f"{page}:{number}")
     for page in PAGES

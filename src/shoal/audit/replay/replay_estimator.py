@@ -43,7 +43,7 @@ def replay_estimator(
     estimator: Any,
     pairs: Iterable[Neighbours] | None = None,
     *,
-    repeats: int = 3,
+    repeats: int = 5,
     claimed: float | None = None,
     delta: float = 0.0,
     published: Callable[[Any], Any] | None = None,
@@ -60,7 +60,7 @@ def replay_estimator(
         :func:`shoal.noise.hide`. It is cloned, and left as it is.
     pairs : iterable of Neighbours, optional
         Neighbouring tables; by default as in :func:`shoal.audit.audit_estimator`.
-    repeats : int, default=3
+    repeats : int, default=5
         Replays of each pair, with other noise.
     claimed : float, optional
         Epsilon to hold the estimator to; that of its own guarantee by default.
