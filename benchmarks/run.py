@@ -2,6 +2,7 @@
 
 import itertools
 
+import audits
 import kmeans
 import wavecluster
 
@@ -20,7 +21,7 @@ def main() -> None:
         print(ratio, flush=True)
         missed += ratio.target is not None and ratio.value < ratio.target
     print(f"{missed} target(s) missed")
-    for note in itertools.chain(kmeans.notes(), wavecluster.notes()):
+    for note in itertools.chain(kmeans.notes(), wavecluster.notes(), audits.notes()):
         print(note, flush=True)
 
 
