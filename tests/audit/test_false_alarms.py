@@ -37,7 +37,6 @@ def generators(audits, seed):
 
 @pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)
 def test_randomised_response(confidence, times):
-    """Seen: 3 of 300, 14 of 3,000 and 4 of 3,000 (at 0.99)."""
     audits = 300 * times
     bounds = [
         epsilon_lower_bound(
@@ -47,6 +46,26 @@ def test_randomised_response(confidence, times):
     ]
     assert_few(np.sum(np.array(bounds) > EPSILON), audits, confidence)
     assert np.median(bounds) > 0.5 * EPSILON
+
+
+@pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)
+def test_noise_alone(confidence, times):
+    """Epsilon 0 in twenty columns: every bound above 0 is wrong, and there is much to choose from.
+
+    An audit that counts the half on which it chose its event is wrong every time.
+    """
+    audits = 100 * times
+    bounds = [
+        epsilon_lower_bound(
+            lambda record, n, rng=rng: rng.integers(0, 9, size=(n, 20)),
+            0,
+            1,
+            samples=200,
+            confidence=confidence,
+        ).epsilon
+        for rng in generators(audits, 5)
+    ]
+    assert_few(np.sum(np.array(bounds) > 0), audits, confidence)
 
 
 @pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)

@@ -135,6 +135,26 @@ def test_the_folder_of_something_else_is_refused_and_kept(tmp_path):
         audit(tmp_path / "thesis.txt")
 
 
+def test_a_piece_that_is_cut_off_while_it_is_written_is_not_there(tmp_path, monkeypatch):
+    written = []
+    savez = np.savez
+
+    def interrupted(file, **arrays):
+        written.append(file.name)
+        if len(written) == 3:
+            file.write(b"half of a pie")
+            raise KeyboardInterrupt
+        savez(file, **arrays)
+
+    monkeypatch.setattr(np, "savez", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        audit(tmp_path)
+    assert len(names(tmp_path)) == 3
+    assert all(name.endswith((".npz", ".json")) for name in names(tmp_path))
+    monkeypatch.undo()
+    audit(tmp_path)
+
+
 def test_a_damaged_piece_is_named(tmp_path):
     audit(tmp_path)
     piece = next(tmp_path.glob("*.npz"))

@@ -23,10 +23,7 @@ from shoal.audit.estimators._fits import PIECE, Fits, Progress, Seeds, Wanted
 from shoal.audit.estimators._halving import Found, find_worst, plan
 from shoal.audit.estimators._releases import Statistic, as_tables
 from shoal.audit.estimators._store import PieceStore, audit_key
-from shoal.audit.estimators._subject import check_pairs as _check_pairs
-from shoal.audit.estimators._subject import default_pairs as _default_pairs
-from shoal.audit.estimators._subject import detached as _detached
-from shoal.audit.estimators._subject import promise
+from shoal.audit.estimators._subject import check_pairs, default_pairs, detached, promise
 from shoal.audit.estimators.estimator_result import EstimatorAudit
 from shoal.audit.estimators.neighbours import Neighbours
 from shoal.exceptions import ParameterError
@@ -40,7 +37,7 @@ def audit_estimator(
     estimator: Any,
     pairs: Iterable[Neighbours] | None = None,
     *,
-    runs: int = 6_000,
+    runs: int = 5_000,
     search: bool = True,
     search_runs: int = 80,
     confidence: float = 0.999,
@@ -53,7 +50,7 @@ def audit_estimator(
     """Find a lower bound of the epsilon of a central estimator from fits on neighbouring tables.
 
     A search with few fits on each pair finds the one that shows most; fresh fits on this one give
-    the bound. With the default pairs that is 6,400 fits for the search and 12,000 for the bound.
+    the bound. With the default pairs that is 6,400 fits for the search and 10,000 for the bound.
 
     An audit reads what differs between fits with and without a record, and no budget pays for that:
     run it on made-up records only. It spends nothing: a ledger on the estimator is left out.
@@ -66,7 +63,7 @@ def audit_estimator(
     pairs : iterable of Neighbours, optional
         Neighbouring tables. By default :func:`neighbouring_datasets` in the estimator's ``bounds``,
         with as many columns as those have, or two.
-    runs : int, default=6_000
+    runs : int, default=5_000
         Number of fits on each table of a pair that is counted, at least 100. No bound can pass
         about ``ln(runs / 15)``.
     search : bool, default=True
@@ -123,8 +120,8 @@ def audit_estimator(
     check_parameters(samples=MIN_SAMPLES, delta=0.0, confidence=confidence, score=None)
     _check_runs(runs, search, search_runs)
     _check(statistic, random_state, progress)
-    model = _detached(estimator, seeded=random_state is not None)
-    chosen = _default_pairs(estimator) if pairs is None else _check_pairs(pairs)
+    model = detached(estimator, seeded=random_state is not None)
+    chosen = default_pairs(estimator) if pairs is None else check_pairs(pairs)
     rounds = plan(len(chosen), search_runs) if search else []
     counted = 1 if search else len(chosen)
     seeds = _seeds(
