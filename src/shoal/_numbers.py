@@ -54,6 +54,14 @@ def text(name: str, value: Any) -> str:
     return str(value)
 
 
+def seed(name: str, value: Any) -> int | None:
+    """Return ``value`` as a seed, an int of at least 0; None, for secure randomness, stays None."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if value is not None and not (whole and value >= 0):
+        raise ParameterError(f"{name} must be None (secure) or an integer >= 0, got {value!r}")
+    return None if value is None else int(value)
+
+
 def _real(name: str, value: Any, rule: str) -> float:
     # bool is a number to Python; as an epsilon it is a mistake.
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

@@ -157,8 +157,8 @@ def attack_suite(
     >>> table = Table(("a", "b"), np.random.default_rng(0).uniform(-1.0, 1.0, (64, 2)))
     >>> model = DPKMeans(3, bounds=(-1.0, 1.0), method="lloyd")
     >>> suite = attack_suite(model, table, attacks=["centres"], runs=2, random_state=0)
-    >>> suite.rows[0].ceiling  # (e - 1) / (e + 1)
-    0.46211715726000973
+    >>> round(suite.rows[0].ceiling, 3)  # (e - 1) / (e + 1)
+    0.462
     """
     central = not hasattr(target, "transform")
     chosen, notes = _chosen(attacks, central)

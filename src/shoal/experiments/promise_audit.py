@@ -6,7 +6,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from shoal.audit import (
     EstimatorAudit,
@@ -17,6 +16,7 @@ from shoal.audit import (
     neighbouring_datasets,
     replay_estimator,
 )
+from shoal.audit._detached import detached
 from shoal.exceptions import ParameterError
 from shoal.privacy import Guarantee
 
@@ -194,10 +194,7 @@ def promise_of(target: Any, columns: int) -> Guarantee:
     guarantee : Guarantee
         As it would be for real records, secure randomness included.
     """
-    names = target.get_params(deep=False)
-    none = {name: None for name in ("ledger", "random_state") if name in names}
-    fitted = clone(target).set_params(**none).fit(np.zeros((1, columns)))
-    guarantee: Guarantee = fitted.guarantee_
+    guarantee: Guarantee = detached(target).fit(np.zeros((1, columns))).guarantee_
     return guarantee
 
 

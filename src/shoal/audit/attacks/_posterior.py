@@ -14,7 +14,7 @@ from scipy.stats import qmc
 
 from shoal._bounds import Box, public_box
 from shoal._records import validate_records
-from shoal.audit.estimators._subject import detached
+from shoal.audit._detached import detached
 from shoal.exceptions import DataError, ParameterError
 from shoal.remap._distances import squared_distances
 from shoal.remap._median import Cloud, geometric_medians
@@ -86,9 +86,7 @@ def channel_of(mechanism: Any, columns: int, *, random_state: int | None) -> tup
             "mechanism must have transform and log_density, as those of shoal.mechanisms, got "
             f"{type(mechanism).__name__}"
         )
-    copy = detached(mechanism, seeded=random_state is not None)
-    if random_state is not None:
-        copy.set_params(random_state=random_state)
+    copy = detached(mechanism, seed=random_state)
     return copy, public_box(getattr(mechanism, "bounds", None), columns)
 
 

@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
+from shoal.audit._detached import detached
 from shoal.audit.attacks._forest import FloatArray, Forest, IntArray
 from shoal.exceptions import DataError, ParameterError
 
@@ -181,10 +181,10 @@ def train_target(
     rows = records[members]
     if labels is None:
         # Whoever has the release can find anybody's cluster, the attacker as well.
-        model = _detached(target, noise_seed).fit(rows)
+        model = detached(target, seed=noise_seed).fit(rows)
         labels = _numbered(model.predict(records))
     elif target is not None:
-        rows = _reports(_detached(target, noise_seed), rows)
+        rows = _reports(detached(target, seed=noise_seed), rows)
     forest = Forest(labels.n_classes, rows.shape[1], seed=forest_seed)
     return Trained(forest.fit(rows, labels.values[members]), labels)
 
@@ -197,15 +197,6 @@ def _reports(model: Any, rows: FloatArray) -> FloatArray:
             f"{reports.shape} for {rows.shape}"
         )
     return reports
-
-
-def _detached(target: Any, seed: int | None) -> Any:
-    """Clone the target without its ledgers, and with this seed wherever it takes one."""
-    model = clone(target)
-    # Steps of a pipeline and mechanisms inside a remap have ledgers and seeds of their own.
-    values = {"ledger": None, "random_state": seed}
-    found = {name: name.rpartition("__")[2] for name in model.get_params()}
-    return model.set_params(**{n: values[last] for n, last in found.items() if last in values})
 
 
 def _numbered(classes: Any) -> Labels:

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from shoal import _numbers
 from shoal._records import validate_records
+from shoal.audit._detached import detached
 from shoal.audit.attacks._shadow_releases import Progress, Shadows, shadow_releases
 from shoal.audit.attacks._shadow_releases_ratio import LikelihoodRatio
 from shoal.audit.attacks.result import AttackResult
-from shoal.audit.estimators._subject import detached
 from shoal.exceptions import DataError, ParameterError
 
 __all__ = ["attack_centres"]
@@ -120,8 +120,8 @@ def attack_centres(
     runs, shadows = _numbers.count("runs", runs), _numbers.count("shadows", shadows)
     if shadows < FEWEST_SHADOWS:
         raise ParameterError(f"shadows must be an integer >= {FEWEST_SHADOWS}, got {shadows}")
-    _check_random_state(random_state)
-    model = detached(estimator, seeded=random_state is not None)
+    _numbers.seed("random_state", random_state)
+    model = detached(estimator, seed=random_state)
     rows = _rows(targets, len(records), random_state)
     made = shadow_releases(
         model,
@@ -195,11 +195,3 @@ def _rows(targets: Any, records: int, random_state: int | None) -> IntArray:
             f"an array of shape {rows.shape}"
         )
     return rows.astype(np.int64)
-
-
-def _check_random_state(random_state: Any) -> None:
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if random_state is not None and not (whole and random_state >= 0):
-        raise ParameterError(
-            f"random_state must be None (secure) or an integer >= 0, got {random_state!r}"
-        )

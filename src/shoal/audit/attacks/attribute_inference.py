@@ -17,6 +17,7 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._numbers import readable
 from shoal._records import validate_records
+from shoal.audit._detached import detached
 from shoal.audit.attacks._posterior import channel_of, public_table
 from shoal.audit.attacks._posterior_column import (
     ColumnErrors,
@@ -27,8 +28,6 @@ from shoal.audit.attacks._posterior_column import (
     released_points,
 )
 from shoal.audit.attacks._shadow_releases_features import released_values
-from shoal.audit.attacks.attack_centres import _check_random_state
-from shoal.audit.estimators._subject import detached
 from shoal.exceptions import DataError, ParameterError
 
 __all__ = ["AttributeInference", "infer_attribute"]
@@ -240,7 +239,7 @@ def _from_releases(
         raise DataError(
             f"X must hold at least {FEWEST_RECORDS} records for a release, got {len(task.records)}"
         )
-    model = detached(target, seeded=seeds[0] is not None)
+    model = detached(target, seed=seeds[0])
     inside, outside = [], []
     for seed in seeds:
         members = rng.permutation(len(task.records)) < len(task.records) // 2
@@ -276,7 +275,7 @@ def _column(column: Any, columns: int, names: list[str]) -> int:
 
 
 def _seeds(random_state: Any, runs: int) -> list[int | None]:
-    _check_random_state(random_state)
+    _numbers.seed("random_state", random_state)
     if random_state is None:
         return [None] * runs
     # Another stream than the coins'.

@@ -20,7 +20,7 @@ from shoal.audit.attacks._targets import (
     split_records,
     train_target,
 )
-from shoal.audit.attacks.attack_centres import _check_random_state, attack_centres
+from shoal.audit.attacks.attack_centres import attack_centres
 from shoal.audit.attacks.label_only import learn_label_attack
 from shoal.audit.attacks.loss_threshold import learn_loss_attack
 from shoal.audit.attacks.result import AttackResult
@@ -220,7 +220,7 @@ def _check(runs: Any, shadow_models: Any, max_records: Any, random_state: Any) -
     _numbers.count("shadow_models", shadow_models)
     if max_records is not None and _numbers.count("max_records", max_records) < FEWEST:
         raise ParameterError(f"max_records must be None or at least {FEWEST}, got {max_records}")
-    _check_random_state(random_state)
+    _numbers.seed("random_state", random_state)
 
 
 def _check_records(X: Any) -> FloatArray:

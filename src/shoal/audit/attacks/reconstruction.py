@@ -25,7 +25,6 @@ from shoal.audit.attacks._posterior import (
     public_table,
     row_blocks,
 )
-from shoal.audit.attacks.attack_centres import _check_random_state
 from shoal.exceptions import ParameterError
 
 __all__ = ["Reconstruction", "reconstruct"]
@@ -174,7 +173,7 @@ def reconstruct(
     (0.07, 0.07)
     """
     records = validate_records(X)
-    _check_random_state(random_state)
+    _numbers.seed("random_state", random_state)
     channel, box = channel_of(mechanism, records.shape[1], random_state=random_state)
     believed = _prior(prior, records, _numbers.count("candidates", candidates), box)
     diameter = float(np.linalg.norm(box.high - box.low))

@@ -68,7 +68,7 @@ def fit_many(
             model.random_state = seed
         release = model.fit(records).release_
         found.append(release.values if statistic is None else {"": statistic(release, pair)})
-    rows = [dict(_leaves("", values)) for values in found]
+    rows = [dict(leaves("", values)) for values in found]
     empty = np.empty(0)
     released = {}
     for name in dict.fromkeys(name for row in rows for name in row):
@@ -124,14 +124,14 @@ def as_tables(
     return Table(names, values[:half]), Table(names, values[half:])
 
 
-def _leaves(name: str, value: Any) -> Iterator[tuple[str, FloatArray]]:
+def leaves(name: str, value: Any) -> Iterator[tuple[str, FloatArray]]:
     """Take nested values apart; a name is the path to an array or a single value."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _leaves(f"{name}.{key}" if name else key, item)
+            yield from leaves(f"{name}.{key}" if name else key, item)
     elif isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
         for index, item in enumerate(value):
-            yield from _leaves(f"{name}.{index}", item)
+            yield from leaves(f"{name}.{index}", item)
     else:
         yield name or "statistic", _as_numbers(value)
 

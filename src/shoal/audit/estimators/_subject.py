@@ -1,10 +1,9 @@
-"""What is audited: the estimator without its ledger, its promise, the tables it is fitted to."""
+"""What is audited: the promise of an estimator, and the tables it is fitted to."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from shoal.audit.bounds._claim import claimed_epsilon
 from shoal.audit.estimators.neighbours import Neighbours, neighbouring_datasets
@@ -17,39 +16,6 @@ class Promise(NamedTuple):
 
     delta: float
     epsilon: float | None
-
-
-def detached(estimator: Any, *, seeded: bool) -> Any:
-    """Clone an estimator without its ledger and its seed.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Left as it is.
-    seeded : bool
-        Whether its fits will be given seeds.
-
-    Returns
-    -------
-    model : estimator
-
-    Raises
-    ------
-    ParameterError
-        If it is no estimator, or takes no seed.
-    """
-    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
-        raise ParameterError(
-            f"estimator must have fit and get_params, got {type(estimator).__name__}"
-        )
-    names = estimator.get_params(deep=False)
-    if seeded and "random_state" not in names:
-        raise ParameterError(
-            "random_state must be None for an estimator without random_state, "
-            f"got a seed for {type(estimator).__name__}"
-        )
-    none = {name: None for name in ("ledger", "random_state") if name in names}
-    return clone(estimator).set_params(**none)
 
 
 def promise(model: Any, pair: Neighbours, seed: int | None) -> Promise:

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.parallel import Parallel
 
+from shoal import _numbers
+from shoal.audit._detached import detached
 from shoal.audit.bounds._measure import Measured
 from shoal.audit.bounds.epsilon import MIN_SAMPLES, check_parameters
 from shoal.audit.estimators._compare import compare
@@ -23,7 +25,7 @@ from shoal.audit.estimators._fits import PIECE, Fits, Progress, Seeds, Wanted
 from shoal.audit.estimators._halving import Found, find_worst, plan
 from shoal.audit.estimators._releases import Statistic, as_tables
 from shoal.audit.estimators._store import PieceStore, audit_key
-from shoal.audit.estimators._subject import check_pairs, default_pairs, detached, promise
+from shoal.audit.estimators._subject import check_pairs, default_pairs, promise
 from shoal.audit.estimators.estimator_result import EstimatorAudit
 from shoal.audit.estimators.neighbours import Neighbours
 from shoal.exceptions import ParameterError
@@ -120,7 +122,7 @@ def audit_estimator(
     check_parameters(samples=MIN_SAMPLES, delta=0.0, confidence=confidence, score=None)
     _check_runs(runs, search, search_runs)
     _check(statistic, random_state, progress)
-    model = detached(estimator, seeded=random_state is not None)
+    model = detached(estimator, seed=random_state)
     chosen = default_pairs(estimator) if pairs is None else check_pairs(pairs)
     rounds = plan(len(chosen), search_runs) if search else []
     counted = 1 if search else len(chosen)
@@ -223,10 +225,7 @@ def _check(statistic: Any, random_state: Any, progress: Any) -> None:
     for name, value in (("statistic", statistic), ("progress", progress)):
         if value is not None and not callable(value):
             raise ParameterError(f"{name} must be a callable or None, got {value!r}")
-    if random_state is not None and not (_is_whole(random_state) and random_state >= 0):
-        raise ParameterError(
-            f"random_state must be None (secure) or an integer >= 0, got {random_state!r}"
-        )
+    _numbers.seed("random_state", random_state)
 
 
 def _is_whole(value: Any) -> bool:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
+from shoal.audit._detached import detached
 from shoal.audit.bounds._measure import Measured, measure
 from shoal.audit.bounds.epsilon import check_parameters
 from shoal.audit.bounds.metric_epsilon import per_distance
@@ -170,11 +170,7 @@ def _prepared(mechanism: Any, box: Box, random_state: int | None) -> Any:
         return mechanism
     if not (hasattr(mechanism, "get_params") and hasattr(mechanism, "fit")):
         return mechanism
-    names = mechanism.get_params(deep=False)
-    words: dict[str, Any] = {name: None for name in ("ledger",) if name in names}
-    if "random_state" in names:
-        words["random_state"] = random_state
-    model = clone(mechanism).set_params(**words)
+    model = detached(mechanism, seed=random_state)
     # Evenly on the diagonal: remaps learn from the reports of all of them.
     places = np.linspace(0.0, 1.0, MADE_UP)[:, None]
     return model.fit(box.low + places * (box.high - box.low))

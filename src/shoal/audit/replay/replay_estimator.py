@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.base import clone
 
 from shoal import _numbers
-from shoal.audit.estimators._releases import _leaves as leaves
+from shoal.audit.estimators._releases import leaves
 from shoal.audit.estimators._subject import check_pairs, default_pairs
 from shoal.audit.estimators.neighbours import Neighbours
 from shoal.audit.replay._recorder import Recording, Step, record
