@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.parallel import Parallel, delayed
 
+from shoal.audit._quietly import quietly
 from shoal.audit.attacks._shadow_releases_features import release_features
 
 __all__ = ["Progress", "Shadows", "shadow_releases"]
@@ -80,9 +81,9 @@ def shadow_releases(
         seeds = rng.choice(1 << 32, size=fits, replace=False).tolist()
     features = []
     done = 0
+    work = quietly(_fit_piece)
     tasks = (
-        delayed(_fit_piece)(model, X, coins[piece], seeds[piece], targets)
-        for piece in _pieces(fits)
+        delayed(work)(model, X, coins[piece], seeds[piece], targets) for piece in _pieces(fits)
     )
     for part in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
         features.append(part)

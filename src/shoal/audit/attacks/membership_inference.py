@@ -9,6 +9,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from shoal import _numbers
 from shoal._records import validate_records
+from shoal.audit._quietly import quietly
 from shoal.audit.attacks._forest import FloatArray, Scorer
 from shoal.audit.attacks._shadow_releases import Progress
 from shoal.audit.attacks._targets import (
@@ -170,7 +171,8 @@ def membership_inference(
         max_records=max_records,
         seeded=random_state is not None,
     )
-    tasks = (delayed(run)(seed=seed) for seed in root.spawn(runs))
+    work = quietly(run)
+    tasks = (delayed(work)(seed=seed) for seed in root.spawn(runs))
     scores = []
     for found in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
         scores.append(found)
