@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from shoal.exceptions import MissingBoundsError, ParameterError
 
-__all__ = ["Box", "public_box"]
+__all__ = ["Box", "bounded_columns", "public_box"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,3 +65,31 @@ def public_box(bounds: Any, columns: int) -> Box:
         raise ParameterError(f"bounds must have low < high in every column, got {bounds!r}")
     shape = (columns,)
     return Box(np.broadcast_to(low, shape).copy(), np.broadcast_to(high, shape).copy())
+
+
+def bounded_columns(bounds: Any, *, default: int) -> int:
+    """Tell how many columns public bounds are for.
+
+    Parameters
+    ----------
+    bounds : tuple (low, high)
+        Two numbers or one value per column in each.
+    default : int
+        What two numbers are taken for.
+
+    Returns
+    -------
+    columns : int
+        As many as they have values.
+
+    Raises
+    ------
+    ParameterError
+        If they are no pair.
+    """
+    if not isinstance(bounds, str):
+        try:
+            return max((len(corner) for corner in bounds if np.ndim(corner)), default=default)
+        except TypeError:
+            pass
+    raise ParameterError(f"bounds must be a pair (low, high), got {bounds!r}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal._bounds import bounded_columns
 from shoal.audit import (
     EstimatorAudit,
     MechanismAudit,
@@ -17,7 +18,7 @@ from shoal.audit import (
     replay_estimator,
 )
 from shoal.audit._detached import detached
-from shoal.exceptions import ParameterError
+from shoal.exceptions import MissingBoundsError, ParameterError
 from shoal.privacy import Guarantee
 
 __all__ = ["PromiseAudit", "audit_promise", "promise_of"]
@@ -160,7 +161,11 @@ def audit_promise(
         "random_state": random_state,
         "progress": progress,
     }
-    wide = _columns(target, columns)
+    if getattr(target, "bounds", None) is None:
+        raise MissingBoundsError(
+            "the target must have public bounds to be audited: made-up records are put inside them"
+        )
+    wide = bounded_columns(target.bounds, default=columns)
     guarantee = str(promise_of(target, wide))
     if hasattr(target, "transform"):
         if runs is not None or resume is not None:
@@ -196,13 +201,3 @@ def promise_of(target: Any, columns: int) -> Guarantee:
     """
     guarantee: Guarantee = detached(target).fit(np.zeros((1, columns))).guarantee_
     return guarantee
-
-
-def _columns(target: Any, columns: int) -> int:
-    """As many as the bounds have, if they say so."""
-    bounds = getattr(target, "bounds", None)
-    if bounds is None or isinstance(bounds, str):
-        raise ParameterError(
-            "the target must have public bounds to be audited: made-up records are put inside them"
-        )
-    return max((len(corner) for corner in bounds if np.ndim(corner)), default=columns)

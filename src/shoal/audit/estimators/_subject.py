@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from shoal._bounds import bounded_columns
 from shoal.audit.bounds._claim import claimed_epsilon
 from shoal.audit.estimators.neighbours import Neighbours, neighbouring_datasets
 from shoal.exceptions import ParameterError
@@ -109,27 +108,4 @@ def default_pairs(estimator: Any) -> list[Neighbours]:
             "pairs must be given for an estimator without bounds, got None: pass a list of "
             "Neighbours"
         )
-    return list(neighbouring_datasets(bounds, columns=columns_of(bounds)))
-
-
-def columns_of(bounds: Any) -> int:
-    """Tell how many columns public bounds are for: as many as they have values, or two.
-
-    Parameters
-    ----------
-    bounds : tuple (low, high)
-        Two numbers or one value per column in each.
-
-    Returns
-    -------
-    columns : int
-
-    Raises
-    ------
-    ParameterError
-        If they are no pair.
-    """
-    try:
-        return max((len(corner) for corner in bounds if np.ndim(corner)), default=2)
-    except TypeError:
-        raise ParameterError(f"bounds must be a pair (low, high), got {bounds!r}") from None
+    return list(neighbouring_datasets(bounds, columns=bounded_columns(bounds, default=2)))

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, bounded_columns, public_box
 from shoal.audit._detached import detached
 from shoal.audit.bounds._measure import Measured, measure
 from shoal.audit.bounds.epsilon import check_parameters
 from shoal.audit.bounds.metric_epsilon import per_distance
 from shoal.audit.bounds.result import AuditResult
-from shoal.audit.estimators._subject import columns_of
 from shoal.audit.mechanisms._record_pairs import LEVELS, Lattice, local_pairs, metric_pairs
 from shoal.audit.mechanisms.mechanism_result import MechanismAudit
 from shoal.audit.mechanisms.record_pair import RecordPair
@@ -105,7 +104,7 @@ def audit_mechanism(
     own = getattr(mechanism, "bounds", None)
     searched_bounds = own if bounds is None else bounds
     if columns is None:
-        columns = 2 if searched_bounds is None else columns_of(searched_bounds)
+        columns = 2 if searched_bounds is None else bounded_columns(searched_bounds, default=2)
     box = public_box(searched_bounds, _numbers.count("columns", columns))
     model = _prepared(mechanism, box, random_state)
     promised = _promised(model, claim)
