@@ -176,7 +176,13 @@ def test_exceeds_is_strict():
     assert RESULT.exceeds(float("inf")) is False
 
 
-@pytest.mark.parametrize("claimed", [-1.0, float("nan"), "1", None, True])
+@pytest.mark.parametrize("claimed", [-1.0, float("nan"), "1", True])
 def test_claims_that_are_no_numbers(claimed):
     with pytest.raises(ParameterError, match="claimed must be a number >= 0"):
         RESULT.exceeds(claimed)
+
+
+def test_no_claim_to_compare_with():
+    assert RESULT.claimed is None
+    with pytest.raises(ParameterError, match="what was audited claims no epsilon"):
+        RESULT.exceeds()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from shoal.cli._arguments import output_folder, parse_bounds, parse_list
+from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
     from shoal.experiments import AttackSuite
@@ -68,11 +68,7 @@ def attack(
         words=parse_words(setting or []),
     )
     folder = output_folder(out)
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("attacking"), BarColumn(), TimeRemainingColumn(), console=console, transient=True
-    ) as bar:
-        task = bar.add_task("attacks", total=None)
+    with progress_bar("attacking") as update:
         suite = attack_suite(
             model,
             table,
@@ -81,7 +77,7 @@ def attack(
             runs=runs,
             n_jobs=jobs,
             random_state=seed,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            progress=update,
         )
     picture = draw_rates(suite.rows, folder / "rates.png")
     report = attack_report(folder / "report.html", suite, picture=picture)

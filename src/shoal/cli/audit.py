@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from shoal.cli._arguments import output_folder, parse_bounds
+from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
     from shoal.experiments import PromiseAudit
 
 __all__ = ["audit"]
 
+BOX = "-1,1"
 BROKEN = 1  # exit code of a promise that was seen to be broken
 
 
@@ -25,8 +26,9 @@ def audit(
     *,
     epsilon: Annotated[float | None, typer.Option(help="Its epsilon.")] = None,
     bounds: Annotated[
-        str | None, typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column.")
-    ] = "-1,1",
+        str | None,
+        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column. [default: -1,1]"),
+    ] = None,
     columns: Annotated[int, typer.Option(min=1, help="Columns of the made-up records.")] = 2,
     setting: Annotated[
         list[str] | None,
@@ -65,15 +67,12 @@ def audit(
     model = build_target(
         target,
         epsilon=epsilon,
-        bounds=None if ":" in target else parse_bounds(bounds),
+        # An object of the user's own has its own.
+        bounds=parse_bounds(bounds if bounds or ":" in target else BOX),
         words=parse_words(setting or []),
     )
     folder = output_folder(out)
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("auditing"), BarColumn(), TimeRemainingColumn(), console=console, transient=True
-    ) as bar:
-        task = bar.add_task("fits", total=None)
+    with progress_bar("auditing") as update:
         found = audit_promise(
             model,
             columns=columns,
@@ -83,7 +82,7 @@ def audit(
             n_jobs=jobs,
             random_state=seed,
             resume=resume,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            progress=update,
         )
     picture = draw_promise(found, folder / "audit.png")
     report = audit_report(folder / "report.html", found, picture=picture)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
 from sklearn.base import BaseEstimator
 
 from shoal import _numbers
@@ -28,6 +27,7 @@ from shoal.audit.attacks._posterior_column import (
     released_points,
 )
 from shoal.audit.attacks._shadow_releases_features import released_values
+from shoal.audit.bounds._intervals import mean_interval
 from shoal.exceptions import DataError, ParameterError
 
 __all__ = ["AttributeInference", "infer_attribute"]
@@ -105,10 +105,7 @@ class AttributeInference:
             raise ParameterError(
                 f"runs must be at least 2 and of a release for an interval, got {len(self.gaps)}"
             )
-        mean = float(np.mean(self.gaps))
-        spread = float(np.std(self.gaps, ddof=1)) / len(self.gaps) ** 0.5
-        reach = float(student.ppf(1.0 - error / 2, len(self.gaps) - 1)) * spread
-        return mean - reach, mean + reach
+        return mean_interval(self.gaps, error=error)
 
     def __str__(self) -> str:
         seen = "a report" if self.error_others is None else "the release"

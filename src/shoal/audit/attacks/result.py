@@ -7,10 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
 
 from shoal import _numbers
-from shoal.audit.bounds._intervals import clopper_pearson
+from shoal.audit.bounds._intervals import clopper_pearson, mean_interval
 from shoal.exceptions import ParameterError
 from shoal.metrics import Roc, adversary_advantage, roc
 
@@ -170,10 +169,8 @@ class AttackResult:
             true = self._limits(self.members, error / 4)
             false = self._limits(self.others, error / 4)
             return true[0] - false[1], true[1] - false[0]
-        mean = float(np.mean(self.advantages))
-        spread = float(np.std(self.advantages, ddof=1)) / self.runs**0.5
-        reach = float(student.ppf(1.0 - error / 2, self.runs - 1)) * spread
-        return max(-1.0, mean - reach), min(1.0, mean + reach)
+        low, high = mean_interval(self.advantages, error=error)
+        return max(-1.0, low), min(1.0, high)
 
     def _limits(self, scores: FloatArray, error: float) -> tuple[float, float]:
         hits = int((scores >= self.threshold).sum())

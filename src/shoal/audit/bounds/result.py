@@ -74,13 +74,14 @@ class AuditResult:
     distance: float | None = None
     claimed: float | None = None
 
-    def exceeds(self, claimed: float) -> bool:
+    def exceeds(self, claimed: float | None = None) -> bool:
         """Tell whether the bound shows that a claimed epsilon is too small.
 
         Parameters
         ----------
-        claimed : float
-            Epsilon in the same unit as the bound: per unit of distance for a metric bound.
+        claimed : float, optional
+            Epsilon in the same unit as the bound, per unit of distance for a metric bound; the own
+            claim of what was audited by default.
 
         Returns
         -------
@@ -90,12 +91,17 @@ class AuditResult:
         Raises
         ------
         ParameterError
-            If `claimed` is not a number >= 0.
+            If there is no claim, or it is not a number >= 0.
         """
-        number = isinstance(claimed, numbers.Real) and not isinstance(claimed, bool)
-        if not number or not claimed >= 0:
-            raise ParameterError(f"claimed must be a number >= 0, got {claimed!r}")
-        return bool(self.epsilon > claimed)
+        claim = self.claimed if claimed is None else claimed
+        if claim is None:
+            raise ParameterError(
+                "claimed must be given, got None: what was audited claims no epsilon"
+            )
+        number = isinstance(claim, numbers.Real) and not isinstance(claim, bool)
+        if not number or not claim >= 0:
+            raise ParameterError(f"claimed must be a number >= 0, got {claim!r}")
+        return bool(self.epsilon > claim)
 
     def __str__(self) -> str:
         unit = "" if self.distance is None else " per unit of distance"

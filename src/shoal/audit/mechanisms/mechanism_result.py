@@ -7,7 +7,6 @@ from types import MappingProxyType
 from shoal.audit.bounds.evidence import Evidence
 from shoal.audit.bounds.result import AuditResult
 from shoal.audit.mechanisms.record_pair import RecordPair
-from shoal.exceptions import ParameterError
 
 __all__ = ["MechanismAudit"]
 
@@ -81,29 +80,8 @@ class MechanismAudit:
         return sorted(largest.items())
 
     def exceeds(self, claimed: float | None = None) -> bool:
-        """Tell whether the bound shows that a claimed epsilon is too small.
-
-        Parameters
-        ----------
-        claimed : float, optional
-            Epsilon to compare with; that of the mechanism's own guarantee by default.
-
-        Returns
-        -------
-        exceeds : bool
-            True if the bound is above the claim; False proves nothing.
-
-        Raises
-        ------
-        ParameterError
-            If there is no claim, or it is not a number >= 0.
-        """
-        claim = self.claimed if claimed is None else claimed
-        if claim is None:
-            raise ParameterError(
-                "claimed must be given, got None: the mechanism itself claims no epsilon"
-            )
-        return self.result.exceeds(claim)
+        """Tell whether the bound is above a claim, as :meth:`AuditResult.exceeds` does."""
+        return self.result.exceeds(claimed)
 
     def __str__(self) -> str:
         broken = self.claimed is not None and self.exceeds()
