@@ -28,6 +28,7 @@ FEW_AND_MANY = [
 
 def assert_few(alarms, audits, confidence):
     allowed = binom.ppf(0.999, audits, 1 - confidence)
+    print(f"{alarms} of {audits} bounds too high at {confidence}")  # noqa: T201
     assert alarms <= allowed, f"{alarms} of {audits} bounds too high, {allowed} allowed"
 
 
