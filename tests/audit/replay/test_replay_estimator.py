@@ -72,6 +72,14 @@ def test_clears_every_method_of_kmeans_in_many_columns(name, columns):
     assert audit.loss == pytest.approx(audit.budget, rel=0.35 if "delta" in words else 1e-9)
 
 
+def test_clears_more_columns_than_one_box_holds():
+    """Two boxes of noise, which share what a round may cost."""
+    model = DPKMeans(1, bounds=(-1.0, 1.0), method="lloyd", n_public=2, max_iter=1)
+    audit = replay_estimator(model, corner(300), repeats=1)
+    assert not audit.broken, str(audit)
+    assert [r.declared for r in audit.pairs["corner"].releases] == pytest.approx([0.5, 0.5])
+
+
 @pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "density"])
 @pytest.mark.parametrize("wavelet", ["haar", "db2"])
 def test_clears_wavelets(technique, wavelet):
