@@ -81,14 +81,13 @@ def draw_promise(audit: PromiseAudit, path: Path) -> Path:
     sampling = audit.sampling
     if isinstance(sampling, EstimatorAudit):
         sides = "without the record", "with it"
-        points = (
-            (np.empty((0, 2)), np.empty((0, 2)))
-            if sampling.pair is None
-            else (sampling.pair.records, sampling.pair.added[None])
-        )
+        records, added = np.empty((0, 2)), np.empty((0, 2))
+        if sampling.pair is not None:
+            records, added = sampling.pair.records, sampling.pair.added[None]
+        points = {f"records of both tables ({len(records)})": records, "the added record": added}
     else:
         sides = "one record", "another record"
-        points = sampling.pair.first[None], sampling.pair.second[None]
+        points = {sides[0]: sampling.pair.first[None], sides[1]: sampling.pair.second[None]}
     return draw_audit(
         path,
         points=points,

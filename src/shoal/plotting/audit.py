@@ -22,7 +22,7 @@ FIRST, SECOND, CLAIM = COLOURS["reports"], COLOURS["central"], "#b3261e"
 def draw_audit(
     path: Path,
     *,
-    points: tuple[Floats, Floats],
+    points: Mapping[str, Floats],
     sides: tuple[str, str],
     evidence: Any,
     searched: Mapping[str, float],
@@ -36,8 +36,8 @@ def draw_audit(
     ----------
     path : Path
         PNG, PDF or SVG file to write.
-    points : tuple of ndarray of shape (n, d) and (m, d)
-        The points that both sides share or the first has, and those of the second alone.
+    points : mapping of str to ndarray of shape (n, d)
+        Two sets of points, by what they are called; the second is what matters.
     sides : tuple of str
         What the two sides of the evidence are called.
     evidence : object or None
@@ -57,24 +57,22 @@ def draw_audit(
         The file written.
     """
     with panels(3, width=14.5, height=4.6) as (drawing, (left, middle, right)):
-        _pair(left, *points, sides)
+        _pair(left, points)
         _event(middle, evidence, sides)
         _bounds(right, searched, measured, claimed, unit)
         drawing.savefig(path)
     return path
 
 
-def _pair(axes: Any, first: Floats, second: Floats, sides: tuple[str, str]) -> None:
+def _pair(axes: Any, points: Mapping[str, Floats]) -> None:
     """Show the first two columns; a single column lies on a line."""
 
     def plane(points: Floats) -> Floats:
         return points[:, :2] if points.shape[1] > 1 else np.column_stack([points, 0 * points])
 
-    many = f" ({len(first)})" if len(first) > 1 else ""
-    axes.scatter(
-        *plane(first).T, s=60, color=FIRST, edgecolors="0.4", alpha=0.7, label=sides[0] + many
-    )
-    axes.scatter(*plane(second).T, s=140, marker="X", color=SECOND, label=sides[1])
+    (name, first), (name_of_second, second) = points.items()
+    axes.scatter(*plane(first).T, s=60, color=FIRST, edgecolors="0.4", alpha=0.7, label=name)
+    axes.scatter(*plane(second).T, s=140, marker="X", color=SECOND, label=name_of_second)
     axes.set_title("The worst pair found")
     axes.set(xlabel="column 1 (records' unit)", ylabel="column 2 (records' unit)")
     if first.shape[1] == 1:
@@ -102,7 +100,7 @@ def _event(axes: Any, evidence: Any, sides: tuple[str, str]) -> None:
         axes.hist(inside, edges, weights=weights, color=colour, alpha=0.65, label=side)
     axes.axvline(evidence.threshold, color=CLAIM, linestyle="--", linewidth=1.2, label="cut")
     axes.set(xlabel=textwrap.fill(evidence.score, 44), ylabel="share of releases")
-    axes.legend(loc="best")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3)
 
 
 def _bounds(
