@@ -8,7 +8,11 @@ import typer
 from shoal import __version__
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
+from shoal.cli.cluster import cluster
+from shoal.cli.datasets import datasets
 from shoal.cli.demo import demo
+from shoal.cli.ledger import ledger
+from shoal.cli.perturb import perturb
 from shoal.exceptions import ShoalError
 
 __all__ = ["app", "main"]
@@ -19,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (attack, audit, demo):
+for command in (attack, audit, cluster, datasets, demo, ledger, perturb):
     app.command()(command)
 
 

@@ -24,6 +24,9 @@ def progress_bar(words: str) -> Iterator[Callable[[int, int], None]]:
         ``update(done, total)`` moves the bar.
     """
     columns = TextColumn(words), BarColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    # Without a terminal a bar is only an empty line.
+    off = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=off) as bar:
         task = bar.add_task(words, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

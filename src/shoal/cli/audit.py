@@ -27,7 +27,9 @@ def audit(
     epsilon: Annotated[float | None, typer.Option(help="Its epsilon.")] = None,
     bounds: Annotated[
         str | None,
-        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column. [default: -1,1]"),
+        typer.Option(
+            help="Public bounds: LOW,HIGH, or LOW:HIGH for each column.", show_default="-1,1"
+        ),
     ] = None,
     columns: Annotated[int, typer.Option(min=1, help="Columns of the made-up records.")] = 2,
     setting: Annotated[

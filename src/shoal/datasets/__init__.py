@@ -13,11 +13,13 @@ from shoal.datasets.load import list_datasets, load
 from shoal.datasets.read_table import Table, read_table
 from shoal.datasets.skewed import make_skewed
 from shoal.datasets.spirals import make_spirals
+from shoal.datasets.write_table import check_table_path, write_table
 
 __all__ = [
     "Dataset",
     "DatasetInfo",
     "Table",
+    "check_table_path",
     "list_datasets",
     "load",
     "make_circle",
@@ -26,4 +28,5 @@ __all__ = [
     "make_skewed",
     "make_spirals",
     "read_table",
+    "write_table",
 ]

@@ -1,0 +1,89 @@
+"""A folder whose files appear when they are complete."""
+
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from shoal.cli._arguments import output_folder
+from shoal.exceptions import ParameterError
+
+__all__ = ["Stage", "staged"]
+
+
+class Stage:
+    """Where files are written before they are shown.
+
+    Parameters
+    ----------
+    out : Path
+        The folder where they will be.
+    path : Path
+        A hidden one inside it.
+    earlier : sequence of Path
+        What an earlier run left there.
+    """
+
+    def __init__(self, out: Path, path: Path, earlier: Sequence[Path]) -> None:
+        self.out = out
+        self.path = path
+        self.earlier = earlier
+        self.shown: list[Path] = []
+
+    def show(self) -> None:
+        """Move what was written so far to its place; it replaces all of an earlier run."""
+        for file in sorted(self.path.iterdir()):
+            self.shown.append(file.replace(self.out / file.name))
+        # Files of an earlier run would be taken for a part of this one.
+        for file in self.earlier:
+            if file not in self.shown:
+                file.unlink(missing_ok=True)
+        self.earlier = ()
+
+
+@contextmanager
+def staged(out: Path, names: Collection[str], *, mark: str) -> Iterator[Stage]:
+    """Make a folder, and leave nothing of it where the block fails before it shows anything.
+
+    Parameters
+    ----------
+    out : Path
+        As given by ``--out``.
+    names : collection of str
+        All files that the command may write there.
+    mark : str
+        The one of them that every run writes, by which an earlier run is known.
+
+    Yields
+    ------
+    stage : Stage
+        Write to ``stage.path``, then call ``stage.show()``.
+
+    Raises
+    ------
+    ParameterError
+        If the folder cannot be written to, or holds a file of these names of another origin.
+    """
+    try:
+        made = [folder for folder in (out, *out.parents) if not folder.exists()]
+        taken = [out / name for name in names if (out / name).exists()]
+    except OSError as failure:
+        raise ParameterError(
+            f"--out must be a folder that can be written, got {str(out)!r}: {failure.strerror}"
+        ) from None
+    if any(not file.is_file() for file in taken) or (taken and out / mark not in taken):
+        raise ParameterError(
+            f"--out must be a new folder or that of an earlier run, got {str(out)!r} with another "
+            f"{taken[0].name}"
+        )
+    output_folder(out)
+    stage = Stage(out, Path(tempfile.mkdtemp(prefix=".shoal-", dir=out)), taken)
+    try:
+        yield stage
+    finally:
+        shutil.rmtree(stage.path, ignore_errors=True)
+        if not stage.shown:
+            for folder in made:
+                with suppress(OSError):  # somebody else may have put something there
+                    folder.rmdir()

@@ -1,0 +1,189 @@
+"""``shoal cluster``: private clusters of a file; what is written may be published."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shoal.cli._arguments import parse_list
+from shoal.cli._progress import progress_bar
+from shoal.exceptions import MissingPackageError, ParameterError, ReleaseError, ShoalError
+
+if TYPE_CHECKING:
+    from shoal.cli._table_clusters import Clusters
+
+__all__ = ["cluster"]
+
+RELEASE, PICTURE = "release.json", "release.png"
+FILES = (RELEASE, PICTURE, "centres.csv", "clusters.csv")
+LABELS = ("cluster",)
+MOST_SHOWN = 8  # columns that fit on a screen
+
+
+def cluster(
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
+    *,
+    target: Annotated[str, typer.Option(help="DPKMeans or DPWaveCluster.")] = "DPKMeans",
+    epsilon: Annotated[
+        float | None, typer.Option(help="Budget of this release; 1 if left out.")
+    ] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option(
+            help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file; or "
+            "private, to learn them for a share of the budget (DPKMeans)."
+        ),
+    ] = None,
+    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the target, as name=value."),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the release; an earlier one in it is replaced.")
+    ] = Path("shoal-cluster"),
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="CSV or Parquet file for each record's cluster: for the curator only."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Repeat the release; voids the guarantee.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Find private clusters of your own file, and write a release that may be published.
+
+    Example: shoal cluster people.csv --bounds 0:120,0:250 --epsilon 1 --set n_clusters=5
+    """
+    # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal.cli._table_clusters import released_clusters  # noqa: PLC0415
+    from shoal.cli._table_stage import staged  # noqa: PLC0415
+    from shoal.cli._table_target import private_target  # noqa: PLC0415
+    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.datasets.write_table import write_table  # noqa: PLC0415
+    from shoal.experiments.targets import CENTRAL  # noqa: PLC0415
+
+    table = read_table(data, columns=parse_list(columns))
+    model = private_target(
+        target,
+        CENTRAL,
+        epsilon=epsilon,
+        bounds=bounds,
+        names=table.names,
+        settings=setting or [],
+        ledger=ledger,
+        seed=seed,
+    )
+    _check_places(data, out, labels)
+    with staged(out, FILES, mark=RELEASE) as stage:
+        with progress_bar("clustering"):
+            model.fit(table.X)
+        release = model.release_
+        found = released_clusters(release, table.names)
+        with _after_the_spend(
+            f"the release cannot be written to {str(out)!r}", "and nothing was released"
+        ):
+            release.save(stage.path / RELEASE)
+            write_table(stage.path / found.file, found.names, found.values)
+            stage.show()
+        with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
+            notes = _picture(release, table.names, stage.path / PICTURE)
+            stage.show()
+    if labels is not None:
+        with _after_the_spend("labels cannot be written", f"and the release is in {out}"):
+            write_table(labels, LABELS, model.labels_[:, None])
+    if as_json:
+        typer.echo(json.dumps(_plain(release, found, stage.shown, labels, notes)))
+    else:
+        _print(release, found, stage.shown, labels, notes)
+
+
+def _check_places(data: Path, out: Path, labels: Path | None) -> None:
+    """Refuse, before anything is spent, what would destroy the data or publish the labels."""
+    from shoal.datasets.write_table import check_table_path  # noqa: PLC0415
+
+    if data.resolve() in [(out / name).resolve() for name in FILES]:
+        raise ParameterError(f"--out must not replace the data, got {str(out)!r}")
+    if labels is None:
+        return
+    if labels.resolve().is_relative_to(out.resolve()):
+        raise ParameterError(
+            f"--labels must lie outside the release's folder {str(out)!r}, got {str(labels)!r}: "
+            "labels are for the curator only"
+        )
+    check_table_path(labels, LABELS)
+    if labels.exists() and labels.samefile(data):
+        raise ParameterError(f"--labels must not replace the data, got {str(labels)!r}")
+
+
+@contextmanager
+def _after_the_spend(what: str, state: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ShoalError) as failure:
+        why = (failure.strerror if isinstance(failure, OSError) else None) or failure
+        raise ReleaseError(f"{what}: {why}; the budget was spent all the same, {state}") from None
+
+
+def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
+    """Draw the release, or say why there is no picture."""
+    from shoal.plotting import draw_release  # noqa: PLC0415
+
+    try:
+        drawn = draw_release(release, names, path)
+    except MissingPackageError as missing:
+        return [f"no picture: {missing}"]
+    return [] if drawn else ["no picture: a sparse grid releases its significant cells only"]
+
+
+def _print(
+    release: Any, found: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
+) -> None:
+    # Names of columns are the user's: square brackets in them are no markup.
+    screen = Console(markup=False, highlight=False)
+    screen.print(_table(release.kind, found))
+    screen.print(f"{release.guarantee}\n", soft_wrap=True)
+    for note in notes:
+        screen.print(note, soft_wrap=True)
+    state = "may be published" if release.guarantee.holds else "not to be published"
+    for file in files:
+        screen.print(f"{state}: {file.resolve()}", soft_wrap=True)
+    if labels is not None:
+        screen.print(f"for the curator only: {labels.resolve()}", soft_wrap=True)
+
+
+def _table(kind: str, found: "Clusters") -> Table:
+    shown = found.names[:MOST_SHOWN]
+    hidden = len(found.names) - len(shown)
+    table = Table(
+        title=f"Released by {kind}: {len(found.values)} clusters",
+        caption=f"and {hidden} more columns in {found.file}" if hidden else None,
+    )
+    for heading in ("cluster", *shown):
+        table.add_column(heading, justify="right")
+    for number, row in enumerate(found.values):
+        table.add_row(str(number), *(f"{value:.6g}" for value in row[: len(shown)]))
+    return table
+
+
+def _plain(
+    release: Any, found: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
+) -> dict[str, object]:
+    rows = [dict(zip(found.names, row, strict=True)) for row in found.values.tolist()]
+    return {
+        "target": release.kind,
+        "guarantee": {**release.guarantee.to_dict(), "text": str(release.guarantee)},
+        "may_be_published": release.guarantee.holds,
+        "clusters": rows,
+        "files": [str(file) for file in files],
+        "labels_for_the_curator_only": None if labels is None else str(labels),
+        "notes": notes,
+    }

@@ -1,0 +1,138 @@
+"""``shoal datasets``: the sets that shoal knows, and their public bounds."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shoal.exceptions import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from shoal.datasets import Dataset, DatasetInfo
+
+__all__ = ["datasets"]
+
+
+class _Known(NamedTuple):
+    """What the registry says, and the set itself or why it cannot be loaded."""
+
+    info: "DatasetInfo"
+    found: "Dataset | None"
+    missing: str = ""
+
+
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="One of them, to describe.")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """List the data sets that shoal knows, or describe one with its public bounds.
+
+    Example: shoal datasets iris
+    """
+    # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal.datasets import list_datasets  # noqa: PLC0415
+
+    entries = {info.name: info for info in list_datasets()}
+    if name is not None and name not in entries:
+        raise ParameterError(f"the name must be one of {', '.join(entries)}, got {name!r}")
+    known = [_look(info) for info in ([entries[name]] if name else entries.values())]
+    if as_json:
+        plain = [_plain(one) for one in known]
+        typer.echo(json.dumps(plain[0] if name else plain))
+        return
+    screen = Console(markup=False, highlight=False)
+    if name:
+        _describe(screen, known[0])
+        return
+    _list(screen, known)
+    absent = [one for one in known if one.found is None]
+    if absent:
+        screen.print(
+            f"{len(absent)} are not there: set SHOAL_DATA to the folder that holds their files",
+            soft_wrap=True,
+        )
+    screen.print(f"generated, with no file: {', '.join(_generated())}", soft_wrap=True)
+    screen.print("shoal datasets NAME says all about one")
+
+
+def _look(info: "DatasetInfo") -> _Known:
+    """Load a set, which checks its file against the registry."""
+    from shoal.datasets import load  # noqa: PLC0415
+
+    try:
+        return _Known(info, load(info.name))
+    except DataError as missing:
+        return _Known(info, None, str(missing))
+
+
+def _generated() -> list[str]:
+    from shoal import datasets as room  # noqa: PLC0415
+
+    return [name for name in room.__all__ if name.startswith("make_")]
+
+
+def _list(screen: Console, known: list[_Known]) -> None:
+    rows = [("name", "records", "columns", "there", "licence; source")]
+    for info, found, _ in known:
+        rows.append(
+            (
+                info.name,
+                "" if found is None else f"{len(found.X):,}",
+                str(len(info.limits)),
+                "no" if found is None else "yes",
+                f"{info.licence}; {info.source}",
+            )
+        )
+    width = max(len(row[0]) for row in rows)
+    for name, records, columns, there, rest in rows:
+        line = f"{name:{width}}  {records:>8}  {columns:>7}  {there:5}  {rest}"
+        # A screen shows one line a set; a file gets the whole of it.
+        if screen.is_terminal:
+            screen.print(line, no_wrap=True, overflow="ellipsis")
+        else:
+            screen.print(line, soft_wrap=True)
+
+
+def _describe(screen: Console, known: _Known) -> None:
+    info, found, missing = known
+    where = "comes with scikit-learn" if info.bundled else f"file {info.file}"
+    screen.print(str(found) if found else f"{info.name}: {missing}", soft_wrap=True)
+    for words in (f"source: {info.source}", f"licence: {info.licence}", where):
+        screen.print(words, soft_wrap=True)
+    if info.label:
+        screen.print(f"label: {info.label}")
+    table = Table(title="Public bounds")
+    table.add_column("column")
+    for heading in ("low", "high"):
+        table.add_column(heading, justify="right")
+    for column, (low, high) in _bounds(known).items():
+        table.add_row(column, f"{low:g}", f"{high:g}")
+    screen.print(table)
+    screen.print(f"why they hold: {info.reason}", soft_wrap=True)
+
+
+def _bounds(known: _Known) -> dict[str, tuple[float, float]]:
+    """Give the bounds by column, as a file for ``--bounds`` has them."""
+    columns = known.found.columns if known.found is not None else known.info.columns
+    return dict(zip(columns, known.info.limits, strict=True))
+
+
+def _plain(known: _Known) -> dict[str, object]:
+    info, found, missing = known
+    return {
+        "name": info.name,
+        "records": None if found is None else len(found.X),
+        "columns": len(info.limits),
+        "bounds": _bounds(known),
+        "reason": info.reason,
+        "label": info.label,
+        "licence": info.licence,
+        "source": info.source,
+        "file": info.file,
+        "sha256": info.sha256,
+        "there": found is not None,
+        "why_not": missing or None,
+    }

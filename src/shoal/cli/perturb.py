@@ -1,0 +1,111 @@
+"""``shoal perturb``: each record of a file becomes a report."""
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from shoal.cli._arguments import parse_list
+from shoal.cli._progress import progress_bar
+from shoal.exceptions import ParameterError, ReleaseError
+
+if TYPE_CHECKING:
+    from shoal.privacy import Guarantee
+
+__all__ = ["perturb"]
+
+
+def perturb(
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="CSV or Parquet file for the reports.")],
+    target: Annotated[
+        str, typer.Option(help="Laplace, KdLaplace, Piecewise, SquareWave, Duchi, Hybrid, ...")
+    ] = "Laplace",
+    epsilon: Annotated[
+        float | None, typer.Option(help="Its epsilon, for each report; 1 if left out.")
+    ] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
+    ] = None,
+    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the target, as name=value."),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Repeat the reports; voids the guarantee.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Perturb each record of a file on its own; the reports may leave the device.
+
+    Example: shoal perturb places.csv -o reports.csv --target Laplace --epsilon 2 --bounds -1,1
+    """
+    # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal._bounds import public_box  # noqa: PLC0415
+    from shoal.cli._table_target import private_target  # noqa: PLC0415
+    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.datasets.write_table import check_table_path, write_table  # noqa: PLC0415
+    from shoal.experiments.targets import LOCAL  # noqa: PLC0415
+
+    table = read_table(data, columns=parse_list(columns))
+    mechanism = private_target(
+        target,
+        LOCAL,
+        epsilon=epsilon,
+        bounds=bounds,
+        names=table.names,
+        settings=setting or [],
+        ledger=ledger,
+        seed=seed,
+    )
+    check_table_path(out, table.names)
+    if out.exists() and out.samefile(data):
+        raise ParameterError(f"--out must not replace the records, got {str(out)!r}")
+    with progress_bar("perturbing"):
+        reports = mechanism.fit_transform(table.X)
+    try:
+        write_table(out, table.names, reports)
+    except ParameterError as failure:
+        raise ReleaseError(
+            f"{failure}; the budget was spent all the same, and no report was written"
+        ) from None
+    box = public_box(mechanism.bounds, len(table.names))
+    promises = _promises(mechanism.guarantee_, math.dist(box.low, box.high))
+    if as_json:
+        typer.echo(json.dumps(_plain(target, promises, reports.shape, out)))
+        return
+    # The names of files are the user's: square brackets in them are no markup.
+    screen = Console(markup=False, highlight=False)
+    for words, promise in promises.items():
+        screen.print(f"{words}: {promise}", soft_wrap=True)
+    screen.print(f"\n{len(reports):,} reports: {out.resolve()}", soft_wrap=True)
+
+
+def _promises(guarantee: "Guarantee", diameter: float) -> dict[str, "Guarantee"]:
+    """Say what is promised, and for a metric promise what remains of it over the whole box."""
+    if guarantee.notion != "metric":
+        return {"each report": guarantee}
+    return {"each report": guarantee, "over the whole box": guarantee.to_local(diameter)}
+
+
+def _plain(
+    target: str, promises: dict[str, "Guarantee"], shape: tuple[int, int], out: Path
+) -> dict[str, object]:
+    guarantees = [{**promise.to_dict(), "text": str(promise)} for promise in promises.values()]
+    return {
+        "target": target,
+        "guarantee": guarantees[0],
+        "over_the_whole_box": guarantees[-1],
+        "reports": shape[0],
+        "columns": shape[1],
+        "file": str(out),
+    }

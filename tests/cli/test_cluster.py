@@ -1,0 +1,321 @@
+"""shoal cluster: a release and nothing else; one clear line and nothing spent on bad input."""
+
+import json
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from shoal import plotting
+from shoal.cli.cluster import cluster
+from shoal.datasets import read_table
+from shoal.exceptions import (
+    BudgetExceededError,
+    LedgerFileError,
+    MissingPackageError,
+    ReleaseError,
+    ShoalError,
+)
+from shoal.privacy import Ledger, Release
+
+SENTINEL = "41.73912846"  # a value of a record, in no release
+
+app = typer.Typer()
+app.command()(cluster)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Two clusters of 200 people, their ages and heights, and a word."""
+    rng = np.random.default_rng(0)
+    X = np.repeat([[20.0, 120.0], [70.0, 190.0]], 200, axis=0) + rng.normal(scale=3, size=(400, 2))
+    lines = [f"{age:.8f},{height:.8f},secret{i}" for i, (age, height) in enumerate(X)]
+    lines.append(f"{SENTINEL},{SENTINEL},secret400")
+    path = tmp_path / "people.csv"
+    path.write_text("age,height,name\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def run(data, *arguments, out, columns="age,height", bounds="0:120,50:250"):
+    given = ["--columns", columns, *(["--bounds", bounds] if bounds else [])]
+    return CliRunner().invoke(app, [str(data), *given, *arguments, "--out", str(out)])
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_centres(data, tmp_path):
+    out = tmp_path / "new" / "out"
+    result = run(data, "--epsilon", "2", "--set", "n_clusters=2", out=out)
+    assert result.exit_code == 0, result.output
+    assert names(out) == ["centres.csv", "release.json", "release.png"]
+    release = Release.load(out / "release.json")
+    assert release.guarantee.epsilon == 2.0
+    assert release.guarantee.holds
+    table = read_table(out / "centres.csv")
+    assert table.names == ("age", "height", "noisy_size", "radius")
+    assert (table.X[:, :2] == release.values["centres"]).all()
+    assert (out / "release.png").stat().st_size > 10_000
+    assert str(release.guarantee) in result.stdout
+    assert "may be published" in result.stdout
+    assert "age" in result.stdout
+
+
+@pytest.mark.parametrize("target", ["DPKMeans", "dpwavecluster"])
+def test_no_record_and_no_label_in_the_release(data, tmp_path, target):
+    out = tmp_path / "out"
+    words = ["--target", target, "--labels", str(tmp_path / "labels.csv"), "--seed", "3"]
+    result = run(data, *words, out=out)
+    assert result.exit_code == 0, result.output
+    written = b"".join(path.read_bytes() for path in out.iterdir()) + result.stdout.encode()
+    for word in (SENTINEL, SENTINEL[:7], "secret", "labels_"):
+        assert word.encode() not in written
+    # Labels would be a list of as many numbers as there are records.
+    assert all(
+        np.size(value) != 401
+        for value in Release.load(out / "release.json").values.values()
+        if not isinstance(value, str)
+    )
+    assert not [name for name in names(out) if name.startswith(".")]
+    assert len(read_table(tmp_path / "labels.csv").X) == 401
+    assert "for the curator only: " in result.stdout
+
+
+def test_cells(data, tmp_path):
+    out = tmp_path / "out"
+    words = ["--target", "DPWaveCluster", "--epsilon", "5", "--set", "grid=16", "--seed", "1"]
+    result = run(data, *words, out=out)
+    assert result.exit_code == 0, result.output
+    assert names(out) == ["clusters.csv", "release.json", "release.png"]
+    values = Release.load(out / "release.json").values
+    table = read_table(out / "clusters.csv")
+    assert table.names == ("cells", "age from", "age to", "height from", "height to")
+    assert table.X[:, 0].sum() == len(values["cells"])
+    assert (table.X[:, 1] < table.X[:, 2]).all()
+    assert (table.X[:, [1, 3]] >= values["low"]).all()
+    assert (table.X[:, [2, 4]] <= values["high"]).all()
+    ages = table.X[:, 1:3]
+    assert any(low <= 20 <= high for low, high in ages)
+    assert any(low <= 70 <= high for low, high in ages)
+
+
+@pytest.mark.parametrize(("columns", "bounds"), [("age", "0,120"), ("a,b,c,d", "0,9")])
+def test_other_numbers_of_columns(data, tmp_path, columns, bounds):
+    if columns != "age":
+        data = tmp_path / "wide.parquet"
+        pq.write_table(pa.table({name: [1.0, 2.0] for name in "abcd"}), data)
+    out = tmp_path / "out"
+    result = run(data, "--set", "n_clusters=3", out=out, columns=columns, bounds=bounds)
+    assert result.exit_code == 0, result.output
+    assert read_table(out / "centres.csv").names[:-2] == tuple(columns.split(","))
+    assert (out / "release.png").stat().st_size > 5_000
+
+
+def test_names_that_are_in_the_way(tmp_path):
+    data = tmp_path / "odd.csv"
+    data.write_text("radius,[bold]x,$y$\n1,2,3\n2,3,4\n")
+    out = tmp_path / "out"
+    result = run(data, out=out, columns="radius,[bold]x,$y$", bounds="0,9")
+    assert result.exit_code == 0, result.output
+    assert "[bold]x" in result.stdout
+    found = read_table(out / "centres.csv", columns=["radius", "[bold]x", "$y$", "noisy_size"])
+    assert len(found.X) == 8
+    assert (out / "centres.csv").read_text().startswith("radius,[bold]x,$y$,noisy_size,radius_\n")
+
+
+def test_private_bounds(data, tmp_path):
+    out = tmp_path / "out"
+    result = run(data, "--set", "n_clusters=2", out=out, bounds="private")
+    assert result.exit_code == 0, result.output
+    assert Release.load(out / "release.json").guarantee.epsilon == 1.0
+
+
+def test_json_and_seed(data, tmp_path):
+    words = ["--set", "n_clusters=2", "--seed", "7", "--json"]
+    prints = [json.loads(run(data, *words, out=tmp_path / "out").stdout) for _ in range(2)]
+    assert prints[0] == prints[1]
+    assert "seeded: for tests and experiments only" in prints[0]["guarantee"]["text"]
+    assert prints[0]["may_be_published"] is False
+    assert sorted(round(row["age"], -1) for row in prints[0]["clusters"]) == [20, 70]
+    assert set(prints[0]["clusters"][0]) == {"age", "height", "noisy_size", "radius"}
+    assert prints[0]["labels_for_the_curator_only"] is None
+    plain = run(data, *words[:-1], out=tmp_path / "out").stdout
+    assert "not to be published: " in plain
+    assert "seeded" in (tmp_path / "out" / "release.json").read_text()
+
+
+def test_an_earlier_release_is_replaced_as_a_whole(data, tmp_path):
+    out = tmp_path / "out"
+    run(data, out=out)
+    result = run(data, "--target", "DPWaveCluster", out=out)
+    assert result.exit_code == 0, result.output
+    assert names(out) == ["clusters.csv", "release.json", "release.png"]
+
+
+def test_ledger(data, tmp_path):
+    ledger = Ledger(tmp_path / "people.ledger", epsilon=1.5)
+    words = ["--set", "n_clusters=2", "--ledger", ledger.path]
+    assert run(data, *words, out=tmp_path / "one").exit_code == 0
+    assert ledger.spent.epsilon == 1.0
+    (entry,) = ledger.entries
+    assert entry.purpose.startswith("DPKMeans(2")
+    refused = run(data, *words, "--labels", str(tmp_path / "l.csv"), out=tmp_path / "two" / "deep")
+    assert isinstance(refused.exception, BudgetExceededError)
+    assert "\n" not in str(refused.exception)
+    assert ledger.spent.epsilon == 1.0
+    assert names(tmp_path) == ["one", "people.csv", "people.ledger"]
+
+
+def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
+    out, ledger = tmp_path / "out", Ledger(tmp_path / "people.ledger", epsilon=1.5)
+    assert run(data, "--ledger", ledger.path, out=out).exit_code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert run(data, "--ledger", ledger.path, out=out).exit_code != 0
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--columns", "age,weight"], "must have a column 'weight'"),
+        (["--columns", "age,name"], "column 'name' must hold numbers, got text"),
+        (["--target", "KMeans"], "--target must be one of DPKMeans, DPWaveCluster, got 'KMeans'"),
+        (["--target", "Laplace"], "--target must be one of DPKMeans, DPWaveCluster"),
+        (["--target", "os:path"], "--target must be one of"),
+        (["--epsilon", "0"], "epsilon must be"),
+        (["--epsilon", "nan"], "epsilon must be"),
+        (["--bounds", "5,1"], "bounds must have low < high"),
+        (["--bounds", "0:1"], "bounds must"),
+        (["--bounds", "none.json"], "No such file"),
+        (["--target", "DPWaveCluster", "--bounds", "private"], "bounds must be a pair"),
+        (["--set", "k=3"], "parameters that were given"),
+        (["--set", "n_clusters=0"], "n_clusters must"),
+        (["--set", "n_clusters=many"], "n_clusters must"),
+        (["--set", "method=best"], "method must"),
+        (["--set", "random_state=1"], "must leave random_state to --seed"),
+        (["--set", "ledger=free"], "must leave ledger to --ledger"),
+        (["--ledger", "{folder}/none.ledger"], "make one with `shoal ledger"),
+        (["--ledger", "{folder}"], "Is a directory"),
+        (["--ledger", "{folder}/people.csv"], "is not a ledger"),
+        (["--labels", "{folder}/labels.txt"], "ends in .csv or .parquet"),
+        (["--labels", "{folder}/none/labels.csv"], "can be written"),
+        (["--labels", "{folder}/people.csv"], "must not replace the data"),
+        (["--labels", "{folder}/out/labels.csv"], "outside the release's folder"),
+        (["--out", "{folder}/people.csv"], "--out must be a folder"),
+        (["--out", "{folder}/people.csv/deep"], "--out must be a folder"),
+    ],
+)
+def test_bad_input(data, tmp_path, arguments, text):
+    before = data.read_bytes()
+    ledger = Ledger(tmp_path / "good.ledger", epsilon=9.0)
+    given = [str(data), "--columns", "age,height", "--bounds", "0:120,50:250"]
+    given += ["--ledger", ledger.path, "--out", str(tmp_path / "out")]
+    given += [argument.replace("{folder}", str(tmp_path)) for argument in arguments]
+    result = CliRunner().invoke(app, given)
+    assert isinstance(result.exception, ShoalError), result.output
+    assert text in str(result.exception)
+    assert "\n" not in str(result.exception)
+    assert "secret" not in str(result.exception)
+    assert result.stdout == ""
+    assert names(tmp_path) == ["good.ledger", "people.csv"], "nothing half-written"
+    assert data.read_bytes() == before
+    assert not ledger.entries
+
+
+def test_wrong_file(tmp_path):
+    assert "No such file" in str(run(tmp_path / "none.csv", out=tmp_path / "out").exception)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    result = run(tmp_path / "broken.parquet", out=tmp_path / "out")
+    assert "must be a CSV or Parquet file" in str(result.exception)
+    assert names(tmp_path) == ["broken.parquet"]
+
+
+def test_bounds_are_asked_for(data, tmp_path):
+    result = run(data, out=tmp_path / "out", bounds=None)
+    assert "--bounds LOW,HIGH" in str(result.exception)
+
+
+@pytest.mark.parametrize("name", ["centres.csv", "clusters.csv", "release.png"])
+def test_files_of_others_stay(data, tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    result = run(data, out=tmp_path)
+    assert f"with another {name}" in str(result.exception)
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_data_in_the_folder_of_the_release(data, tmp_path):
+    out = tmp_path / "out"
+    run(data, out=out)
+    result = run(out / "centres.csv", out=out)
+    assert "--out must not replace the data" in str(result.exception)
+
+
+def test_a_disk_that_fails_after_the_spend(data, tmp_path, monkeypatch):
+    def full(self, path):
+        raise ReleaseError("it cannot be written: No space left on device")
+
+    monkeypatch.setattr(Release, "save", full)
+    ledger = Ledger(tmp_path / "people.ledger", epsilon=1.5)
+    result = run(data, "--ledger", ledger.path, out=tmp_path / "out")
+    assert isinstance(result.exception, ReleaseError)
+    assert "No space left on device" in str(result.exception)
+    assert "the budget was spent all the same, and nothing was released" in str(result.exception)
+    assert len(ledger) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_labels_that_fail_after_the_release(data, tmp_path, monkeypatch):
+    folder, out = tmp_path / "private", tmp_path / "out"
+    folder.mkdir()
+    draw = plotting.draw_release
+
+    def remove(*arguments):
+        os.rmdir(folder)  # noqa: PTH106 - between the check and the write
+        return draw(*arguments)
+
+    monkeypatch.setattr(plotting, "draw_release", remove)
+    result = run(data, "--labels", str(folder / "labels.csv"), out=out)
+    assert f"all the same, and the release is in {out}" in str(result.exception)
+    assert names(out) == ["centres.csv", "release.json", "release.png"]
+
+
+def test_without_matplotlib(data, tmp_path, monkeypatch):
+    def missing(*arguments):
+        raise MissingPackageError("matplotlib is not installed: run `pip install 'shoal[plot]'`")
+
+    monkeypatch.setattr(plotting, "draw_release", missing)
+    result = run(data, out=tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "no picture: matplotlib is not installed" in result.stdout
+    assert names(tmp_path / "out") == ["centres.csv", "release.json"]
+
+
+def test_interrupt_leaves_nothing(data, tmp_path, monkeypatch):
+    def interrupt(self, path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Release, "save", interrupt)
+    result = run(data, out=tmp_path / "out")
+    assert result.exit_code not in (0, None)
+    assert names(tmp_path) == ["people.csv"]
+
+
+def test_help_has_an_example():
+    assert "shoal cluster people.csv" in " ".join(
+        CliRunner().invoke(app, ["--help"]).stdout.split()
+    )
+
+
+def test_damaged_ledger(data, tmp_path):
+    path = tmp_path / "people.ledger"
+    Ledger(path, epsilon=1.0)
+    path.write_bytes(path.read_bytes().replace(b'"epsilon":1.0', b'"epsilon":9.0'))
+    result = run(data, "--ledger", str(path), out=tmp_path / "out")
+    assert isinstance(result.exception, LedgerFileError)
+    assert "damaged" in str(result.exception)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,102 @@
+"""shoal ledger: what was spent, what is left, new ledgers, and files that are none."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from shoal.cli.ledger import ledger
+from shoal.exceptions import LedgerFileError, ShoalError
+from shoal.privacy import Ledger, MetricEvent, PureEvent
+
+app = typer.Typer()
+app.command()(ledger)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def path(tmp_path):
+    book = Ledger(tmp_path / "people.ledger", epsilon=3.0, metric_epsilon=2.0)
+    book.spend(PureEvent(epsilon=0.75), purpose="clusters [of] people")
+    book.spend(MetricEvent(epsilon=0.5, unit="km"), purpose="reports")
+    return tmp_path / "people.ledger"
+
+
+def test_prints_itself(path):
+    result = run(path)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{Ledger(path)}\n"
+    assert "clusters [of] people" in result.stdout
+    assert "left for a pure spend: 2.25" in result.stdout
+
+
+def test_json(path):
+    found = json.loads(run(path, "--json").stdout)
+    assert found["limits"]["epsilon"] == 3.0
+    assert found["spent"]["epsilon"] == 0.75
+    assert found["spent_metric"][0]["epsilon"] == 0.5
+    assert found["spent_metric"][0]["unit"] == "km"
+    assert found["left"] == 2.25
+    assert [entry["purpose"] for entry in found["entries"]] == ["clusters [of] people", "reports"]
+
+
+def test_looking_changes_nothing(path):
+    before = path.read_bytes()
+    run(path)
+    run(path, "--json")
+    run(path, "--epsilon", "3", "--metric-epsilon", "2")
+    assert path.read_bytes() == before
+
+
+def test_new_ledger(tmp_path):
+    path = tmp_path / "new.ledger"
+    result = run(path, "--epsilon", "2", "--delta", "1e-6")
+    assert result.exit_code == 0, result.output
+    assert "nothing was spent" in result.stdout
+    assert (Ledger(path).limits.epsilon, Ledger(path).limits.delta) == (2.0, 1e-6)
+    assert run(path, "--epsilon", "2", "--delta", "1e-6").exit_code == 0
+    refused = run(path, "--epsilon", "5", "--delta", "1e-6")
+    assert isinstance(refused.exception, LedgerFileError)
+    assert "another epsilon" in str(refused.exception)
+    assert Ledger(path).limits.epsilon == 2.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["none.ledger"], "make one with `shoal ledger"),
+        (["none.ledger", "--delta", "1e-6"], "--epsilon must be given"),
+        (["none.ledger", "--metric-epsilon", "1"], "--epsilon must be given"),
+        (["none.ledger", "--epsilon", "0"], "epsilon must be a finite number > 0"),
+        (["none.ledger", "--epsilon", "1", "--delta", "1"], "delta must be"),
+        (["no/folder.ledger", "--epsilon", "1"], "No such file"),
+        (["."], "Is a directory"),
+        ([".", "--epsilon", "1"], "Is a directory"),
+        (["text.csv"], "is not a ledger"),
+        (["text.csv", "--epsilon", "1"], "is not a ledger"),
+        (["damaged.ledger"], "is damaged at line 2"),
+        (["empty.ledger"], "is empty"),
+    ],
+)
+def test_bad_input(tmp_path, monkeypatch, path, arguments, text):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "empty.ledger").touch()
+    damaged = path.read_bytes().replace(b"0.75", b"0.25")
+    (tmp_path / "damaged.ledger").write_bytes(damaged)
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    result = run(*arguments)
+    assert isinstance(result.exception, ShoalError), result.output
+    assert text in str(result.exception)
+    assert "\n" not in str(result.exception)
+    assert result.stdout == ""
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_help_has_an_example():
+    words = " ".join(run("--help").stdout.split())
+    assert "shoal ledger people.ledger --epsilon 3" in words

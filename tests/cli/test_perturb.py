@@ -1,0 +1,161 @@
+"""shoal perturb: a report for each record, with its promise; nothing spent on bad input."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from shoal.cli.perturb import perturb
+from shoal.datasets import read_table
+from shoal.exceptions import BudgetExceededError, ReleaseError, ShoalError
+from shoal.experiments.targets import LOCAL
+from shoal.mechanisms import Laplace
+from shoal.privacy import Ledger
+
+BOX = ["--bounds", "-1,1"]
+
+app = typer.Typer()
+app.command()(perturb)
+
+
+@pytest.fixture
+def data(tmp_path):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    lines = [f"{x},{y},secret" for x, y in X.tolist()]
+    path = tmp_path / "places.csv"
+    path.write_text("east,north,name\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def run(data, *arguments, out, columns="east,north"):
+    given = [str(data), "--columns", columns, *BOX, "-o", str(out), *arguments]
+    return CliRunner().invoke(app, given)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_reports(data, tmp_path, ending):
+    out = tmp_path / f"reports.{ending}"
+    result = run(data, "--epsilon", "2", "--seed", "1", out=out)
+    assert result.exit_code == 0, result.output
+    records, reports = read_table(data, columns=["east", "north"]), read_table(out)
+    assert reports.names == records.names
+    assert reports.X.shape == records.X.shape
+    assert not (reports.X == records.X).any()
+    assert b"secret" not in out.read_bytes()
+    # Planar noise of epsilon 2 has a mean length of 2/epsilon; 300 of them, fixed seed.
+    lengths = np.linalg.norm(reports.X - records.X, axis=1)
+    assert lengths.mean() == pytest.approx(1.0, abs=0.2)
+    assert "each report: metric privacy with epsilon = 2 per unit" in result.stdout
+    assert "seeded: for tests and experiments only" in result.stdout
+    assert "over the whole box: local differential privacy with epsilon = 5.65685" in result.stdout
+    assert "300 reports: " in result.stdout
+
+
+def test_parquet_in_and_out(tmp_path):
+    data, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table({"0": [0.5, -0.5], "1": [0.1, 0.2]}), data)
+    result = run(data, "--seed", "4", out=out, columns="0,1")
+    assert result.exit_code == 0, result.output
+    expected = Laplace(1.0, bounds=(-1.0, 1.0), random_state=4).fit_transform(read_table(data).X)
+    assert pq.read_table(out).column_names == ["0", "1"]
+    assert (expected == read_table(out).X).all()
+
+
+def test_names_that_a_csv_file_cannot_hold_are_refused_before_the_spend(tmp_path):
+    data, ledger = tmp_path / "in.parquet", Ledger(tmp_path / "l", epsilon=1.0, metric_epsilon=1.0)
+    pq.write_table(pa.table({"0": [0.5, -0.5], "1": [0.1, 0.2]}), data)
+    result = run(data, "--ledger", ledger.path, out=tmp_path / "out.csv", columns="0,1")
+    assert "names must hold a word in a CSV file" in str(result.exception)
+    assert not ledger.entries
+
+
+@pytest.mark.parametrize("target", [name for name in LOCAL if name != "SphericalLaplace"])
+def test_every_mechanism(data, tmp_path, target):
+    ledger = Ledger(tmp_path / "a.ledger", epsilon=9.0, metric_epsilon=9.0)
+    words = ["--target", target, "--ledger", ledger.path, "--json"]
+    result = run(data, *words, out=tmp_path / "r.csv")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["reports"] == 300
+    assert found["guarantee"]["epsilon"] == 1.0
+    assert found["guarantee"]["seeded"] is False
+    assert len(ledger) == 1, "one spend, however the reports are made"
+    assert np.isfinite(read_table(tmp_path / "r.csv").X).all()
+
+
+def test_spent_budget(data, tmp_path):
+    ledger = Ledger(tmp_path / "a.ledger", epsilon=1.0, metric_epsilon=1.5)
+    assert run(data, "--ledger", ledger.path, out=tmp_path / "one.csv").exit_code == 0
+    refused = run(data, "--ledger", ledger.path, out=tmp_path / "two.csv")
+    assert isinstance(refused.exception, BudgetExceededError)
+    assert names(tmp_path) == ["a.ledger", "one.csv", "places.csv"]
+    assert len(ledger) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--columns", "east,west"], "must have a column 'west'"),
+        (["--columns", "east,name"], "column 'name' must hold numbers, got text"),
+        (["--target", "Noise"], "--target must be one of Duchi, Hybrid"),
+        (["--target", "DPKMeans"], "--target must be one of Duchi, Hybrid"),
+        (["--target", "SphericalLaplace"], "3 columns"),
+        (["--epsilon", "0"], "epsilon must be"),
+        (["--bounds", "1,-1"], "bounds must have low < high"),
+        (["--bounds", "private"], "bounds must be a pair"),
+        (["--set", "k=1"], "parameters that were given"),
+        (["--set", "truncate=often"], "truncate must be"),
+        (["-o", "{folder}/places.csv"], "--out must not replace the records"),
+        (["-o", "{folder}/link.csv"], "--out must not replace the records"),
+        (["-o", "{folder}/reports.txt"], "ends in .csv or .parquet"),
+        (["-o", "{folder}/none/reports.csv"], "can be written"),
+        (["-o", "{folder}/places.csv/r.csv"], "can be written"),
+        (["--ledger", "{folder}/none"], "there is no ledger at"),
+    ],
+)
+def test_bad_input(data, tmp_path, arguments, text):
+    (tmp_path / "link.csv").symlink_to(data)
+    before, ledger = data.read_bytes(), Ledger(tmp_path / "a.ledger", epsilon=9, metric_epsilon=9)
+    given = [argument.replace("{folder}", str(tmp_path)) for argument in arguments]
+    result = run(data, "--ledger", ledger.path, *given, out=tmp_path / "reports.csv")
+    assert isinstance(result.exception, ShoalError), result.output
+    assert text in str(result.exception)
+    assert "\n" not in str(result.exception)
+    assert names(tmp_path) == ["a.ledger", "link.csv", "places.csv"], "nothing half-written"
+    assert data.read_bytes() == before
+    assert not ledger.entries
+
+
+def test_wrong_file_and_missing_output(data, tmp_path):
+    assert "No such file" in str(run(tmp_path / "no.csv", out=tmp_path / "r.csv").exception)
+    refused = CliRunner().invoke(app, [str(data), *BOX])
+    assert refused.exit_code == 2
+    assert "--out" in refused.output
+
+
+def test_a_disk_that_fails_after_the_spend(data, tmp_path, monkeypatch):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    draw = Laplace.fit_transform
+
+    def remove(self, X, y=None):
+        folder.rmdir()  # between the check and the write
+        return draw(self, X)
+
+    monkeypatch.setattr(Laplace, "fit_transform", remove)
+    result = run(data, out=folder / "reports.csv")
+    assert isinstance(result.exception, ReleaseError)
+    assert "the budget was spent all the same, and no report was written" in str(result.exception)
+
+
+def test_help_has_an_example():
+    words = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
+    assert "shoal perturb places.csv -o reports.csv" in words
