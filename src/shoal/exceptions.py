@@ -10,6 +10,7 @@
     ├── GuaranteeError (ValueError)         a promise cannot be converted that way
     ├── UnknownEventError (TypeError)       an event that no accountant understands
     ├── ReleaseError (ValueError)           a release that cannot be written or read
+    ├── CellError                           a cell of an experiment failed; the others are kept
     ├── LedgerError
     │   ├── BudgetExceededError             the spend would pass the limit; nothing was spent
     │   ├── LedgerFileError                 the ledger's file is damaged or disagrees
@@ -22,6 +23,7 @@ value of a record.
 
 __all__ = [
     "BudgetExceededError",
+    "CellError",
     "DataError",
     "DataTypeError",
     "GuaranteeError",
@@ -55,6 +57,10 @@ class DataError(ShoalError, ValueError):
 
 class DataTypeError(DataError, TypeError):
     """The table holds something that is not a number."""
+
+
+class CellError(ShoalError):
+    """A cell of an experiment could not be worked on; what was done before is kept."""
 
 
 class GuaranteeError(ShoalError, ValueError):

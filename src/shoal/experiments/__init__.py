@@ -3,18 +3,27 @@
 from shoal.experiments.attack_report import attack_report
 from shoal.experiments.attack_suite import ATTACKS, AttackRow, AttackSuite, attack_suite
 from shoal.experiments.audit_report import audit_report, draw_promise
+from shoal.experiments.cell import Cell
+from shoal.experiments.choice import Choice
 from shoal.experiments.demo import DemoRow, Example, demo_rows, example
 from shoal.experiments.demo_report import demo_report
 from shoal.experiments.promise_audit import PromiseAudit, audit_promise
+from shoal.experiments.record_store import RecordStore
+from shoal.experiments.run_spec import run_spec
+from shoal.experiments.spec import ExperimentSpec
 from shoal.experiments.targets import build_target, parse_words
 
 __all__ = [
     "ATTACKS",
     "AttackRow",
     "AttackSuite",
+    "Cell",
+    "Choice",
     "DemoRow",
     "Example",
+    "ExperimentSpec",
     "PromiseAudit",
+    "RecordStore",
     "attack_report",
     "attack_suite",
     "audit_promise",
@@ -25,4 +34,5 @@ __all__ = [
     "draw_promise",
     "example",
     "parse_words",
+    "run_spec",
 ]

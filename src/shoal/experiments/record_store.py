@@ -1,0 +1,287 @@
+"""The records of an experiment in a CSV file that survives ``kill -9``.
+
+The first line names the experiment by its fingerprint, the second the columns; then come the
+records (``pandas.read_csv(path, skiprows=1)`` reads them). The first two columns are the store's
+own: the cell, and how many records of it are ``left`` below this one. A cell is there when the line
+with 0 left is there, newline included. All lines of a cell are written at once and synced, so what
+follows the last whole cell was torn off by a crash: opening the store cuts it away.
+"""
+
+import contextlib
+import errno
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from shoal.exceptions import ParameterError
+from shoal.experiments._record_lines import Record, Value, check_record, parse_line, write_line
+from shoal.experiments.spec import ExperimentSpec
+
+try:
+    import fcntl
+except ImportError:  # Windows: there, two runs at once on one store are the user's care
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["RecordStore"]
+
+MAGIC = b"# shoal records 1 "
+OWN = ("cell", "left")
+
+
+class RecordStore:
+    """The records of one experiment in a file, cell by cell; one process at a time.
+
+    Parameters
+    ----------
+    path : path-like
+        A new file, or the store of the same experiment.
+    spec : ExperimentSpec
+        The experiment.
+    inputs : str, default=""
+        What else the records depend on, for instance the SHA-256 of the user's data file.
+
+    Raises
+    ------
+    ParameterError
+        If the file cannot be used, is something else, belongs to another experiment, is open in
+        another process, or is damaged. Nothing in it is touched then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.experiments.choice import Choice
+    >>> spec = ExperimentSpec(
+    ...     name="small", datasets=("heart",), mechanisms=(Choice("Laplace"),), epsilons=(1.0, 2.0)
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with RecordStore(Path(folder) / "records.csv", spec) as store:
+    ...         store.append(spec.cells()[1].key, [{"ami": 0.5}])
+    ...     with RecordStore(Path(folder) / "records.csv", spec) as store:
+    ...         store.records()
+    [{'ami': 0.5}]
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], spec: ExperimentSpec, *, inputs: str = ""
+    ) -> None:
+        self.path = Path(path)
+        self.spec = spec
+        self._order = {cell.key: place for place, cell in enumerate(spec.cells())}
+        self._cells: dict[str, list[Record]] = {}
+        self._columns: list[str] | None = None
+        digest = hashlib.sha256(f"{spec.fingerprint} {inputs}".encode()).hexdigest()
+        self._claim = MAGIC + f"{digest}\n".encode()
+        self._descriptor = self._open()
+        try:
+            self._end = self._start()
+        except BaseException as failure:
+            self.close()
+            if isinstance(failure, OSError):
+                raise self._refused(failure) from None
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other processes have the file; what was read stays readable here."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)  # releases the lock
+            self._descriptor = -1
+
+    @property
+    def done(self) -> frozenset[str]:
+        """Keys of the cells that are there."""
+        return frozenset(self._cells)
+
+    def records(self) -> list[Record]:
+        """List all records in the order of the experiment's cells.
+
+        Returns
+        -------
+        records : list of dict
+            By column.
+        """
+        keys = sorted(self._cells, key=self._order.__getitem__)
+        return [dict(record) for key in keys for record in self._cells[key]]
+
+    def table(self) -> dict[str, list[Value]]:
+        """Give all records as columns, in the order of the experiment's cells.
+
+        Returns
+        -------
+        table : dict of str to list
+            A tidy table: one row for each record.
+        """
+        records = self.records()
+        return {column: [record[column] for record in records] for column in self._columns or []}
+
+    def append(self, key: str, records: Iterable[Mapping[str, Any]]) -> None:
+        """Add the records of a cell: when this returns they are on the disk, all of them.
+
+        Parameters
+        ----------
+        key : str
+            Key of a cell that is not there yet.
+        records : iterable of mapping
+            At least one, all with the same columns: text, numbers, bools or None.
+
+        Raises
+        ------
+        ParameterError
+            If they cannot be stored; the file is as it was before.
+        """
+        if key not in self._order or key in self._cells:
+            why = "one that is there already" if key in self._cells else "another"
+            raise ParameterError(f"key must be of a cell that is not done, got {why}: {key!r}")
+        if self._descriptor < 0:
+            raise ParameterError(f"{self.path} must be open to be written to, and it was closed")
+        checked = [check_record(record) for record in records]
+        if not checked:
+            raise ParameterError(f"records must be at least one, got none for {key!r}")
+        columns = self._columns if self._columns is not None else list(checked[0])
+        for record in checked:
+            if set(record) != set(columns) or set(OWN) & set(columns):
+                raise ParameterError(
+                    f"columns of records must be the same everywhere, without cell and left: "
+                    f"{', '.join(columns)}; got {', '.join(record)} in {key!r}"
+                )
+        lines = [write_line([*OWN, *columns])] if self._columns is None else []
+        for left, record in zip(reversed(range(len(checked))), checked, strict=True):
+            lines.append(write_line([key, left, *(record[column] for column in columns)]))
+        self._write("".join(lines).encode())
+        self._columns = columns
+        self._cells[key] = [{column: record[column] for column in columns} for record in checked]
+
+    def _open(self) -> int:
+        descriptor = -1
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+            descriptor = os.open(self.path, flags, 0o666)
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as failure:
+            if descriptor >= 0:
+                os.close(descriptor)
+            if isinstance(failure, BlockingIOError):
+                raise ParameterError(
+                    f"{self.path} must be used by one process at a time, and another has it open"
+                ) from None
+            raise self._refused(failure) from None
+        return descriptor
+
+    def _start(self) -> int:
+        """Read what is there, claim a new file, cut off a torn tail; return where it ends."""
+        content = self.path.read_bytes()
+        head, newline, body = content.partition(b"\n")
+        if not (content.startswith(MAGIC) or MAGIC.startswith(content)):
+            raise ParameterError(f"{self.path} must be a store of records, and is something else")
+        if newline and head + newline != self._claim:
+            raise ParameterError(
+                f"{self.path} must be new or of the same experiment (spec, inputs, version), and "
+                "is of another: choose another file, or delete it"
+            )
+        if not newline:
+            # Its first line was torn, or never written.
+            os.ftruncate(self._descriptor, 0)
+            self._end = 0
+            self._write(self._claim)
+            return self._end
+        end = len(self._claim) + self._read(body)
+        if end < len(content):
+            os.ftruncate(self._descriptor, end)
+            os.fsync(self._descriptor)
+        return end
+
+    def _read(self, body: bytes) -> int:
+        """Take in the whole cells; return the number of bytes up to the end of the last one."""
+        lines = body.split(b"\n")[:-1]  # what follows the last newline is torn
+        if not lines:
+            return 0
+        header, *lines = lines
+        columns = self._parsed_header(header)
+        place, end = len(header) + 1, 0
+        waiting: list[_Row] = []
+        for line in lines:
+            place += len(line) + 1
+            row = _parsed_row(line, columns)
+            # A crash leaves a piece of the last write: its lines are whole but for the last one.
+            if row is None or not self._follows(row, waiting):
+                raise self._damaged()
+            waiting.append(row)
+            if row.left == 0:
+                self._cells[row.key] = [whole.record for whole in waiting]
+                self._columns = columns
+                waiting, end = [], place
+        return end
+
+    def _parsed_header(self, line: bytes) -> list[str]:
+        try:
+            columns = [str(column) for column in parse_line(line.decode())]
+        except ValueError:
+            raise self._damaged() from None
+        if tuple(columns[: len(OWN)]) != OWN:
+            raise self._damaged()
+        return columns[len(OWN) :]
+
+    def _follows(self, row: "_Row", waiting: "list[_Row]") -> bool:
+        """Tell whether a line is the next of a cell that is not there yet."""
+        if waiting:
+            return (row.key, row.left + 1) == (waiting[-1].key, waiting[-1].left)
+        return row.key in self._order and row.key not in self._cells
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if os.write(self._descriptor, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._descriptor)
+        except BaseException as failure:
+            # If this fails too, the next one who opens the store finds a torn or a whole cell.
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, self._end)
+                os.fsync(self._descriptor)
+            if isinstance(failure, OSError):
+                raise self._refused(failure) from None
+            raise
+        self._end += len(data)
+
+    def _damaged(self) -> ParameterError:
+        return ParameterError(
+            f"{self.path} must hold whole cells, and is damaged: restore it from a copy, or "
+            "delete it"
+        )
+
+    def _refused(self, failure: OSError) -> ParameterError:
+        return ParameterError(
+            f"records must go to a file that can be written, got {str(self.path)!r}: "
+            f"{failure.strerror}"
+        )
+
+
+class _Row(NamedTuple):
+    key: str
+    left: int
+    record: Record
+
+
+def _parsed_row(line: bytes, columns: list[str]) -> _Row | None:
+    try:
+        key, left, *values = parse_line(line.decode())
+        record = dict(zip(columns, values, strict=True))
+    except ValueError:
+        return None
+    if not isinstance(key, str) or type(left) is not int or left < 0:
+        return None
+    return _Row(key, left, record)
