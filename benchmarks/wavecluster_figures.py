@@ -30,17 +30,8 @@ from shoal.papers.wavecluster import (
     load_figure_set,
     mean_measure,
 )
-from shoal.plotting.style import panels
+from shoal.plotting import COLOURS, MARKERS, panels
 
-# Different in lightness as well as in hue, like those of shoal.plotting.style.
-COLOURS = {
-    "thr": "#0b3c5d",
-    "thr-em": "#2a9d8f",
-    "qt": "#e9a23b",
-    "baseline": "#b9b9b9",
-    "oneshot": "#b3202c",
-}
-MARKERS = {"thr": "o", "thr-em": "s", "qt": "^", "baseline": "D", "oneshot": "v"}
 LINES = {"published": (0, (4, 2)), "corrected": "-"}
 WORDS = {"published": "as published", "corrected": "corrected", "oneshot": "ours"}
 

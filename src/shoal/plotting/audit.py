@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.plotting._save import save
 from shoal.plotting.style import COLOURS, panels
 
 __all__ = ["draw_audit"]
@@ -60,7 +61,7 @@ def draw_audit(
         _pair(left, points)
         _event(middle, evidence, sides)
         _bounds(right, searched, measured, claimed, unit)
-        drawing.savefig(path)
+        save(drawing, path)
     return path
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.plotting._save import save
 from shoal.plotting.style import COLOURS, MARKERS, panels
 
 __all__ = ["draw_demo"]
@@ -38,7 +39,7 @@ def draw_demo(example: Any, rows: Sequence[Any], path: Path) -> Path:
         local = f"Local: the server sees reports (ε = {example.metric_epsilon:g} per unit)"
         middle.set_title(local)
         _trade_off(right, rows)
-        drawing.savefig(path)
+        save(drawing, path)
     return path
 
 

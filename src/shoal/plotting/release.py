@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.plotting._save import save
 from shoal.plotting.style import COLOURS, panels
 from shoal.plotting.thresholds import draw_thresholds
 
@@ -46,7 +47,7 @@ def draw_release(release: Any, columns: Sequence[str], path: Path) -> Path | Non
             _places(axes, values, names)
         mark = "" if release.guarantee.holds else " (nothing is promised: not to be published)"
         axes.set_title(f"Released centres and noisy sizes{mark}")
-        drawing.savefig(path)
+        save(drawing, path)
     return path
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.plotting._save import save
 from shoal.plotting.style import panels
 
 __all__ = ["draw_rates"]
@@ -49,7 +50,7 @@ def draw_rates(rows: Sequence[Any], path: Path) -> Path:
         right.set_title("The same, for attackers who must be sure")
         handles, labels = left.get_legend_handles_labels()
         drawing.legend(handles, labels, loc="outside lower center", ncols=3)
-        drawing.savefig(path)
+        save(drawing, path)
     return path
 
 

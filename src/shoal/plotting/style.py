@@ -1,16 +1,84 @@
 """One look for all figures: one colour per model and mechanism, readable in grey."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal._optional import require
 
-__all__ = ["COLOURS", "MARKERS", "panels"]
+__all__ = ["COLOURS", "LOOKS", "MARKERS", "Look", "looks", "panels"]
+
+
+class Look(NamedTuple):
+    """How a group is drawn; its marker, dash and hatch tell it apart in a grey print.
+
+    Parameters
+    ----------
+    colour, marker : str
+        Of matplotlib.
+    dash : str or tuple
+        Line style of matplotlib.
+    hatch : str
+        Of its bars.
+    """
+
+    colour: str
+    marker: str
+    dash: Any
+    hatch: str
+
+
+DASH, DOTS, MIXED, LONG = (0, (4, 2)), (0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2))
+
+# By name in small letters. Those of one source differ in lightness as well as in hue; the markers,
+# dashes and hatches of all that are drawn together differ too.
+LOOKS = {
+    "central": Look("#0b3c5d", "o", "-", ""),
+    "local": Look("#e07a1f", "s", DASH, "//"),
+    # Mechanisms; the names of the sources stand for the same noise.
+    "dpkmeans": Look("#0b3c5d", "o", "-", ""),
+    "dpwavecluster": Look("#5b2a4e", "h", LONG, "||"),
+    "sphericallaplace": Look("#1a5490", "s", DASH, "//"),
+    "nd-laplace": Look("#1a5490", "s", DASH, "//"),
+    "grid-nd-laplace": Look("#38b2a3", "^", MIXED, "\\\\"),
+    "density-nd-laplace": Look("#a9cc3f", "D", DOTS, "xx"),
+    "piecewise": Look("#c1443c", "v", LONG, ".."),
+    "laplace": Look("#6b7280", "P", MIXED, "--"),
+    "planarlaplace": Look("#6a4c93", "X", DASH, "++"),
+    "duchi": Look("#d98cc4", "<", DOTS, "oo"),
+    "hybrid": Look("#d9b310", ">", "-", "///"),
+    "squarewave": Look("#7a4e2d", "p", DOTS, "OO"),
+    # Techniques of WaveCluster.
+    "thr": Look("#0b3c5d", "o", "-", ""),
+    "thr-em": Look("#2a9d8f", "s", DASH, "//"),
+    "qt": Look("#e9a23b", "^", MIXED, "\\\\"),
+    "baseline": Look("#b9b9b9", "D", DOTS, "xx"),
+    "oneshot": Look("#b3202c", "v", LONG, ".."),
+}
 
 # Different in lightness as well as in hue, so that a grey print still tells them apart.
-COLOURS = {"central": "#0b3c5d", "local": "#e07a1f", "records": "#9aa7b4", "reports": "#e9b98a"}
-MARKERS = {"central": "o", "local": "s"}
+COLOURS = {
+    **{name: look.colour for name, look in LOOKS.items()},
+    "records": "#9aa7b4",
+    "reports": "#e9b98a",
+    "remapped": "#7fb8a4",
+}
+MARKERS = {name: look.marker for name, look in LOOKS.items()}
+
+# For names that are not in the table, in this order.
+SPARE = (
+    Look("#1b4965", "o", "-", ""),
+    Look("#e07a1f", "s", DASH, "//"),
+    Look("#2e8b57", "^", MIXED, "\\\\"),
+    Look("#8e5aa8", "D", DOTS, "xx"),
+    Look("#b3261e", "v", LONG, ".."),
+    Look("#56a3d9", "P", DASH, "--"),
+    Look("#b8860b", "X", MIXED, "++"),
+    Look("#3d3d3d", "<", DOTS, "oo"),
+    Look("#e38fb1", ">", "-", "///"),
+    Look("#9a9a9a", "p", LONG, "OO"),
+)
 
 SETTINGS = {
     "axes.spines.top": False,
@@ -19,12 +87,56 @@ SETTINGS = {
     "axes.titlelocation": "left",
     "figure.dpi": 150,
     "font.size": 10,
+    "hatch.linewidth": 0.6,
     "legend.frameon": False,
+    "svg.hashsalt": "shoal",  # the same figure is the same file
 }
 
 
+def looks(names: Iterable[Hashable]) -> dict[Any, Look]:
+    """Give each name its look: that of its mechanism, or a spare one in order of appearance.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of groups; ``"Laplace(window=2)"`` looks like ``"Laplace"``. Where several have the
+        same look, the first has it.
+
+    Returns
+    -------
+    looks : dict of str to Look
+        In the order of the names. All differ for up to thirty names.
+
+    Examples
+    --------
+    >>> chosen = looks(["Piecewise", "mine"])
+    >>> chosen["Piecewise"].colour == looks(["mine", "piecewise"])["piecewise"].colour
+    True
+    >>> chosen["mine"].colour == chosen["Piecewise"].colour
+    False
+    """
+    wanted = list(dict.fromkeys(names))
+    chosen: dict[Any, Look] = {}
+    for name in wanted:
+        look = LOOKS.get(str(name).split("(")[0].strip().lower())
+        if look is not None and look not in chosen.values():
+            chosen[name] = look
+    # After one round of the spare looks, colours come again with other markers and dashes.
+    spare = (
+        Look(SPARE[place].colour, *SPARE[(place + turn) % len(SPARE)][1:])
+        for turn, place in itertools.product(range(len(SPARE)), range(len(SPARE)))
+    )
+    colours = {look.colour for look in chosen.values()}
+    markers = {look.marker for look in chosen.values()}
+    free = [look for look in spare if look.colour not in colours]
+    left = itertools.cycle(sorted(free, key=lambda look: look.marker in markers))
+    return {name: chosen[name] if name in chosen else next(left) for name in wanted}
+
+
 @contextmanager
-def panels(columns: int, *, width: float, height: float) -> Iterator[tuple[Any, Any]]:
+def panels(
+    columns: int, *, width: float, height: float, rows: int = 1, **words: Any
+) -> Iterator[tuple[Any, Any]]:
     """Open a figure in shoal's style, off screen, for as long as the block lasts.
 
     Parameters
@@ -33,15 +145,19 @@ def panels(columns: int, *, width: float, height: float) -> Iterator[tuple[Any, 
         Panels side by side.
     width, height : float
         Inches.
+    rows : int, default=1
+        Panels one above the other.
+    **words
+        More for ``subplots`` of matplotlib, such as ``sharey=True``.
 
     Yields
     ------
     figure, axes
-        Of matplotlib; the style holds inside the block only.
+        Of matplotlib, row after row; the style holds inside the block only.
     """
     matplotlib = require("matplotlib", extra="plot")
     # The object-oriented interface needs no display and leaves the user's own back end alone.
     canvas = require("matplotlib.figure", extra="plot")
     with matplotlib.rc_context(SETTINGS):
         drawing = canvas.Figure(figsize=(width, height), layout="constrained")
-        yield drawing, drawing.subplots(1, columns, squeeze=False)[0]
+        yield drawing, drawing.subplots(rows, columns, squeeze=False, **words).ravel()

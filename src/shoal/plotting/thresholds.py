@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from shoal.exceptions import ParameterError
+from shoal.plotting._save import save
 from shoal.plotting.style import COLOURS, panels
 
 __all__ = ["draw_thresholds"]
@@ -50,7 +51,7 @@ def draw_thresholds(release: Any, path: Path) -> Path:
         if flat:
             _cells(axes[0], band, release.values)
         _curve(axes[-1], band, chosen)
-        drawing.savefig(path)
+        save(drawing, path)
     return path
 
 

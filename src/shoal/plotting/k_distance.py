@@ -1,0 +1,76 @@
+"""Sorted distances to the k-th neighbour, and the radius for DBSCAN that is read from them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal._numbers import readable
+from shoal.exceptions import ParameterError
+from shoal.plotting._layout import words
+from shoal.plotting._save import check_path, save
+from shoal.plotting.style import COLOURS, panels
+
+__all__ = ["draw_k_distance"]
+
+FIRST, SECOND, THIRD = 1, 2, 3
+TEENS = (11, 12, 13)
+
+
+def draw_k_distance(path: Path, choice: Any, *, title: str | None = None) -> Path:
+    """Draw the curve that a radius was read from, with its knee.
+
+    Parameters
+    ----------
+    path : Path
+        PNG, PDF or SVG file to write.
+    choice : object
+        With ``eps``, ``neighbour`` and ``distances`` (sorted from small to large), as
+        :func:`shoal.reports.select_dbscan_eps` returns it.
+    title : str, default=None
+        None = what is shown.
+
+    Returns
+    -------
+    path : Path
+        The file written.
+
+    Raises
+    ------
+    ParameterError
+        If the choice lacks its curve, or the file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from types import SimpleNamespace
+    >>> choice = SimpleNamespace(eps=0.3, neighbour=3, distances=[0.1, 0.2, 0.3, 1.5])
+    >>> draw_k_distance(Path(mkdtemp()) / "eps.svg", choice).name
+    'eps.svg'
+    """
+    check_path(path)
+    for needed in ("eps", "neighbour", "distances"):
+        if not hasattr(choice, needed):
+            raise ParameterError(f"choice must have {needed}, got a {type(choice).__name__}")
+    distances = np.asarray(choice.distances, dtype=np.float64)
+    if distances.ndim != 1 or not len(distances) or (np.diff(distances) < 0).any():
+        raise ParameterError("distances of the choice must be a sorted curve, got something else")
+    below = int((distances <= choice.eps).sum())
+    with panels(1, width=5.8, height=4.2) as (drawing, (axes,)):
+        ranks = np.arange(1, len(distances) + 1)
+        axes.plot(ranks, distances, color=COLOURS["central"], label="distance")
+        eps = f"eps = {readable(choice.eps)} ({below / len(distances):.0%} within)"
+        axes.axhline(choice.eps, color=COLOURS["local"], linestyle="--", linewidth=1.2, label=eps)
+        ring = {"facecolors": "none", "edgecolors": COLOURS["local"], "linewidths": 2.2}
+        axes.scatter([max(below, 1)], [choice.eps], s=130, zorder=3, label="knee", **ring)
+        axes.set(xlabel="reports, sorted (rank)")
+        axes.set_ylabel(f"distance to the {_ordinal(choice.neighbour)} neighbour (records' unit)")
+        axes.set_ylim(bottom=0.0)
+        axes.set_title("Radius for DBSCAN" if title is None else words(title))
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
+        return save(drawing, path)
+
+
+def _ordinal(number: int) -> str:
+    ending = {FIRST: "st", SECOND: "nd", THIRD: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in TEENS else ending}"
