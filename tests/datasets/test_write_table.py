@@ -110,7 +110,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch, failure, 
     def fail(_):
         raise failure
 
-    monkeypatch.setattr(module, "_sync", fail)
+    monkeypatch.setattr("os.fsync", fail)  # the last step before the file gets its name
     expected = ParameterError if isinstance(failure, OSError) else KeyboardInterrupt
     with pytest.raises(expected):
         write_table(path, ["a"], [[2.0]])

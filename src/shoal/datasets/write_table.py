@@ -1,16 +1,15 @@
 """A table of numbers, to a CSV or Parquet file that is there whole or not at all."""
 
-import contextlib
 import csv
 import os
-import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from shoal._optional import require
+from shoal._whole_file import beside, whole_file
 from shoal.datasets.read_table import PARQUET, _is_number
 from shoal.exceptions import ParameterError
 
@@ -62,7 +61,7 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
         )
     writer = _parquet if file.suffix.lower() in PARQUET else _csv
     try:
-        with _complete(file) as part:
+        with whole_file(file) as part:
             writer(part, heads, table)
     except OSError as failure:
         raise _unwritable(file, failure) from None
@@ -91,7 +90,7 @@ def check_table_path(path: str | os.PathLike[str], names: Sequence[str]) -> Path
     try:
         if file.is_dir():
             raise IsADirectoryError(None, "it is a folder")
-        probe = _beside(file)
+        probe = beside(file)
         probe.touch(exist_ok=False)
         probe.unlink()
     except OSError as failure:
@@ -117,29 +116,11 @@ def _known(path: str | os.PathLike[str], names: Sequence[str]) -> Path:
     return file
 
 
-@contextlib.contextmanager
-def _complete(file: Path) -> Iterator[Path]:
-    """Give a name to write to, which becomes the file's once the block has ended well."""
-    part = _beside(file)
-    try:
-        yield part
-        part.replace(file)
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
-def _beside(file: Path) -> Path:
-    # In the same folder: a file can only be renamed at once within one file system.
-    return file.with_name(f".{file.name}.{secrets.token_hex(8)}")
-
-
 def _csv(path: Path, names: Sequence[str], table: Any) -> None:
     with path.open("x", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)
         writer.writerows(table.tolist())  # as the shortest text that reads back the same
-        _sync(file)
 
 
 def _parquet(path: Path, names: Sequence[str], table: Any) -> None:
@@ -148,12 +129,6 @@ def _parquet(path: Path, names: Sequence[str], table: Any) -> None:
     columns = [np.ascontiguousarray(column) for column in table.T]
     with path.open("xb") as file:
         parquet.write_table(arrow.table(columns, names=list(names)), file)
-        _sync(file)
-
-
-def _sync(file: IO[Any]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def _unwritable(file: Path, failure: OSError) -> ParameterError:

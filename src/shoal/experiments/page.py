@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
+from shoal._whole_file import whole_file
 from shoal.exceptions import ParameterError
 
 __all__ = ["Page"]
@@ -135,12 +136,10 @@ class Page:
         ParameterError
             If it cannot be written.
         """
-        part = path.with_name(path.name + ".part")
         try:
-            part.write_text(self.html, encoding="utf-8")
-            part.replace(path)
+            with whole_file(path) as part:
+                part.write_text(self.html, encoding="utf-8")
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise ParameterError(
                 f"the report must go to a file that can be written, got {str(path)!r}: "
                 f"{error.strerror}"

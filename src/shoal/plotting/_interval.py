@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from shoal._statistics import mean_interval
 from shoal.plotting._tidy import Columns
 
 __all__ = ["Interval", "interval"]
@@ -60,6 +60,4 @@ def interval(
         return Interval(mean, *(end if np.isfinite(end) else mean for end in ends))
     if len(values) == 1:
         return Interval(mean, mean, mean)
-    error = float(values.std(ddof=1)) / np.sqrt(len(values))
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
-    return Interval(mean, mean - reach, mean + reach)
+    return Interval(mean, *mean_interval(values, error=1 - CONFIDENCE))

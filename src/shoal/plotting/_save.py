@@ -2,10 +2,10 @@
 
 import io
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from shoal._whole_file import whole_file
 from shoal.exceptions import ParameterError
 
 __all__ = ["check_path", "save"]
@@ -51,10 +51,8 @@ def save(drawing: Any, path: str | os.PathLike[str]) -> Path:
     content = io.BytesIO()
     drawing.savefig(content, format=ending[1:], metadata=METADATA[ending])
     try:
-        with tempfile.TemporaryDirectory(prefix=".shoal-", dir=file.parent) as folder:
-            whole = Path(folder) / file.name
-            whole.write_bytes(content.getvalue())
-            whole.replace(file)
+        with whole_file(file) as part:
+            part.write_bytes(content.getvalue())
     except OSError as failure:
         raise ParameterError(
             f"path must be a file that can be written, got {str(file)!r}: {failure.strerror}"

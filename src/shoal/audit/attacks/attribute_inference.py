@@ -16,6 +16,7 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._numbers import readable
 from shoal._records import validate_records
+from shoal._statistics import mean_interval
 from shoal.audit._detached import detached
 from shoal.audit.attacks._posterior import channel_of, public_table
 from shoal.audit.attacks._posterior_column import (
@@ -27,7 +28,6 @@ from shoal.audit.attacks._posterior_column import (
     released_points,
 )
 from shoal.audit.attacks._shadow_releases_features import released_values
-from shoal.audit.bounds._intervals import mean_interval
 from shoal.exceptions import DataError, ParameterError
 
 __all__ = ["AttributeInference", "infer_attribute"]

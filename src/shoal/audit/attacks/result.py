@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import _numbers
-from shoal.audit.bounds._intervals import clopper_pearson, mean_interval
+from shoal._statistics import mean_interval
+from shoal.audit.bounds._intervals import clopper_pearson
 from shoal.exceptions import ParameterError
 from shoal.metrics import Roc, adversary_advantage, roc
 

@@ -1,10 +1,10 @@
-"""Confidence limits: of a probability (Clopper & Pearson 1934), and of a mean (Student 1908)."""
+"""Exact confidence limits for a probability (Clopper & Pearson, Biometrika 26, 1934)."""
 
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainccinv, betaincinv, stdtrit
+from scipy.special import betainccinv, betaincinv
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -45,33 +45,6 @@ def clopper_pearson(hits: npt.ArrayLike, trials: int, *, error: float) -> Limits
     low = np.where(hit > 0, betaincinv(np.maximum(hit, 1), missed + 1, error), 0.0)
     high = np.where(missed > 0, betainccinv(hit + 1, np.maximum(missed, 1), error), 1.0)
     return Limits(low=low, high=high)
-
-
-def mean_interval(values: npt.ArrayLike, *, error: float) -> tuple[float, float]:
-    """Student's interval of the mean of independent values.
-
-    Parameters
-    ----------
-    values : array-like of float
-        At least two.
-    error : float
-        Probability with which the interval may miss, if the values are about normal.
-
-    Returns
-    -------
-    low, high : float
-
-    Examples
-    --------
-    >>> low, high = mean_interval([0.1, 0.3, 0.2], error=0.05)
-    >>> round(low, 3), round(high, 3)
-    (-0.048, 0.448)
-    """
-    sample = np.asarray(values, dtype=np.float64)
-    spread = float(sample.std(ddof=1)) / len(sample) ** 0.5
-    reach = float(stdtrit(len(sample) - 1, 1.0 - error / 2)) * spread
-    mean = float(sample.mean())
-    return mean - reach, mean + reach
 
 
 def log_ratio_bound(
