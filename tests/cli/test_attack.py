@@ -62,6 +62,22 @@ def test_mechanism(data, tmp_path):
     assert "What does a report say about its record?" in (out / "report.html").read_text("utf-8")
 
 
+def test_a_remap_is_attacked_by_its_mechanism(data, tmp_path):
+    arguments = ["--target", "KdLaplace", "--epsilon", "0.5", "--guess", "age"]
+    result = run(data, *arguments, "--attacks", "yeom", out=tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    words = " ".join(result.stdout.split())
+    assert "he names the record itself for" in words
+    assert "in age on average" in words
+    assert "before the remap, which can only blur them" in words
+
+
+@pytest.mark.parametrize("target", ["Duchi", "Hybrid", "Piecewise", "PlanarLaplace", "SquareWave"])
+def test_every_mechanism(data, tmp_path, target):
+    result = run(data, "--target", target, "--attacks", "yeom", out=tmp_path / "out")
+    assert result.exit_code == 0, result.output
+
+
 def test_json(data, tmp_path):
     result = run(data, "--attacks", "centres", "--json", out=tmp_path / "out")
     found = json.loads(result.stdout)

@@ -21,6 +21,7 @@ from shoal.audit import (
     membership_inference,
     reconstruct,
 )
+from shoal.audit._detached import detached
 from shoal.datasets import Table
 from shoal.exceptions import ParameterError
 from shoal.experiments.promise_audit import promise_of
@@ -169,7 +170,10 @@ def attack_suite(
     guarantee = promise_of(target, table.X.shape[1])
     ceiling = advantage_ceiling(guarantee)
     steps = _Steps(2 * len(chosen) + (not central) + (column is not None), progress)
-    work = _Work(target, table, _numbers.count("runs", runs), n_jobs, random_state)
+    seen = target if central else _channel(target, table.X.shape[1])
+    if seen is not target:
+        notes.append("guesses from reports: before the remap, which can only blur them")
+    work = _Work(seen, table, _numbers.count("runs", runs), n_jobs, random_state)
     rows = []
     for attack in chosen:
         result = steps.done(work.attack(attack, target))
@@ -203,9 +207,12 @@ class _Steps:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """The attacks on one table; target and control are attacked with the same coins."""
+    """The attacks on one table; target and control are attacked with the same coins.
 
-    target: Any
+    ``seen`` is what single reports or releases come from.
+    """
+
+    seen: Any
     table: Table
     runs: int
     n_jobs: int | None
@@ -236,11 +243,11 @@ class _Work:
         )
 
     def reconstruction(self) -> Reconstruction:
-        return reconstruct(self.target, self.some, prior="records", random_state=self.seed)
+        return reconstruct(self.seen, self.some, prior="records", random_state=self.seed)
 
     def attribute(self, column: str) -> AttributeInference:
         found = infer_attribute(
-            self.target,
+            self.seen,
             self.some,
             self.table.names.index(column),
             runs=self.runs,
@@ -268,6 +275,20 @@ def _chosen(attacks: Sequence[str] | None, central: bool) -> tuple[list[str], li
     if not chosen:
         raise ParameterError("attacks must name at least one attack, got none")
     return chosen, notes
+
+
+def _channel(target: Any, columns: int) -> Any:
+    """Give the mechanism whose law is known: a remap works on what its own mechanism reports."""
+    if hasattr(target, "log_density"):
+        return target
+    fitted = detached(target).fit(np.zeros((1, columns)))
+    inner = getattr(fitted, "mechanism_", None)
+    if not hasattr(inner, "log_density"):
+        raise ParameterError(
+            "the target must have log_density, or a mechanism_ that has it, to be attacked by its "
+            f"reports, got {type(target).__name__}"
+        )
+    return clone(inner)
 
 
 def _control(target: Any) -> Any:
