@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 
@@ -12,4 +14,18 @@ def figures(monkeypatch):
         return write(self, *words, **more)
 
     monkeypatch.setattr(figure, "savefig", savefig)
+    return seen
+
+
+@pytest.fixture
+def charts(monkeypatch):
+    """Collect the charts that are written."""
+    module = sys.modules["shoal.plotting.save"]  # the function has the same name
+    seen, content = [], module._content
+
+    def record(chart, ending):
+        seen.append(chart)
+        return content(chart, ending)
+
+    monkeypatch.setattr(module, "_content", record)
     return seen

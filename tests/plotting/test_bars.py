@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from matplotlib.colors import same_color
@@ -50,6 +52,17 @@ def test_names_below_published_and_reference(figures, tmp_path):
     assert [text.get_text() for text in axes.get_xticklabels()] == ["nd-Laplace", "piecewise"]
     assert legend(figures[0]) == ["without privacy", "published"]
     assert axes.get_title("left") == r"\$ and \$"
+
+
+@pytest.mark.parametrize("sets", ["dataset", None])
+def test_versions_of_a_group_differ_in_hatch(sets, figures, tmp_path):
+    rows = [{**row, "version": version} for row in ROWS for version in ("published", "mended")]
+    draw_bars(tmp_path / "a.svg", rows, value="ami", sets=sets, hatch="version")
+    (axes,) = figures[0].axes
+    assert {bar.get_hatch() for bar in axes.patches} == {"", "//"}
+    assert legend(figures[0])[-2:] == ["published", "mended"]
+    spans = sorted((bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches)
+    assert all(end <= start + 1e-9 for (_, end), (start, _) in itertools.pairwise(spans))
 
 
 def test_many_long_names_and_a_logarithmic_axis(figures, tmp_path):

@@ -89,6 +89,23 @@ def test_published_reference_and_without_privacy(figures, tmp_path):
     assert sorted(levels) == [0.8, 0.9]
 
 
+def test_versions_of_a_group_differ_in_dash_and_filling(figures, tmp_path):
+    rows = [
+        {**row, "version": version} for row in ROWS for version in ("as published", "corrected")
+    ]
+    draw_lines(tmp_path / "a.svg", rows, dash="version", **WORDS)
+    first, second, third, fourth = figures[0].axes[0].lines[:4]
+    assert same_color(first.get_color(), second.get_color())
+    assert [line.get_linestyle() for line in (first, second)] == ["-", "--"]
+    assert not same_color(first.get_markerfacecolor(), "white")
+    assert same_color(second.get_markerfacecolor(), "white")
+    assert first.get_marker() == second.get_marker() != third.get_marker()
+    assert same_color(third.get_color(), fourth.get_color())
+    assert legend(figures[0]) == ["nd-Laplace", "piecewise", "as published", "corrected"]
+    with pytest.raises(ParameterError, match="dash must be one of the columns"):
+        draw_lines(tmp_path / "a.svg", ROWS, dash="version", **WORDS)
+
+
 def test_nine_panels_wrap_and_each_column_has_a_label(figures, tmp_path):
     rows = [{**row, "columns": columns} for row in ROWS for columns in range(2, 11)]
     draw_lines(tmp_path / "a.png", rows, panels="columns", **WORDS)
@@ -119,7 +136,7 @@ def test_nine_panels_wrap_and_each_column_has_a_label(figures, tmp_path):
         ({"records": [{**ROWS[0], "epsilon": 0}], "log_x": True}, "log_x must be False where"),
         ({"records": [{**ROWS[0], "ami": 0}], "log_y": True}, "log_y must be False where"),
         ({"records": [{**ROWS[0], "mechanism": []}]}, "'mechanism' must hold names or numbers"),
-        ({"path": "a.bmp"}, "path must end with .png, .svg, .pdf, got 'a.bmp'"),
+        ({"path": "a.bmp"}, "path must end with .png, .svg, .pdf, .html, .json, got 'a.bmp'"),
         ({"path": "none/a.png"}, "path must be a file that can be written.*No such file"),
     ],
 )

@@ -16,7 +16,7 @@ def test_release(columns, tmp_path):
     model = DPKMeans(3, bounds=(-1.0, 1.0), random_state=0)
     model.fit(RNG.uniform(-1.0, 1.0, (200, columns)))
     names = [f"${place} <b>" for place in range(columns)]
-    assert draw_release(model.release_, names, tmp_path / "a.png").stat().st_size > 5_000
+    assert draw_release(tmp_path / "a.png", model.release_, names).stat().st_size > 5_000
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
@@ -49,4 +49,4 @@ def test_rates(ceiling, tmp_path):
     runs = [(RNG.normal(0.5, 1, 60), RNG.normal(0, 1, 60)) for _ in range(3)]
     result = AttackResult.from_runs("loss", runs, threshold=0.2)
     rows = [AttackRow("yeom", result, result, ceiling)] * 4
-    assert draw_rates(rows, tmp_path / "a.svg").stat().st_size > 5_000
+    assert draw_rates(tmp_path / "a.svg", rows).stat().st_size > 5_000

@@ -27,7 +27,7 @@ def test_three_curves_with_their_choices(figures, tmp_path):
     draw_n_clusters(tmp_path / "k.png", choices, title="blobs")
     assert len(figures[0].axes) == 3
     for axes, choice in zip(figures[0].axes, choices, strict=True):
-        np.testing.assert_allclose(axes.lines[0].get_ydata(), choice.scores)
+        np.testing.assert_allclose(axes.lines[1].get_ydata(), choice.scores)
         place = list(choice.candidates).index(choice.n_clusters)
         np.testing.assert_allclose(ring(axes), [choice.n_clusters, choice.scores[place]])
         (text,) = axes.get_legend().get_texts()

@@ -16,21 +16,21 @@ def test_picture_from_a_release_alone(columns, epsilon, tmp_path):
     model = DPWaveCluster(epsilon=epsilon, bounds=(-1.0, 1.0), grid=16)
     release = model.fit(RECORDS[:, :columns]).release_
     again = Release.from_json(release.to_json())  # as a reader gets it
-    path = draw_thresholds(again, tmp_path / "thresholds.png")
+    path = draw_thresholds(tmp_path / "thresholds.png", again)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_nothing_significant(tmp_path):
     model = DPWaveCluster(epsilon=0.01, bounds=(-1.0, 1.0), grid=16, random_state=0)
     release = model.fit(np.zeros((1, 2))).release_
-    assert draw_thresholds(release, tmp_path / "empty.png").exists()
+    assert draw_thresholds(tmp_path / "empty.png", release).exists()
 
 
 def test_sparse_release_is_refused(tmp_path):
     model = DPWaveCluster(bounds=(-1.0, 1.0), grid=64, random_state=0)
     release = model.fit(np.zeros((50, 6))).release_
     with pytest.raises(ParameterError, match="release must hold the whole band"):
-        draw_thresholds(release, tmp_path / "sparse.png")
+        draw_thresholds(tmp_path / "sparse.png", release)
 
 
 def test_clusters_that_are_counted():

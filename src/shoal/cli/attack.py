@@ -79,7 +79,7 @@ def attack(
             random_state=seed,
             progress=update,
         )
-    picture = draw_rates(suite.rows, folder / "rates.png")
+    picture = draw_rates(folder / "rates.png", suite.rows)
     report = attack_report(folder / "report.html", suite, picture=picture)
     if as_json:
         typer.echo(json.dumps(_plain(suite, report)))

@@ -86,7 +86,7 @@ def audit(
             resume=resume,
             progress=update,
         )
-    picture = draw_promise(found, folder / "audit.png")
+    picture = draw_promise(folder / "audit.png", found)
     report = audit_report(folder / "report.html", found, picture=picture)
     if as_json:
         typer.echo(json.dumps(_plain(found, report)))

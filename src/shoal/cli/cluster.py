@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.cli._arguments import parse_list
+from shoal.cli._complete import complete_central, complete_settings
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import MissingPackageError, ParameterError, ReleaseError, ShoalError
 
@@ -28,7 +29,10 @@ MOST_SHOWN = 8  # columns that fit on a screen
 def cluster(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
     *,
-    target: Annotated[str, typer.Option(help="DPKMeans or DPWaveCluster.")] = "DPKMeans",
+    target: Annotated[
+        str,
+        typer.Option(help="DPKMeans or DPWaveCluster.", autocompletion=complete_central),
+    ] = "DPKMeans",
     epsilon: Annotated[
         float | None, typer.Option(help="Budget of this release; 1 if left out.")
     ] = None,
@@ -42,7 +46,11 @@ def cluster(
     columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the target, as name=value."),
+        typer.Option(
+            "--set",
+            help="A parameter of the target, as name=value.",
+            autocompletion=complete_settings,
+        ),
     ] = None,
     ledger: Annotated[
         Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
@@ -138,7 +146,7 @@ def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
     from shoal.plotting import draw_release  # noqa: PLC0415
 
     try:
-        drawn = draw_release(release, names, path)
+        drawn = draw_release(path, release, names)
     except MissingPackageError as missing:
         return [f"no picture: {missing}"]
     return [] if drawn else ["no picture: a sparse grid releases its significant cells only"]

@@ -63,15 +63,15 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Path) -> Path:
     return page.write(path)
 
 
-def draw_promise(audit: PromiseAudit, path: Path) -> Path:
+def draw_promise(path: Path, audit: PromiseAudit) -> Path:
     """Draw the worst pair of an audit, its event, and its bounds.
 
     Parameters
     ----------
+    path : Path
+        File to write: PNG, SVG, PDF, HTML or JSON.
     audit : PromiseAudit
         What was found.
-    path : Path
-        PNG, PDF or SVG file to write.
 
     Returns
     -------

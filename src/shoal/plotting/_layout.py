@@ -4,29 +4,35 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from shoal._numbers import readable
 from shoal.exceptions import ParameterError
+from shoal.plotting.chart import Axis
+from shoal.plotting.marks import Level
+from shoal.plotting.style import FINE
 
 __all__ = [
     "LETTER",
     "Grid",
+    "around",
     "check_ends",
     "check_logarithm",
     "check_reference",
+    "column_names",
     "heading",
     "label",
-    "legend_below",
-    "lowest_panels",
-    "reference_lines",
+    "levels",
+    "logarithmic",
     "shape",
     "words",
 ]
 
 MOST_ACROSS = 4  # panels that are still wide enough beside each other
 LETTER = 0.085  # inches of a letter in a legend
-HANDLE = 0.75  # inches of a line or box before it
+CROWDED = 0.06  # of a logarithmic axis, between two numbers that can both be read
+FEW = 12  # values that are all written below an axis
 
 # Columns of experiments, with what their numbers are in where that is known.
 LABELS = {
@@ -40,6 +46,7 @@ LABELS = {
     "ch": "Calinski-Harabasz index",
     "nicv": "NICV (squared distance a record)",
     "advantage": "advantage of the adversary (0 to 1)",
+    "tpr": "true-positive rate (0 to 1)",
     "cost_ratio": "cost over k-means (ratio)",
     "seconds": "time (seconds)",
     "distance": "distance to the record (records' unit)",
@@ -72,36 +79,19 @@ def heading(column: str, value: Hashable) -> str:
 
 
 def words(value: Hashable) -> str:
-    """Write a name or number without starting a formula."""
+    """Write a name or number for people."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "∞" if value == math.inf else readable(value)
-    return str(value).replace("$", r"\$")
+    return str(value)
 
 
-def lowest_panels(every: Any, used: int, columns: int) -> Any:
-    """Hide the panels that are not used, and return those with nothing below them."""
-    for axes in every[used:]:
-        axes.set_axis_off()
-    lowest = every[max(used - columns, 0) : used]
-    for axes in lowest:
-        axes.tick_params(labelbottom=True)  # which shared axes leave to the last row
-    return lowest
-
-
-def legend_below(drawing: Any, entries: Mapping[str, Any], *, handle: float = HANDLE) -> Any:
-    """Put one legend for all panels below them, in as many columns as fit the width."""
-    if not entries:
-        return None
-    widest = max(len(name) for name in entries) * LETTER + handle
-    fitting = max(1, int(drawing.get_figwidth() // widest))
-    rows = math.ceil(len(entries) / fitting)
-    return drawing.legend(
-        list(entries.values()),
-        list(entries),
-        loc="outside lower center",
-        ncols=math.ceil(len(entries) / rows),
-        handlelength=3.2 * handle / HANDLE,
-    )
+def column_names(columns: Sequence[str] | None, width: int) -> list[str]:
+    """Return the names of columns, with units; None = their numbers."""
+    if columns is None:
+        return [f"column {number} (records' unit)" for number in range(1, width + 1)]
+    if isinstance(columns, str) or len(columns) != width:
+        raise ParameterError(f"columns must be {width} names, got {columns!r}")
+    return [words(name) for name in columns]
 
 
 def check_reference(reference: Any) -> dict[str, float]:
@@ -133,12 +123,35 @@ def check_logarithm(parameter: str, column: str, values: npt.NDArray[Any]) -> No
         )
 
 
-def reference_lines(axes: Any, reference: Mapping[str, float]) -> dict[str, Any]:
-    """Draw horizontal lines in greys and with dashes of their own; return them by name."""
-    dashes: Sequence[Any] = (":", (0, (6, 2, 1, 2)), (0, (3, 3)))
-    return {
-        name: axes.axhline(
-            at, color="0.25", linewidth=1.0, linestyle=dashes[place % len(dashes)], zorder=1
-        )
+def around(values: npt.NDArray[np.float64], margin: float) -> tuple[float, float]:
+    """Give ends of an axis that leave a share free at both sides of what it holds."""
+    if not len(values):
+        return -1.0, 1.0
+    low, high = float(np.min(values)), float(np.max(values))
+    room = margin * (high - low) if high > low else 0.5
+    return low - room, high + room
+
+
+def levels(reference: Mapping[str, float]) -> tuple[Level, ...]:
+    """Draw horizontal lines in grey and with dashes of their own."""
+    dashes = (FINE, (6.0, 2.0, 1.0, 2.0), (3.0, 3.0))
+    return tuple(
+        Level(at=at, name=name, dash=dashes[place % len(dashes)])
         for place, (name, at) in enumerate(reference.items())
-    }
+    )
+
+
+def logarithmic(label: str, values: npt.NDArray[np.float64]) -> Axis:
+    """Give an axis with a number at each of the values, if they are few, but none too near."""
+    marks = np.unique(values[np.isfinite(values)])
+    if not 0 < len(marks) <= FEW:
+        return Axis(label=label, log=True)
+    places = np.log(marks) / max(float(np.log(marks[-1] / marks[0])), 1e-9)
+    shown: list[str] = []
+    last = -math.inf
+    for mark, place in zip(marks.tolist(), places.tolist(), strict=True):
+        fits = place - last >= CROWDED
+        shown.append(words(mark) if fits else "")
+        last = place if fits else last
+    ticks = tuple(marks.tolist())
+    return Axis(label=label, log=True, ticks=ticks, names=tuple(shown), small=True)

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.plotting._save import save
-from shoal.plotting.style import COLOURS, panels
+from shoal.plotting._layout import around
+from shoal.plotting.chart import Axis, Chart, Panel
+from shoal.plotting.marks import Bars, Level, Mark, Points, Texts
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import COLOURS, DASH, RED
 
 __all__ = ["draw_audit"]
 
@@ -17,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 BINS = 40
 MOST_BARS = 10  # of the search; the rest showed less
-FIRST, SECOND, CLAIM = COLOURS["reports"], COLOURS["central"], "#b3261e"
+FIRST, SECOND = COLOURS["reports"], COLOURS["central"]
 
 
 def draw_audit(
@@ -36,7 +39,7 @@ def draw_audit(
     Parameters
     ----------
     path : Path
-        PNG, PDF or SVG file to write.
+        File to write: PNG, SVG, PDF, HTML or JSON.
     points : mapping of str to ndarray of shape (n, d)
         Two sets of points, by what they are called; the second is what matters.
     sides : tuple of str
@@ -57,65 +60,120 @@ def draw_audit(
     path : Path
         The file written.
     """
-    with panels(3, width=14.5, height=4.6) as (drawing, (left, middle, right)):
-        _pair(left, points)
-        _event(middle, evidence, sides)
-        _bounds(right, searched, measured, claimed, unit)
-        save(drawing, path)
-    return path
+    check_path(path)
+    chart = Chart(
+        panels=(
+            _pair(points),
+            _event(evidence, sides),
+            _bounds(searched, measured, claimed, unit),
+        ),
+        columns=3,
+        width=14.5,
+        height=5.4,
+        legend="panels",
+    )
+    return save(chart, path)
 
 
-def _pair(axes: Any, points: Mapping[str, Floats]) -> None:
+def _pair(points: Mapping[str, Floats]) -> Panel:
     """Show the first two columns; a single column lies on a line."""
 
     def plane(points: Floats) -> Floats:
         return points[:, :2] if points.shape[1] > 1 else np.column_stack([points, 0 * points])
 
     (name, first), (name_of_second, second) = points.items()
-    axes.scatter(*plane(first).T, s=60, color=FIRST, edgecolors="0.4", alpha=0.7, label=name)
-    axes.scatter(*plane(second).T, s=140, marker="X", color=SECOND, label=name_of_second)
-    axes.set_title("The worst pair found")
-    axes.set(xlabel="column 1 (records' unit)", ylabel="column 2 (records' unit)")
-    if first.shape[1] == 1:
-        axes.set(ylabel="", yticks=[])
-    axes.margins(0.25)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+    flat = first.shape[1] == 1
+    first, second = plane(first), plane(second)
+    across, up = (around(np.append(first[:, at], second[:, at]), 0.25) for at in (0, 1))
+    return Panel(
+        marks=(
+            Points(at=first, colour=FIRST, name=name, area=60.0, edge="#666666", alpha=0.7),
+            Points(at=second, colour=SECOND, marker="X", area=140.0, name=name_of_second),
+        ),
+        x=Axis(label="column 1 (records' unit)", limits=across),
+        y=Axis(ticks=(), limits=up) if flat else Axis(label="column 2 (records' unit)", limits=up),
+        title="The worst pair found",
+    )
 
 
-def _event(axes: Any, evidence: Any, sides: tuple[str, str]) -> None:
-    axes.set_title("The event that tells it apart")
+def _event(evidence: Any, sides: tuple[str, str]) -> Panel:
+    title = "The event that tells it apart"
     if evidence is None:
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, "no event tells the two apart", ha="center", va="center")
-        return
+        side = Axis(limits=(0.0, 1.0))
+        words = ("no event tells the two apart",)
+        text = Texts(at=np.array([[0.5, 0.5]]), words=words, size=10.0)
+        return Panel(marks=(text,), x=side, y=side, title=title, frame="none")
     # Single values far out would squeeze the rest into one bar.
     both = np.concatenate([evidence.first, evidence.second])
     finite = both[np.isfinite(both)]
     low, high = np.quantile(finite, [0.005, 0.995]) if finite.size else (0.0, 1.0)
     edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
-    for values, colour, side in zip(
+    marks: list[Mark] = []
+    for values, colour, side_name in zip(
         (evidence.first, evidence.second), (FIRST, SECOND), sides, strict=True
     ):
         inside = np.clip(np.nan_to_num(values, neginf=low, posinf=high), edges[0], edges[-1])
-        weights = np.full(len(inside), 1 / len(inside))
-        axes.hist(inside, edges, weights=weights, color=colour, alpha=0.65, label=side)
-    axes.axvline(evidence.threshold, color=CLAIM, linestyle="--", linewidth=1.2, label="cut")
-    axes.set(xlabel=textwrap.fill(evidence.score, 44), ylabel="share of releases")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3)
+        marks.append(
+            Bars(
+                places=(edges[:-1] + edges[1:]) / 2,
+                lengths=np.histogram(inside, edges)[0] / len(inside),
+                name=side_name,
+                colour=colour,
+                thick=float(edges[1] - edges[0]),
+                alpha=0.65,
+            )
+        )
+    return Panel(
+        marks=(
+            *marks,
+            Level(
+                at=float(evidence.threshold),
+                upright=True,
+                colour=RED,
+                dash=DASH,
+                width=1.2,
+                name="cut",
+            ),
+        ),
+        x=Axis(label=textwrap.fill(evidence.score, 44)),
+        y=Axis(label="share of releases", limits=(0.0, None)),
+        title=title,
+    )
 
 
 def _bounds(
-    axes: Any, searched: Mapping[str, float], measured: float, claimed: float | None, unit: str
-) -> None:
+    searched: Mapping[str, float], measured: float, claimed: float | None, unit: str
+) -> Panel:
     ranked = sorted(searched.items(), key=lambda item: item[1])[-MOST_BARS:]
-    names = [textwrap.fill(name, 30) for name, _ in ranked]
-    values = [max(value, 0.0) for _, value in ranked]
-    places = np.arange(len(names))
-    axes.barh(places, values, color=FIRST, label="estimate of the search")
-    axes.barh([len(names)], [measured], color=SECOND, label="lower bound, worst pair")
-    axes.set_yticks([*places, len(names)], [*names, "bound"], fontsize=8)
+    names = (*(textwrap.fill(name, 30) for name, _ in ranked), "bound")
+    lengths = np.array([max(value, 0.0) for _, value in ranked])
+    places = np.arange(float(len(names)))
+    bar: dict[str, Any] = {"thick": 0.8, "lying": True}
+    marks: list[Mark] = [
+        Bars(
+            places=places[-1:],
+            colour=SECOND,
+            lengths=np.array([measured]),
+            name="lower bound, worst pair",
+            **bar,
+        )
+    ]
+    if ranked:
+        marks.append(
+            Bars(
+                places=places[:-1],
+                colour=FIRST,
+                lengths=lengths,
+                name="estimate of the search",
+                notes=names[:-1],
+                **bar,
+            )
+        )
     if claimed is not None:
-        axes.axvline(claimed, color=CLAIM, linewidth=1.5, label="claim")
-    axes.set(xlabel=f"epsilon{unit}")
-    axes.set_title("Measured beside claimed")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.14), ncols=3, fontsize=8)
+        marks.append(Level(at=float(claimed), upright=True, colour=RED, width=1.5, name="claim"))
+    return Panel(
+        marks=tuple(marks),
+        x=Axis(label=f"epsilon{unit}", limits=(0.0, None)),
+        y=Axis(ticks=tuple(places.tolist()), names=names, small=True),
+        title="Measured beside claimed",
+    )

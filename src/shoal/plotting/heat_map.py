@@ -8,20 +8,20 @@ import numpy.typing as npt
 
 from shoal._numbers import readable
 from shoal.exceptions import ParameterError
-from shoal.plotting._layout import LETTER, heading, label, lowest_panels, shape, words
-from shoal.plotting._save import check_path, save
+from shoal.plotting._layout import LETTER, heading, label, shape, words
 from shoal.plotting._tidy import Columns, distinct, finite, read_columns
-from shoal.plotting.style import panels as open_panels
+from shoal.plotting.chart import Axis, Chart, Panel
+from shoal.plotting.marks import Cells, Scale
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import GROWING
 
 __all__ = ["draw_heat_map"]
 
 Floats = npt.NDArray[np.float64]
 
-COLOUR_MAP = "cividis"  # its lightness grows with the value, so that it can be read in grey
 CELL_WIDTH, CELL_HEIGHT = 0.5, 0.32  # inches, enough for a number
 WIDEST = 15.0  # inches
 SMALL = 10.0  # numbers below it have two digits after the point
-DARK = 0.5  # of the scale; numbers are white below it
 
 
 def draw_heat_map(
@@ -43,7 +43,7 @@ def draw_heat_map(
     Parameters
     ----------
     path : Path
-        PNG, PDF or SVG file to write.
+        File to write: PNG, SVG, PDF, HTML or JSON.
     records : list of dict, dict of columns, or data frame
         One row a measurement; those of one cell are averaged. A cell without a finite number stays
         white.
@@ -91,33 +91,52 @@ def draw_heat_map(
         )
         for part in parts
     ]
-    lowest, highest = _limits(limits, tables)
+    scale = Scale(GROWING, _limits(limits, tables), label=label(value, value_label))
     wide = CELL_WIDTH * len(acrosses) + 0.5
     across = shape(len(parts), most=int(min(max(WIDEST // wide, 1), 4)))
-    names = max(len(words(down)) for down in downs)
-    width = across.columns * wide + LETTER * names + 1.5
+    letters = max(len(words(down)) for down in downs)
+    width = across.columns * wide + LETTER * letters + 1.5
     height = across.rows * (CELL_HEIGHT * len(downs) + 0.8) + 0.7
-    size = {"width": max(width, 4.2), "height": max(height, 2.6)}
-    with open_panels(across.columns, rows=across.rows, sharex=True, sharey=True, **size) as (
-        drawing,
-        every,
-    ):
-        for axes, part, table in zip(every, parts, tables, strict=False):
-            shown = axes.imshow(
-                table, cmap=COLOUR_MAP, vmin=lowest, vmax=highest, aspect="auto", origin="upper"
+    chart = Chart(
+        panels=tuple(
+            Panel(
+                marks=(_cells(table, downs, acrosses, scale),),
+                x=_axis(label(columns, column_label), acrosses),
+                y=_axis(label(rows, row_label), downs, down=True),
+                title="" if panels is None else heading(panels, part),
+                frame="ticks",
             )
-            _numbers_in(axes, table, lowest, highest)
-            _frame(axes, downs, acrosses)
-            if panels is not None:
-                axes.set_title(heading(panels, part))
-        for axes in lowest_panels(every, len(parts), across.columns):
-            axes.set_xlabel(label(columns, column_label))
-        for axes in every[:: across.columns]:
-            axes.set_ylabel(label(rows, row_label))
-        drawing.colorbar(shown, ax=list(every), label=label(value, value_label), pad=0.02)
-        if title is not None:
-            drawing.suptitle(words(title), fontsize="large", x=0.02, ha="left")
-        return save(drawing, path)
+            for part, table in zip(parts, tables, strict=True)
+        ),
+        columns=across.columns,
+        width=max(width, 4.2),
+        height=max(height, 2.6),
+        title=words(title) if title is not None else "",
+        shared=True,
+    )
+    return save(chart, path)
+
+
+def _cells(table: Floats, downs: list[Any], acrosses: list[Any], scale: Scale) -> Cells:
+    written = np.full(table.shape, "", dtype=object)
+    notes = written.copy()
+    for (row, column), mean in np.ndenumerate(table):
+        if np.isfinite(mean):
+            written[row, column] = _short(mean)
+            place = f"{words(downs[row])} / {words(acrosses[column])}"
+            notes[row, column] = f"{place}\n{scale.label}: {mean:.4g}"
+    ends = (-0.5, len(acrosses) - 0.5), (-0.5, len(downs) - 0.5)
+    return Cells(values=table, x=ends[0], y=ends[1], scale=scale, words=written, notes=notes)
+
+
+def _axis(name: str, values: list[Any], *, down: bool = False) -> Axis:
+    ends = (-0.5, len(values) - 0.5)
+    return Axis(
+        label=name,
+        ticks=tuple(map(float, range(len(values)))),
+        names=tuple(words(value) for value in values),
+        limits=ends[::-1] if down else ends,
+    )
 
 
 def _means(
@@ -149,21 +168,6 @@ def _limits(limits: Any, tables: list[Floats]) -> tuple[float, float]:
     if not (np.isfinite([lowest, highest]).all() and lowest < highest):
         raise ParameterError(f"limits must be finite with low < high, got {limits!r}")
     return lowest, highest
-
-
-def _numbers_in(axes: Any, table: Floats, lowest: float, highest: float) -> None:
-    for (row, column), mean in np.ndenumerate(table):
-        if np.isfinite(mean):
-            dark = (mean - lowest) / (highest - lowest) < DARK
-            colour = "white" if dark else "black"
-            axes.text(column, row, _short(mean), ha="center", va="center", color=colour, fontsize=8)
-
-
-def _frame(axes: Any, downs: list[Any], acrosses: list[Any]) -> None:
-    axes.set_xticks(range(len(acrosses)), [words(across) for across in acrosses])
-    axes.set_yticks(range(len(downs)), [words(down) for down in downs])
-    axes.tick_params(length=0, labelsize=9)
-    axes.spines[:].set_visible(False)
 
 
 def _short(mean: float) -> str:

@@ -8,8 +8,10 @@ import numpy as np
 from shoal._numbers import readable
 from shoal.exceptions import ParameterError
 from shoal.plotting._layout import words
-from shoal.plotting._save import check_path, save
-from shoal.plotting.style import COLOURS, panels
+from shoal.plotting.chart import Axis, Chart, Panel
+from shoal.plotting.marks import Level, Line, Points
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import COLOURS, DASH
 
 __all__ = ["draw_k_distance"]
 
@@ -23,7 +25,7 @@ def draw_k_distance(path: Path, choice: Any, *, title: str | None = None) -> Pat
     Parameters
     ----------
     path : Path
-        PNG, PDF or SVG file to write.
+        File to write: PNG, SVG, PDF, HTML or JSON.
     choice : object
         With ``eps``, ``neighbour`` and ``distances`` (sorted from small to large), as
         :func:`shoal.reports.select_dbscan_eps` returns it.
@@ -56,19 +58,28 @@ def draw_k_distance(path: Path, choice: Any, *, title: str | None = None) -> Pat
     if distances.ndim != 1 or not len(distances) or (np.diff(distances) < 0).any():
         raise ParameterError("distances of the choice must be a sorted curve, got something else")
     below = int((distances <= choice.eps).sum())
-    with panels(1, width=5.8, height=4.2) as (drawing, (axes,)):
-        ranks = np.arange(1, len(distances) + 1)
-        axes.plot(ranks, distances, color=COLOURS["central"], label="distance")
-        eps = f"eps = {readable(choice.eps)} ({below / len(distances):.0%} within)"
-        axes.axhline(choice.eps, color=COLOURS["local"], linestyle="--", linewidth=1.2, label=eps)
-        ring = {"facecolors": "none", "edgecolors": COLOURS["local"], "linewidths": 2.2}
-        axes.scatter([max(below, 1)], [choice.eps], s=130, zorder=3, label="knee", **ring)
-        axes.set(xlabel="reports, sorted (rank)")
-        axes.set_ylabel(f"distance to the {_ordinal(choice.neighbour)} neighbour (records' unit)")
-        axes.set_ylim(bottom=0.0)
-        axes.set_title("Radius for DBSCAN" if title is None else words(title))
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
-        return save(drawing, path)
+    eps = f"eps = {readable(choice.eps)} ({below / len(distances):.0%} within)"
+    orange = COLOURS["local"]
+    knee = np.array([[max(below, 1), choice.eps]], dtype=np.float64)
+    panel = Panel(
+        marks=(
+            Line(
+                x=np.arange(1.0, len(distances) + 1),
+                y=distances,
+                colour=COLOURS["central"],
+                name="distance",
+            ),
+            Level(at=float(choice.eps), colour=orange, dash=DASH, width=1.2, name=eps),
+            Points(at=knee, colour=orange, area=130.0, hollow=True, edge_width=2.2, name="knee"),
+        ),
+        x=Axis(label="reports, sorted (rank)"),
+        y=Axis(
+            label=f"distance to the {_ordinal(choice.neighbour)} neighbour (records' unit)",
+            limits=(0.0, None),
+        ),
+        title="Radius for DBSCAN" if title is None else words(title),
+    )
+    return save(Chart(panels=(panel,), width=5.8, height=4.4), path)
 
 
 def _ordinal(number: int) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal._numbers import readable
 from shoal.plotting._interval import interval
 from shoal.plotting._layout import (
     check_ends,
@@ -14,22 +15,34 @@ from shoal.plotting._layout import (
     check_reference,
     heading,
     label,
-    legend_below,
-    lowest_panels,
-    reference_lines,
+    levels,
+    logarithmic,
     shape,
     words,
 )
-from shoal.plotting._save import check_path, save
 from shoal.plotting._tidy import Columns, distinct, finite, read_columns
-from shoal.plotting.style import Look, looks
-from shoal.plotting.style import panels as open_panels
+from shoal.plotting.chart import Axis, Chart, Panel
+from shoal.plotting.marks import Band, Level, Line, Mark, Points
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import DARK_GREY, DASH, DOTS, FULL, MIXED, SPARSE, Look, looks
 
 __all__ = ["draw_lines"]
 
-LARGE = 75  # area of a published marker: ours fits inside
-CROWDED = 0.06  # of a logarithmic axis, between two numbers that can both be read
-FEW = 12  # values of x that are all written below the axis
+LARGE = 75.0  # area of a published marker: ours fits inside
+DASHES = (FULL, DASH, DOTS, MIXED)  # of the values of the column dash
+NOTHING = np.empty(0)
+
+
+class _Names(NamedTuple):
+    """Columns by what they are for."""
+
+    x: str
+    y: str
+    group: str
+    dash: str | None
+    low: str | None
+    high: str | None
+    published: str | None
 
 
 def draw_lines(
@@ -39,6 +52,7 @@ def draw_lines(
     x: str,
     y: str,
     group: str = "mechanism",
+    dash: str | None = None,
     panels: str | None = None,
     low: str | None = None,
     high: str | None = None,
@@ -55,7 +69,7 @@ def draw_lines(
     Parameters
     ----------
     path : Path
-        PNG, PDF or SVG file to write.
+        File to write: PNG, SVG, PDF, HTML or JSON.
     records : list of dict, dict of columns, or data frame
         One row a measurement; rows of one group, panel and x are repeats. Rows without a finite
         ``y`` are left out. Rows with infinite ``x`` (epsilon without privacy) become a level line.
@@ -63,6 +77,9 @@ def draw_lines(
         Columns of numbers.
     group : str, default="mechanism"
         Column with one curve a value, each in the colour of its mechanism.
+    dash : str, default=None
+        Column that tells curves of one group apart, such as the version: the first value has full
+        lines and filled markers, the others broken lines and hollow ones.
     panels : str, default=None
         Column with one panel a value; all share their axes. None = one panel.
     low, high : str, default=None
@@ -102,7 +119,7 @@ def draw_lines(
     check_ends(low, high)
     rows = read_columns(
         records,
-        keys={"group": group, "panels": panels},
+        keys={"group": group, "dash": dash, "panels": panels},
         numbers={"x": x, "y": y, "low": low, "high": high, "published": published},
     )
     rows = _shown(rows, x, y, published)
@@ -110,40 +127,36 @@ def draw_lines(
         check_logarithm("log_x", x, rows[x])
     if log_y:
         check_logarithm("log_y", y, rows[y])
-    lines = check_reference(reference)
+    references = levels(check_reference(reference))
+    names = _Names(x, y, group, dash, low, high, published)
     parts = distinct(rows[panels]) if panels else [None]
-    style = looks(distinct(rows[group]))
     across = shape(len(parts))
-    size = {"width": max(3.3 * across.columns, 5.6), "height": 3.0 * across.rows + 1.1}
-    with open_panels(across.columns, rows=across.rows, sharex=True, sharey=True, **size) as (
-        drawing,
-        every,
-    ):
-        entries: dict[str, Any] = {}
-        for axes, part in zip(every, parts, strict=False):
-            inside = np.full(len(rows[x]), True) if panels is None else rows[panels] == part
-            for name, look in style.items():
-                some = inside & (rows[group] == name)
-                curve = _curve(axes, rows, some, look, x=x, y=y, low=low, high=high)
-                if curve is not None:
-                    entries.setdefault(words(name), curve)
-                _level(axes, rows, some, look, x=x, y=y)
-                if published is not None:
-                    _published(axes, rows, some, look, x=x, published=published)
-            for name, line in reference_lines(axes, lines).items():
-                entries.setdefault(name, line)
-            if panels is not None:
-                axes.set_title(heading(panels, part))
-        _axis(every, rows[x], log_x, log_y)
-        for axes in lowest_panels(every, len(parts), across.columns):
-            axes.set_xlabel(label(x, x_label))
-        for axes in every[:: across.columns]:
-            axes.set_ylabel(label(y, y_label))
-        if title is not None:
-            drawing.suptitle(words(title), fontsize="large", x=0.02, ha="left")
-        entries |= _grey_entries(every[0], rows, x, published)
-        legend_below(drawing, entries)
-        return save(drawing, path)
+    every = np.full(len(rows[x]), True)
+    x_name = label(x, x_label)
+    x_axis = logarithmic(x_name, rows[x]) if log_x else Axis(label=x_name)
+    y_axis = Axis(label=label(y, y_label), log=log_y)
+    chart = Chart(
+        panels=tuple(
+            Panel(
+                marks=(
+                    *_marks(rows, every if panels is None else rows[panels] == part, names),
+                    *references,
+                ),
+                x=x_axis,
+                y=y_axis,
+                title="" if panels is None else heading(panels, part),
+                grid=True,
+            )
+            for part in parts
+        ),
+        columns=across.columns,
+        width=max(3.3 * across.columns, 5.6),
+        height=3.0 * across.rows + 1.1,
+        title=words(title) if title is not None else "",
+        shared=True,
+        key=_key(rows, names),
+    )
+    return save(chart, path)
 
 
 def _shown(rows: Columns, x: str, y: str, published: str | None) -> Columns:
@@ -156,85 +169,133 @@ def _shown(rows: Columns, x: str, y: str, published: str | None) -> Columns:
     return {name: values[some] for name, values in rows.items()}
 
 
+def _marks(rows: Columns, inside: npt.NDArray[np.bool_], names: _Names) -> list[Mark]:
+    """Give what a panel holds: bands behind all curves, published values in front."""
+    bands: list[Mark] = []
+    curves: list[Mark] = []
+    spots: list[Mark] = []
+    versions = distinct(rows[names.dash]) if names.dash else [None]
+    for name, look in looks(distinct(rows[names.group])).items():
+        some = inside & (rows[names.group] == name)
+        for place, version in enumerate(versions):
+            this = some if names.dash is None else some & (rows[names.dash] == version)
+            worn = look if names.dash is None else look._replace(dash=DASHES[place % len(DASHES)])
+            says = words(name) if names.dash is None else f"{words(name)}, {words(version)}"
+            found = _curve(rows, this, worn, names, hollow=place > 0, says=says)
+            bands += found[:-1]
+            curves += [*found[-1:], *_without(rows, this, look, names, says=says)]
+        spots += _published(rows, some, look, names)
+    return bands + curves + spots
+
+
 def _curve(
-    axes: Any,
     rows: Columns,
     some: npt.NDArray[np.bool_],
     look: Look,
+    names: _Names,
     *,
-    x: str,
-    y: str,
-    low: str | None,
-    high: str | None,
-) -> Any:
-    measured = some & np.isfinite(rows[x]) & np.isfinite(rows[y])
+    hollow: bool,
+    says: str,
+) -> list[Mark]:
+    """Give the curve of a group, after its band if it has one."""
+    measured = some & np.isfinite(rows[names.x]) & np.isfinite(rows[names.y])
     if not measured.any():
-        return None
-    at = np.unique(rows[x][measured])
-    found = [interval(rows, measured & (rows[x] == one), value=y, low=low, high=high) for one in at]
+        return []
+    at = np.unique(rows[names.x][measured])
+    found = [
+        interval(
+            rows, measured & (rows[names.x] == one), value=names.y, low=names.low, high=names.high
+        )
+        for one in at
+    ]
     mean, lower, upper = np.array(found).T
-    if (upper > lower).any():
-        axes.fill_between(at, lower, upper, color=look.colour, alpha=0.18, linewidth=0)
-    (line,) = axes.plot(
-        at, mean, color=look.colour, linestyle=look.dash, marker=look.marker, markersize=4.5
+    name = words(rows[names.group][measured][0])
+    wide = bool((upper > lower).any())
+    band = Band(x=at, low=lower, high=upper, colour=look.colour, name=name, listed=False)
+    curve = Line(
+        x=at,
+        y=mean,
+        colour=look.colour,
+        dash=look.dash,
+        marker=look.marker,
+        hollow=hollow,
+        name=name,
+        says=says,
+        notes=tuple(f"{readable(a)} to {readable(b)}" for _, a, b in found) if wide else (),
     )
-    return line
+    return [band, curve] if wide else [curve]
 
 
-def _level(
-    axes: Any, rows: Columns, some: npt.NDArray[np.bool_], look: Look, *, x: str, y: str
-) -> None:
-    without = some & np.isposinf(rows[x]) & np.isfinite(rows[y])
-    if without.any():
-        axes.axhline(rows[y][without].mean(), color=look.colour, linestyle=(0, (1, 3)), linewidth=1)
+def _without(
+    rows: Columns, some: npt.NDArray[np.bool_], look: Look, names: _Names, *, says: str
+) -> list[Mark]:
+    without = some & np.isposinf(rows[names.x]) & np.isfinite(rows[names.y])
+    if not without.any():
+        return []
+    return [
+        Level(
+            at=float(rows[names.y][without].mean()),
+            colour=look.colour,
+            dash=SPARSE,
+            name=words(rows[names.group][without][0]),
+            listed=False,
+            says=says,
+        )
+    ]
 
 
-def _published(
-    axes: Any, rows: Columns, some: npt.NDArray[np.bool_], look: Look, *, x: str, published: str
-) -> None:
-    printed = some & np.isfinite(rows[x]) & np.isfinite(rows[published])
+def _published(rows: Columns, some: npt.NDArray[np.bool_], look: Look, names: _Names) -> list[Mark]:
+    if names.published is None:
+        return []
+    printed = some & np.isfinite(rows[names.x]) & np.isfinite(rows[names.published])
+    if not printed.any():
+        return []
     # Repeats hold the same published value: one marker is enough.
-    spots = np.unique(np.column_stack([rows[x][printed], rows[published][printed]]), axis=0)
-    if len(spots):
-        hollow = {"facecolors": "none", "edgecolors": look.colour, "linewidths": 1.2}
-        axes.scatter(*spots.T, s=LARGE, marker=look.marker, zorder=3, **hollow)
+    spots = np.column_stack([rows[names.x][printed], rows[names.published][printed]])
+    name = words(rows[names.group][printed][0])
+    return [
+        Points(
+            at=np.unique(spots, axis=0),
+            colour=look.colour,
+            marker=look.marker,
+            area=LARGE,
+            hollow=True,
+            edge_width=1.2,
+            name=name,
+            listed=False,
+            says=f"{name}, published",
+        )
+    ]
 
 
-def _grey_entries(axes: Any, rows: Columns, x: str, published: str | None) -> dict[str, Any]:
-    """Explain what every colour has: hollow markers and level lines."""
-    entries: dict[str, Any] = {}
-    if published is not None:
-        hollow = {"facecolors": "none", "edgecolors": "0.3", "linewidths": 1.2}
-        entries["published"] = axes.scatter([], [], s=LARGE, marker="o", **hollow)
-    if np.isposinf(rows[x]).any():
-        name = "without privacy" if x == "epsilon" else f"{words(x)} = ∞"
-        (entries[name],) = axes.plot([], [], color="0.3", linestyle=(0, (1, 3)), linewidth=1)
-    return entries
-
-
-def _axis(every: Any, at: npt.NDArray[Any], log_x: bool, log_y: bool) -> None:
-    marks = np.unique(at[np.isfinite(at)])
-    for axes in every:
-        axes.grid(axis="y", color="0.92", linewidth=0.8)
-        axes.set_axisbelow(True)
-        if log_y:
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter("{x:g}")
-        if log_x:
-            axes.set_xscale("log")
-            axes.xaxis.set_major_formatter("{x:g}")
-            if 0 < len(marks) <= FEW:
-                axes.set_xticks(marks, _apart(marks), fontsize=8)
-                axes.xaxis.minorticks_off()
-
-
-def _apart(marks: npt.NDArray[np.float64]) -> list[str]:
-    """Write numbers below a logarithmic axis, but none too near to the one before."""
-    places = np.log(marks) / max(float(np.log(marks[-1] / marks[0])), 1e-9)
-    shown: list[str] = []
-    last = -np.inf
-    for mark, place in zip(marks, places, strict=True):
-        fits = place - last >= CROWDED
-        shown.append(words(float(mark)) if fits else "")
-        last = place if fits else last
-    return shown
+def _key(rows: Columns, names: _Names) -> tuple[Mark, ...]:
+    """Explain what every colour has: broken lines, hollow markers and level lines."""
+    key: list[Mark] = []
+    if names.dash is not None:
+        for place, version in enumerate(distinct(rows[names.dash])):
+            key.append(
+                Line(
+                    x=NOTHING,
+                    y=NOTHING,
+                    colour=DARK_GREY,
+                    dash=DASHES[place % len(DASHES)],
+                    marker="o",
+                    hollow=place > 0,
+                    name=words(version),
+                )
+            )
+    if names.published is not None:
+        key.append(
+            Points(
+                at=np.empty((0, 2)),
+                colour=DARK_GREY,
+                area=LARGE,
+                hollow=True,
+                edge_width=1.2,
+                name="published",
+            )
+        )
+    if np.isposinf(rows[names.x]).any():
+        name = "without privacy" if names.x == "epsilon" else f"{words(names.x)} = ∞"
+        key.append(Line(x=NOTHING, y=NOTHING, colour=DARK_GREY, dash=SPARSE, width=1.0, name=name))
+    return tuple(key)

@@ -8,8 +8,10 @@ import numpy as np
 
 from shoal.exceptions import ParameterError
 from shoal.plotting._layout import words
-from shoal.plotting._save import check_path, save
-from shoal.plotting.style import COLOURS, panels
+from shoal.plotting.chart import Axis, Chart, Panel
+from shoal.plotting.marks import Level, Line, Points, Texts
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import COLOURS, FINE, GREY
 
 __all__ = ["draw_n_clusters"]
 
@@ -27,7 +29,7 @@ def draw_n_clusters(path: Path, choices: Any, *, title: str | None = None) -> Pa
     Parameters
     ----------
     path : Path
-        PNG, PDF or SVG file to write.
+        File to write: PNG, SVG, PDF, HTML or JSON.
     choices : sequence, or a single one
         Each with ``method``, ``n_clusters``, ``candidates`` and ``scores``, as
         :func:`shoal.reports.select_n_clusters` returns them.
@@ -60,12 +62,15 @@ def draw_n_clusters(path: Path, choices: Any, *, title: str | None = None) -> Pa
         raise ParameterError("choices must hold at least one choice, got none")
     for choice in several:
         _check(choice)
-    with panels(len(several), width=4.0 * len(several), height=3.7) as (drawing, every):
-        for axes, choice in zip(every, several, strict=True):
-            _panel(axes, choice)
-        if title is not None:
-            drawing.suptitle(words(title), fontsize="large", x=0.02, ha="left")
-        return save(drawing, path)
+    chart = Chart(
+        panels=tuple(_panel(choice) for choice in several),
+        columns=len(several),
+        width=4.0 * len(several),
+        height=3.7,
+        title=words(title) if title is not None else "",
+        legend="panels",
+    )
+    return save(chart, path)
 
 
 def _check(choice: Any) -> None:
@@ -79,23 +84,33 @@ def _check(choice: Any) -> None:
         )
 
 
-def _panel(axes: Any, choice: Any) -> None:
+def _panel(choice: Any) -> Panel:
     heading, name = SCORES.get(choice.method, (words(choice.method), "score"))
-    axes.set_title(heading)
     if len(choice.candidates) == 0:  # too few reports for any candidate
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, f"nothing to compare: k = {choice.n_clusters}", ha="center")
-        return
-    tried = np.asarray(choice.candidates)
+        nothing = (f"nothing to compare: k = {choice.n_clusters}",)
+        text = Texts(at=np.array([[0.5, 0.5]]), words=nothing, size=10.0)
+        side = Axis(limits=(0.0, 1.0))
+        return Panel(marks=(text,), x=side, y=side, title=heading, frame="none")
+    tried = np.asarray(choice.candidates, dtype=np.float64)
     scores = np.asarray(choice.scores, dtype=np.float64)
-    axes.plot(tried, scores, color=COLOURS["central"], marker="o", markersize=4.5)
     at = tried == choice.n_clusters
-    words_of_choice = f"chosen: k = {choice.n_clusters}"
-    axes.axvline(choice.n_clusters, color="0.6", linestyle=":", linewidth=1.2, zorder=1)
-    ring = {"facecolors": "none", "edgecolors": COLOURS["local"], "linewidths": 2.2}
-    axes.scatter(tried[at], scores[at], s=130, label=words_of_choice, zorder=3, **ring)
-    axes.set(xlabel="number of clusters k", ylabel=name)
-    axes.margins(x=0.06, y=0.1)
-    if len(tried) <= FEW:
-        axes.set_xticks(tried)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    return Panel(
+        marks=(
+            Level(at=float(choice.n_clusters), upright=True, colour=GREY, dash=FINE, width=1.2),
+            Line(x=tried, y=scores, colour=COLOURS["central"], marker="o", says=words(name)),
+            Points(
+                at=np.column_stack([tried[at], scores[at]]),
+                colour=COLOURS["local"],
+                name=f"chosen: k = {choice.n_clusters}",
+                area=130.0,
+                hollow=True,
+                edge_width=2.2,
+            ),
+        ),
+        x=Axis(
+            label="number of clusters k",
+            ticks=tuple(tried.tolist()) if len(tried) <= FEW else None,
+        ),
+        y=Axis(label=name),
+        title=heading,
+    )

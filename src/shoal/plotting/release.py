@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.plotting._save import save
-from shoal.plotting.style import COLOURS, panels
+from shoal._numbers import readable
+from shoal.plotting._layout import around
+from shoal.plotting.chart import Axis, Chart, Panel
+from shoal.plotting.marks import Line, Mark, Points, Texts
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import COLOURS, DASH, GREY
 from shoal.plotting.thresholds import draw_thresholds
 
 __all__ = ["draw_release"]
@@ -18,17 +22,17 @@ MOST_NAMES = 16  # columns whose names still fit below a picture
 SHORT = 24  # letters of a name
 
 
-def draw_release(release: Any, columns: Sequence[str], path: Path) -> Path | None:
+def draw_release(path: Path, release: Any, columns: Sequence[str]) -> Path | None:
     """Draw what was released, and the public box around it.
 
     Parameters
     ----------
+    path : Path
+        File to write: PNG, SVG, PDF, HTML or JSON.
     release : Release
         Of a DPKMeans or a DPWaveCluster.
     columns : sequence of str
         Names of the columns.
-    path : Path
-        PNG, PDF or SVG file to write.
 
     Returns
     -------
@@ -36,74 +40,97 @@ def draw_release(release: Any, columns: Sequence[str], path: Path) -> Path | Non
         The file written; None where the release has nothing that can be drawn (the significant
         cells of a sparse grid).
     """
+    check_path(path)
     values = release.values
     if "centres" not in values:
-        return draw_thresholds(release, path) if "band" in values else None
+        return draw_thresholds(path, release) if "band" in values else None
     names = [_short(name) for name in columns]
-    with panels(1, width=6.4, height=4.8) as (drawing, (axes,)):
-        if len(names) > 2:
-            _profiles(axes, values, names)
-        else:
-            _places(axes, values, names)
-        mark = "" if release.guarantee.holds else " (nothing is promised: not to be published)"
-        axes.set_title(f"Released centres and noisy sizes{mark}")
-        save(drawing, path)
-    return path
+    mark = "" if release.guarantee.holds else " (nothing is promised: not to be published)"
+    title = f"Released centres and noisy sizes{mark}"
+    panel = (_profiles if len(names) > 2 else _places)(values, names, title)
+    return save(Chart(panels=(panel,), width=6.4, height=4.8), path)
 
 
-def _places(axes: Any, values: Any, names: Sequence[str]) -> None:
+def _places(values: Any, names: Sequence[str], title: str) -> Panel:
     """Show centres of one column on a line, of two in the plane."""
 
     def plane(points: Any) -> Any:
         return points if points.shape[1] == 2 else np.column_stack([points, np.zeros(len(points))])
 
     low, high = plane(np.stack([values["low"], values["high"]]))
-    centres = plane(values["centres"])
-    axes.scatter(
-        *centres.T, s=_areas(values["sizes"]), color=COLOURS["central"], alpha=0.55, linewidths=0
-    )
-    for number, centre in enumerate(centres):
-        axes.annotate(str(number), centre, ha="center", va="center", fontsize=8)
+    centres = plane(np.asarray(values["centres"], dtype=np.float64))
+    numbers = tuple(map(str, range(len(centres))))
     (left, bottom), (right, top) = low, high
-    axes.plot(
-        [left, right, right, left, left],
-        [bottom, bottom, top, top, bottom],
-        color="0.6",
-        linewidth=1,
-        linestyle="--",
-        label="box",
+    flat = len(names) == 1
+    up = Axis(ticks=(), limits=(-1.0, 1.0)) if flat else _axis(names[1], centres, low, high, 1)
+    return Panel(
+        marks=(
+            Line(
+                x=np.array([left, right, right, left, left], dtype=np.float64),
+                y=np.array([bottom, bottom, top, top, bottom], dtype=np.float64),
+                colour=GREY,
+                dash=DASH,
+                width=1.0,
+                name="box",
+            ),
+            Points(
+                at=centres,
+                colour=COLOURS["central"],
+                area=_areas(values["sizes"]),
+                alpha=0.55,
+                says="centre",
+                notes=_notes(values["sizes"]),
+            ),
+            Texts(at=centres, words=numbers),
+        ),
+        x=_axis(names[0], centres, low, high, 0),
+        y=up,
+        title=title,
     )
-    axes.set(xlabel=f"{names[0]} (records' unit)")
-    if len(names) == 2:
-        axes.set(ylabel=f"{names[1]} (records' unit)")
-    else:
-        axes.set(ylabel="", yticks=[])
-    axes.margins(0.08)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13))
 
 
-def _profiles(axes: Any, values: Any, names: Sequence[str]) -> None:
+def _axis(name: str, centres: Any, low: Any, high: Any, column: int) -> Axis:
+    ends = around(np.array([*centres[:, column], low[column], high[column]]), 0.08)
+    return Axis(label=f"{name} (records' unit)", limits=ends)
+
+
+def _profiles(values: Any, names: Sequence[str], title: str) -> Panel:
     """Show each centre as a line over the columns, each of which runs over its side of the box."""
     heights = (values["centres"] - values["low"]) / (values["high"] - values["low"])
     widths = 0.8 + 4.0 * np.sqrt(_areas(values["sizes"]) / LARGEST)
-    places = np.arange(len(names))
-    for number, (height, width) in enumerate(zip(heights, widths, strict=True)):
-        axes.plot(
-            places, height, color=COLOURS["central"], alpha=0.5, linewidth=width, marker="o", ms=3
+    places = np.arange(float(len(names)))
+    notes = _notes(values["sizes"])
+    lines: list[Mark] = [
+        Line(
+            x=places,
+            y=height,
+            colour=COLOURS["central"],
+            alpha=0.5,
+            width=float(width),
+            marker="o",
+            size=3.0,
+            says=note,
+            notes=tuple(names),
         )
-        axes.annotate(
-            str(number),
-            (places[-1], height[-1]),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
-    if len(names) <= MOST_NAMES:
-        axes.set_xticks(places, names, rotation=30, ha="right")
-    else:
-        axes.set(xlabel="column")
-    axes.set(ylabel="place in the box (0 = low, 1 = high)", ylim=(-0.02, 1.02))
+        for height, width, note in zip(heights, widths, notes, strict=True)
+    ]
+    last = np.column_stack([np.full(len(heights), places[-1]), heights[:, -1]])
+    lines.append(Texts(at=last, words=tuple(map(str, range(len(heights)))), beside="right"))
+    few = len(names) <= MOST_NAMES
+    return Panel(
+        marks=tuple(lines),
+        x=Axis(ticks=tuple(places.tolist()), names=tuple(names), slant=True)
+        if few
+        else Axis(label="column"),
+        y=Axis(label="place in the box (0 = low, 1 = high)", limits=(-0.02, 1.02)),
+        title=title,
+    )
+
+
+def _notes(sizes: Any) -> tuple[str, ...]:
+    return tuple(
+        f"cluster {number}, noisy size {readable(float(size))}" for number, size in enumerate(sizes)
+    )
 
 
 def _areas(sizes: Any) -> Any:
@@ -111,5 +138,4 @@ def _areas(sizes: Any) -> Any:
 
 
 def _short(name: str) -> str:
-    cut = name if len(name) <= SHORT else name[: SHORT - 1] + "…"
-    return cut.replace("$", r"\$")  # which would start a formula
+    return name if len(name) <= SHORT else name[: SHORT - 1] + "…"

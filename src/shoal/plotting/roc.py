@@ -1,85 +1,107 @@
-"""Share of members found against share of others accused, for several attacks."""
+"""Receiver operating characteristics: what attacks find against whom they accuse wrongly."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from shoal.plotting._save import save
-from shoal.plotting.style import panels
+from shoal._numbers import non_negative, readable
+from shoal.exceptions import ParameterError
+from shoal.plotting._layout import words
+from shoal.plotting._rate_panels import on_panel, rate_panels, ruled_out
+from shoal.plotting.chart import Chart
+from shoal.plotting.marks import Line, Mark
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import looks
 
-__all__ = ["draw_rates"]
+__all__ = ["draw_roc"]
 
-# Dark to light, and each with a dash of its own, so that a grey print tells them apart.
-LINES = (
-    ("#0b3c5d", "-"),
-    ("#e07a1f", "--"),
-    ("#2e8b57", "-."),
-    ("#8e5aa8", ":"),
-)
-LEAST = 1e-3  # of the logarithmic panel
+Floats = npt.NDArray[np.float64]
 
 
-def draw_rates(rows: Sequence[Any], path: Path) -> Path:
-    """Draw the rates of attacks, plain and with logarithmic axes.
+def draw_roc(
+    path: Path,
+    curves: Mapping[str, Any],
+    *,
+    epsilon: float | None = None,
+    title: str | None = None,
+) -> Path:
+    """Draw curves of attacks, plain and with logarithmic axes, and what a promise rules out.
 
     Parameters
     ----------
-    rows : sequence
-        Each with ``result``, ``control`` and ``ceiling``; the first two with ``attack``, ``roc``,
-        ``tpr`` and ``fpr``.
     path : Path
-        PNG, PDF or SVG file to write.
+        File to write: PNG, SVG, PDF, HTML or JSON.
+    curves : mapping of str to (fpr, tpr), or to an object with ``fpr`` and ``tpr``
+        Shares of others accused and of members found, by name; as
+        :class:`shoal.audit.Roc` holds them.
+    epsilon : float, default=None
+        Of a pure promise: the area above ``min(e^eps fpr, 1 - e^-eps (1 - fpr))`` is grey.
+    title : str, default=None
+        Of the whole figure.
 
     Returns
     -------
     path : Path
         The file written.
+
+    Raises
+    ------
+    ParameterError
+        If a curve is not two lists of shares of one length, or the file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> curve = [0.0, 0.1, 1.0], [0.0, 0.4, 1.0]
+    >>> draw_roc(Path(mkdtemp()) / "roc.svg", {"yeom": curve}, epsilon=1.0).name
+    'roc.svg'
     """
-    with panels(2, width=11.0, height=5.0) as (drawing, (left, right)):
-        for axes in (left, right):
-            _ceiling(axes, rows)
-            for row, (colour, dash) in zip(rows, LINES, strict=False):
-                _curve(axes, row, colour, dash)
-            axes.plot([0, 1], [0, 1], color="0.6", linewidth=1, label="guessing")
-            axes.set(xlabel="share of others accused", ylabel="share of members found")
-        left.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        left.set_title("Dots: where the attacker decides")
-        right.set(xscale="log", yscale="log", xlim=(LEAST, 1), ylim=(LEAST, 1), aspect="equal")
-        right.set_title("The same, for attackers who must be sure")
-        handles, labels = left.get_legend_handles_labels()
-        drawing.legend(handles, labels, loc="outside lower center", ncols=3)
-        save(drawing, path)
-    return path
-
-
-def _curve(axes: Any, row: Any, colour: str, dash: str) -> None:
-    for found, width, alpha, words in (
-        (row.result, 2.0, 1.0, row.result.attack),
-        (row.control, 1.2, 0.45, f"{row.result.attack}, without privacy"),
-    ):
-        curve = found.roc
+    check_path(path)
+    if not isinstance(curves, Mapping) or not curves:
+        kind = type(curves).__name__
+        raise ParameterError(f"curves must be a dict of at least one curve, got {kind}")
+    marks: list[Mark] = []
+    if epsilon is not None:
+        promised = non_negative("epsilon", epsilon)
+        # Beyond float64 nothing is ruled out that could be seen.
+        ratio = math.exp(min(promised, 700.0))
+        marks.append(ruled_out(ratio, name=f"ruled out by ε = {readable(promised)}"))
+    for (name, curve), look in zip(curves.items(), looks(curves).values(), strict=True):
+        fpr, tpr = _shares(name, curve)
         # Steps, not lines between cuts: rates in between can only be had by tossing a coin.
-        axes.step(
-            np.maximum(curve.fpr, LEAST / 10),
-            np.maximum(curve.tpr, LEAST / 10),
-            where="post",
-            color=colour,
-            linestyle=dash,
-            linewidth=width,
-            alpha=alpha,
-            label=words,
+        marks.append(
+            Line(
+                x=on_panel(fpr),
+                y=on_panel(tpr),
+                name=words(name),
+                colour=look.colour,
+                dash=look.dash,
+                width=2.0,
+                step=True,
+            )
         )
-    axes.plot([row.result.fpr], [row.result.tpr], "o", color=colour, markersize=7)
+    panels = rate_panels(marks, titles=("All attackers", "Those who must be sure"))
+    heading = words(title) if title is not None else ""
+    return save(Chart(panels=panels, columns=2, width=11.0, height=5.2, title=heading), path)
 
 
-def _ceiling(axes: Any, rows: Sequence[Any]) -> None:
-    ceilings = [row.ceiling for row in rows if row.ceiling is not None]
-    if not ceilings:
-        return
-    at = np.geomspace(LEAST / 10, 1, 200)
-    # The largest advantage c of a pure promise is (e^epsilon - 1)/(e^epsilon + 1).
-    ratio = (1 + ceilings[0]) / (1 - ceilings[0]) if ceilings[0] < 1 else np.inf
-    bound = np.minimum.reduce([np.ones_like(at), ratio * at, 1 - (1 - at) / ratio])
-    axes.fill_between(at, bound, 1, color="0.9", linewidth=0, label="ruled out for the release")
+def _shares(name: str, curve: Any) -> tuple[Floats, Floats]:
+    given = (curve.fpr, curve.tpr) if hasattr(curve, "fpr") and hasattr(curve, "tpr") else curve
+    try:
+        fpr, tpr = (np.asarray(shares, dtype=np.float64) for shares in given)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"curves must be pairs (fpr, tpr) of numbers, got a {type(curve).__name__} for {name!r}"
+        ) from None
+    if fpr.ndim != 1 or fpr.shape != tpr.shape or not len(fpr):
+        raise ParameterError(
+            f"curves must have as many fpr as tpr, got shapes {fpr.shape} and {tpr.shape} "
+            f"for {name!r}"
+        )
+    if not all(((shares >= 0) & (shares <= 1)).all() for shares in (fpr, tpr)):
+        raise ParameterError(f"curves must hold shares from 0 to 1, got others for {name!r}")
+    return fpr, tpr

@@ -9,9 +9,12 @@ import numpy.typing as npt
 
 from shoal._records import validate_records
 from shoal.exceptions import ParameterError
-from shoal.plotting._layout import legend_below, lowest_panels, shape, words
-from shoal.plotting._save import check_path, save
-from shoal.plotting.style import COLOURS, SPARE, Look, panels
+from shoal.plotting._clusters import MOST_NAMED, cluster_look, cluster_name
+from shoal.plotting._layout import column_names, shape, words
+from shoal.plotting.chart import Axis, Chart, Panel
+from shoal.plotting.marks import Mark, Points
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import COLOURS
 
 __all__ = ["draw_scatter"]
 
@@ -20,8 +23,6 @@ Floats = npt.NDArray[np.float64]
 SHOWN = 3000  # points of a set: more only makes it darker
 FAR = 0.01  # share of a set at either end that may lie outside the axes
 MARGIN = 0.08
-MOST_NAMED = 20  # clusters in the legend
-NOISE = -1  # label of points in no cluster
 FLAT, SOLID = 2, 3  # columns that can be drawn
 
 
@@ -39,7 +40,7 @@ def draw_scatter(
     Parameters
     ----------
     path : Path
-        PNG, PDF or SVG file to write.
+        File to write: PNG, SVG, PDF, HTML or JSON.
     sets : mapping of str to array-like of shape (n, 2) or (n, 3)
         Points by name, such as "records", "reports" and "remapped", which have colours of their
         own; one panel a set, with at most 3,000 points, evenly taken. Axes hold the middle 98 % of
@@ -79,36 +80,41 @@ def draw_scatter(
     width = next(iter(tables.values())).shape[1]
     marks = _labels(labels, tables)
     middles = _centres(centres, tables, width)
-    names = _names(columns, width)
+    names = column_names(columns, width)
     low, high = _limits([*tables.values(), *middles.values()], len(tables))
-    clusters = sorted(set().union(*(np.unique(found).tolist() for found in marks.values())))
-    styles = {cluster: _look(cluster) for cluster in clusters}
     flat = width == FLAT
     across = shape(len(tables), most=4 if flat else 2)
     side = 3.9 if flat else 4.6
-    size = {"width": max(side * across.columns, 4.8), "height": side * across.rows + 0.6}
-    solid: dict[str, Any] = {} if flat else {"subplot_kw": {"projection": "3d"}}
-    with panels(across.columns, rows=across.rows, **size, **solid) as (drawing, every):
-        entries: dict[str, Any] = {}
-        for axes, (name, points) in zip(every, tables.items(), strict=False):
-            rows = np.unique(np.linspace(0, len(points) - 1, min(SHOWN, len(points))).astype(int))
-            inside = rows[((points[rows] >= low) & (points[rows] <= high)).all(axis=1)]
-            if name in marks:
-                _clusters(axes, points[inside], marks[name][inside], styles, entries)
-            else:
-                colour = COLOURS.get(name.lower(), COLOURS["records"])
-                _dots(axes, points[inside], Look(colour, "o", "-", ""))
-            if name in middles:
-                entries["centres"] = _crosses(axes, middles[name])
-            beyond = len(rows) - len(inside)
-            more = f" ({beyond} of {len(rows)} outside)" if beyond else ""
-            axes.set_title(words(name) + more, loc="left")
-            _frame(axes, low, high, names)
-        lowest_panels(every, len(tables), across.columns)
-        if title is not None:
-            drawing.suptitle(words(title), fontsize="large", x=0.02, ha="left")
-        _legend(drawing, entries)
-        return save(drawing, path)
+    axes = [
+        Axis(label=name, limits=(float(start), float(end)))
+        for name, start, end in zip(names, low, high, strict=True)
+    ]
+    clusters = sorted(set().union(*(np.unique(found).tolist() for found in marks.values())))
+    drawn: list[Panel] = []
+    for name, points in tables.items():
+        rows = np.unique(np.linspace(0, len(points) - 1, min(SHOWN, len(points))).astype(int))
+        inside = rows[((points[rows] >= low) & (points[rows] <= high)).all(axis=1)]
+        if name in marks:
+            dots = _clusters(points[inside], marks[name][inside], clusters)
+        else:
+            colour = COLOURS.get(name.lower(), COLOURS["records"])
+            dots = [Points(at=points[inside], colour=colour, says=words(name), **_dots(inside))]
+        if name in middles:
+            dots.append(_crosses(middles[name]))
+        beyond = len(rows) - len(inside)
+        more = f" ({beyond} of {len(rows)} outside)" if beyond else ""
+        third = None if flat else axes[2]
+        drawn.append(
+            Panel(marks=tuple(dots), x=axes[0], y=axes[1], z=third, title=words(name) + more)
+        )
+    chart = Chart(
+        panels=tuple(drawn),
+        columns=across.columns,
+        width=max(side * across.columns, 4.8),
+        height=side * across.rows + 0.6,
+        title=words(title) if title is not None else "",
+    )
+    return save(chart, path)
 
 
 def _tables(sets: Any) -> dict[str, Floats]:
@@ -165,14 +171,6 @@ def _known(parameter: str, given: Any, tables: Mapping[str, Floats]) -> Mapping[
     return given
 
 
-def _names(columns: Sequence[str] | None, width: int) -> list[str]:
-    if columns is None:
-        return [f"column {number} (records' unit)" for number in range(1, width + 1)]
-    if isinstance(columns, str) or len(columns) != width:
-        raise ParameterError(f"columns must be {width} names, got {columns!r}")
-    return [words(name) for name in columns]
-
-
 def _limits(tables: Sequence[Floats], n_sets: int) -> tuple[Floats, Floats]:
     """Hold the middle of each set and all centres; a few far reports must not shrink the rest."""
     shares = [FAR] * n_sets + [0.0] * (len(tables) - n_sets)
@@ -183,56 +181,31 @@ def _limits(tables: Sequence[Floats], n_sets: int) -> tuple[Floats, Floats]:
     return low - room, high + room
 
 
-def _look(cluster: int) -> Look:
-    if cluster == NOISE:
-        return Look("0.75", "x", "-", "")
-    # After one round, colours come again with other markers.
-    turn, place = divmod(cluster % len(SPARE) ** 2, len(SPARE))
-    return Look(SPARE[place].colour, SPARE[(place + turn) % len(SPARE)].marker, "-", "")
+def _clusters(points: Floats, marks: npt.NDArray[np.int64], clusters: Sequence[int]) -> list[Mark]:
+    """Give the points of each cluster in its colour; too many clusters have no names."""
+    named = len(clusters) <= MOST_NAMED
+    dots: list[Mark] = []
+    for cluster in clusters:
+        some, look = points[marks == cluster], cluster_look(cluster)
+        name = cluster_name(cluster)
+        dots.append(
+            Points(
+                at=some,
+                colour=look.colour,
+                marker=look.marker,
+                name=name if named else "",
+                says=name,
+                **_dots(some),
+            )
+        )
+    return dots
 
 
-def _clusters(
-    axes: Any,
-    points: Floats,
-    marks: npt.NDArray[np.int64],
-    styles: Mapping[int, Look],
-    entries: dict[str, Any],
-) -> None:
-    for cluster, look in styles.items():
-        dots = _dots(axes, points[marks == cluster], look)
-        if len(styles) <= MOST_NAMED:
-            name = "no cluster" if cluster == NOISE else f"cluster {cluster}"
-            entries.setdefault(name, dots)
+def _dots(points: npt.NDArray[Any]) -> dict[str, Any]:
+    return {"area": 14.0 if len(points) < SHOWN // 6 else 8.0, "alpha": 0.65}
 
 
-def _dots(axes: Any, points: Floats, look: Look) -> Any:
-    thin = 0.6 if look.marker == "x" else 0.0
-    size = 14 if len(points) < SHOWN // 6 else 8
-    colours = {"color": look.colour, "alpha": 0.65, **_shade(points)}
-    return axes.scatter(*points.T, s=size, marker=look.marker, linewidths=thin, **colours)
-
-
-def _crosses(axes: Any, points: Floats) -> Any:
-    colours = {"color": "black", "edgecolors": "white", **_shade(points)}
-    return axes.scatter(*points.T, s=95, marker="X", zorder=5, **colours)
-
-
-def _shade(points: Floats) -> dict[str, bool]:
-    """Keep colours as they are in the depth, or the legend would show others."""
-    return {"depthshade": False} if points.shape[1] == SOLID else {}
-
-
-def _legend(drawing: Any, entries: Mapping[str, Any]) -> None:
-    legend = legend_below(drawing, entries, handle=0.4)
-    for handle in legend.legend_handles if legend else ():
-        handle.set(alpha=1.0, sizes=[40])
-
-
-def _frame(axes: Any, low: Floats, high: Floats, names: Sequence[str]) -> None:
-    for letter, start, end, name in zip("xyz", low, high, names, strict=False):
-        axes.set(**{f"{letter}lim": (start, end), f"{letter}label": name})
-    if len(names) == SOLID:
-        axes.computed_zorder = False  # centres stay in front
-        axes.locator_params(nbins=5)
-        axes.tick_params(labelsize=8)
-        axes.set_box_aspect(None, zoom=0.86)  # the third name lies outside the panel otherwise
+def _crosses(points: Floats) -> Points:
+    return Points(
+        at=points, colour="#000000", marker="X", area=95.0, edge="#ffffff", name="centres"
+    )

@@ -17,27 +17,32 @@ class Look(NamedTuple):
     ----------
     colour, marker : str
         Of matplotlib.
-    dash : str or tuple
-        Line style of matplotlib.
+    dash : tuple of float
+        Strokes and gaps of its lines, in widths of the line; () = full.
     hatch : str
         Of its bars.
     """
 
     colour: str
     marker: str
-    dash: Any
+    dash: tuple[float, ...]
     hatch: str
 
 
-DASH, DOTS, MIXED, LONG = (0, (4, 2)), (0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2))
+FULL: tuple[float, ...] = ()
+DASH, DOTS, MIXED, LONG = (4.0, 2.0), (1.0, 1.3), (5.0, 1.5, 1.0, 1.5), (8.0, 2.0)
+FINE = (1.0, 1.65)  # of thin lines, where DOTS would look full
+SPARSE = (1.0, 3.0)  # of what holds without privacy
+GREY, DARK_GREY, GRID = "#999999", "#4d4d4d", "#ebebeb"
+RED = "#b3261e"  # of claims
 
 # By name in small letters. Those of one source differ in lightness as well as in hue; the markers,
 # dashes and hatches of all that are drawn together differ too.
 LOOKS = {
-    "central": Look("#0b3c5d", "o", "-", ""),
+    "central": Look("#0b3c5d", "o", FULL, ""),
     "local": Look("#e07a1f", "s", DASH, "//"),
     # Mechanisms; the names of the sources stand for the same noise.
-    "dpkmeans": Look("#0b3c5d", "o", "-", ""),
+    "dpkmeans": Look("#0b3c5d", "o", FULL, ""),
     "dpwavecluster": Look("#5b2a4e", "h", LONG, "||"),
     "sphericallaplace": Look("#1a5490", "s", DASH, "//"),
     "nd-laplace": Look("#1a5490", "s", DASH, "//"),
@@ -47,14 +52,23 @@ LOOKS = {
     "laplace": Look("#6b7280", "P", MIXED, "--"),
     "planarlaplace": Look("#6a4c93", "X", DASH, "++"),
     "duchi": Look("#d98cc4", "<", DOTS, "oo"),
-    "hybrid": Look("#d9b310", ">", "-", "///"),
+    "hybrid": Look("#d9b310", ">", FULL, "///"),
     "squarewave": Look("#7a4e2d", "p", DOTS, "OO"),
     # Techniques of WaveCluster.
-    "thr": Look("#0b3c5d", "o", "-", ""),
+    "thr": Look("#0b3c5d", "o", FULL, ""),
     "thr-em": Look("#2a9d8f", "s", DASH, "//"),
     "qt": Look("#e9a23b", "^", MIXED, "\\\\"),
     "baseline": Look("#b9b9b9", "D", DOTS, "xx"),
     "oneshot": Look("#b3202c", "v", LONG, ".."),
+    # Variants of DP-KCCM: a colour a noise, light without merging; and what they are held against.
+    "average k": Look("#8fb8de", "o", FULL, ""),
+    "average nk": Look("#1a5490", "s", DASH, "//"),
+    "allocation k": Look("#f0b27a", "^", MIXED, "\\\\"),
+    "allocation nk": Look("#b9770e", "D", DOTS, "xx"),
+    "gaussian k": Look("#8fd0bd", "v", LONG, ".."),
+    "gaussian nk": Look("#1e7b63", "P", DASH, "++"),
+    "auto": Look("#b3202c", "X", FULL, "--"),
+    "k-means without privacy": Look("#4a4a4a", "h", DOTS, "oo"),
 }
 
 # Different in lightness as well as in hue, so that a grey print still tells them apart.
@@ -68,7 +82,7 @@ MARKERS = {name: look.marker for name, look in LOOKS.items()}
 
 # For names that are not in the table, in this order.
 SPARE = (
-    Look("#1b4965", "o", "-", ""),
+    Look("#1b4965", "o", FULL, ""),
     Look("#e07a1f", "s", DASH, "//"),
     Look("#2e8b57", "^", MIXED, "\\\\"),
     Look("#8e5aa8", "D", DOTS, "xx"),
@@ -76,9 +90,20 @@ SPARE = (
     Look("#56a3d9", "P", DASH, "--"),
     Look("#b8860b", "X", MIXED, "++"),
     Look("#3d3d3d", "<", DOTS, "oo"),
-    Look("#e38fb1", ">", "-", "///"),
+    Look("#e38fb1", ">", FULL, "///"),
     Look("#9a9a9a", "p", LONG, "OO"),
 )
+
+# Lightness grows with the value, so that it can be read in grey.
+GROWING = (
+    "#00224e", "#123570", "#3b496c", "#575d6d", "#707173",
+    "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838",
+)  # fmt: skip
+# White in the middle; orange above, purple below.
+DIVERGING = (
+    "#2d004b", "#542788", "#8073ac", "#b2abd2", "#d8daeb", "#f7f7f7",
+    "#fee0b6", "#fdb863", "#e08214", "#b35806", "#7f3b08",
+)  # fmt: skip
 
 SETTINGS = {
     "axes.spines.top": False,

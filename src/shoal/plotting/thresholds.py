@@ -9,8 +9,11 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from shoal.exceptions import ParameterError
-from shoal.plotting._save import save
-from shoal.plotting.style import COLOURS, panels
+from shoal.plotting._outline import outline
+from shoal.plotting.chart import Axis, Chart, Panel
+from shoal.plotting.marks import Cells, Level, Line, Scale
+from shoal.plotting.save import check_path, save
+from shoal.plotting.style import COLOURS, DARK_GREY, DASH, DIVERGING, FINE
 
 __all__ = ["draw_thresholds"]
 
@@ -20,15 +23,15 @@ TRIED = 60  # thresholds of the curve
 FEWEST = 2  # cells of a cluster that is counted: single cells are mostly noise
 
 
-def draw_thresholds(release: Any, path: Path) -> Path:
+def draw_thresholds(path: Path, release: Any) -> Path:
     """Draw the noisy cells of a WaveCluster, and clusters against the density threshold.
 
     Parameters
     ----------
+    path : Path
+        File to write: PNG, SVG, PDF, HTML or JSON.
     release : Release
         ``release_`` of a DPWaveCluster whose whole band was released (not of a sparse grid).
-    path : Path
-        PNG, PDF or SVG file to write.
 
     Returns
     -------
@@ -40,65 +43,77 @@ def draw_thresholds(release: Any, path: Path) -> Path:
     ParameterError
         If the release holds no band.
     """
+    check_path(path)
     if "band" not in release.values:
         raise ParameterError(
             "release must hold the whole band, got one of a sparse grid: take a smaller grid"
         )
     band = np.asarray(release.values["band"], dtype=np.float64)
     chosen = release.values["threshold"]
-    flat = band.ndim == 2  # cells can be seen in two columns only
-    with panels(2 if flat else 1, width=10.5 if flat else 5.5, height=4.4) as (drawing, axes):
-        if flat:
-            _cells(axes[0], band, release.values)
-        _curve(axes[-1], band, chosen)
-        save(drawing, path)
-    return path
+    # Cells can be seen in two columns only.
+    panels = (_cells(band, release.values),) if band.ndim == 2 else ()
+    chart = Chart(
+        panels=(*panels, _curve(band, chosen)),
+        columns=len(panels) + 1,
+        width=10.5 if panels else 5.5,
+        height=4.6,
+        legend="panels",
+    )
+    return save(chart, path)
 
 
-def _cells(axes: Any, band: Floats, values: Any) -> None:
-    (left, bottom), (right, top) = values["low"], values["high"]
-    extent = (left, right, bottom, top)
+def _cells(band: Floats, values: Any) -> Panel:
+    low, high = (np.asarray(values[end], dtype=np.float64).tolist() for end in ("low", "high"))
+    ends = (low[0], high[0]), (low[1], high[1])
     limit = max(float(np.quantile(np.abs(band), 0.99)), 1.0)
+    kept = np.zeros(band.size, dtype=bool)
+    kept[np.asarray(values["cells"], dtype=np.int64)] = True
     # Rows of the band are the first column of the records, which a reader expects to go right.
-    shown = axes.imshow(
-        band.T,
-        origin="lower",
-        extent=extent,
-        aspect="auto",
-        cmap="PuOr_r",
-        vmin=-limit,
-        vmax=limit,
-    )
-    mask = np.zeros(band.size)
-    mask[np.asarray(values["cells"], dtype=np.int64)] = 1.0
-    # Twice as many points as cells, so that outlines run along the borders of cells.
-    fine = np.kron(mask.reshape(band.shape), np.ones((4, 4)))
-    axes.contour(
-        fine.T, levels=[0.5], extent=extent, colors="black", linewidths=0.8, origin="lower"
-    )
-    axes.set(xlabel="column 1 (records' unit)", ylabel="column 2 (records' unit)")
+    mask = kept.reshape(band.shape).T
+    scale = Scale(DIVERGING, (-limit, limit), label="noisy value (records a cell)")
+    border = outline(mask, x=ends[0], y=ends[1])
     clusters = len(np.unique(values["clusters"]))
-    axes.set_title(f"Noisy cells; outlined: what is kept (clusters: {clusters})")
-    axes.figure.colorbar(shown, ax=axes, label="noisy value (records a cell)")
+    return Panel(
+        marks=(
+            Cells(values=band.T, x=ends[0], y=ends[1], scale=scale),
+            Line(x=border.x, y=border.y, colour="#000000", width=0.8, name="what is kept"),
+        ),
+        x=Axis(label="column 1 (records' unit)", limits=ends[0]),
+        y=Axis(label="column 2 (records' unit)", limits=ends[1]),
+        title=f"Noisy cells; outlined: what is kept (clusters: {clusters})",
+    )
 
 
-def _curve(axes: Any, band: Floats, chosen: float | None) -> None:
+def _curve(band: Floats, chosen: float | None) -> Panel:
     top = max(float(band.max()), 2.0)
     tried = np.geomspace(1.0, top, TRIED)
-    clusters, cells = zip(*(_count(band >= threshold) for threshold in tried), strict=True)
-    axes.step(tried, clusters, where="post", color=COLOURS["central"], label="clusters")
-    axes.set(xscale="log", xlabel="density threshold (records a cell)", ylabel="clusters")
-    axes.set_ylim(0, max(*clusters, 1) * 1.1)
-    twin = axes.twinx()
-    twin.plot(tried, cells, color=COLOURS["local"], linestyle="--", label="significant cells")
-    twin.set_ylabel("significant cells")
-    twin.set_ylim(0, None)
-    twin.spines["right"].set_visible(True)
-    handles = [*axes.get_lines(), *twin.get_lines()]
-    if chosen is not None and math.isfinite(chosen):
-        handles.append(axes.axvline(chosen, color="0.3", linestyle=":", label="this release"))
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
-    axes.set_title("What another threshold would keep")
+    clusters, cells = np.array([_count(band >= threshold) for threshold in tried], dtype=float).T
+    blue, orange = COLOURS["central"], COLOURS["local"]
+    known = chosen is not None and math.isfinite(chosen)
+    return Panel(
+        marks=(
+            Line(x=tried, y=clusters, colour=blue, step=True, name="clusters"),
+            Line(x=tried, y=cells, colour=orange, dash=DASH, second=True, name="significant cells"),
+            *(
+                [
+                    Level(
+                        at=float(chosen),
+                        name="this release",
+                        upright=True,
+                        colour=DARK_GREY,
+                        dash=FINE,
+                        width=1.5,
+                    )
+                ]
+                if known and chosen is not None
+                else []
+            ),
+        ),
+        x=Axis(label="density threshold (records a cell)", log=True),
+        y=Axis(label="clusters", limits=(0.0, max(float(clusters.max()), 1.0) * 1.1)),
+        second=Axis(label="significant cells", limits=(0.0, max(float(cells.max()), 1.0) * 1.05)),
+        title="What another threshold would keep",
+    )
 
 
 def _count(mask: npt.NDArray[np.bool_]) -> tuple[int, int]:
