@@ -1,6 +1,9 @@
 """shoal datasets: what is known, what is there, and bounds that can be passed on."""
 
+import hashlib
 import json
+import sys
+from dataclasses import replace
 
 import pytest
 import typer
@@ -9,15 +12,39 @@ from typer.testing import CliRunner
 from shoal.cli._arguments import parse_bounds
 from shoal.cli.datasets import datasets
 from shoal.datasets import list_datasets
-from shoal.exceptions import ParameterError
+from shoal.datasets import registry as registry_module
+from shoal.datasets.registry import REGISTRY, find
+from shoal.exceptions import DataError, ParameterError
 
 app = typer.Typer()
 app.command()(datasets)
 
 
 @pytest.fixture(autouse=True)
-def no_data(monkeypatch):
+def no_data(monkeypatch, tmp_path):
     monkeypatch.delenv("SHOAL_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+CONTENT = b" 24 0 40\n 24 0 48\n 32 8 40"
+FILE = b"r,g,b\n24,0,40\n24,0,48\n32,8,40\n"
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Take house5 from a stand-in for the network, and note the addresses."""
+    info = replace(find("house5"), sha256=hashlib.sha256(FILE).hexdigest())
+    others = tuple(entry for entry in REGISTRY if entry.name != info.name)
+    monkeypatch.setattr(registry_module, "REGISTRY", (info, *others))
+    monkeypatch.setattr(sys.modules["shoal.datasets.load"], "REGISTRY", (info, *others))
+    urls = []
+
+    def serve(url):
+        urls.append(url)
+        return CONTENT
+
+    monkeypatch.setattr(sys.modules["shoal.datasets.fetch"], "download", serve)
+    return urls
 
 
 def run(*arguments):
@@ -77,6 +104,48 @@ def test_unknown_name():
     assert str(result.exception).endswith("got 'irises'")
     assert "iris, digits" in str(result.exception)
     assert result.stdout == ""
+
+
+def test_download(asked, tmp_path):
+    result = run("house5", "--download", "--to", str(tmp_path / "data"))
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("house5: licence no formal licence")
+    assert "source SIPU image data" in result.stderr
+    assert asked[0] in result.stderr
+    assert "house5: 3 records x 3 columns" in result.stdout
+    assert str(tmp_path / "data" / "house5.csv") in "".join(result.stdout.split("\n"))
+    assert (tmp_path / "data" / "house5.csv").read_bytes() == FILE
+    assert len(asked) == 1
+
+
+def test_download_to_the_cache(asked, tmp_path):
+    assert json.loads(run("house5", "--json").stdout)["there"] is False
+    found = json.loads(run("house5", "--download", "--json").stdout)
+    assert (found["there"], found["records"]) == (True, 3)
+    assert found["path"] == str(tmp_path / "cache" / "shoal" / "house5.csv")
+    assert json.loads(run("house5", "--json").stdout)["there"] is True
+    assert len(asked) == 1
+
+
+def test_nothing_is_downloaded_without_being_asked(asked):
+    assert "or run `shoal datasets house5 --download`" in run("house5").stdout
+    assert "shoal datasets NAME --download" in run().stdout
+    assert asked == []
+
+
+def test_what_is_not_the_file_is_not_kept(asked, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys.modules["shoal.datasets.fetch"], "download", lambda _: b"1 2 3\n")
+    result = run("house5", "--download", "--to", str(tmp_path))
+    assert isinstance(result.exception, DataError)
+    assert "nothing was kept" in str(result.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_has_no_recipe_says_where_it_is():
+    result = run("heart", "--download")
+    assert isinstance(result.exception, DataError)
+    assert "heart cannot be downloaded" in str(result.exception)
+    assert "data/CTG.xls" in str(result.exception)
 
 
 def test_help_has_an_example():

@@ -14,7 +14,7 @@ SHAPES = {"circle": make_circle, "line": make_line, "skewed": make_skewed}
 FOLDER = os.environ.get("SHOAL_DATA")
 
 
-@pytest.mark.parametrize("n_features", [2, 3])
+@pytest.mark.parametrize("n_features", [2, 3, 10])
 @pytest.mark.parametrize("n_samples", [1, 7, 5000])
 @pytest.mark.parametrize("make", MAKERS)
 def test_records_lie_inside_the_declared_bounds(make, n_samples, n_features):
@@ -24,12 +24,16 @@ def test_records_lie_inside_the_declared_bounds(make, n_samples, n_features):
     assert dataset.y.shape == (n_samples,)
     assert (low <= dataset.X).all()
     assert (high >= dataset.X).all()
-    assert dataset.columns == ("x1", "x2", "x3")[:n_features]
+    assert dataset.columns == tuple(f"x{column}" for column in range(1, n_features + 1))
+    assert dataset.source.startswith("shoal.datasets.make_")
+    assert dataset.licence
 
 
+@pytest.mark.parametrize("n_features", [2, 3, 10])
 @pytest.mark.parametrize("make", MAKERS)
-def test_bounds_do_not_depend_on_the_records(make):
-    one, other = make(50, random_state=1), make(5000, random_state=2)
+def test_bounds_do_not_depend_on_the_records(make, n_features):
+    one = make(50, n_features=n_features, random_state=1)
+    other = make(5000, n_features=n_features, random_state=2)
     np.testing.assert_array_equal(one.bounds, other.bounds)
 
 
@@ -43,13 +47,39 @@ def test_seeds_repeat_and_none_does_not(make):
     assert (make(random_state=rng).X != make(random_state=3).X).any()
 
 
+@pytest.mark.parametrize("n_features", [2, 3, 10])
 @pytest.mark.parametrize("make", MAKERS)
-def test_few_records_are_clipped(make):
+def test_few_values_are_clipped(make, n_features):
     """Bounds that cut off much would make another shape."""
-    dataset = make(20_000, random_state=5)
+    dataset = make(20_000, n_features=n_features, random_state=5)
     low, high = dataset.bounds
-    at_border = ((low == dataset.X) | (high == dataset.X)).any(axis=1)
-    assert at_border.mean() < 0.001
+    assert ((low == dataset.X) | (high == dataset.X)).mean() < 0.001
+
+
+@pytest.mark.parametrize("n_features", [3, 4, 10])
+def test_shapes_keep_their_form_in_more_columns(n_features):
+    ball = make_circle(5000, n_features=n_features, random_state=10)
+    radius = np.linalg.norm(ball.X, axis=1)
+    np.testing.assert_array_equal(ball.y, radius > 0.5)
+    assert abs(np.mean(radius) - 0.5) < 0.02  # radii are uniform: five standard errors
+    line = make_line(5000, n_features=n_features, random_state=10)
+    gap = line.X[:, 1:] - line.X[:, :1]
+    np.testing.assert_allclose(gap.std(axis=0), 0.05, rtol=0.06)
+    np.testing.assert_array_equal(line.y, line.X[:, 0] > 0.5)
+    skewed = make_skewed(5000, n_features=n_features, random_state=10)
+    scales = np.linspace(0.5, 1.5, n_features)
+    for label in (0, 1):
+        means = skewed.X[skewed.y == label].mean(axis=0)
+        np.testing.assert_allclose(means, label + scales, atol=0.15)
+    spirals = make_spirals(5000, n_features=n_features, noise=0.0, random_state=10)
+    turn = np.linalg.norm(spirals.X[:, :2], axis=1)
+    rise = 0.9 * (2 * (turn - 0.1) / 0.8 - 1)
+    np.testing.assert_allclose(spirals.X[:, 2:], np.tile(rise[:, None], n_features - 2), atol=1e-9)
+
+
+def test_gaussians_in_one_column():
+    blobs = make_gaussians(100, n_clusters=2, n_features=1, random_state=0)
+    assert blobs.X.shape == (100, 1)
 
 
 @pytest.mark.parametrize("n_features", [2, 3])
@@ -107,9 +137,9 @@ def test_number_of_records(make, n_samples):
 
 
 @pytest.mark.parametrize("make", [make_circle, make_line, make_skewed, make_spirals])
-@pytest.mark.parametrize("n_features", [1, 4, 2.5, "2", None, True])
-def test_plane_or_space(make, n_features):
-    with pytest.raises(ParameterError, match="n_features must be 2 or 3, got"):
+@pytest.mark.parametrize("n_features", [1, 0, -2, 2.5, 3.0, "2", None, True])
+def test_number_of_columns(make, n_features):
+    with pytest.raises(ParameterError, match="n_features must be a whole number >= 2, got"):
         make(n_features=n_features)
 
 

@@ -1,5 +1,6 @@
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,10 @@ SIZES = {
     "seeds": (210, 7, 3),
     "transfusion": (748, 4, 2),
     "adult": (48_842, 6, 2),
+    "heart": (2126, 21, 3),
+    "fetal_health": (2126, 21, 3),
+    "house5": (1837, 3, None),
+    "lsun": (400, 2, 3),
     "mopsi_finland": (13_467, 2, None),
     "gowalla_nyc": (138_957, 2, None),
     "gowalla": (620_683, 2, None),
@@ -55,6 +60,11 @@ SIZES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def empty_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 def check(dataset):
     rows, columns, labels = SIZES[dataset.name]
     assert isinstance(dataset, Dataset)
@@ -73,6 +83,15 @@ def check(dataset):
     else:
         assert dataset.y.dtype == np.int64
         assert len(np.unique(dataset.y)) == labels
+
+
+def test_every_file_of_the_folder_is_known():
+    """The sets that the experiments name are in the registry."""
+    named = {"seeds", "heart", "transfusion", "iris", "digits", "s1", "aggregation", "pathbased"}
+    assert named | {"lsun", "adult", "gowalla"} <= set(INFOS)
+    if FOLDER:
+        files = {str(path.relative_to(FOLDER)) for path in Path(FOLDER).rglob("*.csv*")}
+        assert files == {INFOS[name].file for name in FILES}
 
 
 def test_every_entry_is_tested():
@@ -121,6 +140,21 @@ def test_without_the_file_the_message_says_where_it_looked(monkeypatch, tmp_path
     monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"s1\.csv, which is not in .*: set SHOAL_DATA"):
         load("s1")
+
+
+def test_a_file_that_cannot_be_downloaded_says_where_it_comes_from(monkeypatch):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    with pytest.raises(DataError, match=r"needs the file ctg\.csv: .*; it was made from https://"):
+        load("heart")
+    with pytest.raises(DataError, match=r"or run `shoal datasets s1 --download`$"):
+        load("s1")
+
+
+@needs_files
+def test_the_two_forms_of_the_heart_tracings_agree():
+    full, rounded = load("heart"), load("fetal_health")
+    np.testing.assert_allclose(full.X, rounded.X, atol=0.0005 + 1e-9)
+    np.testing.assert_array_equal(full.y, rounded.y)
 
 
 def test_a_changed_file_is_refused(tmp_path):

@@ -422,3 +422,9 @@ except BudgetExceededError:
     def test_shares_are_the_same_for_everyone(self, path: Path) -> None:
         Ledger(path, epsilon=1.0, delta=1e-6).spend(GaussianEvent(sigma=50.0, sensitivity=1.0))
         assert Ledger(path).spent.delta == 1e-6
+
+
+@pytest.mark.parametrize("limits", [{}, {"epsilon": 1.0}])
+def test_a_folder_is_no_ledger(tmp_path, limits):
+    with pytest.raises(LedgerFileError, match="cannot be used as a ledger: Is a directory"):
+        Ledger(tmp_path, **limits)

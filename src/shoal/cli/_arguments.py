@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from shoal.exceptions import ParameterError
 
-__all__ = ["output_folder", "parse_bounds", "parse_list"]
+__all__ = ["drop_empty_folders", "output_folder", "parse_bounds", "parse_list"]
 
 Bounds = tuple[float, float] | tuple[list[float], list[float]]
 
@@ -14,6 +15,8 @@ RULE = (
     "--bounds must be LOW,HIGH for all columns, LOW:HIGH,LOW:HIGH,... for one after the other, or "
     "a JSON file of column: [low, high]"
 )
+
+_made: list[Path] = []  # folders of this run, inner ones first
 
 
 def parse_bounds(text: str | None, names: Sequence[str] | None = None) -> Bounds | None:
@@ -88,6 +91,7 @@ def output_folder(path: Path) -> Path:
         If it cannot be made.
     """
     try:
+        _made.extend(folder for folder in (path, *path.parents) if not folder.exists())
         path.mkdir(parents=True, exist_ok=True)
         probe = path / ".shoal-can-write"
         probe.touch()
@@ -97,6 +101,13 @@ def output_folder(path: Path) -> Path:
             f"--out must be a folder that can be written, got {str(path)!r}: {error.strerror}"
         ) from None
     return path
+
+
+def drop_empty_folders() -> None:
+    """Remove the folders that were made for files which were never written."""
+    while _made:
+        with suppress(OSError):  # it holds something
+            _made.pop(0).rmdir()
 
 
 def _from_file(path: Path, names: Sequence[str] | None) -> Bounds:

@@ -1,12 +1,14 @@
-"""``shoal datasets``: the sets that shoal knows, and their public bounds."""
+"""``shoal datasets``: the sets that shoal knows, their public bounds, and a checked download."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from shoal.cli._complete import complete_datasets
 from shoal.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -24,8 +26,19 @@ class _Known(NamedTuple):
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="One of them, to describe.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="One of them, to describe.", autocompletion=complete_datasets),
+    ] = None,
     *,
+    download: Annotated[
+        bool,
+        typer.Option("--download", help="Get its file, checked by its sha256; shows the licence."),
+    ] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the file; SHOAL_DATA or a cache folder if left out."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the data sets that shoal knows, or describe one with its public bounds.
@@ -38,32 +51,49 @@ def datasets(
     entries = {info.name: info for info in list_datasets()}
     if name is not None and name not in entries:
         raise ParameterError(f"the name must be one of {', '.join(entries)}, got {name!r}")
-    known = [_look(info) for info in ([entries[name]] if name else entries.values())]
+    path = _download(name, to) if download else None
+    if to is not None and path is None:
+        raise ParameterError(f"--to must come with --download, got {str(to)!r} alone")
+    known = [_look(info, to) for info in ([entries[name]] if name else entries.values())]
     if as_json:
         plain = [_plain(one) for one in known]
+        if path is not None:
+            plain[0]["path"] = str(path)
         typer.echo(json.dumps(plain[0] if name else plain))
         return
     screen = Console(markup=False, highlight=False)
     if name:
         _describe(screen, known[0])
+        if path is not None:
+            screen.print(f"file: {path.resolve()}", soft_wrap=True)
         return
     _list(screen, known)
     absent = [one for one in known if one.found is None]
     if absent:
         screen.print(
-            f"{len(absent)} are not there: set SHOAL_DATA to the folder that holds their files",
+            f"{len(absent)} are not there: set SHOAL_DATA to the folder that holds their files, or "
+            "get one with `shoal datasets NAME --download`",
             soft_wrap=True,
         )
     screen.print(f"generated, with no file: {', '.join(_generated())}", soft_wrap=True)
     screen.print("shoal datasets NAME says all about one")
 
 
-def _look(info: "DatasetInfo") -> _Known:
+def _download(name: str | None, to: Path | None) -> Path:
+    """Get the file of a set; who it belongs to is said first."""
+    from shoal.datasets import fetch  # noqa: PLC0415
+
+    if name is None:
+        raise ParameterError("--download must come with the name of a data set, got none")
+    return fetch(name, to, tell=lambda words: typer.echo(words, err=True))
+
+
+def _look(info: "DatasetInfo", folder: Path | None = None) -> _Known:
     """Load a set, which checks its file against the registry."""
     from shoal.datasets import load  # noqa: PLC0415
 
     try:
-        return _Known(info, load(info.name))
+        return _Known(info, load(info.name, data_dir=folder))
     except DataError as missing:
         return _Known(info, None, str(missing))
 
@@ -99,7 +129,7 @@ def _list(screen: Console, known: list[_Known]) -> None:
 def _describe(screen: Console, known: _Known) -> None:
     info, found, missing = known
     where = "comes with scikit-learn" if info.bundled else f"file {info.file}"
-    screen.print(str(found) if found else f"{info.name}: {missing}", soft_wrap=True)
+    screen.print(str(found) if found else missing, soft_wrap=True)
     for words in (f"source: {info.source}", f"licence: {info.licence}", where):
         screen.print(words, soft_wrap=True)
     if info.label:
@@ -134,5 +164,7 @@ def _plain(known: _Known) -> dict[str, object]:
         "file": info.file,
         "sha256": info.sha256,
         "there": found is not None,
+        "downloadable": info.downloadable,
+        "made_from": [] if info.origin is None else list(info.origin.urls),
         "why_not": missing or None,
     }

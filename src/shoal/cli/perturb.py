@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from shoal.cli._arguments import parse_list
+from shoal.cli._complete import complete_local
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError, ReleaseError
 
@@ -23,7 +24,11 @@ def perturb(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="CSV or Parquet file for the reports.")],
     target: Annotated[
-        str, typer.Option(help="Laplace, KdLaplace, Piecewise, SquareWave, Duchi, Hybrid, ...")
+        str,
+        typer.Option(
+            help="Laplace, KdLaplace, Piecewise, SquareWave, Duchi, Hybrid, ...",
+            autocompletion=complete_local,
+        ),
     ] = "Laplace",
     epsilon: Annotated[
         float | None, typer.Option(help="Its epsilon, for each report; 1 if left out.")

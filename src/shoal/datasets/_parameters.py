@@ -8,8 +8,8 @@ import numpy as np
 from shoal.exceptions import ParameterError
 
 
-def check_plane_or_space(n_features: Any) -> int:
-    """Return 2 or 3, or refuse the number of columns.
+def check_columns(n_features: Any) -> int:
+    """Return the number of columns of a shape, at least 2, or refuse it.
 
     Parameters
     ----------
@@ -23,10 +23,11 @@ def check_plane_or_space(n_features: Any) -> int:
     Raises
     ------
     ParameterError
-        If it is neither 2 nor 3.
+        If it is no whole number, or the shape needs more columns.
     """
-    if isinstance(n_features, bool) or n_features not in (2, 3):
-        raise ParameterError(f"n_features must be 2 or 3, got {n_features!r}")
+    whole = isinstance(n_features, numbers.Integral) and not isinstance(n_features, bool)
+    if not whole or n_features < 2:
+        raise ParameterError(f"n_features must be a whole number >= 2, got {n_features!r}")
     return int(n_features)
 
 

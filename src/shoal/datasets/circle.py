@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
-from shoal.datasets._parameters import check_plane_or_space, generator
+from shoal.datasets._parameters import check_columns, generator
 from shoal.datasets.dataset import Dataset, FloatArray, IntArray, generated
 
 NOISE = 0.1
@@ -17,15 +17,15 @@ def make_circle(n_samples: int = 1000, *, n_features: int = 2, random_state: Any
     """Draw two round groups with one centre.
 
     In the plane, two rings of radius 1 (label 0) and 0.2 (label 1) with normal noise of standard
-    deviation 0.1, in the box [-1.5, 1.5]^2. In space, a ball of radius 1 with directions and
-    radii uniform, in [-1, 1]^3; label 0 up to radius 0.5, label 1 beyond.
+    deviation 0.1, in the box [-1.5, 1.5]^2. In d > 2 columns, a ball of radius 1 with directions
+    and radii uniform, in [-1, 1]^d; label 0 up to radius 0.5, label 1 beyond.
 
     Parameters
     ----------
     n_samples : int, default=1000
         Number of records.
-    n_features : {2, 3}, default=2
-        Plane or space.
+    n_features : int, default=2
+        Number of columns, at least 2.
     random_state : None, int or numpy.random.Generator
         Seed; None draws fresh records each time.
 
@@ -47,9 +47,9 @@ def make_circle(n_samples: int = 1000, *, n_features: int = 2, random_state: Any
     [1.0, 0.2]
     """
     n_samples = _numbers.count("n_samples", n_samples)
-    n_features = check_plane_or_space(n_features)
+    n_features = check_columns(n_features)
     rng = generator(random_state)
-    X, y = _rings(n_samples, rng) if n_features == 2 else _ball(n_samples, rng)
+    X, y = _rings(n_samples, rng) if n_features == 2 else _ball(n_samples, n_features, rng)
     side = 1.0 + 5.0 * NOISE if n_features == 2 else 1.0
     return generated(
         "circle",
@@ -68,8 +68,8 @@ def _rings(n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArr
     return ring + rng.normal(scale=NOISE, size=ring.shape), labels.astype(np.int64)
 
 
-def _ball(n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
-    normal = rng.normal(size=(n_samples, 3))
+def _ball(n_samples: int, n_features: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+    normal = rng.normal(size=(n_samples, n_features))
     direction = normal / np.linalg.norm(normal, axis=1, keepdims=True)
     radius = rng.random(n_samples)
     return radius[:, None] * direction, (radius > SHELL).astype(np.int64)

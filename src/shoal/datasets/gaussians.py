@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from shoal import _numbers
 from shoal._bounds import public_box
@@ -102,6 +101,9 @@ def _centers(
 
 def _cut_normal(centers: FloatArray, spread: float, rng: np.random.Generator) -> FloatArray:
     """Draw from normal laws around `centers`, conditioned on the unit cube, by the inverse CDF."""
+    # Loaded here, so that names of data sets can be had without it.
+    from scipy.special import ndtr, ndtri  # noqa: PLC0415
+
     below, above = ndtr((0.0 - centers) / spread), ndtr((1.0 - centers) / spread)
     share: FloatArray = ndtri(below + (above - below) * rng.random(centers.shape))
     return np.clip(centers + spread * share, 0.0, 1.0)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from shoal.datasets.origin import Origin
+
 
 @dataclass(frozen=True)
 class DatasetInfo:
@@ -27,13 +29,15 @@ class DatasetInfo:
         Path below the data folder; None for a set that comes with scikit-learn.
     sha256 : str or None
         Digest of that file.
+    origin : Origin or None
+        What that file was made from.
 
     Examples
     --------
     >>> from shoal.datasets import list_datasets
     >>> iris = next(info for info in list_datasets() if info.name == "iris")
-    >>> iris.limits[0], iris.bundled
-    ((0.0, 10.0), True)
+    >>> iris.limits[0], iris.bundled, iris.downloadable
+    ((0.0, 10.0), True, False)
     """
 
     name: str
@@ -45,8 +49,24 @@ class DatasetInfo:
     label: str | None = None
     file: str | None = None
     sha256: str | None = None
+    origin: Origin | None = None
 
     @property
     def bundled(self) -> bool:
         """Whether the set comes with scikit-learn and needs no file."""
         return self.file is None
+
+    @property
+    def downloadable(self) -> bool:
+        """Whether :func:`shoal.datasets.fetch` can get the file."""
+        return self.origin is not None and self.origin.recipe is not None
+
+    @property
+    def way(self) -> str:
+        """What to do to have the file, in words that end a message."""
+        here = "set SHOAL_DATA to the folder that holds it, or pass data_dir"
+        if self.downloadable:
+            return f"{here}, or run `shoal datasets {self.name} --download`"
+        if self.origin is not None:
+            return f"{here}; it was made from {' and '.join(self.origin.urls)}"
+        return here

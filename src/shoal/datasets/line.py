@@ -1,11 +1,11 @@
-"""The line sets of the kd-Laplace thesis: two stretched clouds, a cut line in space."""
+"""The line sets of the kd-Laplace thesis: two stretched clouds, a cut line in more columns."""
 
 from typing import Any
 
 import numpy as np
 
 from shoal import _numbers
-from shoal.datasets._parameters import check_plane_or_space, generator
+from shoal.datasets._parameters import check_columns, generator
 from shoal.datasets.dataset import Bounds, Dataset, FloatArray, IntArray, generated
 
 # Two long, thin clouds that lean towards each other; correlations 0.93 and -0.91.
@@ -14,22 +14,23 @@ COVARIANCES = np.array([[[1.4, 0.78], [0.78, 0.5]], [[0.95, -0.74], [-0.74, 0.7]
 PLANE: Bounds = (np.array([-4.0, -4.5]), np.array([6.0, 4.5]))
 
 NOISE = 0.05
-SPACE: Bounds = (np.array([0.0, -0.25, -0.25]), np.array([1.0, 1.25, 1.25]))
+MARGIN = 5.0 * NOISE
 
 
 def make_line(n_samples: int = 1000, *, n_features: int = 2, random_state: Any = None) -> Dataset:
     """Draw records along lines.
 
     In the plane, two stretched normal clouds, one a label, in the box [-4, 6] x [-4.5, 4.5]. In
-    space, the line x1 = x2 = x3 from 0 to 1 with normal noise of standard deviation 0.05 on the
-    last two columns, in [0, 1] x [-0.25, 1.25]^2; the label tells the lower half from the upper.
+    d > 2 columns, the line x1 = x2 = ... = xd from 0 to 1 with normal noise of standard deviation
+    0.05 on all but the first column, in [0, 1] x [-0.25, 1.25]^(d - 1); the label tells the lower
+    half from the upper.
 
     Parameters
     ----------
     n_samples : int, default=1000
         Number of records.
-    n_features : {2, 3}, default=2
-        Plane or space.
+    n_features : int, default=2
+        Number of columns, at least 2.
     random_state : None, int or numpy.random.Generator
         Seed; None draws fresh records each time.
 
@@ -50,10 +51,11 @@ def make_line(n_samples: int = 1000, *, n_features: int = 2, random_state: Any =
     True
     """
     n_samples = _numbers.count("n_samples", n_samples)
-    n_features = check_plane_or_space(n_features)
+    n_features = check_columns(n_features)
     rng = generator(random_state)
-    X, y = _clouds(n_samples, rng) if n_features == 2 else _diagonal(n_samples, rng)
-    low, high = PLANE if n_features == 2 else SPACE
+    plane = n_features == 2
+    X, y = _clouds(n_samples, rng) if plane else _diagonal(n_samples, n_features, rng)
+    low, high = PLANE if plane else _tube(n_features)
     return generated(
         "line",
         X,
@@ -71,8 +73,17 @@ def _clouds(n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntAr
     return X, labels.astype(np.int64)
 
 
-def _diagonal(n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+def _diagonal(
+    n_samples: int, n_features: int, rng: np.random.Generator
+) -> tuple[FloatArray, IntArray]:
     place = rng.random(n_samples)
-    noise = rng.normal(scale=NOISE, size=(n_samples, 2))
-    X = np.column_stack([place, place + noise[:, 0], place + noise[:, 1]])
+    noise = rng.normal(scale=NOISE, size=(n_samples, n_features - 1))
+    X = np.column_stack([place, place[:, None] + noise])
     return X, (place > 0.5).astype(np.int64)
+
+
+def _tube(n_features: int) -> Bounds:
+    """Bound the line and its noise; the first column has none."""
+    low, high = np.full(n_features, -MARGIN), np.full(n_features, 1.0 + MARGIN)
+    low[0], high[0] = 0.0, 1.0
+    return low, high

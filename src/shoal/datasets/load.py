@@ -7,14 +7,13 @@ import os
 from pathlib import Path
 
 import numpy as np
-import sklearn.datasets
 
 from shoal.datasets.dataset import Bounds, Dataset, FloatArray, IntArray
+from shoal.datasets.fetch import fetch
+from shoal.datasets.folders import cache_folder, named_folder
 from shoal.datasets.info import DatasetInfo
-from shoal.datasets.registry import REGISTRY
-from shoal.exceptions import DataError, ParameterError
-
-VARIABLE = "SHOAL_DATA"
+from shoal.datasets.registry import REGISTRY, find
+from shoal.exceptions import DataError
 
 
 def list_datasets() -> tuple[DatasetInfo, ...]:
@@ -33,7 +32,9 @@ def list_datasets() -> tuple[DatasetInfo, ...]:
     return REGISTRY
 
 
-def load(name: str, *, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
+def load(
+    name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = False
+) -> Dataset:
     """Load a data set by name.
 
     Parameters
@@ -42,7 +43,9 @@ def load(name: str, *, data_dir: str | os.PathLike[str] | None = None) -> Datase
         A name of :func:`list_datasets`.
     data_dir : path-like, optional
         Folder of the data files; by default the one that the environment variable ``SHOAL_DATA``
-        names. Sets that come with scikit-learn need none.
+        names, then the cache folder of :func:`fetch`. Sets that come with scikit-learn need none.
+    download : bool, default=False
+        Get a file that is not there with :func:`fetch`, which says its licence to the log.
 
     Returns
     -------
@@ -54,29 +57,31 @@ def load(name: str, *, data_dir: str | os.PathLike[str] | None = None) -> Datase
     ParameterError
         If no data set has this name.
     DataError
-        If the file is not there, or is not the file the registry describes.
+        If the file is not there, cannot be had, or is not the file the registry describes.
 
     Examples
     --------
     >>> print(load("iris"))
     iris: 150 records x 4 columns, 3 labels
     """
-    info = next((entry for entry in REGISTRY if entry.name == name), None)
-    if info is None:
-        known = ", ".join(entry.name for entry in REGISTRY)
-        raise ParameterError(f"name must be one of {known}, got {name!r}")
-    return _load_bundled(info) if info.file is None else _load_file(info, info.file, data_dir)
+    info = find(name)
+    return _load_bundled(info) if info.file is None else _load_file(info, data_dir, download)
 
 
 def _load_bundled(info: DatasetInfo) -> Dataset:
+    # Takes a second, which no other set needs.
+    import sklearn.datasets  # noqa: PLC0415
+
     bunch = getattr(sklearn.datasets, f"load_{info.name}")()
     columns = tuple(str(column) for column in bunch.feature_names)
     return _dataset(info, bunch.data, bunch.target, columns)
 
 
-def _load_file(info: DatasetInfo, file: str, data_dir: str | os.PathLike[str] | None) -> Dataset:
-    content = _read(info, _folder(info, data_dir) / file)
-    if file.endswith(".gz"):
+def _load_file(
+    info: DatasetInfo, data_dir: str | os.PathLike[str] | None, download: bool
+) -> Dataset:
+    content = _read(info, _path(info, data_dir, download))
+    if str(info.file).endswith(".gz"):
         content = gzip.decompress(content)
     header, _, rows = content.decode("utf-8").partition("\n")
     names = header.split(",")
@@ -86,23 +91,27 @@ def _load_file(info: DatasetInfo, file: str, data_dir: str | os.PathLike[str] | 
     return _dataset(info, X, y, info.columns)
 
 
-def _folder(info: DatasetInfo, data_dir: str | os.PathLike[str] | None) -> Path:
-    folder = data_dir if data_dir is not None else os.environ.get(VARIABLE)
-    if not folder:
-        raise DataError(
-            f"{info.name} needs the file {info.file}: set {VARIABLE} to the folder that holds it, "
-            "or pass data_dir"
-        )
-    return Path(folder)
+def _path(info: DatasetInfo, data_dir: str | os.PathLike[str] | None, download: bool) -> Path:
+    file = str(info.file)
+    named = Path(data_dir) if data_dir is not None else named_folder()
+    folders = [] if named is None else [named]
+    if data_dir is None:
+        folders.append(cache_folder())
+    for folder in folders:
+        if (folder / file).is_file():
+            return folder / file
+    if download:
+        return fetch(info.name, data_dir)
+    where = "" if named is None else f", which is not in {str(named)!r}"
+    raise DataError(f"{info.name} needs the file {file}{where}: {info.way}")
 
 
 def _read(info: DatasetInfo, path: Path) -> bytes:
     try:
         content = path.read_bytes()
-    except OSError:
+    except OSError as failure:
         raise DataError(
-            f"{info.name} needs the file {info.file}, which is not in {str(path.parent)!r}: "
-            f"set {VARIABLE} to the folder that holds it, or pass data_dir"
+            f"{info.name} needs the file {str(path)!r}, which cannot be read: {failure.strerror}"
         ) from None
     digest = hashlib.sha256(content).hexdigest()
     if digest != info.sha256:

@@ -4,12 +4,14 @@ Bounds come from what is known about the columns before any record is seen (unit
 code books, the frame of a synthetic set). None is computed from records, here or at load time.
 """
 
+from shoal.datasets.cardiotocography import CARDIOTOCOGRAPHY
 from shoal.datasets.info import DatasetInfo
 from shoal.datasets.kd_laplace import KD_LAPLACE
+from shoal.datasets.origin import github
 from shoal.datasets.planes import PLANES, SIPU
+from shoal.exceptions import ParameterError
 
 UCI = "CC BY 4.0 (UCI)"
-
 
 _WINE = "positive by definition, below a generous multiple of what table wine contains"
 _CELL = (40.0, 60.0, 300.0, 5100.0, 0.5, 2.0, 2.0, 0.5, 1.0, 0.5)
@@ -89,6 +91,12 @@ REGISTRY = (
         label="label",
         file="seeds.csv",
         sha256="2a48243162a889e25639fb587935f33c31314603b466b470f0f038a67ae3b13d",
+        origin=github(
+            "vjp23/GaussianMixtureModels",
+            "24d5f2f5c9d209f170b9027228a56ddb0e1dc4d1",
+            "seeds_dataset.txt",
+            recipe="numbers",
+        ),
     ),
     DatasetInfo(
         name="transfusion",
@@ -101,6 +109,12 @@ REGISTRY = (
         label="label",
         file="transfusion.csv",
         sha256="82cf0b87345bb7f6c218f7cd8f149783337c87f915347d70387fc789c17f7b75",
+        origin=github(
+            "sjs108u/prediction-for-transfusion-in-R",
+            "79ab3a9e16455afe284b1ae2ca9b43a8489fcd4d",
+            "transfusion.data",
+            recipe="numbers",
+        ),
     ),
     DatasetInfo(
         name="adult",
@@ -127,6 +141,29 @@ REGISTRY = (
         label="label",
         file="adult_num.csv",
         sha256="c145a2bb68cd49d7000049bac52ae272f3e03550c3e795fa9788b6902031d687",
+        origin=github(
+            "YuzhongHuangCS/fairness",
+            "10dcbc38734e5f95a574c44de972b8e084229d38",
+            "adult.data",
+            "adult.test",
+            recipe="census",
+        ),
+    ),
+    DatasetInfo(
+        name="house5",
+        limits=((0.0, 255.0),) * 3,
+        reason="red, green and blue of a picture in 8 bits each",
+        licence=SIPU + "; taken from an Apache-2.0 repository",
+        source="SIPU image data, colour picture House, 5 bits a colour",
+        columns=("r", "g", "b"),
+        file="house5.csv",
+        sha256="1cb15570ba526728fef0d8bd18823a7dca9fc00439a4152e364b28461ae1a046",
+        origin=github(
+            "D-Diaa/privateclustering",
+            "2fffc839c5b2fb4d2ee5f83089891ca23cbc8caa",
+            "data/house.txt",
+            recipe="numbers",
+        ),
     ),
     DatasetInfo(
         name="mopsi_finland",
@@ -137,6 +174,12 @@ REGISTRY = (
         columns=("lat", "lon"),
         file="mopsi_finland.csv",
         sha256="a41057028648bda9e91286f8f461b65a9852352de467a09b7e2d12d7169cff16",
+        origin=github(
+            "deric/clustering-benchmark",
+            "fc7aba73c873b0e017dd3a6d7113b1cb2ede118a",
+            "src/main/resources/datasets/artificial/mopsi-finland.arff",
+            recipe="degrees",
+        ),
     ),
     DatasetInfo(
         name="gowalla_nyc",
@@ -147,6 +190,12 @@ REGISTRY = (
         columns=("lat", "lon"),
         file="gowalla_nyc_checkins.csv.gz",
         sha256="4499a42f1048354095ae034a37c13ffb64b95674ff99bfe3d56fefeeff72cea5",
+        # Packed, and the bytes of a packed file depend on who packs it.
+        origin=github(
+            "rohitpandey13/academy",
+            "7e7919ac6ad5b4c299c7368c05953964820acb8f",
+            "tutorials/geo-located-data/jupyter/notebooks/data/gowalla_events.csv.gz",
+        ),
     ),
     DatasetInfo(
         name="gowalla",
@@ -157,7 +206,40 @@ REGISTRY = (
         columns=("lat", "lon"),
         file="gowalla_checkins.csv.gz",
         sha256="a28b7190cb050999f068b9c8e1e0102409704123c22c7da2eb29f6c8438e8315",
+        origin=github(
+            "rahmanidashti/LGLMF",
+            "09b58f86904f0a71944ae373375ae85330d5be1c",
+            *(
+                f"datasets/gowalla/Gowalla_{part}.txt"
+                for part in ("poi_coos", "train", "tune", "test")
+            ),
+        ),
     ),
+    *CARDIOTOCOGRAPHY,
     *PLANES,
     *KD_LAPLACE,
 )
+
+
+def find(name: str) -> DatasetInfo:
+    """Give the entry of a data set.
+
+    Parameters
+    ----------
+    name : str
+        As in the registry.
+
+    Returns
+    -------
+    info : DatasetInfo
+
+    Raises
+    ------
+    ParameterError
+        If no data set has this name.
+    """
+    for entry in REGISTRY:
+        if entry.name == name:
+            return entry
+    known = ", ".join(entry.name for entry in REGISTRY)
+    raise ParameterError(f"name must be one of {known}, got {name!r}")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
-from shoal.datasets._parameters import check_plane_or_space, generator
+from shoal.datasets._parameters import check_columns, generator
 from shoal.datasets.dataset import Dataset, generated
 
 INNER, OUTER = 0.1, 0.9
@@ -22,8 +22,8 @@ def make_spirals(
 ) -> Dataset:
     """Draw spirals that wind around each other, one a label, in the box [-1, 1]^d.
 
-    The radius of an arm grows from 0.1 to 0.9 as it winds. In space the arms also rise from -0.9
-    to 0.9, on a cone.
+    The radius of an arm grows from 0.1 to 0.9 as it winds. In more columns the arms also
+    rise from -0.9 to 0.9 in each column after the second, on a cone.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def make_spirals(
         Number of records.
     n_arms : int, default=3
         Number of spirals.
-    n_features : {2, 3}, default=2
-        Plane or space.
+    n_features : int, default=2
+        Number of columns, at least 2.
     turns : float, default=1.0
         Turns an arm makes.
     noise : float, default=0.02
@@ -58,7 +58,7 @@ def make_spirals(
     """
     n_samples = _numbers.count("n_samples", n_samples)
     n_arms = _numbers.count("n_arms", n_arms)
-    n_features = check_plane_or_space(n_features)
+    n_features = check_columns(n_features)
     turns = _numbers.positive("turns", turns)
     noise = _numbers.non_negative("noise", noise)
     rng = generator(random_state)
@@ -68,8 +68,9 @@ def make_spirals(
     radius = np.sqrt(rng.uniform(INNER**2, OUTER**2, size=n_samples))
     place = (radius - INNER) / (OUTER - INNER)
     angle = 2.0 * np.pi * (turns * place + labels / n_arms)
-    arms = [radius * np.cos(angle), radius * np.sin(angle), OUTER * (2.0 * place - 1.0)]
-    X = np.column_stack(arms[:n_features])
+    rise = OUTER * (2.0 * place - 1.0)
+    arms = [radius * np.cos(angle), radius * np.sin(angle), *[rise] * (n_features - 2)]
+    X = np.column_stack(arms)
     return generated(
         "spirals",
         X + rng.normal(scale=noise, size=X.shape),

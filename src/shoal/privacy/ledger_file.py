@@ -14,6 +14,7 @@ import errno
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -157,6 +158,8 @@ class LedgerFile:
 
     def _check_identity(self, descriptor: int) -> None:
         status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):  # which may be opened, but not read
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         identity = (status.st_dev, status.st_ino)
         if self._identity is None:
             self._identity = identity

@@ -1,0 +1,275 @@
+"""Bad input to any command: one line, exit code 2, nothing written, nothing spent."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shoal.cli import main
+from shoal.privacy import Ledger
+
+BOX = ("--bounds", "0:120,0:250")
+FILES = {
+    "people.csv": "age,weight\n30,70\n40,80\n50,65\n20,90\n",
+    "words.csv": "age,name\n30,Ann\n40,Bob\n",
+    "holes.csv": "age,weight\n30,\n40,80\n",
+    "ragged.csv": "age,weight\n30\n40,80\n",
+    "empty.csv": "",
+    "head.csv": "age,weight\n",
+    "broken.json": "{",
+    "other.json": '{"age": [0, 120]}',
+    "note.txt": "not a folder\n",
+}
+# What each command needs beside the file; the audit makes its own records.
+READERS = {
+    "cluster": ("cluster", "{file}", "--out", "{out}", "--ledger", "people.ledger"),
+    "perturb": ("perturb", "{file}", "--out", "{out}.csv", "--ledger", "people.ledger"),
+    "attack": ("attack", "{file}", "--out", "{out}", "--runs", "1", "--attacks", "centres"),
+    "audit": ("audit", "{target}", "--out", "{out}", "--runs", "100", "--jobs", "1"),
+}
+TARGETS = {
+    "cluster": "DPKMeans",
+    "perturb": "Laplace",
+    "attack": "DPKMeans",
+    "audit": "DPKMeans",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, content in FILES.items():
+        Path(name).write_text(content)
+    Path("picture.csv").write_bytes(b"\x89PNG\xff\xfe")
+    Path("a folder").mkdir()
+    Ledger("people.ledger", epsilon=3.0, metric_epsilon=3.0)
+    return tmp_path
+
+
+def line(command, *more, file="people.csv", target=None, out="made"):
+    words = [word.format(file=file, out=out, target=target) for word in READERS[command]]
+    if command != "audit" and target is not None:
+        words += ["--target", target]
+    return [*words, *more]
+
+
+def tree():
+    return {str(path): path.read_bytes() if path.is_file() else None for path in Path().rglob("*")}
+
+
+def refused(arguments, monkeypatch, capsys):
+    """Run a command that must fail, and give its one line."""
+    before = tree()
+    monkeypatch.setattr(sys, "argv", ["shoal", *map(str, arguments)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    shown = capsys.readouterr()
+    assert end.value.code == 2, shown.err
+    assert shown.out == ""
+    assert shown.err.startswith("shoal: ")
+    assert shown.err.count("\n") == 1
+    assert shown.err.endswith("\n")
+    assert tree() == before, "nothing is written, and the ledger is as it was"
+    return shown.err
+
+
+@pytest.fixture
+def says(monkeypatch, capsys):
+    return lambda arguments: refused(arguments, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("command", ["cluster", "perturb", "attack"])
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("nosuch.csv", "No such file or directory"),
+        ("nosuch.parquet", "No such file or directory"),
+        ("a folder", "Is a directory"),
+        ("picture.csv", "it is not text separated by commas"),
+        ("empty.csv", "must hold at least one record"),
+        ("head.csv", "must hold at least one record"),
+        ("words.csv", "column 'name' must hold numbers, got text"),
+        ("holes.csv", "column 'weight' must hold finite numbers"),
+        ("ragged.csv", "must have as many values in every line as in its first"),
+    ],
+)
+def test_wrong_file(command, file, words, says):
+    message = says(line(command, *BOX, file=file))
+    assert words in message
+    assert "Ann" not in message
+    assert "Bob" not in message
+
+
+@pytest.mark.parametrize("command", ["cluster", "perturb", "attack"])
+def test_missing_column(command, says):
+    message = says(line(command, *BOX, "--columns", "age,height"))
+    assert "must have a column 'height': it has 'age', 'weight'" in message
+
+
+@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan"])
+def test_epsilon(command, epsilon, says):
+    message = says(line(command, *BOX, "--epsilon", epsilon, target=TARGETS[command]))
+    assert "epsilon must be" in message
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_unknown_target(command, says):
+    message = says(line(command, *BOX, target="DPKMean"))
+    assert "target must be one of" in message
+    assert "got 'DPKMean'" in message
+
+
+@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ("120:0,0:250", "low < high"),
+        ("1,0", "low < high"),
+        ("0,1,2", "--bounds must be LOW,HIGH"),
+        ("low,high", "--bounds must be LOW,HIGH"),
+        ("nosuch.json", "No such file or directory"),
+        ("broken.json", "with something else"),
+    ],
+)
+def test_bounds(command, bounds, words, says):
+    message = says(line(command, "--bounds", bounds, target=TARGETS[command]))
+    assert words in message
+
+
+@pytest.mark.parametrize("command", ["cluster", "perturb", "attack"])
+def test_bounds_are_needed(command, says):
+    assert "needs public bounds: pass --bounds LOW,HIGH" in says(line(command))
+
+
+@pytest.mark.parametrize("command", ["cluster", "perturb", "attack"])
+def test_bounds_of_other_columns(command, says):
+    assert "bounds must have" in says(line(command, "--bounds", "0:120,0:250,0:1"))
+    message = says(line(command, "--bounds", "other.json"))
+    assert "without column 'weight'" in message
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_settings(command, says):
+    target = TARGETS[command]
+    assert "must be name=value" in says(line(command, *BOX, "--set", "seven", target=target))
+    message = says(line(command, *BOX, "--set", "colour=red", target=target))
+    assert f"{target} must take the parameters" in message
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_unwritable_output(command, says):
+    message = says(line(command, *BOX, target=TARGETS[command], out="note.txt/made"))
+    assert "can be written" in message
+    assert "note.txt" in message
+
+
+@pytest.mark.parametrize("command", ["cluster", "attack", "audit"])
+def test_a_file_where_the_folder_should_be(command, says):
+    message = says(line(command, *BOX, target=TARGETS[command], out="note.txt"))
+    assert "--out must be a folder that can be written" in message
+
+
+@pytest.mark.parametrize("command", ["cluster", "perturb"])
+@pytest.mark.parametrize("ledger", ["nosuch.ledger", "note.txt", "a folder"])
+def test_wrong_ledger(command, ledger, says):
+    message = says(line(command, *BOX, "--ledger", ledger))
+    assert ledger in message
+
+
+@pytest.mark.parametrize("command", ["cluster", "perturb"])
+def test_more_than_is_left(command, says):
+    assert "asked epsilon" in says(line(command, *BOX, "--epsilon", "4"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["datasets", "nosuch"], "got 'nosuch'"),
+        (["datasets", "--download"], "--download must come with the name"),
+        (["datasets", "iris", "--download"], "which comes with scikit-learn"),
+        (["datasets", "iris", "--to", "made"], "--to must come with --download"),
+        (["datasets", "gowalla", "--download"], "gowalla cannot be downloaded"),
+        (["ledger", "nosuch.ledger"], "there is no ledger"),
+        (["ledger", "note.txt"], "is not a ledger"),
+        (["ledger", "a folder"], "Is a directory"),
+        (["ledger", "a folder", "--epsilon", "1"], "Is a directory"),
+        (["ledger", "new.ledger", "--epsilon", "0"], "epsilon must be"),
+        (["ledger", "new.ledger", "--delta", "1e-6"], "--epsilon must be given"),
+        (["ledger", "note.txt/new.ledger", "--epsilon", "1"], "Not a directory"),
+    ],
+)
+def test_datasets_and_ledger(arguments, words, says):
+    assert words in says(arguments)
+
+
+def start(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", "from shoal.cli import main; main()", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def stopped(process, ready):
+    """Send Ctrl-C once the command is where it should be, and give what it says."""
+    end = time.monotonic() + 60
+    while not ready():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == ""
+    return err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_interrupt_while_reading():
+    """A pipe that nobody ends keeps the command reading for as long as it takes."""
+    os.mkfifo("pipe.csv")
+    before = Path("people.ledger").read_bytes()
+    process = start("cluster", "pipe.csv", *BOX, "--ledger", "people.ledger")
+    # Opening waits for the reader.
+    with open("pipe.csv", "w", encoding="utf-8") as pipe:  # noqa: PTH123 - as a pipe
+        pipe.write("age,weight\n")
+        pipe.flush()
+        assert stopped(process, lambda: True) == "shoal: stopped by Ctrl-C\n"
+    assert Path("people.ledger").read_bytes() == before
+    assert not Path("shoal-cluster").exists()
+
+
+def crowd(n_samples):
+    people = np.random.default_rng(0).uniform([0, 0], [120, 250], size=(n_samples, 2))
+    np.savetxt("crowd.csv", people, delimiter=",", header="age,weight", comments="")
+
+
+def test_interrupt_in_the_middle_of_a_fit():
+    """What is spent before the noise stays spent; no file of the release is left."""
+    crowd(5000)
+    many = ("--set", "n_clusters=5000", "--set", "method=lloyd", "--set", "max_iter=50")
+    process = start("cluster", "crowd.csv", *BOX, "--ledger", "people.ledger", *many)
+    out = Path("shoal-cluster")
+    err = stopped(process, lambda: out.exists() and any(out.iterdir()))
+    assert err == "shoal: stopped by Ctrl-C\n"
+    assert not out.exists()
+    assert not any(path.name.endswith(".part") for path in Path().rglob("*"))
+    assert len(Ledger("people.ledger").entries) <= 1
+
+
+def test_interrupt_in_the_middle_of_attacks():
+    crowd(2000)
+    process = start("attack", "crowd.csv", *BOX, "--runs", "100000", "--attacks", "centres")
+    err = stopped(process, Path("shoal-attack").exists)
+    assert err == "shoal: stopped by Ctrl-C\n"
+    assert not Path("shoal-attack").exists()
