@@ -20,6 +20,7 @@ from shoal.papers.wavecluster import (
     Measurement,
     Method,
     PublishedWaveCluster,
+    TechniqueComparison,
     adaptive_grid_records,
     compare_techniques,
     draw_threshold,
@@ -248,7 +249,28 @@ def measured(method=METHODS[0], dataset="ds2", epsilon=1.0, seed=0, **values):
 
 def test_error_of_k_is_that_of_the_mean():
     runs = [measured(k_private=131), measured(k_private=151)]
-    assert mean_measure(runs, "k_error") == pytest.approx(3 / 144)
+    assert mean_measure(runs, "k_error").value == pytest.approx(3 / 144)
+
+
+def test_means_have_intervals_cut_where_no_mean_can_lie():
+    """Student's interval of 0 and 1 is 0.5 +- 6.35; of a k' from 100 to 188, 144 +- 559."""
+    runs = [measured(ocm=0.0, dsg=0.0, k_private=100), measured(ocm=1.0, dsg=1.0, k_private=188)]
+    assert mean_measure(runs, "ocm") == (0.5, 0.0, 1.0)
+    assert mean_measure(runs, "dsg") == pytest.approx((0.5, 0.0, 6.853), abs=1e-3)
+    assert mean_measure(runs, "k_error") == pytest.approx((0.0, 0.0, 559.07 / 144), abs=1e-3)
+    off = [measured(k_private=143 - 20), measured(k_private=145 - 20)]
+    assert mean_measure(off, "k_error") == pytest.approx(
+        (20 / 144, 7.294 / 144, 32.706 / 144), abs=1e-4
+    )
+    assert str(mean_measure(runs[:1], "ocm")) == "0.000"
+    assert f"{mean_measure(runs, 'ocm'):.1f}" == "0.5 [0.0, 1.0]"
+
+
+def test_claims_are_judged_where_there_are_measurements():
+    claim = Claim("low", "ocm", ("thr",), below=0.2)
+    [verdict] = judge_claims([measured(dataset="ds3"), measured(dataset="gowalla")], claims=[claim])
+    assert verdict.datasets == ("ds3", "gowalla")
+    assert "on ds3, gowalla: low: holds, 2 of 2 means" in str(verdict)
 
 
 def test_claims_are_judged_by_every_mean():
@@ -282,6 +304,13 @@ def test_measurements_repeat_and_say_what_they_are():
     found = compare_techniques(small, epsilons=[1.0], seeds=[0, 1], methods=chosen)
     assert [(one.method, one.seed) for one in found] == [(m, s) for m in chosen for s in (0, 1)]
     assert found[1:2] == compare_techniques(small, epsilons=[1.0], seeds=[1], methods=chosen[:1])
+    comparison = TechniqueComparison(small)
+    assert comparison.measure(chosen[0], 1.0, seed=1, fold=11) == found[1]
+    # Another tenth: the fit on all records is the same.
+    other = comparison.measure(chosen[0], 1.0, seed=1, fold=2)
+    assert (other.dsg, other.k_private) == (found[1].dsg, found[1].k_private)
+    cells = comparison.cells(chosen[0], 1.0, seed=1)
+    assert (cells >= 0).sum() == found[1].significant
     assert "published thr-em, epsilon 1, seed 0: k' " in str(found[0])
     # Two round clusters far apart: even with noise, a tree tells which one a record is in.
     assert found[0].ocm < 0.1

@@ -1,84 +1,28 @@
 """The source's experiment again: six variants, with shares that add up to epsilon.
 
-A variant is a noise (average, allocation, gaussian) with or without merging (nk, k). All start from
-sphere packings of the public box; the source draws 20 starts and 50 runs on each, here every seed
-has a start of its own. With one seed a start is the same for the three noises.
+A variant is a noise (average, allocation, gaussian) with or without merging (nk, k). As in the
+source, starts are drawn first and every variant runs many times on each. A start is a sphere
+packing of the public box; it is the same for all noises and epsilons, and for variants as published
+(:func:`measure_published`), but not for different numbers of centres.
 """
 
-import itertools
-import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from shoal import _numbers
 from shoal._records import validate_records
-from shoal.cluster import DPKMeans
-from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS
-from shoal.exceptions import ParameterError
+from shoal.cluster.kmeans._kccm import ROUNDS
 from shoal.metrics import nicv
-from shoal.papers.kccm.published_kccm import LABEL, PublishedKCCM
-from shoal.papers.kccm.real_spend import FORMULAS, real_rho, real_spend
-from shoal.privacy import zcdp_to_epsilon
+from shoal.papers.kccm.measurement import Measurement
+from shoal.papers.kccm.variant_model import AUTO, OVERCLUSTER, VARIANTS, run_costs, variant_model
 
-__all__ = ["AUTO", "VARIANTS", "Measurement", "compare_variants", "measure_published"]
+__all__ = ["EPSILONS", "RUNS", "STARTS", "compare_variants", "plain_cost"]
 
-VARIANTS = tuple(f"{noise} {merged}" for noise in KCCM_NOISE for merged in ("k", "nk"))
-AUTO = "auto"  # DPKMeans as it comes, for comparison
-EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0)
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """Cost of one fit; prints as one line.
-
-    Parameters
-    ----------
-    variant : str
-        Name in the source, ``"average k"`` to ``"gaussian nk"``, or ``"auto"``; with the formula
-        before it where it is as published.
-    k : int
-        Number of clusters.
-    epsilon : float
-        What was promised, or what is really spent where nothing is.
-    delta : float
-        The same; 0 but for Gaussian noise.
-    seed : int
-        Seed of the fit.
-    nicv : float
-        Mean squared distance to the nearest centre.
-    reference : float
-        The same for k-means without privacy, best of ten starts.
-
-    Examples
-    --------
-    >>> print(Measurement("average k", 3, 1.0, 0.0, 7, nicv=0.3, reference=0.2))
-    average k, k = 3, epsilon 1, seed 7: NICV 0.3000, 1.500 of k-means without privacy
-    """
-
-    variant: str
-    k: int
-    epsilon: float
-    delta: float
-    seed: int
-    nicv: float
-    reference: float
-
-    @property
-    def relative(self) -> float:
-        """NICV over that of k-means without privacy."""
-        return self.nicv / self.reference
-
-    def __str__(self) -> str:
-        return (
-            f"{self.variant}, k = {self.k}, epsilon {self.epsilon:.4g}, seed {self.seed}: NICV "
-            f"{self.nicv:.4f}, {self.relative:.3f} of k-means without privacy"
-        )
+EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0)  # the source prints the last one only
+STARTS, RUNS = 20, 50  # of the source
 
 
 def compare_variants(
@@ -86,10 +30,13 @@ def compare_variants(
     *,
     k: int = 3,
     epsilons: Iterable[float] = EPSILONS,
-    seeds: Iterable[int] = range(100),
-    overcluster: int = 3,
+    starts: Iterable[int] = range(STARTS),
+    runs: int = RUNS,
+    seed: int = 0,
+    overcluster: int = OVERCLUSTER,
     rounds: int = ROUNDS,
     variants: Iterable[str] = (*VARIANTS, AUTO),
+    reference: float | None = None,
 ) -> tuple[Measurement, ...]:
     """Measure the corrected variants, and ``DPKMeans`` as it comes.
 
@@ -101,114 +48,76 @@ def compare_variants(
         Number of clusters.
     epsilons : iterable of float, default=(0.1, 0.5, 1, 2, 5, 10, 25)
         Budgets. Gaussian noise also takes delta = 1 / (n ln n), a weaker promise.
-    seeds : iterable of int, default=range(100)
-        One fit each.
+    starts : iterable of int, default=range(20)
+        Numbers of starts; the same number is the same start.
+    runs : int, default=50
+        Fits on each start.
+    seed : int, default=0
+        Seed of their noise.
     overcluster : int, default=3
         Centres at the start of the nk variants for each one wanted.
     rounds : int, default=12
         Noisy rounds.
     variants : iterable of str
         Which ones; all six and ``"auto"`` by default.
+    reference : float, default=None
+        What :func:`plain_cost` gives, for those who have it already.
 
     Returns
     -------
     measurements : tuple of Measurement
-        One a variant, epsilon and seed.
+        One a variant, epsilon and start.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 2))
-    >>> found = compare_variants(X, k=2, epsilons=[5.0], seeds=range(2), variants=["average nk"])
+    >>> found = compare_variants(
+    ...     X, k=2, epsilons=[5.0], starts=range(2), runs=3, variants=["average nk"]
+    ... )
     >>> len(found), found[0].variant, found[0].relative > 1
     (2, 'average nk', True)
     """
     records = validate_records(X)
-    wanted = [_known(variant) for variant in variants]
-    chosen = list(seeds)
-    delta = _delta(len(records))
-    reference = _plain_cost(records, k)
-    found = []
-    for epsilon in epsilons:
-        for variant in wanted:
-            noise, _, merged = variant.partition(" ")
-            common: dict[str, Any] = {"bounds": (-1.0, 1.0), "n_public": len(records)}
-            if variant != AUTO:
-                common |= {"method": "kccm", "noise": noise, "max_iter": rounds}
-                common |= {"overcluster": overcluster if merged == "nk" else 1}
-            loose = delta if noise == "gaussian" else 0.0
-            for seed in chosen:
-                model = DPKMeans(k, epsilon=epsilon, delta=loose, random_state=seed, **common)
-                cost = nicv(records, model.fit(records).cluster_centers_)
-                found.append(Measurement(variant, k, float(epsilon), loose, seed, cost, reference))
-    return tuple(found)
-
-
-def measure_published(
-    X: Any,
-    *,
-    k: int = 3,
-    seeds: Iterable[int] = range(100),
-    overcluster: int = 3,
-    rounds: int = ROUNDS,
-) -> tuple[Measurement, ...]:
-    """Measure the six variants as published, by both formulas: no guarantee.
-
-    Parameters
-    ----------
-    X, k, seeds, overcluster, rounds
-        As in :func:`compare_variants`.
-
-    Returns
-    -------
-    measurements : tuple of Measurement
-        ``epsilon`` is what the noise really spends, for Gaussian noise with delta = 1 / (n ln n).
-    """
-    records = validate_records(X)
-    chosen = list(seeds)
-    delta = _delta(len(records))
-    reference = _plain_cost(records, k)
+    chosen, wanted = list(starts), list(variants)
+    plain = plain_cost(records, k) if reference is None else reference
+    sizes = {"n": len(records), "overcluster": overcluster, "rounds": rounds}
+    models = [
+        (variant, variant_model(variant, k=k, epsilon=float(epsilon), **sizes))
+        for epsilon in epsilons
+        for variant in wanted
+    ]
     return tuple(
-        Measurement(
-            f"{method.formula}: {name}, {LABEL}",
-            k,
-            *_spent(method, records.shape[1], delta),
-            seed,
-            nicv(records, method.set_params(random_state=seed).fit(records).cluster_centers_),
-            reference,
+        Measurement.of(
+            run_costs(model, records, start=start, runs=runs, seed=seed),
+            variant=variant,
+            k=k,
+            epsilon=model.epsilon,
+            delta=model.delta,
+            start=start,
+            reference=plain,
         )
-        for name, method in _published(k, overcluster, rounds)
-        for seed in chosen
+        for variant, model in models
+        for start in chosen
     )
 
 
-def _published(k: int, overcluster: int, rounds: int) -> Iterator[tuple[str, PublishedKCCM]]:
-    for formula, noise in itertools.product(FORMULAS, KCCM_NOISE):
-        for merged, start in (("k", 1), ("nk", overcluster)):
-            method = PublishedKCCM(
-                k, formula=formula, noise=noise, overcluster=start, max_iter=rounds
-            )
-            yield f"{noise} {merged}", method
+def plain_cost(X: Any, k: int) -> float:
+    """Give the cost of k-means without privacy, best of ten starts.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Records.
+    k : int
+        Number of clusters.
 
-def _spent(method: PublishedKCCM, columns: int, delta: float) -> tuple[float, float]:
-    if method.noise != "gaussian":
-        return real_spend(method.formula, method.max_iter), 0.0
-    rho = real_rho(method.formula, method.max_iter, columns=columns)
-    return zcdp_to_epsilon(rho, delta), delta
-
-
-def _delta(n: int) -> float:
-    return 1 / (max(n, 3) * math.log(max(n, 3)))
-
-
-def _known(variant: str) -> str:
-    if variant not in (*VARIANTS, AUTO):
-        raise ParameterError(f"variants must be of {(*VARIANTS, AUTO)}, got {variant!r}")
-    return variant
-
-
-def _plain_cost(records: npt.NDArray[np.float64], k: int) -> float:
+    Returns
+    -------
+    cost : float
+        Its NICV.
+    """
+    records = validate_records(X)
     with threadpool_limits(1):
         plain = KMeans(_numbers.count("k", k), n_init=10, random_state=0).fit(records)
     return nicv(records, plain.cluster_centers_)

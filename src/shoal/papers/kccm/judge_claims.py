@@ -1,6 +1,6 @@
 """Which claims of DP-KCCM hold where every variant keeps its promise.
 
-A claim compares the mean NICV of one variant with that of others, seed by seed. What is judged is
+A claim compares the mean NICV of one variant with that of others, start by start. What is judged is
 the change, new cost over old cost minus 1, by its 95% interval: is it surely below the claim's
 threshold, surely above it, or undecided. A claim against several others needs all of them, and its
 intervals share the 5%.
@@ -20,7 +20,8 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from shoal.exceptions import ParameterError
-from shoal.papers.kccm.compare_variants import VARIANTS, Measurement
+from shoal.papers.kccm.measurement import Measurement
+from shoal.papers.kccm.variant_model import VARIANTS
 
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
 
@@ -91,8 +92,8 @@ class Verdict:
         Mean difference to it, in NICV of k-means without privacy.
     change, low, high : float
         Mean cost over that of the rival minus 1, and its 95% interval.
-    seeds : int
-        How many pairs.
+    starts : int
+        How many pairs: runs on one start count once, as their mean.
     """
 
     claim: Claim
@@ -103,7 +104,7 @@ class Verdict:
     change: float
     low: float
     high: float
-    seeds: int
+    starts: int
 
     def __str__(self) -> str:
         return (
@@ -145,9 +146,9 @@ def judge_claims(
     >>> from shoal.papers.kccm import Claim, Measurement
     >>> costs = {"average k": (0.4, 0.5, 0.6), "average nk": (0.3, 0.4, 0.4)}
     >>> found = [
-    ...     Measurement(variant, 3, 1.0, 0.0, seed, cost, 0.2)
+    ...     Measurement(variant, 3, 1.0, 0.0, start, cost, 0.2)
     ...     for variant, row in costs.items()
-    ...     for seed, cost in enumerate(row)
+    ...     for start, cost in enumerate(row)
     ... ]
     >>> claim = Claim("merging helps", "average nk", ("average k",))
     >>> print(judge_claims(found, claims=[claim])[0].judgement)
@@ -184,7 +185,7 @@ def _verdict(claim: Claim, scope: str, cells: list[dict[str, Floats]]) -> Verdic
 
 
 def _change(new: str, old: str, cells: list[dict[str, Floats]], rivals: int) -> _Change:
-    """Ratio of mean costs, averaged over cells; its error by linearisation, a seed at a time."""
+    """Ratio of mean costs, averaged over cells; its error by linearisation, a start at a time."""
     ratios, gaps = [], []
     residuals = np.zeros_like(cells[0][new])
     for costs in cells:
@@ -193,28 +194,28 @@ def _change(new: str, old: str, cells: list[dict[str, Floats]], rivals: int) -> 
         residuals += (costs[new] - ratio * costs[old]) / base / len(cells)
         ratios.append(ratio)
         gaps.append(costs[new].mean() - base)
-    seeds = len(residuals)
-    error = residuals.std(ddof=1) / math.sqrt(seeds)
+    starts = len(residuals)
+    error = residuals.std(ddof=1) / math.sqrt(starts)
     tail = (1 - CONFIDENCE) / (2 * rivals)
-    margin = float(student.ppf(1 - tail, seeds - 1) * error)
+    margin = float(student.ppf(1 - tail, starts - 1) * error)
     return _Change(old, float(np.mean(gaps)), float(np.mean(ratios)) - 1, margin)
 
 
 def _cells(records: Iterable[Measurement], variants: set[str]) -> Cells:
-    """Sort relative costs by cell and variant, each row in the order of its seeds."""
+    """Sort relative costs by cell and variant, each row in the order of its starts."""
     found: dict[tuple[int, float], dict[str, dict[int, float]]] = {}
     for one in records:
         cell = found.setdefault((one.k, one.epsilon), {name: {} for name in sorted(variants)})
         if one.variant in cell:
-            cell[one.variant][one.seed] = one.relative
+            cell[one.variant][one.start] = one.relative
     rows = {tuple(sorted(row)) for cell in found.values() for row in cell.values()}
     if len(rows) != 1 or len(min(rows)) < 2:
         raise ParameterError(
-            f"records must have the same two seeds or more for each of {sorted(variants)}, in "
+            f"records must have the same two starts or more for each of {sorted(variants)}, in "
             "every cell of k and epsilon: pass all that compare_variants returned"
         )
-    (seeds,) = rows
+    (starts,) = rows
     return {
-        cell: {name: np.array([row[seed] for seed in seeds]) for name, row in costs.items()}
+        cell: {name: np.array([row[start] for start in starts]) for name, row in costs.items()}
         for cell, costs in found.items()
     }

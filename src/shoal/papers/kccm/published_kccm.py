@@ -127,8 +127,9 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         if np.abs(records).max() > 1.0:
             raise DataError("X must lie in [-1, 1] in every column: scale it, as the source does")
         source = as_source(self.random_state)
-        generator = np.random.default_rng(source.words(4))
+        # The start comes first, so that runs can share it (SharedStart).
         centres = pack_spheres(self.overcluster * self.n_clusters, records.shape[1], source)
+        generator = np.random.default_rng(source.words(4))
         for turn in range(1, self.max_iter + 1):
             round_ = self._round(turn, records.shape[1], generator)
             centres, sizes = _noisy_round(records, centres, round_, source)

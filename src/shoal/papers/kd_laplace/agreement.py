@@ -3,17 +3,15 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.cluster import OPTICS, AgglomerativeClustering, KMeans
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
 from shoal.exceptions import ParameterError
 from shoal.papers.kd_laplace._as_published import Floats
+from shoal.papers.kd_laplace.optics import IntArray, optics_labels
 
 __all__ = ["IntArray", "agreement", "cluster", "on_device_labels"]
-
-IntArray = npt.NDArray[np.int64]
 
 
 def cluster(points: Floats, clusterer: str, parameter: int, *, random_state: int) -> IntArray:
@@ -42,8 +40,10 @@ def cluster(points: Floats, clusterer: str, parameter: int, *, random_state: int
     >>> bool(labels[0] == labels[1] != labels[2])
     True
     """
-    model = _model(clusterer, parameter, random_state)
-    labels: IntArray = model.fit_predict(StandardScaler().fit_transform(points))
+    scaled = StandardScaler().fit_transform(points)
+    if clusterer == "OPTICS":
+        return optics_labels(scaled, min_samples=parameter)
+    labels: IntArray = _model(clusterer, parameter, random_state).fit_predict(scaled)
     return labels.astype(np.int64)
 
 
@@ -94,8 +94,8 @@ def _model(clusterer: str, parameter: int, random_state: int) -> Any:
     models = {
         "KMeans": KMeans(parameter, init="random", n_init=10, random_state=random_state),
         "AgglomerativeClustering": AgglomerativeClustering(parameter),
-        "OPTICS": OPTICS(min_samples=parameter),
     }
     if clusterer not in models:
-        raise ParameterError(f"clusterer must be one of {', '.join(models)}, got {clusterer!r}")
+        known = ", ".join([*models, "OPTICS"])
+        raise ParameterError(f"clusterer must be one of {known}, got {clusterer!r}")
     return models[clusterer]

@@ -18,7 +18,7 @@ from shoal.papers.kd_laplace.figures import Figure, load_figures
 from shoal.papers.kd_laplace.leak import Leak, measure_leak
 from shoal.papers.kd_laplace.methods import Table, corrected_reports, load_table, published_method
 
-__all__ = ["RemapGain", "remap_gains"]
+__all__ = ["RemapGain", "leak_at_the_rim", "remap_gains"]
 
 REMAPS = ("grid-nd-Laplace", "density-nd-Laplace")
 RIM = 10  # the audited record is nearer to a side of the raw box than all but one in so many
@@ -145,7 +145,9 @@ def _gain(figure: Figure, table: Table, runs: int, samples: int, random_state: i
         epsilon=figure.epsilon,
         published=figure.value,
         as_published=float(as_published),
-        leak=_leak(figure, table, samples, random_state),
+        leak=leak_at_the_rim(
+            figure.mechanism, figure.epsilon, table, samples=samples, random_state=random_state
+        ),
         plain=float(plain_score),
         corrected=float(right_score),
         on_device=float(device),
@@ -153,16 +155,39 @@ def _gain(figure: Figure, table: Table, runs: int, samples: int, random_state: i
     )
 
 
-def _leak(figure: Figure, table: Table, samples: int, random_state: int) -> Leak:
+def leak_at_the_rim(
+    mechanism: str, epsilon: float, table: Table, *, samples: int, random_state: int
+) -> Leak:
+    """Audit a published method on a record near a side of the raw table's box.
+
+    The remaps move most reports there.
+
+    Parameters
+    ----------
+    mechanism : str
+        Name in the figures.
+    epsilon : float
+        The published epsilon.
+    table : Table
+        Raw records.
+    samples : int
+        Reports drawn under each of two tables.
+    random_state : int
+        Seed of the noise.
+
+    Returns
+    -------
+    leak : Leak
+        For a move of that record by a standard deviation of the first column, inwards.
+    """
     X = table.X
-    # A record near a side of the raw table's box, where the remaps move most reports.
     to_side = np.minimum(X - X.min(axis=0), X.max(axis=0) - X).min(axis=1)
     row = int(np.argsort(to_side)[len(X) // RIM])
-    shift = np.zeros(figure.columns)
+    shift = np.zeros(X.shape[1])
     inwards = np.sign(np.median(X[:, 0]) - X[row, 0])
     shift[0] = inwards * float(X[:, 0].std())
     return measure_leak(
-        published_method(figure.mechanism, figure.epsilon),
+        published_method(mechanism, epsilon),
         X,
         row=row,
         shift=shift,

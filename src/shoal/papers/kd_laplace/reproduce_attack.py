@@ -9,34 +9,21 @@ advantage is the true-positive rate minus the false-positive rate, as a mean ove
 import os
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from shoal.audit.attacks._forest import Forest, Scorer
-from shoal.audit.attacks._targets import Labels, Split, as_labels, split_records
-from shoal.audit.attacks.shadow_models import THRESHOLD, learn_shadow_attack
+from shoal.audit.attacks._targets import Labels, as_labels
 from shoal.datasets import load
-from shoal.metrics import adversary_advantage
 from shoal.papers.kd_laplace._as_published import Floats
+from shoal.papers.kd_laplace.attacker import Attacker, learn_attacker
 from shoal.papers.kd_laplace.figures import Figure
 from shoal.papers.kd_laplace.methods import FILES, Table
 from shoal.papers.kd_laplace.reproduce import Comparison, _chosen, _compare, _tables
 
-__all__ = ["reproduce_attack"]
-
-SHADOW_MODELS = 3
+__all__ = ["load_classes", "reproduce_attack"]
 
 Group = list[tuple[int, Figure]]
-
-
-class Attacker(NamedTuple):
-    """One split of a table, and what the attacker learned from his part of it."""
-
-    split: Split
-    scorer: Scorer
-    seed: int
 
 
 def reproduce_attack(
@@ -79,7 +66,9 @@ def reproduce_attack(
     for place, figure in enumerate(figures):
         key = figure.dataset, figure.columns, figure.epsilon
         groups.setdefault(key, []).append((place, figure))
-    classes = {name: _classes(name, data_dir) for name in {figure.dataset for figure in figures}}
+    classes = {
+        name: load_classes(name, data_dir) for name in {figure.dataset for figure in figures}
+    }
     found = Parallel(n_jobs=n_jobs)(
         delayed(_attack_group)(
             [figure for _, figure in group],
@@ -102,32 +91,28 @@ def _attack_group(
 
     @cache
     def attacker(run: int) -> Attacker:
-        rng = np.random.default_rng([seed, run])
-        split = split_records(labels.values, rng)
-        forest, own = rng.integers(1 << 32, size=2).tolist()
-        shadow = split.shadow
-        scorer = learn_shadow_attack(
-            table.X[shadow],
-            labels.values[shadow],
-            labels.n_classes,
-            shadow_models=SHADOW_MODELS,
-            seed=own,
-        )
-        return Attacker(split, scorer, forest)
+        return learn_attacker(table.X, labels, np.random.default_rng([seed, run]))
 
     def advantage(figure: Figure, table: Table, reports: Floats, run: int) -> float:
-        (members, others, _), scorer, forest_seed = attacker(run)
-        forest = Forest(labels.n_classes, table.X.shape[1], seed=forest_seed)
-        forest.fit(reports[members], labels.values[members])
-        asked = np.concatenate([members, others])
-        guesses = scorer(forest, table.X[asked], labels.values[asked]) >= THRESHOLD
-        return adversary_advantage(*np.split(guesses, 2))
+        return attacker(run).rates(reports).advantage
 
     one = figures[0]
     tables = {(one.dataset, one.columns): table}
     return _compare(figures, tables, advantage, runs=runs, random_state=seed)
 
 
-def _classes(dataset: str, data_dir: str | os.PathLike[str] | None) -> Labels:
+def load_classes(dataset: str, data_dir: str | os.PathLike[str] | None = None) -> Labels:
+    """Load the classes of a table.
+
+    Parameters
+    ----------
+    dataset, data_dir
+        As in :func:`shoal.papers.kd_laplace.methods.load_table`.
+
+    Returns
+    -------
+    labels : Labels
+        One class a record.
+    """
     whole = load(FILES.get(dataset, dataset), data_dir=data_dir)
     return as_labels(whole.y, whole.X, seed=0)

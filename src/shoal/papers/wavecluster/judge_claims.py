@@ -7,76 +7,17 @@ to lie in its range, or below that of its rivals on the same set at the same eps
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from shoal.papers.wavecluster.compare_techniques import Measurement
+from shoal.papers.wavecluster.claim import CLAIMS, Claim
+from shoal.papers.wavecluster.mean_measure import Mean, mean_measure
+from shoal.papers.wavecluster.measurement import Measurement
 
-__all__ = ["CLAIMS", "PUBLISHED_K", "Claim", "Measure", "Verdict", "judge_claims", "mean_measure"]
+__all__ = ["Verdict", "judge_claims"]
 
-Measure = Literal["k_error", "dsg", "f_measure", "ocm", "two_ce", "ocm_with_noise"]
-
-# Mean k' on ds2, where k is 144, by epsilon (section 7.2).
-PUBLISHED_K = {
-    1.0: {"thr": 141.0, "thr-em": 142.8, "qt": 249.2, "baseline": 284.0},
-    0.1: {"thr": 131.2, "thr-em": 82.8},
-}
-ALL = ("ds1", "ds2", "ds3")
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A published sentence, as limits of means.
-
-    Parameters
-    ----------
-    text : str
-        What the source says.
-    measure : str
-        Of which measure; ``"k_error"`` is the relative error of the mean k'.
-    techniques : tuple of str
-        Of which techniques.
-    datasets : tuple of str, default=("ds1", "ds2", "ds3")
-        On which sets; the source has a fourth.
-    lowest, highest : float
-        For which epsilons, both included.
-    above, below : float
-        What a mean has to exceed, and what it has to stay below.
-    rivals : tuple of str, default=()
-        Techniques whose means have to be larger.
-    averaged : bool, default=False
-        Whether the claim is about the average over the epsilons.
-    """
-
-    text: str
-    measure: Measure
-    techniques: tuple[str, ...]
-    datasets: tuple[str, ...] = ALL
-    lowest: float = 0.0
-    highest: float = math.inf
-    above: float = -math.inf
-    below: float = math.inf
-    rivals: tuple[str, ...] = ()
-    averaged: bool = False
-
-
-GOOD, BAD = ("thr", "thr-em"), ("qt", "baseline")
-OVER = math.nextafter(0.5, 1.0)  # "greater than 0.5"
-
-CLAIMS = (
-    Claim("k' off by < 4.7% on average", "k_error", GOOD, lowest=0.5, below=0.047, averaged=True),
-    Claim("k' off by > 32%", "k_error", BAD, lowest=0.5, above=0.32),
-    Claim("at 0.1 k' of PrivTHR is nearer", "k_error", ("thr",), highest=0.1, rivals=("thr-em",)),
-    Claim("smaller DSG_C, all epsilons", "dsg", GOOD, rivals=BAD),
-    Claim("OCM < 0.15 above 0.5", "ocm", GOOD, ("ds1", "ds3"), lowest=OVER, below=0.15),
-    Claim("OCM < 0.1 above 0.5", "ocm", ("thr-em",), ("ds2",), lowest=OVER, below=0.1),
-    Claim("OCM 0.1 to 0.2 above 0.5", "ocm", ("thr",), ("ds2",), OVER, above=0.1, below=0.2),
-    Claim("smaller OCM from 0.5", "ocm", GOOD, lowest=0.5, rivals=BAD),
-    Claim("smaller 2CE from 0.5", "two_ce", GOOD, lowest=0.5, rivals=BAD),
-    Claim("2CE < 0.1, all epsilons", "two_ce", (*GOOD, *BAD), ("ds1",), below=0.1),
-    Claim("F > 0.8 for almost all epsilons", "f_measure", BAD, ("ds1",), above=0.8),
-)
+WRITTEN = {"k_error": ".1%", "clusters": ".1f"}  # of other measures three digits
 
 
 @dataclass(frozen=True)
@@ -92,7 +33,9 @@ class Verdict:
     held, means : int
         How many of the means do what is claimed, of how many.
     worst : str
-        The mean that does it least.
+        The mean that does it least, with its interval of 95%.
+    datasets : tuple of str
+        The sets of the claim that were measured.
     """
 
     claim: Claim
@@ -100,6 +43,7 @@ class Verdict:
     held: int
     means: int
     worst: str
+    datasets: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
@@ -108,19 +52,19 @@ class Verdict:
 
     def __str__(self) -> str:
         judgement = "holds" if self.holds else "does not hold"
-        names = " and ".join(self.claim.techniques) if len(self.claim.techniques) < 3 else "all"
-        where = ", ".join(self.claim.datasets)
         return (
-            f"{self.source:<11}{names:<17}{self.claim.text:<33}{where:<15}{judgement:<14}"
-            f"{self.held:>2} of {self.means:>2}; worst: {self.worst}"
+            f"{self.source}, {' and '.join(self.claim.techniques)}, on "
+            f"{', '.join(self.datasets)}: {self.claim.text}: {judgement}, {self.held} of "
+            f"{self.means} means; worst: {self.worst}"
         )
 
 
-class _Mean(NamedTuple):
+class _Judged(NamedTuple):
     """How far a mean is from breaking a claim: below 0 it breaks it."""
 
     margin: float
     words: str
+    dataset: str
 
 
 Runs = dict[tuple[str, str, str, float], list[Measurement]]
@@ -163,32 +107,12 @@ def judge_claims(
             means = list(_means(claim, source, runs))
             if means:
                 held = sum(mean.margin > 0 for mean in means)
-                found.append(Verdict(claim, source, held, len(means), min(means).words))
+                where = tuple(dict.fromkeys(mean.dataset for mean in means))
+                found.append(Verdict(claim, source, held, len(means), min(means).words, where))
     return tuple(found)
 
 
-def mean_measure(runs: Iterable[Measurement], measure: Measure) -> float:
-    """Give the mean of a measure over runs of one method.
-
-    Parameters
-    ----------
-    runs : iterable of Measurement
-        Of one set, method and epsilon.
-    measure : str
-        ``"k_error"`` is |mean k' - k| / k, as in the source's text (141.0 is 2.1% off 144).
-
-    Returns
-    -------
-    mean : float
-    """
-    some = list(runs)
-    if measure == "k_error":
-        k = some[0].k
-        return abs(float(np.mean([one.k_private for one in some])) - k) / k
-    return float(np.mean([getattr(one, measure) for one in some]))
-
-
-def _means(claim: Claim, source: str, runs: Runs) -> Iterator[_Mean]:
+def _means(claim: Claim, source: str, runs: Runs) -> Iterator[_Judged]:
     for dataset in claim.datasets:
         for technique in claim.techniques:
             values = {
@@ -198,8 +122,8 @@ def _means(claim: Claim, source: str, runs: Runs) -> Iterator[_Mean]:
                 and claim.lowest <= epsilon <= claim.highest
             }
             if claim.averaged and values:
-                average = float(np.mean(list(values.values())))
-                yield _judged(claim, average, math.inf, f"{technique} on {dataset}")
+                average = _average(values.values())
+                yield _judged(claim, average, None, f"{technique} on {dataset}", dataset)
                 continue
             for epsilon, value in values.items():
                 rivals = [
@@ -208,10 +132,22 @@ def _means(claim: Claim, source: str, runs: Runs) -> Iterator[_Mean]:
                     if (key := (source, dataset, rival, epsilon)) in runs
                 ]
                 words = f"{technique} on {dataset} at {epsilon:g}"
-                yield _judged(claim, value, min(rivals, default=math.inf), words)
+                yield _judged(claim, value, min(rivals, default=None), words, dataset)
 
 
-def _judged(claim: Claim, value: float, rival: float, words: str) -> _Mean:
-    margin = min(value - claim.above, claim.below - value, rival - value)
-    against = f" against {rival:.3f}" if math.isfinite(rival) else ""
-    return _Mean(margin, f"{words}: {value:.3f}{against}")
+def _judged(claim: Claim, mean: Mean, rival: Mean | None, words: str, dataset: str) -> _Judged:
+    margin = min(mean.value - claim.above, claim.below - mean.value)
+    written = WRITTEN.get(claim.measure, ".3f")
+    against = ""
+    if rival is not None:
+        margin = min(margin, rival.value - mean.value)
+        against = f" against {rival:{written}}"
+    return _Judged(margin, f"{words}: {mean:{written}}{against}", dataset)
+
+
+def _average(means: Iterable[Mean]) -> Mean:
+    """Average means of independent runs; their intervals add up like standard errors."""
+    values, low, high = np.array(list(means)).T
+    value = float(values.mean())
+    reach = float(np.hypot.reduce((high - low) / 2)) / len(values)
+    return Mean(value, max(value - reach, 0.0) if math.isfinite(reach) else math.nan, value + reach)

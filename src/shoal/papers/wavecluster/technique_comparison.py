@@ -1,0 +1,206 @@
+"""One set with all that is true of it: techniques are measured against WaveCluster without privacy.
+
+The box is taken as public for all, as in the source's figures. Two fits make a measurement. One on
+all records gives k', DSG_C and the F-measure. One on 90% of them gives the cells from which a tree
+learns to classify the other 10%: OCM and 2CE.
+"""
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.cluster import DPWaveCluster
+from shoal.exceptions import ParameterError
+from shoal.metrics import classify_with_cells, dsg, f_measure, two_ce
+from shoal.metrics.ocm import unmatched_share
+from shoal.papers.wavecluster.figure_set import FigureSet
+from shoal.papers.wavecluster.haar_band import haar_band
+from shoal.papers.wavecluster.measurement import METHODS, Measurement, Method
+from shoal.papers.wavecluster.published_wavecluster import PublishedWaveCluster
+
+__all__ = ["FOLDS", "TechniqueComparison"]
+
+Floats = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int32]
+
+FOLDS = 10
+COARSE = 10  # cells a column of the baseline's coarse grid, in the source's programs
+SHUFFLE = 0  # seed of the order in which records are dealt to the folds
+
+
+class TechniqueComparison:
+    """Measure techniques on one set.
+
+    Parameters
+    ----------
+    figure_set : FigureSet
+        Records, grid and threshold; its box and number of records are taken as public.
+
+    Attributes
+    ----------
+    figure_set : FigureSet
+        The set.
+    truth : DPWaveCluster
+        WaveCluster without privacy on all records.
+
+    Examples
+    --------
+    >>> from shoal.datasets import make_spirals
+    >>> spirals = FigureSet("spirals", make_spirals(20_000, random_state=0).X, 40, 0.1)
+    >>> found = TechniqueComparison(spirals).measure(Method("corrected", "oneshot"), 1.0, seed=0)
+    >>> found.dsg < 0.2, found.ocm < 0.2
+    (True, True)
+    """
+
+    def __init__(self, figure_set: FigureSet) -> None:
+        self.figure_set = figure_set
+        self._fold_truths: dict[int, Labels] = {}
+
+    @cached_property
+    def truth(self) -> DPWaveCluster:
+        """WaveCluster without privacy on all records."""
+        return self._plain(self.figure_set.X)
+
+    def measure(
+        self, method: Method, epsilon: float, *, seed: int, fold: int | None = None
+    ) -> Measurement:
+        """Fit all records, then nine tenths of them.
+
+        Parameters
+        ----------
+        method : Method
+            One of ``METHODS``.
+        epsilon : float
+            The budget.
+        seed : int
+            Seed of both fits; methods and epsilons have noise of their own for the same seed.
+        fold : int, default=None
+            Which tenth of the records is classified; None = the last digit of the seed, so that ten
+            seeds in a row leave out each tenth once.
+
+        Returns
+        -------
+        measurement : Measurement
+            All measures.
+
+        Raises
+        ------
+        ParameterError
+            If the method is not one of ``METHODS``.
+        """
+        drawn = _seeds(method, epsilon, seed)
+        X = self.figure_set.X
+        found = self._fit(method, epsilon, X, drawn[0])
+        tenth = (seed if fold is None else fold) % FOLDS
+        left_out = self._order[tenth::FOLDS]
+        part = self._fit(method, epsilon, np.delete(X, left_out, axis=0), drawn[1])
+        true_cells = self._fold_truth(tenth)
+        true, private = self._classes(true_cells, left_out), self._classes(part.cells_, left_out)
+        with_noise = [
+            self._classes(_noise_as_class(cells), left_out) for cells in (true_cells, part.cells_)
+        ]
+        return Measurement(
+            dataset=self.figure_set.name,
+            method=method,
+            epsilon=epsilon,
+            seed=seed,
+            k=_rounded_up(self._positive_share(self._band)),
+            k_private=self._k_private(method, found),
+            significant=found.n_significant_,
+            clusters=found.n_clusters_,
+            dsg=dsg(self.truth.cells_, found.cells_),
+            f_measure=f_measure(self.truth.labels_, found.labels_),
+            ocm=unmatched_share(true, private),
+            two_ce=two_ce(true, private),
+            ocm_with_noise=unmatched_share(*with_noise),
+        )
+
+    def cells(self, method: Method, epsilon: float, *, seed: int) -> Labels:
+        """Give the clusters of cells of one fit on all records, the one that is measured.
+
+        Parameters
+        ----------
+        method : Method
+            One of ``METHODS``.
+        epsilon : float
+            The budget.
+        seed : int
+            Seed of the fit.
+
+        Returns
+        -------
+        cells : ndarray of int32
+            Cluster of each cell, -1 where it is not significant.
+
+        Raises
+        ------
+        ParameterError
+            If the method is not one of ``METHODS``.
+        """
+        drawn = _seeds(method, epsilon, seed)
+        cells: Labels = self._fit(method, epsilon, self.figure_set.X, drawn[0]).cells_
+        return cells
+
+    @cached_property
+    def _band(self) -> Floats:
+        return np.asarray(self.truth.release_.values["band"])
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.int64]:
+        return np.random.default_rng(SHUFFLE).permutation(len(self.figure_set.X))
+
+    def _fold_truth(self, tenth: int) -> Labels:
+        if tenth not in self._fold_truths:
+            rest = np.delete(self.figure_set.X, self._order[tenth::FOLDS], axis=0)
+            self._fold_truths[tenth] = self._plain(rest).cells_
+        return self._fold_truths[tenth]
+
+    def _plain(self, X: Floats) -> DPWaveCluster:
+        return DPWaveCluster(epsilon=math.inf, **self._grid()).fit(X)
+
+    def _fit(self, method: Method, epsilon: float, X: Floats, seed: int) -> Any:
+        common = {"epsilon": epsilon, "random_state": seed, **self._grid()}
+        if method.source == "published":
+            return PublishedWaveCluster(method.technique, coarse=COARSE, **common).fit(X)
+        return DPWaveCluster(technique=method.technique, n_public=len(X), **common).fit(X)
+
+    def _grid(self) -> dict[str, Any]:
+        chosen = self.figure_set
+        return {"bounds": chosen.bounds, "grid": chosen.grid, "threshold": chosen.threshold}
+
+    def _k_private(self, method: Method, found: Any) -> int:
+        published = method.source == "published"
+        if method.technique == "thr-em":
+            # Thresholds of the source are in its own unit, half a record in two columns.
+            unit = 2 ** (self._band.ndim / 2) if published else 1.0
+            return int((self._band >= found.threshold_ * unit).sum())
+        if method.technique in ("qt", "baseline"):
+            band = haar_band(found.counts_) if published else found.release_.values["band"]
+            return _rounded_up(self._positive_share(np.asarray(band)))
+        return int(found.n_significant_)
+
+    def _positive_share(self, band: Floats) -> float:
+        return (1 - self.figure_set.threshold) * int((band > 0).sum())
+
+    def _classes(self, cells: Labels, left_out: npt.NDArray[np.int64]) -> Any:
+        chosen = self.figure_set
+        return classify_with_cells(cells, chosen.X[left_out], bounds=chosen.bounds)
+
+
+def _seeds(method: Method, epsilon: float, seed: int) -> list[int]:
+    if method not in METHODS:
+        names = ", ".join(str(one) for one in METHODS)
+        raise ParameterError(f"methods must be among {names}, got {method!r}")
+    entropy = [seed, round(epsilon * 1e6), METHODS.index(method)]
+    return [int(word) for word in np.random.SeedSequence(entropy).generate_state(2)]
+
+
+def _rounded_up(wanted: float) -> int:
+    return math.ceil(wanted - 1e-9)
+
+
+def _noise_as_class(cells: Labels) -> Labels:
+    return np.where(cells < 0, cells.max(initial=-1) + 1, cells).astype(np.int32)
