@@ -19,7 +19,7 @@ def test_nothing_from_outside_and_nothing_to_run(tmp_path):
     text = full_page(tmp_path).html
     assert "<script" not in text
     assert "http" not in text
-    assert text.count("&lt;script&gt;") == 11
+    assert text.count("&lt;script&gt;") == 12
 
 
 def test_written_whole_or_not_at_all(tmp_path):

@@ -2,10 +2,12 @@
 
 import base64
 import html
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
+from shoal._optional import require
 from shoal._whole_file import whole_file
 from shoal.exceptions import ParameterError
 
@@ -23,7 +25,8 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { text-align: right; padding: .4rem .7rem; border-bottom: 1px solid #dde3ea; }
 th.text, td.text { text-align: left; }
 thead th { border-bottom: 2px solid #1c2733; font-weight: 600; vertical-align: bottom; }
-img { width: 100%; height: auto; margin: 1rem 0; }
+figure { margin: 1.4rem 0; } img { width: 100%; height: auto; }
+figcaption { color: #4a5a6a; font-size: .9rem; margin-top: .3rem; }
 li { margin: .45rem 0; } code { background: #f1f4f7; padding: .1rem .3rem; border-radius: 3px; }
 footer { color: #4a5a6a; font-size: .85rem; margin-top: 3rem; border-top: 1px solid #dde3ea; }
 """
@@ -34,8 +37,22 @@ PAGE = """<!doctype html>
 <title>shoal: {title}</title><style>{style}</style></head><body>
 <h1>{heading}</h1>
 {body}
-</body></html>
+{scripts}</body></html>
 """
+
+# A figure is drawn when it comes near the screen: a page may hold dozens.
+DRAW = """
+const look = new IntersectionObserver((seen) => {
+  for (const {isIntersecting, target} of seen) {
+    if (!isIntersecting) continue;
+    look.unobserve(target);
+    const figure = JSON.parse(target.nextElementSibling.textContent);
+    Plotly.newPlot(target, figure.data, figure.layout, {responsive: true, displaylogo: false});
+  }
+}, {rootMargin: "600px"});
+document.querySelectorAll("div.live").forEach((place) => look.observe(place));
+"""
+HEIGHT = 450  # of a figure that names none
 
 
 class Page:
@@ -60,6 +77,7 @@ class Page:
     def __init__(self, heading: str) -> None:
         self._heading = heading
         self._pieces: list[str] = []
+        self._live = False
 
     def lead(self, words: str) -> Self:
         """Add what a reader must know first."""
@@ -103,9 +121,23 @@ class Page:
         )
 
     def picture(self, path: Path, *, says: str) -> Self:
-        """Add a PNG file, embedded; ``says`` is what it shows, for those who cannot see it."""
-        data = base64.b64encode(path.read_bytes()).decode()
-        return self._add(f'<img src="data:image/png;base64,{data}" alt="{html.escape(says)}">')
+        """Add a PNG file, or a Plotly figure as JSON, embedded; ``says`` is its caption."""
+        words = html.escape(says)
+        if path.suffix == ".json":
+            figure = json.loads(path.read_text(encoding="utf-8"))
+            height = figure["layout"].get("height", HEIGHT)
+            # Text of a figure may hold anything, the end of a script included.
+            inside = json.dumps(figure, separators=(",", ":")).replace("<", "\\u003c")
+            self._live = True
+            shown = (
+                f'<div class="live" role="img" aria-label="{words}" style="height:{height}px">'
+                f'</div><script type="application/json">{inside}</script>'
+                "<noscript>This figure needs JavaScript.</noscript>"
+            )
+        else:
+            data = base64.b64encode(path.read_bytes()).decode()
+            shown = f'<img src="data:image/png;base64,{data}" alt="{words}">'
+        return self._add(f"<figure>{shown}<figcaption>{words}</figcaption></figure>")
 
     def footer(self, words: str) -> Self:
         """Add what a reader may want to know last."""
@@ -116,7 +148,13 @@ class Page:
         """The page so far."""
         heading = html.escape(self._heading)
         title = heading[:1].lower() + heading[1:]
-        return PAGE.format(title=title, style=STYLE, heading=heading, body="\n".join(self._pieces))
+        return PAGE.format(
+            title=title,
+            style=STYLE,
+            heading=heading,
+            body="\n".join(self._pieces),
+            scripts=_scripts() if self._live else "",
+        )
 
     def write(self, path: Path) -> Path:
         """Write the page, whole or not at all.
@@ -149,3 +187,8 @@ class Page:
     def _add(self, piece: str) -> Self:
         self._pieces.append(piece)
         return self
+
+
+def _scripts() -> str:
+    plotly = require("plotly.offline", extra="plot").get_plotlyjs()
+    return f"<script>{plotly}</script>\n<script>{DRAW}</script>\n"

@@ -1,0 +1,137 @@
+"""Clusters in three dimensions: by PCA, by t-SNE, and in the columns that the source draws."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
+
+from shoal.experiments.reproduce.book import Book
+from shoal.experiments.reproduce.kccm.cells import CORRECTED, PUBLISHED, axis_names
+from shoal.experiments.reproduce.kccm.plan import PLAIN, SHOWN_EPSILON, SOURCE_EPSILON
+from shoal.papers.kccm import AUTO
+from shoal.plotting import draw_scatter
+
+__all__ = ["tell_clusters"]
+
+Floats = npt.NDArray[np.float64]
+Row = Mapping[str, Any]
+
+KCCM = "allocation nk"  # what the source calls DP-KCCM
+NOISES = {"average nk": "average", KCCM: "adaptive", "gaussian nk": "Gaussian"}
+DRAWN = (0, 2, 3)  # columns of the source's own pictures
+NAMES = ("recency (scaled)", "monetary (scaled)", "time (scaled)")
+RAW = "Raw records are in this figure: of private data it would be for the curator only."
+
+
+def tell_clusters(book: Book, rows: Sequence[Row], table: Floats) -> None:
+    """Put the pictures of clusters into the report.
+
+    Parameters
+    ----------
+    book : Book
+        The report.
+    rows : list of dict
+        Records of the part "clusters": one a centre.
+    table : ndarray of float64, shape (n, 4)
+        The records, scaled to [-1, 1].
+    """
+    plain = _centres(rows, table.shape[1], variant=PLAIN, epsilon=SHOWN_EPSILON)
+    # One number and colour for about the same cluster in all panels.
+    found = {
+        name: _matched(centres, plain) for name, centres in _panels(rows, table.shape[1]).items()
+    }
+    labels = {name: cdist(table, centres).argmin(axis=1) for name, centres in found.items()}
+    book.section("The clusters, in three dimensions")
+    book.text(
+        "One fit each, at the source's k. The four columns become three by principal components "
+        "(PCA) and by t-SNE, computed from the raw records; a record has the colour of its nearest "
+        "centre. In these pictures the methods that keep a promise have epsilon "
+        f"{SHOWN_EPSILON:g}; as published the noise takes no notice of it."
+    )
+    with threadpool_limits(1):
+        projection = PCA(3, svd_solver="full").fit(table)
+        near = TSNE(3, init="pca", random_state=0).fit_transform(table)
+    book.figure(
+        draw_scatter,
+        "clusters_pca",
+        {name: projection.transform(table) for name in found},
+        labels=labels,
+        centres={name: projection.transform(centres) for name, centres in found.items()},
+        columns=[
+            f"component {place} ({share:.0%})"
+            for place, share in enumerate(projection.explained_variance_ratio_, 1)
+        ],
+        says="Records by PCA (in brackets: share of the variance), coloured by their "
+        f"nearest centre. {RAW}",
+    )
+    book.figure(
+        draw_scatter,
+        "clusters_tsne",
+        dict.fromkeys(found, near.astype(np.float64)),
+        labels=labels,
+        columns=["t-SNE 1", "t-SNE 2", "t-SNE 3"],
+        says="The same by t-SNE, which has no place for centres: it keeps neighbours together, and "
+        f"its distances mean nothing. {RAW}",
+    )
+    _tell_columns(book, rows, table, plain)
+
+
+def _tell_columns(book: Book, rows: Sequence[Row], table: Floats, plain: Floats) -> None:
+    """Draw the source's own pictures: three noises at its epsilon, beside the corrected ones."""
+    found: dict[str, Floats] = {}
+    for variant, noise in NOISES.items():
+        for version in (PUBLISHED, CORRECTED):
+            some = _pick(rows, variant=variant, version=version, epsilon=SOURCE_EPSILON)
+            name = f"{noise} noise, {version}, ε {some[0]['real_epsilon']:.3g}"
+            found[name] = _matched(_places(some, table.shape[1]), plain)
+    drawn = list(DRAWN)
+    book.figure(
+        draw_scatter,
+        "clusters_columns",
+        dict.fromkeys(found, table[:, drawn]),
+        labels={name: cdist(table, centres).argmin(axis=1) for name, centres in found.items()},
+        centres={name: centres[:, drawn] for name, centres in found.items()},
+        columns=NAMES,
+        says=f"As the source draws them, asked for epsilon {SOURCE_EPSILON:g}, with merging: as "
+        f"published (by the pseudo-code, with the epsilon it really spends) and corrected. {RAW}",
+    )
+
+
+def _panels(rows: Sequence[Row], columns: int) -> dict[str, Floats]:
+    at = {"epsilon": SHOWN_EPSILON}
+    printed = _pick(rows, variant=KCCM, version=PUBLISHED, **at)
+    return {
+        PLAIN: _centres(rows, columns, variant=PLAIN, **at),
+        f"DP-KCCM as published, really ε {printed[0]['real_epsilon']:.3g}": _places(
+            printed, columns
+        ),
+        f"DP-KCCM corrected, ε = {SHOWN_EPSILON:g}": _centres(
+            rows, columns, variant=KCCM, version=CORRECTED, **at
+        ),
+        f"DPKMeans auto, ε = {SHOWN_EPSILON:g}": _centres(rows, columns, variant=AUTO, **at),
+    }
+
+
+def _centres(rows: Iterable[Row], columns: int, **wanted: Any) -> Floats:
+    return _places(_pick(rows, **wanted), columns)
+
+
+def _places(rows: Iterable[Row], columns: int) -> Floats:
+    return np.array([[row[name] for name in axis_names(columns)] for row in rows])
+
+
+def _pick(rows: Iterable[Row], **wanted: Any) -> list[Row]:
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+def _matched(centres: Floats, plain: Floats) -> Floats:
+    """Put centres in the order of those without privacy that they are nearest to."""
+    _, order = linear_sum_assignment(cdist(plain, centres, metric="sqeuclidean"))
+    ordered: Floats = centres[order]
+    return ordered

@@ -1,0 +1,148 @@
+"""Run a study, resume it, and write its report."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal import __version__
+from shoal._optional import require
+from shoal.exceptions import ParameterError
+from shoal.experiments.page import Page
+from shoal.experiments.record_store import RecordStore
+from shoal.experiments.reproduce.book import Book
+from shoal.experiments.reproduce.finding import OUTCOMES, Finding
+from shoal.experiments.reproduce.study import Records, Study
+from shoal.experiments.run_spec import run_spec
+
+__all__ = ["Reproduction", "run_study"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out of a study.
+
+    Parameters
+    ----------
+    report : Path
+        One HTML file with all figures.
+    findings : tuple of Finding
+        A verdict on every claim of the source.
+    records : mapping of str to list of dict
+        Tidy records by part.
+    """
+
+    report: Path
+    findings: tuple[Finding, ...]
+    records: Records
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: how many claims had which outcome."""
+        outcomes = [finding.outcome for finding in self.findings]
+        counts = ", ".join(f"{outcomes.count(one)} {one}" for one in OUTCOMES)
+        return f"Of {len(outcomes)} claims: {counts}."
+
+
+def run_study(
+    study: Study,
+    *,
+    folder: Path,
+    full: bool = False,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run all parts of a study and write its report; a run that was stopped goes on.
+
+    Parameters
+    ----------
+    study : Study
+        What to run.
+    folder : Path
+        Where records, figures and report go; made if it is not there.
+    full : bool, default=False
+        As large as the source's own experiments.
+    seed : int, default=0
+        Seed of everything.
+    n_jobs : int, default=1
+        Number of processes; -1 takes one for each core. Records do not depend on it.
+    progress : callable, default=None
+        Called as ``progress(done, total)``, in cells of all parts.
+
+    Returns
+    -------
+    reproduction : Reproduction
+        Report, findings and records.
+
+    Raises
+    ------
+    DataError
+        If a file that the study needs is not there.
+    MissingPackageError
+        If a package that the study or its report needs is not installed.
+    ParameterError
+        If the folder cannot be written, or holds records of another run.
+    """
+    # What the report needs is asked for before hours of work, not after.
+    for package in ("matplotlib", "plotly"):
+        require(package, extra="plot")
+    parts = study.parts(full=full, seed=seed)
+    sizes = [len(part.spec.cells()) for part in parts]
+    figures = folder / "figures"
+    try:
+        figures.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(
+            f"folder must be one that can be written, got {str(folder)!r}: {error.strerror}"
+        ) from None
+    records: dict[str, list[dict[str, str | int | float | bool | None]]] = {}
+    for place, part in enumerate(parts):
+        with RecordStore(folder / f"{part.name}.csv", part.spec) as store:
+            records[part.name] = run_spec(
+                part.spec,
+                part.work,
+                store=store,
+                n_jobs=n_jobs,
+                progress=_shifted(progress, sum(sizes[:place]), sum(sizes)),
+            )
+    found = Reproduction(folder / "report.html", study.findings(records), records)
+    page = Page(study.title).lead(f"{study.source}. {_size(full)}").verdict(found.verdict)
+    _claims(page, found.findings)
+    book = Book(figures)
+    study.tell(book, records)
+    book.write_to(page, n_jobs=n_jobs)
+    page.footer(
+        f"shoal {__version__}, seed {seed}. Repeat it: shoal reproduce {study.name} "
+        f"{'--full' if full else '--quick'} --seed {seed}. Records are beside this file as CSV, "
+        "figures as SVG."
+    )
+    page.write(found.report)
+    return found
+
+
+def _shifted(progress: Progress | None, before: int, total: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda done, _: progress(before + done, total)
+
+
+def _size(full: bool) -> str:
+    if full:
+        return "Run in full, with at least the source's own number of repeats."
+    return "A quick run, with few repeats and epsilons: its verdicts are a first look."
+
+
+def _claims(page: Page, findings: tuple[Finding, ...]) -> None:
+    page.section("The claims, one by one")
+    page.text(
+        "Reproduced: it holds for the methods as published and for those that keep their promise. "
+        "Not reproduced: it does not hold for the methods as published. Cannot be private: it "
+        "holds only where the promise is broken. Intervals are of 95%."
+    )
+    page.table(
+        ["claim", "what the source says", "verdict", "what we measured"],
+        [[one.claim, one.words, one.outcome, one.evidence] for one in findings],
+        text=4,
+    )
