@@ -9,7 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
-    *(f"docs/{page}.md" for page in ("index", "central", "wavecluster", "local", "audits")),
+    *(
+        f"docs/{page}.md"
+        for page in ("index", "central", "wavecluster", "local", "audits", "experiments")
+    ),
 ]
 BLOCKS = [
     pytest.param(block, id=f"{page}:{number}")

@@ -22,6 +22,7 @@ _ROOMS = {
     "NoiseAwareKMeans": "reports",
     "Piecewise": "mechanisms",
     "PlanarLaplace": "mechanisms",
+    "PrivateCopy": "cluster",
     "Release": "privacy",
     "SphericalLaplace": "mechanisms",
     "SquareWave": "mechanisms",

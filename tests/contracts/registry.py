@@ -9,6 +9,7 @@ import inspect
 from sklearn.base import BaseEstimator
 
 from shoal.cluster import DPKMeans, DPWaveCluster
+from shoal.cluster.stand_in import PrivateCopy
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
@@ -45,6 +46,8 @@ INSTANCES = {
     },
     "DPWaveCluster-auto": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid="auto"),
     "DPWaveCluster-db2": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid=8, wavelet="db2"),
+    "PrivateCopy": PrivateCopy(epsilon=1.5, bounds=WIDE),
+    "PrivateCopy-public": PrivateCopy(epsilon=1.5, bounds=WIDE, n_public=60),
     "Laplace": Laplace(epsilon=1e4, bounds=WIDE),
     "Laplace-resample": Laplace(epsilon=1e4, bounds=WIDE, truncate="resample"),
     "Piecewise": Piecewise(epsilon=10.0, bounds=WIDE),

@@ -37,9 +37,12 @@ STATISTICS = {
     "tree_counts": ("shoal.cluster.kmeans._lsh",),
     "grid_counts": (
         "shoal.cluster.kmeans._grid",
+        "shoal.cluster.stand_in._fit",
         *(f"shoal.cluster.wavecluster._{name}" for name in ("baseline", "fit", "problem")),
     ),
-    "total_weight": ("shoal.cluster.kmeans._fit", "shoal.cluster.wavecluster._fit"),
+    "total_weight": tuple(
+        f"shoal.cluster.{name}._fit" for name in ("kmeans", "stand_in", "wavecluster")
+    ),
     "magnitude_counts": ("shoal.cluster.kmeans._private_bounds",),
 }
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from contracts.checks import RECORDS, output, roomy_ledger, spent
 from contracts.registry import INSTANCES
+from shoal.cluster.stand_in import PrivateCopy
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
 
 SECRET = 123456.789
@@ -126,6 +127,8 @@ def test_missing_bounds(charged):
 
 def test_other_columns_than_in_fit(charged):
     output(charged)
+    if isinstance(charged, PrivateCopy):
+        return  # nothing takes records after fit
     entries = len(charged.ledger)
     ask = charged.transform if hasattr(charged, "transform") else charged.predict
     with pytest.raises(DataError, match="X has 3 features"):

@@ -21,6 +21,7 @@ from contracts.checks import RECORDS, output, roomy_ledger, spent
 from contracts.registry import INSTANCES, public_classes
 from contracts.tape import CALLERS, STATISTICS
 from shoal.cluster import DPKMeans, DPWaveCluster
+from shoal.cluster.stand_in import PrivateCopy
 from shoal.exceptions import BudgetExceededError, LedgerPicklingError
 from shoal.privacy import Ledger, Release
 
@@ -115,7 +116,7 @@ def test_noise_pays_for_the_promise(estimator):
 
 
 def test_one_record_moves_statistics_as_declared(estimator):
-    if isinstance(estimator, DPKMeans | DPWaveCluster):
+    if isinstance(estimator, DPKMeans | DPWaveCluster | PrivateCopy):
         checks.replays_on_neighbours(estimator)
 
 

@@ -6,16 +6,21 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
+from shoal.cli._arguments import drop_empty_folders
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.cluster import cluster
+from shoal.cli.compare import compare
 from shoal.cli.datasets import datasets
 from shoal.cli.demo import demo
 from shoal.cli.ledger import ledger
 from shoal.cli.perturb import perturb
+from shoal.cli.reproduce import reproduce
 from shoal.exceptions import ShoalError
 
 __all__ = ["app", "main"]
+
+INTERRUPTED = 130  # exit code of a command that Ctrl-C ended, by the custom of shells
 
 app = typer.Typer(
     name="shoal",
@@ -23,7 +28,17 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (attack, audit, cluster, datasets, demo, ledger, perturb):
+for command in (
+    attack,
+    audit,
+    cluster,
+    compare,
+    datasets,
+    demo,
+    ledger,
+    perturb,
+    reproduce,
+):
     app.command()(command)
 
 
@@ -46,9 +61,15 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; bad input ends with one clear line and exit code 2."""
+    """Run the command line; bad input ends with one clear line and exit code 2, Ctrl-C with 130."""
     try:
         app()
     except ShoalError as error:
         typer.echo(f"shoal: {error}", err=True)
         sys.exit(2)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            typer.echo("shoal: stopped by Ctrl-C", err=True)
+        raise
+    finally:
+        drop_empty_folders()

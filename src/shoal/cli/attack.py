@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.cli._arguments import output_folder, parse_bounds, parse_list
+from shoal.cli._complete import complete_settings, complete_targets
 from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ def attack(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
     *,
     target: Annotated[
-        str, typer.Option(help="DPKMeans, DPWaveCluster, Laplace, ... or module:object.")
+        str,
+        typer.Option(
+            help="DPKMeans, DPWaveCluster, Laplace, ... or module:object.",
+            autocompletion=complete_targets,
+        ),
     ] = "DPKMeans",
     epsilon: Annotated[float | None, typer.Option(help="Its epsilon.")] = None,
     bounds: Annotated[
@@ -32,7 +37,11 @@ def attack(
     label: Annotated[str | None, typer.Option(help="Column of classes, not a number.")] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the target, as name=value."),
+        typer.Option(
+            "--set",
+            help="A parameter of the target, as name=value.",
+            autocompletion=complete_settings,
+        ),
     ] = None,
     attacks: Annotated[
         str | None, typer.Option(help="Of centres, shadow, yeom, label-only; all that fit.")

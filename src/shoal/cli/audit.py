@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from shoal.cli._arguments import output_folder, parse_bounds
+from shoal.cli._complete import complete_settings, complete_targets
 from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ BROKEN = 1  # exit code of a promise that was seen to be broken
 
 def audit(
     target: Annotated[
-        str, typer.Argument(help="DPKMeans, DPWaveCluster, Laplace, ... or module:object.")
+        str,
+        typer.Argument(
+            help="DPKMeans, DPWaveCluster, Laplace, ... or module:object.",
+            autocompletion=complete_targets,
+        ),
     ],
     *,
     epsilon: Annotated[float | None, typer.Option(help="Its epsilon.")] = None,
@@ -34,13 +39,19 @@ def audit(
     columns: Annotated[int, typer.Option(min=1, help="Columns of the made-up records.")] = 2,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the target, as name=value."),
+        typer.Option(
+            "--set",
+            help="A parameter of the target, as name=value.",
+            autocompletion=complete_settings,
+        ),
     ] = None,
     runs: Annotated[
-        int | None, typer.Option(help="Fits on each table of the worst pair (estimators).")
+        int | None,
+        typer.Option(min=100, help="Fits on each table of the worst pair (estimators)."),
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(help="Reports of each record of the worst pair (mechanisms).")
+        int | None,
+        typer.Option(min=100, help="Reports of each record of the worst pair (mechanisms)."),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Probability that the bound is true.")] = 0.999,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,

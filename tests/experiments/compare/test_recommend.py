@@ -2,9 +2,10 @@
 
 import pytest
 
-from shoal.experiments.compare import Comparison, Estimate, Frame, MethodRow, recommend
+from shoal.experiments.compare import Comparison, Frame, MethodRow, recommend
 from shoal.experiments.compare.frame import Baselines
 from shoal.experiments.compare.recommend import useless
+from shoal.experiments.estimate import Estimate
 
 FRAME = Frame(
     file="people.csv",
@@ -82,6 +83,6 @@ def test_estimates():
     assert found.mean == 2.0
     assert found.low == pytest.approx(2.0 - 4.302653 / 3**0.5, abs=1e-5)
     assert str(found) == "2.00 ± 2.48"
-    assert str(Estimate.of([1.5])) == "1.50"
-    assert str(Estimate(112.3, 110.3, 114.3)) == "112 ± 2"
+    assert Estimate.of([1.5]).brief == "1.50"
+    assert Estimate(112.3, 110.3, 114.3).brief == "112 ± 2"
     assert not Estimate(1, 0.9, 1.1).overlaps(Estimate(2, 1.2, 2.8))

@@ -7,9 +7,9 @@ from pathlib import Path
 from shoal import __version__
 from shoal._optional import require
 from shoal.exceptions import ParameterError
+from shoal.experiments.book import Book
 from shoal.experiments.page import Page
 from shoal.experiments.record_store import RecordStore
-from shoal.experiments.reproduce.book import Book
 from shoal.experiments.reproduce.finding import OUTCOMES, Finding
 from shoal.experiments.reproduce.study import Records, Study
 from shoal.experiments.run_spec import run_spec

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.experiments._record_lines import Record
+from shoal.experiments.book import Book
 from shoal.experiments.cell import Cell
-from shoal.experiments.reproduce.book import Book
 from shoal.experiments.reproduce.finding import Finding
 from shoal.experiments.spec import ExperimentSpec
 

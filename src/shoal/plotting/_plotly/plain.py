@@ -11,9 +11,10 @@ from shoal.plotting._plotly.sizes import POINT
 from shoal.plotting.chart import Axis
 from shoal.plotting.marks import Dash, Floats, Mark
 
-__all__ = ["clear", "dashes", "markup", "number", "numbers", "places", "told"]
+__all__ = ["clear", "dashes", "log_marks", "markup", "number", "numbers", "places", "told"]
 
 DIGITS = 6  # of a number: more than a screen can show, and half the length
+WIDE = 1.6  # decades, from which powers of ten are marks enough
 
 
 def markup(words: str) -> str:
@@ -67,3 +68,18 @@ def clear(colour: str, alpha: float) -> str:
     """Let a colour be seen through."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha:g})"
+
+
+def log_marks(between: list[float]) -> list[float]:
+    """Mark powers of ten between two exponents, and steps between them where there are few.
+
+    Plotly's own marks between powers are single digits, which nobody can read.
+    """
+    low, high = sorted(between)
+    digits = (1.0,) if high - low >= WIDE else (1.0, 2.0, 5.0)
+    every = [
+        digit * 10.0**power
+        for power in range(math.floor(low), math.ceil(high) + 1)
+        for digit in digits
+    ]
+    return [mark for mark in every if low <= math.log10(mark) <= high]

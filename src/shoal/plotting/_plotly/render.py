@@ -1,13 +1,12 @@
 """A chart as a figure of Plotly: traces and layout in plain lists, without Plotly itself."""
 
 import json
-import math
 from typing import Any
 
 import numpy as np
 
 from shoal.plotting._layout import words
-from shoal.plotting._plotly.plain import markup, numbers
+from shoal.plotting._plotly.plain import log_marks, markup, numbers
 from shoal.plotting._plotly.sizes import PIXELS, Frame, arrange, entry_width
 from shoal.plotting._plotly.traces import Ids, drawn
 from shoal.plotting._reach import limits
@@ -18,7 +17,6 @@ from shoal.plotting.style import GRID
 __all__ = ["as_json"]
 
 FONT, SMALL = 13, 11  # pixels
-WIDE = 1.6  # decades
 INK, SPINE = "#262626", "#555555"
 
 
@@ -223,7 +221,7 @@ def _axis(axis: Axis, panel: Panel, ends: tuple[float, float], *, labelled: bool
         "tickmode": "auto",
     }
     if axis.log:
-        marks = _log_marks(between)
+        marks = log_marks(between)
         names = [words(mark) for mark in marks]
         given |= {"tickmode": "array", "tickvals": numbers(marks), "ticktext": names}
     if labelled and axis.label:
@@ -235,21 +233,6 @@ def _axis(axis: Axis, panel: Panel, ends: tuple[float, float], *, labelled: bool
     if axis.slant:
         given["tickangle"] = -30
     return given
-
-
-def _log_marks(between: list[float]) -> list[float]:
-    """Mark powers of ten, and steps between them where there are few powers.
-
-    Plotly's own marks between powers are single digits, which nobody can read.
-    """
-    low, high = sorted(between)
-    digits = (1.0,) if high - low >= WIDE else (1.0, 2.0, 5.0)
-    every = [
-        digit * 10.0**power
-        for power in range(math.floor(low), math.ceil(high) + 1)
-        for digit in digits
-    ]
-    return [mark for mark in every if low <= math.log10(mark) <= high]
 
 
 def _scene(panel: Panel, across: list[float], up: list[float]) -> dict[str, Any]:

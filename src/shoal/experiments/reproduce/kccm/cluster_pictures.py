@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
-from shoal.experiments.reproduce.book import Book
+from shoal.experiments.book import Book
 from shoal.experiments.reproduce.kccm.cells import CORRECTED, PUBLISHED, axis_names
 from shoal.experiments.reproduce.kccm.plan import PLAIN, SHOWN_EPSILON, SOURCE_EPSILON
 from shoal.papers.kccm import AUTO

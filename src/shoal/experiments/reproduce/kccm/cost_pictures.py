@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shoal._statistics import mean_interval
-from shoal.experiments.reproduce.book import Book
+from shoal.experiments.book import Book
 from shoal.experiments.reproduce.kccm.plan import (
     CLUSTERS,
     DATASET,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.experiments.reproduce.book import Book
+from shoal.experiments.book import Book
 from shoal.experiments.reproduce.finding import Finding, outcome
 from shoal.experiments.reproduce.kccm.cells import CORRECTED
 from shoal.experiments.reproduce.kccm.comparisons import READINGS, Comparison

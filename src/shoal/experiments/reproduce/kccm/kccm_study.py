@@ -1,6 +1,6 @@
 """The study of DP-KCCM: its parts, its three findings, its report."""
 
-from shoal.experiments.reproduce.book import Book
+from shoal.experiments.book import Book
 from shoal.experiments.reproduce.finding import Finding
 from shoal.experiments.reproduce.kccm.cells import FindCentres, Load, MeasureCosts
 from shoal.experiments.reproduce.kccm.cluster_pictures import tell_clusters

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.experiments.reproduce.book import Book
-from shoal.experiments.reproduce.estimate import select
+from shoal.experiments.book import Book
+from shoal.experiments.reproduce.by_repeat import select
 from shoal.experiments.reproduce.kd_laplace.draft_work import DRAFT_CLUSTERERS
 from shoal.experiments.reproduce.kd_laplace.published_figures import distances, with_published
 from shoal.experiments.reproduce.kd_laplace.setting_pictures import tell_settings
@@ -167,6 +167,7 @@ def _maps(book: Book, utility: Rows, attack: Rows) -> None:
                 value=measure,
                 panels="panel",
                 title=dataset,
+                row_label="columns",
                 says=f"{dataset}: {MEASURES[measure]}, by epsilon and number of columns"
                 + (" (k-means)." if measure == "ami" else "."),
             )

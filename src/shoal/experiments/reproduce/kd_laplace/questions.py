@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.exceptions import DataError
-from shoal.experiments.reproduce.estimate import Estimate, by_repeat, estimate, select
+from shoal.experiments.estimate import Estimate
+from shoal.experiments.reproduce.by_repeat import by_repeat, select
 from shoal.experiments.reproduce.kd_laplace.settings import REAL, SHAPES
 from shoal.experiments.reproduce.study import Records
 from shoal.papers.kd_laplace import Figure, load_figures
@@ -53,7 +54,7 @@ class Measures:
     def ami(self, where: Where | None = None, *, part: str = "utility", **wanted: Any) -> Estimate:
         """Estimate the mean agreement of k-means clusters, or of those of another clusterer."""
         wanted.setdefault("clusterer", "KMeans")
-        return estimate(by_repeat(self.rows(part, where, **wanted), "ami"))
+        return Estimate.of(by_repeat(self.rows(part, where, **wanted), "ami"))
 
     def difference(
         self,
@@ -66,7 +67,7 @@ class Measures:
         """Estimate how much larger a measure is among the first than among the second."""
         ones = by_repeat(self.rows(part, where, **first), value)
         others = by_repeat(self.rows(part, where, **second), value)
-        return estimate(one - other for one, other in zip(ones, others, strict=True))
+        return Estimate.of(one - other for one, other in zip(ones, others, strict=True))
 
     def slope(self, part: str, value: str, **wanted: Any) -> Estimate:
         """Estimate the change of a measure for one more column, by least squares."""
@@ -78,7 +79,7 @@ class Measures:
             for row in rows
             if row[value] is not None
         ]
-        return estimate(by_repeat(weighted, value))
+        return Estimate.of(by_repeat(weighted, value))
 
     def real_against_shapes(self, part: str, value: str, **wanted: Any) -> Estimate:
         """Estimate how much larger a measure is on real tables than on shapes, both narrow."""

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.experiments.reproduce.estimate import by_repeat, estimate, select
+from shoal.experiments.estimate import Estimate
+from shoal.experiments.reproduce.by_repeat import by_repeat, select
 from shoal.experiments.reproduce.finding import Finding, outcome
 
 __all__ = ["search_claim"]
@@ -30,11 +31,11 @@ def search_claim(rows: Sequence[Mapping[str, Any]]) -> Finding:
     steps, most = {}, {}
     for columns in sorted({row["columns"] for row in rows}):
         nodes = [by_repeat(select(rows, columns=columns, points=size), "nodes") for size in points]
-        steps[columns] = estimate(
+        steps[columns] = Estimate.of(
             (last - third) / (second - first)
             for first, second, *_, third, last in zip(*nodes, strict=True)
         )
-        most[columns] = estimate(nodes[-1])
+        most[columns] = Estimate.of(nodes[-1])
     held = all(one.high < LARGEST for one in steps.values())
     growth = ", ".join(f"{columns}: {one}" for columns, one in steps.items())
     narrow, wide = min(most), max(most)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.experiments.reproduce.book import Book
+from shoal.experiments.book import Book
 from shoal.experiments.reproduce.kd_laplace.settings import SHAPES
 from shoal.experiments.reproduce.kd_laplace.utility_work import table_of
 from shoal.papers.kd_laplace.methods import Table, corrected_reports

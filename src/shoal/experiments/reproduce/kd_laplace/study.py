@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from shoal.audit.attacks._art import load_toolbox
+from shoal.experiments.book import Book
 from shoal.experiments.choice import Choice
-from shoal.experiments.reproduce.book import Book
 from shoal.experiments.reproduce.finding import Finding
 from shoal.experiments.reproduce.kd_laplace.attack_work import attack_work
 from shoal.experiments.reproduce.kd_laplace.claims import judge

@@ -1,7 +1,7 @@
 """Chen, Yu and Chirkova's experiments again: four techniques as published, corrected, and ours."""
 
+from shoal.experiments.book import Book
 from shoal.experiments.choice import Choice
-from shoal.experiments.reproduce.book import Book
 from shoal.experiments.reproduce.finding import Finding
 from shoal.experiments.reproduce.study import Part, Records, Study
 from shoal.experiments.reproduce.wavecluster.figure_comparison import Load, figure_comparison

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.experiments.reproduce.book import Book
+from shoal.experiments.book import Book
 from shoal.experiments.reproduce.study import Records
 from shoal.experiments.reproduce.wavecluster.mean_rows import TITLES, mean_rows
 from shoal.experiments.reproduce.wavecluster.measure_cell import read_measurement

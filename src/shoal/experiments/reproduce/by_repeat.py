@@ -1,62 +1,13 @@
-"""Means over repeats with intervals: what verdicts are read from."""
+"""Tidy records: those that are wanted, and their means repeat by repeat."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from shoal._statistics import mean_interval
 from shoal.exceptions import ParameterError
 
-__all__ = ["Estimate", "by_repeat", "estimate", "select"]
-
-ERROR = 0.05
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over repeats and its interval of 95%; prints as ``0.12 [0.10, 0.14]``.
-
-    Parameters
-    ----------
-    mean, low, high : float
-        The mean, and the ends of Student's interval.
-
-    Examples
-    --------
-    >>> print(Estimate(0.125, 0.1, 0.15))
-    0.125 [0.100, 0.150]
-    """
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
-def estimate(values: Iterable[float]) -> Estimate:
-    """Estimate a mean from one value a repeat.
-
-    Parameters
-    ----------
-    values : iterable of float
-        At least two, independent of each other.
-
-    Returns
-    -------
-    estimate : Estimate
-        With Student's interval of 95%.
-
-    Examples
-    --------
-    >>> print(estimate([0.1, 0.3, 0.2]))
-    0.200 [-0.048, 0.448]
-    """
-    sample = list(values)
-    return Estimate(float(np.mean(sample)), *mean_interval(sample, error=ERROR))
+__all__ = ["by_repeat", "select"]
 
 
 def select(

@@ -1,0 +1,149 @@
+"""A private copy that a comparison runs on: released once, and kept beside the report."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from shoal.exceptions import ParameterError, ReleaseError, ShoalError
+
+if TYPE_CHECKING:
+    from shoal.datasets import Table
+    from shoal.privacy import Guarantee
+
+__all__ = ["StandIn", "check_stand_in", "opened_stand_in"]
+
+RELEASE, COPY = "stand-in.json", "stand-in.csv"
+
+
+class StandIn(NamedTuple):
+    """A copy that is there: its table, its promise, and who paid."""
+
+    file: Path
+    guarantee: "Guarantee"
+    paid: str
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a copy is to be made with; everything was checked, nothing was spent."""
+
+    model: Any
+    table: "Table"
+    ledger: Path | None
+
+
+def check_stand_in(
+    table: "Table", bounds: Any, *, epsilon: float | None, ledger: Path | None, seed: int | None
+) -> Asked | None:
+    """Check what a private copy needs, before anything is written or spent.
+
+    Parameters
+    ----------
+    table : Table
+        Raw records.
+    bounds : tuple (low, high)
+        Public bounds.
+    epsilon, ledger, seed
+        As given by ``--stand-in``, ``--ledger`` and ``--seed``.
+
+    Returns
+    -------
+    asked : Asked or None
+        None without ``--stand-in``.
+
+    Raises
+    ------
+    ParameterError
+        If one of them breaks its rule.
+    """
+    from shoal import _numbers  # noqa: PLC0415
+    from shoal._bounds import public_box  # noqa: PLC0415
+    from shoal.cli._table_target import open_ledger  # noqa: PLC0415
+    from shoal.cluster.stand_in import PrivateCopy  # noqa: PLC0415
+
+    public_box(bounds, len(table.names))
+    if epsilon is None:
+        if ledger is not None:
+            raise ParameterError(
+                f"--ledger must come with --stand-in EPSILON, got {str(ledger)!r} alone: a "
+                "comparison on raw records is for the curator only, and no ledger pays for it"
+            )
+        return None
+    _numbers.positive("--stand-in", epsilon)
+    paying = None if ledger is None else open_ledger(ledger)
+    model = PrivateCopy(epsilon, bounds=bounds, ledger=paying, random_state=seed)
+    return Asked(model, table, ledger)
+
+
+def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
+    """Take the copy that is in the folder, or release one and keep it there.
+
+    Parameters
+    ----------
+    asked : Asked or None
+        From :func:`check_stand_in`.
+    folder : Path
+        An existing folder.
+
+    Returns
+    -------
+    stand_in : StandIn or None
+        None where none was asked for.
+
+    Raises
+    ------
+    ParameterError
+        If the folder holds a copy made with other settings.
+    ReleaseError
+        If the copy cannot be written.
+    """
+    if asked is None:
+        return None
+    file = folder / COPY
+    if (folder / RELEASE).exists():
+        return StandIn(file, _kept(asked, folder), "It was paid for by an earlier run.")
+    from shoal.datasets.write_table import write_table  # noqa: PLC0415
+
+    names = asked.table.names
+    asked.model.fit(asked.table.X)
+    try:
+        seed = asked.model.random_state
+        write_table(file, names, asked.model.sample(random_state=seed))
+        # The copy counts once its release is there too.
+        asked.model.release_.save(folder / RELEASE)
+    except (OSError, ShoalError) as failure:
+        why = (failure.strerror if isinstance(failure, OSError) else None) or failure
+        raise ReleaseError(
+            f"the copy cannot be written to {str(folder)!r}: {why}; the budget was spent all the "
+            "same, and nothing was released"
+        ) from None
+    paid = "No ledger was charged for it."
+    if asked.ledger is not None:
+        paid = f"Its epsilon of {asked.model.epsilon:g} was charged to {asked.ledger.name}."
+    return StandIn(file, asked.model.guarantee_, paid)
+
+
+def _kept(asked: Asked, folder: Path) -> "Guarantee":
+    """Read the promise of the copy that is there; a run that goes on pays nothing again."""
+    from shoal._bounds import public_box  # noqa: PLC0415
+    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.privacy import Release  # noqa: PLC0415
+
+    release = Release.load(folder / RELEASE)
+    names = asked.table.names
+    box = public_box(asked.model.bounds, len(names))
+    same = (
+        release.guarantee.epsilon == asked.model.epsilon
+        and release.guarantee.seeded == (asked.model.random_state is not None)
+        and np.array_equal(release.values["low"], box.low)
+        and np.array_equal(release.values["high"], box.high)
+        and read_table(folder / COPY).names == names
+    )
+    if not same:
+        raise ParameterError(
+            f"--out must be a new folder for another private copy, got {str(folder)!r} with one of "
+            "other columns, bounds, epsilon or seed: choose another folder"
+        )
+    return release.guarantee

@@ -1,0 +1,190 @@
+"""``shoal compare``: all methods of both trust models on the columns of a file."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shoal.cli._arguments import parse_bounds, parse_list
+from shoal.cli._progress import progress_bar
+from shoal.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from shoal.experiments.compare import Comparison
+
+__all__ = ["compare"]
+
+REPORT = "report.html"
+PICTURES = ("agreement", "cost", "trade-off")
+FILES = (REPORT, *[f"{name}.{end}" for name in PICTURES for end in ("svg", "png", "json")])
+
+
+def compare(
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
+    *,
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            help="Worst-case epsilons, by commas: how well anything given away tells a person's "
+            "record from any other. All methods are run at the same."
+        ),
+    ] = "0.5,1,2",
+    bounds: Annotated[
+        str | None,
+        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
+    ] = None,
+    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column of classes to compare clusters with.")
+    ] = None,
+    clusters: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of clusters; chosen by silhouette if left out."),
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Methods, by commas, such as DPKMeans,Laplace; all that fit.")
+    ] = None,
+    runs: Annotated[
+        int, typer.Option(min=1, help="Fits of each method at each epsilon; 2 for a quick look.")
+    ] = 10,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
+    stand_in: Annotated[
+        float | None,
+        typer.Option(
+            help="Compare on a private copy, released once with this epsilon (add/remove): the "
+            "report may then be shared."
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="Ledger that pays for --stand-in; made by `shoal ledger`."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the report; a comparison that was stopped goes on.")
+    ] = Path("shoal-compare"),
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Other noise; with --stand-in it voids the guarantee."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Compare all methods on your own file at equal worst-case privacy, and recommend one.
+
+    The report is for the curator only, unless --stand-in pays for a private copy.
+
+    Example: shoal compare people.csv --epsilon 0.5,1,2 --bounds 0:120,0:250 --label group
+    """
+    # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal import _numbers  # noqa: PLC0415
+    from shoal._optional import require  # noqa: PLC0415
+    from shoal.cli._table_stage import staged  # noqa: PLC0415
+    from shoal.cli._table_stand_in import check_stand_in, opened_stand_in  # noqa: PLC0415
+    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.experiments.compare import (  # noqa: PLC0415
+        choose_contenders,
+        compare_methods,
+        compare_report,
+        open_frame,
+    )
+
+    require("matplotlib", extra="plot")  # not after minutes of work
+    epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
+    if len(set(epsilons)) < len(epsilons):
+        raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
+    table = read_table(data, columns=parse_list(columns), label=label)
+    chosen = choose_contenders(len(table.names), parse_list(only))
+    box = parse_bounds(bounds, table.names)
+    asked = check_stand_in(table, box, epsilon=stand_in, ledger=ledger, seed=seed)
+    try:
+        with staged(out, FILES, mark=REPORT) as stage:
+            copy = opened_stand_in(asked, out)
+            if copy is not None and label is not None:
+                note = f"Agreement with the column {label!r}: the copy holds no labels."
+                chosen = chosen._replace(left_out=(*chosen.left_out, note))
+            with progress_bar("comparing") as update:
+                frame = open_frame(
+                    data if copy is None else copy.file,
+                    columns=table.names,
+                    label=label if copy is None else None,
+                    bounds=box,
+                    clusters=clusters,
+                )
+                found = compare_methods(
+                    frame,
+                    chosen,
+                    epsilons=epsilons,
+                    runs=runs,
+                    seed=seed or 0,
+                    store=out,
+                    n_jobs=jobs,
+                    progress=update,
+                )
+            compare_report(
+                stage.path / REPORT,
+                found,
+                title=data.name,
+                stand_in=None if copy is None else copy.guarantee,
+                paid="" if copy is None else copy.paid,
+            )
+            stage.show()
+    except KeyboardInterrupt:
+        typer.echo(f"what is done is kept in {out}: the same command goes on from there", err=True)
+        raise
+    state = "for the curator only"
+    if copy is not None:
+        state = "may be shared" if copy.guarantee.holds else "not to be shared: seeded"
+    if as_json:
+        typer.echo(json.dumps(_plain(found, state, out / REPORT)))
+    else:
+        _print(found, state, out / REPORT)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _print(found: "Comparison", state: str, report: Path) -> None:
+    from shoal.experiments.compare import recommend  # noqa: PLC0415
+
+    screen = Console(markup=False, highlight=False)
+    table = Table(
+        title=f"{found.frame.records:,} records, {found.frame.columns} columns, "
+        f"{found.frame.clusters} clusters: cost at each worst-case epsilon",
+        caption=f"mean of {found.runs} runs; 1 = k-means without privacy; "
+        f"the best without looking: {found.frame.baselines.best:.3g}",
+    )
+    table.add_column("method", no_wrap=True)
+    for epsilon in found.epsilons:
+        table.add_column(f"{epsilon:g}", justify="right")
+    for method in found.methods:
+        costs = [row.cost for row in found.rows if row.method == method]
+        if any(costs):
+            table.add_row(method, *["" if cost is None else f"{cost.mean:.3g}" for cost in costs])
+    screen.print(table)
+    screen.print(f"{recommend(found)}\n", soft_wrap=True)
+    screen.print(f"report, {state}: {report.resolve()}", soft_wrap=True)
+
+
+def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
+    from shoal.experiments.compare import recommend  # noqa: PLC0415
+
+    frame = found.frame
+    return {
+        "recommendation": recommend(found),
+        "records": frame.records,
+        "columns": frame.names,
+        "clusters": frame.clusters,
+        "runs": found.runs,
+        "baselines": frame.baselines._asdict(),
+        "methods": [{**asdict(row), "attack": dict(row.attack)} for row in found.rows],
+        "left_out": found.left_out,
+        "report": str(report),
+        "state": state,
+    }

@@ -1,0 +1,97 @@
+"""The three releases of a private copy: how many records, each column, and all cells."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.cluster._noise import PureNoise
+from shoal.cluster.kmeans._denoise import posterior_counts
+from shoal.cluster.stand_in._plan import Plan, bins_of_columns, plan_cells
+from shoal.cluster.stand_in._settings import CopyShares
+from shoal.engines import HALF, ArrayEngine, grid_cell, grid_counts, total_weight
+from shoal.noise import RandomSource
+
+__all__ = ["Released", "release_copy"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+FAINT = 1e-9  # of the records: every bin may hold some, or nothing could be drawn from it
+
+
+class Released(NamedTuple):
+    """What was released, and the cells that it was planned into."""
+
+    n: float
+    columns: Integers
+    shares: Floats
+    plan: Plan
+    counts: Integers
+    estimate: Floats
+
+
+def release_copy(
+    records: npt.NDArray[np.int32],
+    epsilon: float,
+    shares: CopyShares,
+    n_public: int | None,
+    source: RandomSource,
+) -> Released:
+    """Make the releases, after the budget has been spent.
+
+    Parameters
+    ----------
+    records : ndarray of int32, shape (n, d)
+        Lattice records.
+    epsilon : float
+        Budget.
+    shares : CopyShares
+        Its division.
+    n_public : int or None
+        Number of records, where it is public.
+    source : RandomSource
+        Where random words come from.
+
+    Returns
+    -------
+    released : Released
+        Noisy counts and what follows from them.
+    """
+    noise = PureNoise(epsilon)
+    n = float(n_public or 0)
+    if n_public is None:
+        exact = np.array([total_weight(ArrayEngine(records))])
+        n = float(noise.counts(exact, shares.records, unit=1, source=source)[0])
+    d = records.shape[1]
+    bins = bins_of_columns(n, d, shares.columns)
+    each = shares.columns / d
+    # One record is in one bin of each column: the columns share, all bins of one do not.
+    columns = np.stack(
+        [
+            noise.counts(
+                grid_counts(ArrayEngine(records[:, [j]]), (bins,)), each, unit=1, source=source
+            )
+            for j in range(d)
+        ]
+    )
+    likely = np.stack([posterior_counts(row, noise, each, unit=1) for row in columns])
+    likely += FAINT * max(n, 1.0)
+    likely /= likely.sum(axis=1, keepdims=True)
+    plan = plan_cells(likely, n, shares.cells)
+    # Every cell gets noise, those without records too: which ones are empty is private.
+    cells = grid_counts(ArrayEngine(_cell_places(records, plan, bins)), (plan.cells,))
+    counts = noise.counts(cells, shares.cells, unit=1, source=source)
+    estimate = posterior_counts(counts, noise, shares.cells, unit=1)
+    return Released(n, columns, likely, plan, counts, estimate)
+
+
+def _cell_places(records: npt.NDArray[np.int32], plan: Plan, bins: int) -> npt.NDArray[np.int32]:
+    """Give each record's cell as a place on a line of as many cells, for the engine to count."""
+    codes = np.zeros(len(records), dtype=np.int64)
+    for j in plan.cut:
+        codes *= plan.sides[j]
+        codes += plan.cell_of_bin[j, grid_cell(records[:, j], bins)]
+    # The first lattice point of each cell, as grid_cell cuts the line.
+    places = -HALF - (-codes * (2 * HALF) // plan.cells)
+    return places.astype(np.int32)[:, None]

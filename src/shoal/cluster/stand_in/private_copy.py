@@ -1,0 +1,173 @@
+"""A private synthetic copy of a table: release once, then experiment as often as you like.
+
+Central differential privacy, pure epsilon, under add/remove of one record (proofs/stand_in.md).
+Noisy histograms of single columns say how finely each column is worth cutting and where; noisy
+counts of all cells of that grid, empty ones included, say where records are. Records are drawn
+from the cells, and in their cells by the histograms: everything after the noise is post-processing.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from shoal import _numbers
+from shoal._bounds import Box
+from shoal._records import validate_records
+from shoal.cluster._lattice_records import lattice_records
+from shoal.cluster._noise import PureNoise
+from shoal.cluster.stand_in._draw import Law, draw_records, raked
+from shoal.cluster.stand_in._fit import Released, release_copy
+from shoal.cluster.stand_in._plan import Plan
+from shoal.cluster.stand_in._settings import check_copy_settings
+from shoal.engines import HALF
+from shoal.noise import Lattice, as_source
+from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+
+__all__ = ["PrivateCopy"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class PrivateCopy(BaseEstimator):
+    """A table of made-up records that resembles the true one.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Budget of one ``fit``, at most 1e9.
+    bounds : tuple (low, high)
+        Public box, two numbers or one value per column in each. Records outside are clipped.
+    n_public : int, default=None
+        The number of records where it is public. None spends 2% of the budget on a noisy count.
+    ledger : Ledger, default=None
+        Charged with the whole budget before the first number is released.
+    random_state : None, int, RandomState or Generator, default=None
+        None draws from the operating system's entropy. A seed is for tests and experiments.
+
+    Attributes
+    ----------
+    n_records_ : int
+        Public or noisy number of records, at least 1: what ``sample`` draws by default.
+    guarantee_ : Guarantee
+        What ``release_`` and every sample promise.
+    release_ : Release
+        Noisy histograms and cells; all that samples are drawn from.
+    bounds_ : tuple (low, high)
+        The public box.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    DPKMeans : Clusters themselves, which at the same epsilon are better than those of a copy.
+
+    Notes
+    -----
+    Columns are numbers: whole numbers come back with fractions, and each column's distribution is
+    kept better than how columns go together, the more so the more columns there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.cluster.stand_in import PrivateCopy
+    >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 2000, axis=0)
+    >>> copy = PrivateCopy(epsilon=1.0, bounds=(-1.0, 1.0), random_state=0).fit(X)
+    >>> sample = copy.sample(1000, random_state=0)
+    >>> sample.shape, bool(np.mean((sample > 0).all(axis=1) | (sample < 0).all(axis=1)) > 0.9)
+    ((1000, 2), True)
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        bounds: Any = None,
+        n_public: int | None = None,
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.n_public = n_public
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Spend the budget and release what samples are drawn from.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : PrivateCopy
+            The fitted estimator.
+        """
+        table = validate_records(X, estimator=self)
+        settings = check_copy_settings(self, table.shape[1])
+        source = as_source(self.random_state)
+        epsilon = float(self.epsilon)
+        if self.ledger is not None:
+            # The shares divide a fixed total, so all of it is spent before any is released.
+            event = PureNoise(epsilon).event(str(settings.shares))
+            self.ledger.spend(event, purpose=f"PrivateCopy: {settings.shares}")
+        records = lattice_records(table, Lattice.box(*settings.box, half=HALF))
+        released = release_copy(records, epsilon, settings.shares, self.n_public, source)
+        self.guarantee_ = Guarantee(
+            "central", epsilon=epsilon, adjacency=Adjacency.ADD_REMOVE, seeded=source.seeded
+        )
+        self._publish(released, settings.box)
+        return self
+
+    def sample(self, n: int | None = None, *, random_state: Any = None) -> Floats:
+        """Draw made-up records; this costs nothing.
+
+        Parameters
+        ----------
+        n : int, default=None
+            How many; None draws ``n_records_``.
+        random_state : None, int or Generator, default=None
+            For the draws; nothing private depends on it.
+
+        Returns
+        -------
+        records : ndarray of shape (n, d)
+            Inside the public box.
+        """
+        check_is_fitted(self)
+        rows = self.n_records_ if n is None else _numbers.count("n", n)
+        seeded = isinstance(random_state, np.random.Generator)
+        seed = random_state if seeded else _numbers.seed("random_state", random_state)
+        values = self.release_.values
+        plan = Plan(values["sides"], values["cell_of_bin"])
+        law = Law(plan, values["cells"], values["columns"])
+        return draw_records(law, rows, self.bounds_, np.random.default_rng(seed))
+
+    def _publish(self, released: Released, box: Box) -> None:
+        self.bounds_ = box
+        self.n_records_ = max(1, round(released.n))
+        law = raked(released.estimate, released.shares, released.plan)
+        self.release_ = Release(
+            kind="PrivateCopy",
+            values={
+                "records": self.n_records_,
+                "noisy_columns": released.columns,
+                "noisy_cells": released.counts,
+                "sides": released.plan.sides,
+                "cell_of_bin": released.plan.cell_of_bin,
+                "columns": law.columns,
+                "cells": law.cells,
+                "low": box.low,
+                "high": box.high,
+            },
+            guarantee=self.guarantee_,
+        )

@@ -1,0 +1,93 @@
+"""The part of the report that says what an attacker learns."""
+
+from shoal.experiments.book import Book
+from shoal.experiments.compare._report_rows import gain, point, shown
+from shoal.experiments.compare.comparison import Comparison, MethodRow
+from shoal.experiments.estimate import rounded
+from shoal.plotting import draw_lines
+
+__all__ = ["tell_attacks"]
+
+
+def tell_attacks(book: Book, comparison: Comparison) -> None:
+    control = comparison.control
+    book.section("What an attacker learns")
+    book.text(
+        "From a central release: whether a record was in. The attacker knows all records and the "
+        "method, and has made releases of his own; his advantage is the share of members found "
+        "minus that of others accused: 0 is guessing, 1 is knowing. From k-means without privacy "
+        f"it is {control['gain']:.2f} ({control['low']:.2f} to {control['high']:.2f}). No attack "
+        "can pass the last column."
+    )
+    central = [row for row in comparison.rows if row.attack["attack"] == "membership"]
+    local = [row for row in comparison.rows if row.attack["attack"] == "reconstruction"]
+    if central:
+        book.table(
+            ["method", "epsilon", "advantage", "95% interval", "promise allows"],
+            [
+                [
+                    row.method,
+                    f"{row.epsilon:g}",
+                    f"{rounded(row.attack['gain'], 3)}",
+                    f"{rounded(row.attack['low'], 3)} to {rounded(row.attack['high'], 3)}",
+                    f"{row.attack['ceiling']:.3f}",
+                ]
+                for row in central
+            ],
+        )
+    if local:
+        _reconstruction(book, local)
+    points = [
+        {**point(row, gain(row)), "cost": row.cost.mean} for row in shown(comparison) if row.cost
+    ]
+    if points:
+        book.figure(
+            draw_lines,
+            "trade-off",
+            points,
+            x="cost",
+            y="mean",
+            group="method",
+            panels="model",
+            low="low",
+            high="high",
+            log_x=True,
+            x_label="cost (k-means = 1)",
+            y_label="gain of an attacker",
+            says="What an attacker gains, of 1, against cost, with 95% bands; a point for each "
+            "epsilon: down and to the left is better",
+        )
+
+
+def _reconstruction(book: Book, local: list[MethodRow]) -> None:
+    book.text(
+        "From a report: the record itself. This attacker knows the noise and all records, but not "
+        "who sent which report: nobody can guess better. Distances are in per cent of the box's "
+        "diameter; the gain is the part of his error that a report takes away."
+    )
+    # Both clusterers work on the same reports.
+    seen = {(row.contender, row.epsilon): row for row in local}
+    book.table(
+        [
+            "method",
+            "epsilon",
+            "guess is off by",
+            "without report",
+            "gain",
+            "95% interval",
+            "report",
+        ],
+        [
+            [
+                name,
+                f"{epsilon:g}",
+                f"{100 * row.attack['off']:.1f}%",
+                f"{100 * row.attack['off_without']:.1f}%",
+                f"{rounded(row.attack['gain'], 3)}",
+                f"{rounded(row.attack['low'], 3)} to {rounded(row.attack['high'], 3)}",
+                f"{100 * row.attack['distance']:.0f}%",
+            ]
+            for (name, epsilon), row in seen.items()
+        ],
+    )
+    book.text("The last column is how far reports lie from their records, after a remap if any.")

@@ -1,0 +1,218 @@
+"""shoal compare: one command, a report, a recommendation; one clear line on bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from shoal.cli import app
+from shoal.datasets import read_table
+from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
+from shoal.experiments.compare import attack_work as attacks
+from shoal.experiments.reproduce import book
+from shoal.privacy import Ledger, Release
+
+SENTINEL = "47.73912846"  # a value of a record, in no release
+BOUNDS = "0:120,40:250"
+EMPTY = '{"data": [], "layout": {}}'
+QUICK = ["--only", "DPKMeans-grid,Duchi", "--runs", "2", "--clusters", "2", "--jobs", "1"]
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Two clusters of 100 people, their ages and heights, and a word."""
+    rng = np.random.default_rng(0)
+    X = np.repeat([[20.0, 60.0], [80.0, 190.0]], 100, axis=0) + rng.normal(scale=4, size=(200, 2))
+    lines = [f"{age:.8f},{height:.8f},{'xy'[i // 100]}" for i, (age, height) in enumerate(X)]
+    lines.append(f"{SENTINEL},{SENTINEL},x")
+    path = tmp_path / "people.csv"
+    path.write_text("age,height,group\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch):
+    """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
+    monkeypatch.setattr(attacks, "RUNS", 2)
+    monkeypatch.setattr(attacks, "SHADOWS", 8)
+    monkeypatch.setattr(
+        book, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
+    )
+
+
+def run(data, *arguments, out):
+    given = [] if "--bounds" in arguments else ["--bounds", BOUNDS]
+    label = [] if {"--label", "--columns"} & set(arguments) else ["--label", "group"]
+    return CliRunner().invoke(
+        app, ["compare", str(data), *QUICK, *given, *label, *arguments, "--out", str(out)]
+    )
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("records-"))
+
+
+def test_a_report_for_the_curator(data, tmp_path):
+    out = tmp_path / "new" / "out"
+    result = run(data, out=out)
+    assert result.exit_code == 0, result.output
+    words = " ".join(result.stdout.split())
+    assert "At a worst-case epsilon of 1, with a curator who holds the records" in words
+    assert "report, for the curator only: " in words
+    assert "Duchi + KMeans" in words
+    assert "report.html" in names(out)
+    assert len(list(out.glob("records-*.csv"))) == 2
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert "For the curator only" in text
+    for path in out.iterdir():
+        assert SENTINEL[:8] not in path.read_text(encoding="utf-8", errors="replace")
+
+
+def test_json_and_again(data, tmp_path):
+    words = ["--epsilon", "2,8", "--json"]
+    prints = [json.loads(run(data, *words, out=tmp_path / "out").stdout) for _ in range(2)]
+    assert prints[0] == prints[1], "the second run found everything done"
+    found = prints[0]
+    assert found["state"] == "for the curator only"
+    assert found["clusters"] == 2
+    assert {row["epsilon"] for row in found["methods"]} == {2.0, 8.0}
+    assert {row["own_epsilon"] for row in found["methods"] if row["model"] == "central"} == {1, 4}
+    assert found["recommendation"].startswith("At a worst-case epsilon of 8")
+
+
+def test_stand_in_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
+    ledger = Ledger(tmp_path / "people.ledger", epsilon=2.5)
+    out = tmp_path / "out"
+    words = ["--stand-in", "2", "--ledger", ledger.path]
+    result = run(data, *words, out=out)
+    assert result.exit_code == 0, result.output
+    assert "report, may be shared: " in " ".join(result.stdout.split())
+    (entry,) = ledger.entries
+    assert entry.purpose.startswith("PrivateCopy")
+    assert ledger.spent.epsilon == 2.0
+    release = Release.load(out / "stand-in.json")
+    assert release.guarantee.holds
+    assert release.guarantee.epsilon == 2.0
+    copy = read_table(out / "stand-in.csv")
+    assert copy.names == ("age", "height")
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert f"May be shared: everything here comes from a release with {release.guarantee}" in text
+    assert "Its epsilon of 2 was charged to people.ledger." in text
+    assert "the copy holds no labels" in text
+    for path in out.iterdir():
+        assert SENTINEL[:8] not in path.read_text(encoding="utf-8", errors="replace")
+    # The raw records may change, or nearly go: the report is made from the copy.
+    data.write_text("age,height,group\n" + "1,50,x\n2,51,y\n" * 40, encoding="utf-8")
+    before = (out / "stand-in.csv").read_bytes()
+    again = run(data, *words, "--json", out=out)
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["records"] == len(copy.X)
+    assert (out / "stand-in.csv").read_bytes() == before
+    assert len(ledger.entries) == 1
+
+
+def test_stand_in_with_a_seed_is_not_to_be_shared(data, tmp_path):
+    result = run(data, "--stand-in", "2", "--seed", "1", out=tmp_path / "out")
+    assert "not to be shared: seeded" in result.stdout
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Not to be shared" in text
+    assert "May be shared" not in text
+
+
+def test_a_refused_ledger_leaves_nothing(data, tmp_path):
+    ledger = Ledger(tmp_path / "people.ledger", epsilon=1.0)
+    out = tmp_path / "a" / "out"
+    result = run(data, "--stand-in", "2", "--ledger", ledger.path, out=out)
+    assert isinstance(result.exception, BudgetExceededError)
+    assert not (tmp_path / "a").exists()
+    assert ledger.spent.epsilon == 0.0
+
+
+def test_another_copy_needs_another_folder(data, tmp_path):
+    out = tmp_path / "out"
+    assert run(data, "--stand-in", "2", out=out).exit_code == 0
+    result = run(data, "--stand-in", "3", out=out)
+    assert "--out must be a new folder for another private copy" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--columns", "age,weight"], "must have a column 'weight'"),
+        (["--columns", "age,group"], "column 'group' must hold numbers, got text"),
+        (["--label", "class"], "must have a column 'class'"),
+        (["--only", "Gauss"], "--only must be among DPKMeans-grid, "),
+        (["--only", "SphericalLaplace"], "for 3 columns only, and these are 2"),
+        (["--epsilon", "0"], "--epsilon must be a finite number > 0, got 0.0"),
+        (["--epsilon", "1,-2"], "--epsilon must be a finite number > 0, got -2.0"),
+        (["--epsilon", "1,inf"], "--epsilon must be a finite number > 0, got inf"),
+        (["--epsilon", "one"], "--epsilon must be a finite number > 0, got 'one'"),
+        (["--epsilon", "1,1"], "--epsilon must be different numbers"),
+        (["--bounds", "5,1"], "bounds must have low < high"),
+        (["--bounds", "0:1"], "bounds must"),
+        (["--bounds", "none.json"], "No such file"),
+        (["--clusters", "500"], "at least 500 records"),
+        (["--stand-in", "0"], "--stand-in must be a finite number > 0"),
+        (["--ledger", "none.ledger"], "--ledger must come with --stand-in"),
+    ],
+)
+def test_bad_input(data, tmp_path, arguments, text):
+    result = run(data, *arguments, out=tmp_path / "new" / "out")
+    assert isinstance(result.exception, ShoalError), result.output
+    message = str(result.exception)
+    assert text in message
+    assert "\n" not in message
+    assert SENTINEL[:5] not in message
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+
+
+def test_no_bounds_no_file_no_ledger(data, tmp_path):
+    out = tmp_path / "out"
+    result = CliRunner().invoke(app, ["compare", str(data), "--label", "group", "--out", str(out)])
+    assert "pass public bounds" in str(result.exception)
+    assert "must be a CSV or Parquet file" in str(run(tmp_path / "no.csv", out=out).exception)
+    words = ["--stand-in", "1", "--ledger", str(tmp_path / "no.ledger")]
+    assert isinstance(run(data, *words, out=out).exception, LedgerFileError)
+    assert not out.exists()
+
+
+def test_unwritable_folder(data, tmp_path):
+    ledger = Ledger(tmp_path / "people.ledger", epsilon=9.0)
+    words = ["--stand-in", "1", "--ledger", ledger.path]
+    result = run(data, *words, out=data / "out")
+    assert "--out must be a folder that can be written" in str(result.exception)
+    assert ledger.spent.epsilon == 0.0
+
+
+def test_ctrl_c_then_again(data, tmp_path):
+    """Stopped by the signal that a terminal sends, it leaves whole cells and no report."""
+    out = tmp_path / "out"
+    code = "from shoal.cli import main; main()"
+    words = ["compare", str(data), "--bounds", BOUNDS, "--label", "group", "--clusters", "2"]
+    command = [sys.executable, "-c", code, *words, "--runs", "300", "--out", str(out)]
+    process = subprocess.Popen(
+        [*command, "--jobs", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if any(path.stat().st_size > 5000 for path in out.glob("records-*.csv")):
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert stdout == ""
+    assert "the same command goes on from there" in stderr
+    assert "Traceback" not in stderr
+    assert names(out) == []
+    assert sum(path.stat().st_size for path in out.glob("records-*.csv")) > 5000
