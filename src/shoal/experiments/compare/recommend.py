@@ -68,8 +68,9 @@ def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
     levels = comparison.frame.baselines
     if best.cost.mean < levels.limit:
         return (
-            f"take {best.method}{_beside(ranked)}: its centres cost {best.cost.brief} times what those "
-            f"of k-means without privacy do, and the best without looking {levels.best:.3g} times"
+            f"take {best.method}{_beside(ranked)}: its centres cost {best.cost.brief} times what "
+            f"those of k-means without privacy do, and the best without looking {levels.best:.3g} "
+            "times"
         )
     return (
         f"nothing is useful: the least cost, that of {best.method}{_beside(ranked)}, is "
