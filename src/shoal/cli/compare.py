@@ -99,41 +99,37 @@ def compare(
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = parse_bounds(bounds, table.names)
     asked = check_stand_in(table, box, epsilon=stand_in, ledger=ledger, seed=seed)
-    try:
-        with staged(out, FILES, mark=REPORT) as stage:
-            copy = opened_stand_in(asked, out)
-            if copy is not None and label is not None:
-                note = f"Agreement with the column {label!r}: the copy holds no labels."
-                chosen = chosen._replace(left_out=(*chosen.left_out, note))
-            with progress_bar("comparing") as update:
-                frame = open_frame(
-                    data if copy is None else copy.file,
-                    columns=table.names,
-                    label=label if copy is None else None,
-                    bounds=box,
-                    clusters=clusters,
-                )
-                found = compare_methods(
-                    frame,
-                    chosen,
-                    epsilons=epsilons,
-                    runs=runs,
-                    seed=seed or 0,
-                    store=out,
-                    n_jobs=jobs,
-                    progress=update,
-                )
-            compare_report(
-                stage.path / REPORT,
-                found,
-                title=data.name,
-                stand_in=None if copy is None else copy.guarantee,
-                paid="" if copy is None else copy.paid,
+    with staged(out, FILES, mark=REPORT) as stage:
+        copy = opened_stand_in(asked, out)
+        if copy is not None and label is not None:
+            note = f"Agreement with the column {label!r}: the copy holds no labels."
+            chosen = chosen._replace(left_out=(*chosen.left_out, note))
+        with progress_bar("comparing") as update:
+            frame = open_frame(
+                data if copy is None else copy.file,
+                columns=table.names,
+                label=label if copy is None else None,
+                bounds=box,
+                clusters=clusters,
             )
-            stage.show()
-    except KeyboardInterrupt:
-        typer.echo(f"what is done is kept in {out}: the same command goes on from there", err=True)
-        raise
+            found = compare_methods(
+                frame,
+                chosen,
+                epsilons=epsilons,
+                runs=runs,
+                seed=seed or 0,
+                store=out,
+                n_jobs=jobs,
+                progress=update,
+            )
+        compare_report(
+            stage.path / REPORT,
+            found,
+            title=data.name,
+            stand_in=None if copy is None else copy.guarantee,
+            paid="" if copy is None else copy.paid,
+        )
+        stage.show()
     state = "for the curator only"
     if copy is not None:
         state = "may be shared" if copy.guarantee.holds else "not to be shared: seeded"
