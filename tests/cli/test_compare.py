@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from shoal.cli import app
 from shoal.datasets import read_table
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
+from shoal.experiments import book
 from shoal.experiments.compare import attack_work as attacks
-from shoal.experiments.reproduce import book
 from shoal.privacy import Ledger, Release
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
