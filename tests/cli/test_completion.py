@@ -37,7 +37,8 @@ def shell(*arguments, **variables):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, **variables},
+        # Otherwise typer asks which shell runs the tests, and takes no name.
+        env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1", **variables},
     )
 
 

@@ -11,7 +11,8 @@ __all__ = [
     "complete_targets",
 ]
 
-# As the estimators have them, which take a second to load.
+# As the commands and estimators have them, which take a second to load.
+CENTRAL = ("DPKMeans", "DPWaveCluster")
 SETTINGS = {
     "method": ("auto", "lloyd", "grid", "lsh", "kccm"),
     "technique": ("oneshot", "thr", "thr-em", "qt", "baseline", "density"),
@@ -54,7 +55,7 @@ def complete_central(incomplete: str) -> list[str]:
     >>> complete_central("DPW")
     ['DPWaveCluster']
     """
-    return _beginning(incomplete, _rooms("cluster"))
+    return _beginning(incomplete, CENTRAL)
 
 
 def complete_local(incomplete: str) -> list[str]:

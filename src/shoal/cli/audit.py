@@ -51,7 +51,7 @@ def audit(
     ] = None,
     samples: Annotated[
         int | None,
-        typer.Option(min=100, help="Reports of each record of the worst pair (mechanisms)."),
+        typer.Option(help="Reports of each record of the worst pair (mechanisms)."),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Probability that the bound is true.")] = 0.999,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,

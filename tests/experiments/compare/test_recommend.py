@@ -82,7 +82,8 @@ def test_estimates():
     found = Estimate.of([1.0, 2.0, 3.0])
     assert found.mean == 2.0
     assert found.low == pytest.approx(2.0 - 4.302653 / 3**0.5, abs=1e-5)
-    assert str(found) == "2.00 ± 2.48"
+    assert found.brief == "2.00 ± 2.48"
+    assert str(found) == "2.000 [-0.484, 4.484]"
     assert Estimate.of([1.5]).brief == "1.50"
     assert Estimate(112.3, 110.3, 114.3).brief == "112 ± 2"
     assert not Estimate(1, 0.9, 1.1).overlaps(Estimate(2, 1.2, 2.8))
