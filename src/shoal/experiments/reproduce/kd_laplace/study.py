@@ -124,7 +124,7 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
         name="leak",
         datasets=("seeds",),
         mechanisms=tuple(Choice(name) for name in MECHANISMS if name != "piecewise"),
-        epsilons=LEAK_EPSILONS,
+        epsilons=LEAK_EPSILONS if full else LEAK_EPSILONS[1:2],
         dimensions=(2, 3),
         seed=seed,
     )
