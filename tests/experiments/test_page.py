@@ -1,5 +1,7 @@
 """Pages: one file, no address of anything outside it, names from the user's file kept harmless."""
 
+import json
+
 import pytest
 
 from shoal.exceptions import ParameterError
@@ -33,3 +35,27 @@ def test_written_whole_or_not_at_all(tmp_path):
 def test_numbers_to_the_right():
     text = Page("x").table(["a", "b"], [["one", "1"]], text=1).html
     assert '<td class="text">one</td><td>1</td>' in text
+
+
+def test_a_live_figure_cannot_end_its_script(tmp_path):
+    figure = {"data": [{"name": f"</script>{EVIL}"}], "layout": {"height": 321}}
+    path = tmp_path / "figure.json"
+    path.write_text(json.dumps(figure), encoding="utf-8")
+    text = Page("x").picture(path, says=EVIL).html
+    before, _, plotly = text.partition("<script>")
+    assert before.count("</script>") == 1  # that of the figure itself
+    assert 'style="height:321px"' in before
+    inside = before.partition('<script type="application/json">')[2].partition("</script>")[0]
+    assert json.loads(inside) == figure
+    assert "http" not in before
+    assert "Plotly.newPlot" in plotly
+
+
+def test_plotly_is_there_once_and_only_if_needed(tmp_path):
+    path = tmp_path / "figure.json"
+    path.write_text('{"data": [], "layout": {}}', encoding="utf-8")
+    plain = len(Page("x").html)
+    one = len(Page("x").picture(path, says="a").html)
+    two = len(Page("x").picture(path, says="a").picture(path, says="b").html)
+    assert plain < 10_000 < 1_000_000 < one
+    assert two - one < 10_000
