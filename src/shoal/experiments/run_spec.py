@@ -17,7 +17,7 @@ from shoal.experiments.cell import Cell
 from shoal.experiments.record_store import RecordStore
 from shoal.experiments.spec import ExperimentSpec
 
-__all__ = ["Progress", "Work", "run_spec"]
+__all__ = ["Progress", "Work", "of_part", "run_spec"]
 
 Progress = Callable[[int, int], None]
 Work = Callable[[Cell], Iterable[Mapping[str, Any]]]
@@ -91,6 +91,28 @@ def run_spec(
     if store is not None:
         return store.records()
     return [record for cell in cells for record in found[cell.key]]
+
+
+def of_part(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Count the cells of one experiment among those of several.
+
+    Parameters
+    ----------
+    progress : callable or None
+        Called as ``progress(done, total)`` for all of them.
+    before : int
+        Cells of the experiments before this one.
+    total : int
+        Cells of all.
+
+    Returns
+    -------
+    progress : callable or None
+        For this experiment.
+    """
+    if progress is None:
+        return None
+    return lambda done, _: progress(before + done, total)
 
 
 class _Result(NamedTuple):

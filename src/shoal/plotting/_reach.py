@@ -86,7 +86,7 @@ def _values(mark: Mark, side: str) -> Floats:  # noqa: PLR0911 - one line for ea
         case Level():
             return np.array([mark.at] if mark.upright == across else [], dtype=np.float64)
         case _:
-            raise NotImplementedError(type(mark).__name__)
+            raise TypeError(f"a chart cannot hold a {type(mark).__name__}")
 
 
 def _bars(mark: Bars, *, along: bool) -> Floats:

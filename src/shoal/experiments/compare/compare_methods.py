@@ -1,7 +1,7 @@
 """Run a comparison: all methods x epsilons x runs, and the attacks; it goes on where it stopped."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,12 +12,10 @@ from shoal.experiments.compare.contender import Chosen
 from shoal.experiments.compare.frame import Frame
 from shoal.experiments.compare.utility_work import UtilityWork
 from shoal.experiments.record_store import RecordStore
-from shoal.experiments.run_spec import Work, run_spec
+from shoal.experiments.run_spec import Progress, Work, of_part, run_spec
 from shoal.experiments.spec import ExperimentSpec
 
 __all__ = ["compare_methods"]
-
-Progress = Callable[[int, int], None]
 
 MEASURES = ("cost", "ami", "ami_label", "seconds")
 
@@ -94,7 +92,7 @@ def compare_methods(
             kept = [stack.enter_context(_store(store, spec, inputs)) for spec in (utility, attacks)]
         works: tuple[Work, Work] = UtilityWork(frame, contenders), AttackWork(frame, contenders)
         found = [
-            run_spec(spec, work, records, n_jobs=n_jobs, progress=_from(progress, before, total))
+            run_spec(spec, work, records, n_jobs=n_jobs, progress=of_part(progress, before, total))
             for spec, work, records, before in zip(
                 (utility, attacks), works, kept, (0, fits), strict=True
             )
@@ -144,9 +142,3 @@ def _store(folder: Path, spec: ExperimentSpec, inputs: str) -> RecordStore:
     # Another comparison has files of its own, so that each can be gone on with.
     digest = hashlib.sha256(f"{spec.fingerprint} {inputs}".encode()).hexdigest()
     return RecordStore(folder / f"records-{digest[:12]}.csv", spec, inputs=inputs)
-
-
-def _from(progress: Progress | None, before: int, total: int) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda done, _: progress(before + done, total)

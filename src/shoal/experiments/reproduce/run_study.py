@@ -1,6 +1,5 @@
 """Run a study, resume it, and write its report."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +11,9 @@ from shoal.experiments.page import Page
 from shoal.experiments.record_store import RecordStore
 from shoal.experiments.reproduce.finding import OUTCOMES, Finding
 from shoal.experiments.reproduce.study import Records, Study
-from shoal.experiments.run_spec import run_spec
+from shoal.experiments.run_spec import Progress, of_part, run_spec
 
 __all__ = ["Reproduction", "run_study"]
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def run_study(
                 part.work,
                 store=store,
                 n_jobs=n_jobs,
-                progress=_shifted(progress, sum(sizes[:place]), sum(sizes)),
+                progress=of_part(progress, sum(sizes[:place]), sum(sizes)),
             )
     found = Reproduction(folder / "report.html", study.findings(records), records)
     page = Page(study.title).lead(f"{study.source}. {_size(full)}").verdict(found.verdict)
@@ -120,12 +117,6 @@ def run_study(
     )
     page.write(found.report)
     return found
-
-
-def _shifted(progress: Progress | None, before: int, total: int) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda done, _: progress(before + done, total)
 
 
 def _size(full: bool) -> str:

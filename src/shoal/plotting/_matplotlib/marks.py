@@ -45,7 +45,7 @@ def colour_map(scale: Scale) -> Any:
 
 @singledispatch
 def _draw(mark: Mark, axes: Any, order: float) -> Any:
-    raise NotImplementedError(type(mark).__name__)
+    raise TypeError(f"a chart cannot hold a {type(mark).__name__}")
 
 
 @_draw.register

@@ -93,7 +93,7 @@ def drawn(mark: Mark, panel: Panel, ids: Ids) -> list[dict[str, Any]]:
 
 @singledispatch
 def _drawn(mark: Mark, panel: Panel, ids: Ids) -> dict[str, Any]:
-    raise NotImplementedError(type(mark).__name__)
+    raise TypeError(f"a chart cannot hold a {type(mark).__name__}")
 
 
 @_drawn.register

@@ -12,6 +12,7 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from shoal.experiments.book import Book
+from shoal.experiments.reproduce.by_repeat import select
 from shoal.experiments.reproduce.kccm.cells import CORRECTED, PUBLISHED, axis_names
 from shoal.experiments.reproduce.kccm.plan import PLAIN, SHOWN_EPSILON, SOURCE_EPSILON
 from shoal.papers.kccm import AUTO
@@ -87,7 +88,7 @@ def _tell_columns(book: Book, rows: Sequence[Row], table: Floats, plain: Floats)
     found: dict[str, Floats] = {}
     for variant, noise in NOISES.items():
         for version in (PUBLISHED, CORRECTED):
-            some = _pick(rows, variant=variant, version=version, epsilon=SOURCE_EPSILON)
+            some = select(rows, variant=variant, version=version, epsilon=SOURCE_EPSILON)
             name = f"{noise} noise, {version}, ε {some[0]['real_epsilon']:.3g}"
             found[name] = _matched(_places(some, table.shape[1]), plain)
     drawn = list(DRAWN)
@@ -104,8 +105,8 @@ def _tell_columns(book: Book, rows: Sequence[Row], table: Floats, plain: Floats)
 
 
 def _panels(rows: Sequence[Row], columns: int) -> dict[str, Floats]:
-    at = {"epsilon": SHOWN_EPSILON}
-    printed = _pick(rows, variant=KCCM, version=PUBLISHED, **at)
+    at: dict[str, Any] = {"epsilon": SHOWN_EPSILON}
+    printed = select(rows, variant=KCCM, version=PUBLISHED, **at)
     return {
         PLAIN: _centres(rows, columns, variant=PLAIN, **at),
         f"DP-KCCM as published, really ε {printed[0]['real_epsilon']:.3g}": _places(
@@ -119,15 +120,11 @@ def _panels(rows: Sequence[Row], columns: int) -> dict[str, Floats]:
 
 
 def _centres(rows: Iterable[Row], columns: int, **wanted: Any) -> Floats:
-    return _places(_pick(rows, **wanted), columns)
+    return _places(select(rows, **wanted), columns)
 
 
 def _places(rows: Iterable[Row], columns: int) -> Floats:
     return np.array([[row[name] for name in axis_names(columns)] for row in rows])
-
-
-def _pick(rows: Iterable[Row], **wanted: Any) -> list[Row]:
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
 
 
 def _matched(centres: Floats, plain: Floats) -> Floats:

@@ -7,6 +7,7 @@ import numpy as np
 
 from shoal._statistics import mean_interval
 from shoal.experiments.book import Book
+from shoal.experiments.reproduce.by_repeat import select
 from shoal.experiments.reproduce.kccm.plan import (
     CLUSTERS,
     DATASET,
@@ -139,7 +140,7 @@ def _tell_published(book: Book, main: Sequence[Row], printed: Sequence[Row]) -> 
             [variant, formula, *_spend(some), _interval(some, "nicv"), _ratio(some)]
             for formula in FORMULAS
             for variant in VARIANTS
-            for some in [_pick(here, variant=variant, formula=formula)]
+            for some in [select(here, variant=variant, formula=formula)]
         ],
         text=2,
     )
@@ -152,7 +153,7 @@ def _tell_published(book: Book, main: Sequence[Row], printed: Sequence[Row]) -> 
         }
         for formula in FORMULAS
         for variant in VARIANTS
-        for some in [_pick(here, variant=variant, formula=formula)]
+        for some in [select(here, variant=variant, formula=formula)]
     ]
     book.figure(
         draw_lines,
@@ -249,12 +250,8 @@ def _plain(rows: Iterable[Row], panel: str) -> list[dict[str, Any]]:
     ]
 
 
-def _pick(rows: Iterable[Row], **wanted: Any) -> list[Row]:
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
-
-
 def _mean(rows: Iterable[Row], variant: str, epsilon: float) -> str:
-    return _interval(_pick(rows, variant=variant, epsilon=epsilon), "nicv")
+    return _interval(select(rows, variant=variant, epsilon=epsilon), "nicv")
 
 
 def _interval(rows: Iterable[Row], column: str) -> str:

@@ -13,8 +13,12 @@ import numpy as np
 
 from shoal.experiments.cell import Cell
 from shoal.experiments.reproduce.kd_laplace.settings import CLUSTERERS, parameters
-from shoal.experiments.reproduce.kd_laplace.utility_work import both_reports, table_of
-from shoal.papers.kd_laplace.agreement import IntArray, agreement, cluster
+from shoal.experiments.reproduce.kd_laplace.utility_work import (
+    both_reports,
+    plain_clusters,
+    table_of,
+)
+from shoal.papers.kd_laplace.agreement import agreement, cluster
 from shoal.papers.kd_laplace.methods import Table
 
 __all__ = ["UNIT_EPSILONS", "spread", "unit_work"]
@@ -43,7 +47,7 @@ def unit_work(cell: Cell) -> Iterator[dict[str, Any]]:
         for clusterer in CLUSTERERS:
             number = getattr(parameters(dataset, columns), clusterer)
             found = cluster(reports, clusterer, number, random_state=cell.repeat)
-            plain = _plain(dataset, columns, clusterer, cell.repeat * (clusterer == "KMeans"))
+            plain = plain_clusters(dataset, columns, clusterer, cell.repeat).labels
             yield {
                 "version": version,
                 "clusterer": clusterer,
@@ -79,9 +83,3 @@ def _in_its_unit(dataset: str, columns: int) -> tuple[Table, float]:
     size = spread(table.X)
     low, high = table.bounds
     return Table(table.X / size, (low / size, high / size)), size
-
-
-@lru_cache(maxsize=KEPT)
-def _plain(dataset: str, columns: int, clusterer: str, run: int) -> IntArray:
-    number = getattr(parameters(dataset, columns), clusterer)
-    return cluster(table_of(dataset, columns).X, clusterer, number, random_state=run)

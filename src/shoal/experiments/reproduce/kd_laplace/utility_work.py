@@ -24,7 +24,7 @@ from shoal.papers.kd_laplace.methods import (
     published_method,
 )
 
-__all__ = ["Seen", "both_reports", "table_of", "utility_work"]
+__all__ = ["Plain", "Seen", "both_reports", "plain_clusters", "table_of", "utility_work"]
 
 KEPT = 64  # tables and labels of plain records that a process keeps
 
@@ -53,8 +53,7 @@ def utility_work(cell: Cell) -> Iterator[dict[str, Any]]:
         distance = privacy_distance(table.X, reports)
         seen = Seen(reports)
         for clusterer in CLUSTERERS:
-            # Only k-means has starts of its own, another one in each run.
-            plain = _plain(dataset, columns, clusterer, cell.repeat * (clusterer == "KMeans"))
+            plain = plain_clusters(dataset, columns, clusterer, cell.repeat)
             number = getattr(parameters(dataset, columns), clusterer)
             found = cluster(reports, clusterer, number, random_state=cell.repeat)
             yield {
@@ -153,16 +152,36 @@ class Seen:
         return measures
 
 
-class _Plain(NamedTuple):
+class Plain(NamedTuple):
     """Clusters of the plain records."""
 
     labels: IntArray
     measures: dict[str, float | None]
 
 
+def plain_clusters(dataset: str, columns: int, clusterer: str, run: int) -> Plain:
+    """Cluster the plain records.
+
+    Parameters
+    ----------
+    dataset, clusterer : str
+        Names in the figures.
+    columns : int
+        How many of the first columns.
+    run : int
+        Number of the run: k-means has starts of its own, another one in each.
+
+    Returns
+    -------
+    plain : Plain
+        Labels and their quality.
+    """
+    return _clustered(dataset, columns, clusterer, run if clusterer == "KMeans" else 0)
+
+
 @lru_cache(maxsize=KEPT)
-def _plain(dataset: str, columns: int, clusterer: str, run: int) -> _Plain:
+def _clustered(dataset: str, columns: int, clusterer: str, seed: int) -> Plain:
     records = table_of(dataset, columns).X
     number = getattr(parameters(dataset, columns), clusterer)
-    labels = cluster(records, clusterer, number, random_state=run)
-    return _Plain(labels, Seen(records).quality(labels))
+    labels = cluster(records, clusterer, number, random_state=seed)
+    return Plain(labels, Seen(records).quality(labels))
