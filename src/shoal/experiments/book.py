@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 from sklearn.utils.parallel import Parallel, delayed
 
+from shoal.audit._quietly import quietly, started
 from shoal.experiments.page import Page
 
 __all__ = ["Book"]
@@ -102,7 +103,10 @@ class Book:
         page : Page
             The same.
         """
-        Parallel(n_jobs=n_jobs)(delayed(_draw)(drawing) for drawing in self._drawings)
+        draw = quietly(_draw)
+        tasks = (delayed(draw)(drawing) for drawing in self._drawings)
+        for _ in started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
+            pass
         for step in self._steps:
             step(page)
         return page

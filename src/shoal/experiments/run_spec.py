@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from shoal.audit._quietly import quietly
+from shoal.audit._quietly import quietly, started
 from shoal.exceptions import CellError, ParameterError, ShoalError
 from shoal.experiments._record_lines import Record, check_record
 from shoal.experiments.cell import Cell
@@ -126,7 +126,7 @@ def _results(
     """Yield the results as cells are finished; whoever stops early stops the processes too."""
     quiet = quietly(_tried)
     tasks = (delayed(quiet)(work, cell) for cell in cells)
-    running = _parallel(n_jobs)(tasks)
+    running = started(_parallel(n_jobs), tasks)
     try:
         for result in running:
             if isinstance(result, CellError):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.parallel import Parallel, delayed
 
-from shoal.audit._quietly import quietly
+from shoal.audit._quietly import quietly, started
 from shoal.audit.attacks._shadow_releases_features import release_features
 
 __all__ = ["Progress", "Shadows", "shadow_releases"]
@@ -85,7 +85,7 @@ def shadow_releases(
     tasks = (
         delayed(work)(model, X, coins[piece], seeds[piece], targets) for piece in _pieces(fits)
     )
-    for part in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+    for part in started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
         features.append(part)
         done += len(part)
         if progress is not None:

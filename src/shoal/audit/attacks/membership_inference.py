@@ -9,7 +9,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from shoal import _numbers
 from shoal._records import validate_records
-from shoal.audit._quietly import quietly
+from shoal.audit._quietly import quietly, started
 from shoal.audit.attacks._forest import FloatArray, Scorer
 from shoal.audit.attacks._shadow_releases import Progress
 from shoal.audit.attacks._targets import (
@@ -174,7 +174,7 @@ def membership_inference(
     work = quietly(run)
     tasks = (delayed(work)(seed=seed) for seed in root.spawn(runs))
     scores = []
-    for found in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+    for found in started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
         scores.append(found)
         if progress is not None:
             progress(len(scores), runs)

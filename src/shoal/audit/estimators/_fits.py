@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sklearn.utils.parallel import delayed
 
-from shoal.audit._quietly import quietly
+from shoal.audit._quietly import quietly, started
 from shoal.audit.estimators._releases import FloatArray, Ragged, Statistic, fit_many
 from shoal.audit.estimators._store import PieceStore
 from shoal.audit.estimators.neighbours import Neighbours
@@ -92,9 +92,12 @@ class Fits:
         found = {task.name: piece for task in tasks if (piece := self._stored(task)) is not None}
         missing = [task for task in tasks if task.name not in found]
         work = quietly(fit_many)
-        fitted = self._parallel(
-            delayed(work)(self._model, task.records, task.seeds, task.pair, self._statistic)
-            for task in missing
+        fitted = started(
+            self._parallel,
+            (
+                delayed(work)(self._model, task.records, task.seeds, task.pair, self._statistic)
+                for task in missing
+            ),
         )
         try:
             for task, piece in zip(missing, fitted, strict=True):

@@ -141,20 +141,19 @@ def audit_estimator(
         store = PieceStore(resume, key)
     delta, claimed = promise(model, chosen[0], seeds.counted[0][0][0])
     found = Found(0, {})
-    with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
-        fits = Fits(
-            model,
-            statistic,
-            parallel=parallel,
-            total=2 * (sum(one.candidates * one.fits for one in rounds) + counted * runs),
-            progress=progress,
-            store=store,
-        )
-        if rounds:
-            found = find_worst(fits, chosen, seeds.search, search_runs=search_runs, delta=delta)
-        final = [chosen[found.worst]] if search else chosen
-        share = (1.0 - confidence) / counted
-        measured = _count(fits, final, seeds.counted, delta=delta, confidence=1.0 - share)
+    fits = Fits(
+        model,
+        statistic,
+        parallel=Parallel(n_jobs=n_jobs, return_as="generator"),
+        total=2 * (sum(one.candidates * one.fits for one in rounds) + counted * runs),
+        progress=progress,
+        store=store,
+    )
+    if rounds:
+        found = find_worst(fits, chosen, seeds.search, search_runs=search_runs, delta=delta)
+    final = [chosen[found.worst]] if search else chosen
+    share = (1.0 - confidence) / counted
+    measured = _count(fits, final, seeds.counted, delta=delta, confidence=1.0 - share)
     worst = max(measured, key=lambda name: measured[name].result.epsilon)
     return EstimatorAudit(
         {name: replace(one.result, claimed=claimed) for name, one in measured.items()},
