@@ -4,16 +4,17 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test test-full lint bench docs clean
+.PHONY: demo test test-full java lint bench docs clean
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
 
-test: $(VENV)/.test lint
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not full"
+# Tests of one group run in one process: Spark's Java machine is started once.
+test: $(VENV)/.test java lint
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not full"
 
-test-full: $(VENV)/.test lint
-	$(BIN)/python -m pytest -n $(WORKERS)
+test-full: $(VENV)/.test java lint
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -27,6 +28,14 @@ bench: $(VENV)/.run
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 	@echo "docs: build/docs/index.html"
+
+# Spark needs Java; without it, the tests of Spark are skipped and say so.
+java:
+	@command -v java >/dev/null || test -x "$${JAVA_HOME:-/none}/bin/java" || \
+	  { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && echo "installing Java for Spark" && \
+	    apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends default-jre-headless >/dev/null; } || \
+	  echo "no Java: tests of Spark will be skipped; run: apt-get install default-jre-headless"
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
@@ -44,7 +53,7 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,attacks]" --group test
+	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,spark,attacks]" --group test
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml

@@ -4,6 +4,7 @@ import itertools
 
 import audits
 import kmeans
+import roofline
 import wavecluster
 
 import engines
@@ -21,7 +22,8 @@ def main() -> None:
         print(ratio, flush=True)
         missed += ratio.target is not None and ratio.value < ratio.target
     print(f"{missed} target(s) missed")
-    for note in itertools.chain(kmeans.notes(), wavecluster.notes(), audits.notes()):
+    rooms = (kmeans, wavecluster, audits, roofline)
+    for note in itertools.chain.from_iterable(room.notes() for room in rooms):
         print(note, flush=True)
 
 

@@ -13,6 +13,8 @@ PLANTED = {
     "reports reach raw records": ("mechanisms/laplace.py", "import shoal.engines"),
     "remaps reach raw records": ("remap/clip.py", "import shoal.cluster"),
     "reports read data sets": ("reports/label_on_device.py", "import shoal.datasets"),
+    "tables know noise": ("tables/blocks.py", "import shoal.noise"),
+    "tables know who validates": ("tables/table.py", "import shoal._records"),
     "noise knows estimators": ("noise/lattice.py", "import shoal.cluster"),
     "promises know noise": ("privacy/events.py", "import shoal.noise"),
     "metrics know promises": ("metrics/nicv.py", "import shoal.privacy"),

@@ -13,15 +13,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from shoal.exceptions import DataError, DataTypeError
+from shoal.tables import ArrayTable, ArrowTable, SparkTable, open_table
+from shoal.tables.blocks import FINITE
 
-__all__ = ["validate_records"]
+__all__ = ["validate_records", "validate_table"]
 
 Floats = npt.NDArray[np.float64]
 
 # First words of scikit-learn's and numpy's messages that hold no value of a record.
 HARMLESS = ("X has", "The feature names", "Sparse data", "Complex data")
 # What a message of scikit-learn or numpy is about, and the same without the record's values.
-FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
 TABLE = (
     "X must be a table with two dimensions, one record a row: Reshape your data, with "
     "X.reshape(-1, 1) for one column or X.reshape(1, -1) for one record"
@@ -70,6 +71,46 @@ def validate_records(X: Any, *, estimator: Any = None, reset: bool = True) -> Fl
         kind = DataTypeError if isinstance(error, TypeError) or message == TEXT else DataError
         raise kind(message) from None
     return records
+
+
+def validate_table(
+    X: Any, *, estimator: Any, reset: bool = True
+) -> ArrayTable | ArrowTable | SparkTable:
+    """Open records wherever they are, and check what can be known without reading them all.
+
+    Parameters
+    ----------
+    X : array-like, data frame, path, Arrow dataset, Spark DataFrame, or one of our tables
+        Records, one a row.
+    estimator : estimator
+        Whose ``n_features_in_`` and ``feature_names_in_`` are set or compared with.
+    reset : bool, default=True
+        True in ``fit``: set the attributes; False: compare, and choose the columns of ``fit`` among
+        those of a file or a Spark DataFrame.
+
+    Returns
+    -------
+    table : ArrayTable, ArrowTable or SparkTable
+        Columns are numbers. Records in memory are finite; others are looked at by ``table.check``.
+
+    Raises
+    ------
+    DataError
+        If they are not, or columns are not those of ``fit``.
+    """
+    fitted = None if reset else getattr(estimator, "feature_names_in_", None)
+    table = open_table(X, columns=None if fitted is None else [str(name) for name in fitted])
+    if table is None:
+        return ArrayTable(validate_records(X, estimator=estimator, reset=reset))
+    if reset:
+        estimator.n_features_in_ = table.columns
+        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+    elif table.columns != estimator.n_features_in_ or (
+        fitted is not None and tuple(fitted) != table.names
+    ):
+        known = estimator.n_features_in_ if fitted is None else list(fitted)
+        raise DataError(f"X must have the columns of fit, {known}, got {list(table.names or ())}")
+    return table
 
 
 def _refuse_text(X: Any) -> None:

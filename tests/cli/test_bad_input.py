@@ -91,7 +91,6 @@ def says(monkeypatch, capsys):
     [
         ("nosuch.csv", "No such file or directory"),
         ("nosuch.parquet", "No such file or directory"),
-        ("a folder", "Is a directory"),
         ("picture.csv", "it is not text separated by commas"),
         ("empty.csv", "must hold at least one record"),
         ("head.csv", "must hold at least one record"),
@@ -105,6 +104,18 @@ def test_wrong_file(command, file, words, says):
     assert words in message
     assert "Ann" not in message
     assert "Bob" not in message
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("cluster", "files of one kind are needed"),
+        ("perturb", "files of one kind are needed"),
+        ("attack", "Is a directory"),
+    ],
+)
+def test_a_folder_without_data(command, words, says):
+    assert words in says(line(command, *BOX, file="a folder"))
 
 
 @pytest.mark.parametrize("command", ["cluster", "perturb", "attack"])

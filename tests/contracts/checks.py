@@ -156,7 +156,15 @@ def draws_pay_for(tape, fitted, *, unit=1, effect=None):
     assert sum(costs) >= promised * (1 - 1e-9), "budget left unused"
 
 
-COUNTS = ("adaptive_counts", "grid_counts", "magnitude_counts", "total_weight", "tree_counts")
+COUNTS = (
+    "adaptive_counts",
+    "column_counts",
+    "grid_counts",
+    "grouped_counts",
+    "magnitude_counts",
+    "total_weight",
+    "tree_counts",
+)
 
 
 def price(draw, statistic, unit=1):

@@ -29,6 +29,8 @@ CALLERS = {
 # Where exact statistics of the records are asked for, likewise.
 STATISTICS = {
     "adaptive_counts": ("shoal.cluster.wavecluster._baseline",),
+    "column_counts": ("shoal.cluster.stand_in._fit",),
+    "grouped_counts": ("shoal.cluster.stand_in._fit",),
     "sparse_grid_counts": ("shoal.cluster.wavecluster._oneshot",),
     "nearest_statistics": tuple(
         f"shoal.cluster.kmeans.{name}" for name in ("_lloyd", "_grid", "_lsh")
@@ -37,7 +39,6 @@ STATISTICS = {
     "tree_counts": ("shoal.cluster.kmeans._lsh",),
     "grid_counts": (
         "shoal.cluster.kmeans._grid",
-        "shoal.cluster.stand_in._fit",
         *(f"shoal.cluster.wavecluster._{name}" for name in ("baseline", "fit", "problem")),
     ),
     "total_weight": tuple(

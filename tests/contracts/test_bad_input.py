@@ -21,7 +21,6 @@ BAD_RECORDS = {
     "three dimensions": np.full((2, 2, 2), SECRET),
     "a number": SECRET,
     "nothing": None,
-    "a string": "123456.789",
     "empty": np.empty((0, 2)),
     "no columns": np.empty((2, 0)),
     "ragged": [[SECRET], [1.0, 2.0]],
@@ -79,6 +78,14 @@ def test_bad_records(charged, kind):
     assert "123456" not in text
     assert "alice" not in text
     assert spent(charged.ledger) == 0
+    assert len(charged.ledger) == 0
+
+
+def test_a_path_to_nothing(charged):
+    """Text is the path of a file, so it is named; KdLaplace takes records in memory only."""
+    error, text = refusal(charged, "nowhere/people.parquet")
+    assert isinstance(error, DataError | ParameterError)
+    assert "no such file or folder" in text or "records in memory" in text
     assert len(charged.ledger) == 0
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from shoal.engines import ArrayEngine, Part, _blas, parts, total_weight
+from shoal._threads import usable_threads
+from shoal.engines import ArrayEngine, Part, _blas, total_weight
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 
 HALF = 2**19
@@ -93,9 +94,9 @@ def test_the_last_engine_to_finish_restores_blas(monkeypatch):
 
 def test_as_many_threads_as_the_process_may_use(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
-    assert parts._usable_threads() == 3
+    assert usable_threads() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
-    assert parts._usable_threads() == os.cpu_count()
+    assert usable_threads() == os.cpu_count()
 
 
 def test_an_error_in_a_part_reaches_the_caller():
@@ -116,7 +117,7 @@ def test_total_weight():
         assert total_weight(engine) == 256_000
 
 
-@pytest.mark.parametrize("make", [np.asfortranarray, lambda r: r[::2], lambda r: r.astype("u4")])
+@pytest.mark.parametrize("make", [lambda r: r, lambda r: r[::2], lambda r: r.astype("u4")])
 def test_other_integers_are_copied(make):
     given = make(np.arange(40).reshape(10, 4))
     watch = Watch(100)
@@ -125,6 +126,17 @@ def test_other_integers_are_copied(make):
     assert records.dtype == np.int32
     assert records.flags.c_contiguous
     assert (records == given).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_contiguous_records_are_used_in_place(order):
+    given = np.array(np.arange(40).reshape(10, 4), dtype=np.int32, order=order)
+    watch = Watch(3)
+    ArrayEngine(given, threads=1).add_up(watch)
+    assert all(np.shares_memory(part.records, given) for part in watch.parts)
+    copied = Watch(100)
+    ArrayEngine(given.astype(np.int64)).add_up(copied)
+    assert copied.parts[0].records.strides == given.strides
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines import exact
-from shoal.engines import ArrayEngine, Part, _offset_sums, nearest_centres, nearest_statistics
+from shoal.engines import ArrayEngine, Part, nearest, nearest_centres, nearest_statistics
 from shoal.engines.nearest import NearestKernel
 from shoal.exceptions import ParameterError
 
@@ -71,6 +71,31 @@ def test_distances_and_indices_that_share_a_double(d):
         assert nearest_centres(records, centres).tolist() == [k - 1, k - 1, 0]
 
 
+@pytest.mark.parametrize(
+    ("k", "d"), [(32, 127), (32, 128), (8, 511), (8, 512), (2, 2047), (2, 2048)]
+)
+def test_members_from_the_bits_of_a_double(k, d):
+    """Columns around the limits: the largest keys there are, that differ by one unit in 2^53."""
+    centres = np.full((k, d), -HALF, dtype=np.int64)
+    centres[k - 1, 0] += 1
+    records = np.stack([centres[0] + HALF * 2, centres[k - 1], centres[0], -centres[0]])
+    labels = [k - 1, k - 1, 0, k - 1]
+    for order in "CF":
+        kernel, part = NearestKernel(centres), Part(records.astype(np.int32, order=order))
+        assert kernel.labels(part).tolist() == labels
+        counts, sums = exact.statistics(records, labels, centres)
+        found = kernel(part)
+        assert found[0].tolist() == counts
+        assert found[1].tolist() == sums
+
+
+def test_a_root_undoes_a_square():
+    """Factors of offsets within reach are exactly 1, for every reach."""
+    rng = np.random.default_rng(4)
+    within = np.concatenate([np.arange(1, 10_000), rng.integers(1, 2**27, 100_000)]) * (1 - 2**-50)
+    assert (within / np.sqrt(within * within) == 1.0).all()
+
+
 @pytest.mark.parametrize(("reach", "shape"), CLIPS)
 @pytest.mark.parametrize(("d", "k"), [(4, 9), (4, 5), (30, 40)])
 def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, d, k, reach, shape):
@@ -80,8 +105,8 @@ def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, d, k, reach, sh
     whole = nearest_statistics(ArrayEngine(records, weights), centres, reach=reach, shape=shape)
     labels = nearest_centres(records, centres)
     for rows, threads, block in [(1, 7, 9), (7, 1, 3), (300, 2, 100), (1999, 7, 1), (2000, 2, 64)]:
-        monkeypatch.setattr(_offset_sums, "block_rows", lambda width, block=block: block)
-        monkeypatch.setattr("shoal.engines.nearest.block_rows", lambda width, block=block: block)
+        for rule in ("block_rows", "product_rows"):
+            monkeypatch.setattr(nearest, rule, lambda *_, block=block: block)
         engine = ArrayEngine(records, weights, threads=threads, rows=rows)
         parts = nearest_statistics(engine, centres, reach=reach, shape=shape)
         assert (parts.counts == whole.counts).all()

@@ -67,7 +67,8 @@ def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch):
     records, planes, cuts, _ = forest(9, 3000, 4, 8)
     whole = tree_counts(records, planes, cuts)
     for rows, threads, block in itertools.product((100, 1500, 3000), (1, 2, 7), (30, 2000)):
-        monkeypatch.setattr(tree, "block_rows", lambda width, block=block: block)
+        for rule in ("block_rows", "product_rows"):
+            monkeypatch.setattr(tree, rule, lambda *_, block=block: block)
         engine = ArrayEngine(records, rows=rows, threads=threads)
         assert (tree_counts(engine, planes, cuts) == whole).all()
 

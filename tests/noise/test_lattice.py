@@ -1,8 +1,10 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from shoal.exceptions import ParameterError
-from shoal.noise import Lattice
+from shoal.noise import Lattice, lattice
 
 
 def test_box_corners_and_centre_are_lattice_points():
@@ -54,3 +56,68 @@ def test_box_that_holds_no_point():
 def test_box_too_far_away():
     with pytest.raises(ParameterError, match="within 2\\^52 lattice steps"):
         Lattice.isotropic(np.array([1e18]), np.array([2e18]), step=1.0)
+
+
+def lattices(rng, d):
+    low = rng.normal(size=d) * 10.0 ** rng.uniform(-3, 6, d)
+    high = low + 10.0 ** rng.uniform(-2, 6, d) * np.maximum(1.0, np.abs(low))
+    yield Lattice.box(low, high)
+    yield Lattice.box(low, high, half=3)
+    yield Lattice.isotropic(low, high, step=float((high - low).min() / 1000))
+
+
+def with_gaps(X):
+    wide = np.full((3 * len(X), X.shape[1] + 2), 0.5)
+    wide[::3, 1:-1] = X
+    return wide[::3, 1:-1]
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 3), (40, 2), (3000, 1), (2500, 5), (2100, 20)])
+def test_same_indices_however_records_lie_in_memory(monkeypatch, n, d):
+    """Row by row, column by column, with gaps, one column at a time, in blocks of any size."""
+    rng = np.random.default_rng([n, d])
+    for made in lattices(rng, d):
+        width = made.step * (made.high - made.low)
+        middle = made.origin + made.step * ((made.low + made.high) / 2)
+        X = middle + width * rng.uniform(-0.7, 0.7, (n, d))
+        X[0] = np.where(rng.random(d) < 0.5, -1.7e308, 1.7e308)
+        expected = made.encode(X)
+        assert expected.dtype == np.int64
+        for values in (BLOCK, 1000, 7):
+            monkeypatch.setattr(lattice, "BLOCK_VALUES", values)
+            for given in (X, np.asfortranarray(X), with_gaps(X)):
+                assert (made.encode(given) == expected).all()
+                if abs(expected).max() < 2**31:
+                    out = np.empty((d, n), dtype=np.int32).T
+                    assert made.encode(given, out) is out
+                    assert (out == expected).all()
+                for j in range(d):
+                    column = np.empty(n, dtype=np.int64)
+                    made.encode_column(j, given[:, j], column)
+                    assert (column == expected[:, j]).all()
+
+
+BLOCK = lattice.BLOCK_VALUES
+
+
+def test_no_other_point_is_nearer():
+    """In fractions, but for the rounding of a difference and of two operations."""
+    rng = np.random.default_rng(5)
+    for made in lattices(rng, 4):
+        indices = rng.integers(made.low, made.high, (500, 4), endpoint=True)
+        X = made.decode(indices + rng.uniform(-0.5, 0.5, indices.shape))
+        for row, found in zip(X.tolist(), made.encode(X).tolist(), strict=True):
+            for j, (x, index) in enumerate(zip(row, found, strict=True)):
+                origin, step = Fraction(float(made.origin[j])), Fraction(float(made.step[j]))
+                place = (Fraction(x) - origin) / step
+                beyond = max(made.low[j] - place, place - made.high[j], Fraction(0))
+                assert abs(place - index) <= Fraction(1, 2) + beyond + abs(place) / 2**50
+
+
+@pytest.mark.parametrize("half", [1, 100, 2**19])
+@pytest.mark.parametrize("edge", [1e-300, 1.0, 1e300, 1.7e308, 5e-324 * 2**22, 2.0**-1022])
+def test_points_of_the_smallest_and_largest_boxes_come_back(edge, half):
+    """Steps whose inverse is infinite or no normal number among them."""
+    made = Lattice.box(np.array([-edge]), np.array([edge]), half=half)
+    indices = np.unique(np.linspace(-half, half, 5000).astype(np.int64))[:, np.newaxis]
+    assert (made.encode(made.decode(indices)) == indices).all()

@@ -12,6 +12,7 @@ import pytest
 from shoal.exceptions import (
     BudgetExceededError,
     GuaranteeError,
+    LedgerFileError,
     LedgerPicklingError,
     ParameterError,
     UnknownEventError,
@@ -32,6 +33,7 @@ from shoal.privacy import (
     pure_to_zcdp,
     zcdp_to_epsilon,
 )
+from shoal.privacy.ledger_file import LedgerFile
 
 SUBSTITUTE = Adjacency.SUBSTITUTE
 
@@ -202,6 +204,66 @@ class TestWithDelta:
             ledger.spend(ApproximateEvent(epsilon=0.1, delta=1e-7))
         with pytest.raises(BudgetExceededError):
             ledger.spend(ApproximateEvent(epsilon=0.1, delta=1e-12))
+
+
+class TestCheck:
+    """What ``spend`` would refuse, without spending."""
+
+    def test_it_says_what_spend_would_and_records_nothing(self, new) -> None:
+        ledger = new(epsilon=1.0)
+        ledger.check(pure(1.0))
+        ledger.check(pure(1.0))
+        assert len(ledger) == 0
+        ledger.spend(pure(0.75))
+        ledger.check(pure(0.25))
+        refusals = []
+        for refuse in (ledger.check, ledger.spend):
+            with pytest.raises(BudgetExceededError) as refused:
+                refuse(pure(0.5))
+            refusals.append(str(refused.value))
+        assert refusals[0] == refusals[1]
+        assert len(ledger) == 1
+
+    def test_it_settles_nothing(self) -> None:
+        """The first spend divides delta, not the first question."""
+        ledger = Ledger(epsilon=1.0, delta=1e-6)
+        ledger.check(gaussian(0.001))
+        event = ApproximateEvent(epsilon=0.5, delta=1e-6)
+        ledger.spend(event)
+
+    def test_every_reading(self, new) -> None:
+        ledger = new(epsilon=1.0, metric_epsilon=1.0)
+        ledger.check(MetricEvent(epsilon=1.0, unit="km"), notion="metric")
+        ledger.check(pure(1.0), notion="local", adjacency=SUBSTITUTE)
+        with pytest.raises(BudgetExceededError):
+            ledger.check(MetricEvent(epsilon=2.0, unit="km"), notion="metric")
+        with pytest.raises(GuaranteeError):
+            ledger.check(pure(0.5), adjacency=SUBSTITUTE)
+        for words in ({"notion": "none"}, {"adjacency": "substitute"}):
+            with pytest.raises(ParameterError):
+                ledger.check(pure(0.5), **words)
+        with pytest.raises(ParameterError):
+            ledger.check(0.5)
+        assert len(ledger) == 0
+
+    def test_a_file_that_can_only_be_read_cannot_pay(self, tmp_path: Path, monkeypatch) -> None:
+        ledger, locked = Ledger(tmp_path / "l", epsilon=1.0), LedgerFile.locked
+
+        def read_only(self, *, write: bool, create: bool = False):
+            if write:
+                raise LedgerFileError("read only")
+            return locked(self, write=write, create=create)
+
+        monkeypatch.setattr(LedgerFile, "locked", read_only)
+        with pytest.raises(LedgerFileError):
+            ledger.check(pure(0.5))
+
+    def test_what_others_spent_counts(self, tmp_path: Path) -> None:
+        one, two = Ledger(tmp_path / "l", epsilon=1.0), Ledger(tmp_path / "l")
+        one.check(pure(0.8))
+        two.spend(pure(0.5))
+        with pytest.raises(BudgetExceededError):
+            one.check(pure(0.8))
 
 
 class TestReadings:

@@ -1,4 +1,4 @@
-"""``shoal cluster``: private clusters of a file; what is written may be published."""
+"""``shoal cluster``: private clusters of a file or a folder; what is written may be published."""
 
 import json
 from collections.abc import Iterator
@@ -27,7 +27,12 @@ MOST_SHOWN = 8  # columns that fit on a screen
 
 
 def cluster(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, Parquet or Feather file of raw records, or a folder of such files."
+        ),
+    ],
     *,
     target: Annotated[
         str,
@@ -69,23 +74,27 @@ def cluster(
 ) -> None:
     """Find private clusters of your own file, and write a release that may be published.
 
+    Folders, and files of more than 64 MiB, are never in memory as a whole.
+
     Example: shoal cluster people.csv --bounds 0:120,0:250 --epsilon 1 --set n_clusters=5
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal.cli._table_clusters import released_clusters  # noqa: PLC0415
+    from shoal.cli._table_source import opened_records  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_target import private_target  # noqa: PLC0415
-    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.datasets import Table  # noqa: PLC0415
     from shoal.datasets.write_table import write_table  # noqa: PLC0415
     from shoal.experiments.targets import CENTRAL  # noqa: PLC0415
 
-    table = read_table(data, columns=parse_list(columns))
+    names, records = opened_records(data, columns=parse_list(columns))
+    in_memory = records.X if isinstance(records, Table) else None
     model = private_target(
         target,
         CENTRAL,
         epsilon=epsilon,
         bounds=bounds,
-        names=table.names,
+        names=names,
         settings=setting or [],
         ledger=ledger,
         seed=seed,
@@ -93,9 +102,9 @@ def cluster(
     _check_places(data, out, labels)
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("clustering"):
-            model.fit(table.X)
+            model.fit(records if in_memory is None else in_memory)
         release = model.release_
-        found = released_clusters(release, table.names)
+        found = released_clusters(release, names)
         with _after_the_spend(
             f"the release cannot be written to {str(out)!r}", "and nothing was released"
         ):
@@ -103,11 +112,12 @@ def cluster(
             write_table(stage.path / found.file, found.names, found.values)
             stage.show()
         with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
-            notes = _picture(release, table.names, stage.path / PICTURE)
+            notes = _picture(release, names, stage.path / PICTURE)
             stage.show()
     if labels is not None:
         with _after_the_spend("labels cannot be written", f"and the release is in {out}"):
-            write_table(labels, LABELS, model.labels_[:, None])
+            each = model.predict(records) if in_memory is None else model.labels_
+            write_table(labels, LABELS, each[:, None])
     if as_json:
         typer.echo(json.dumps(_plain(release, found, stage.shown, labels, notes)))
     else:
@@ -116,8 +126,10 @@ def cluster(
 
 def _check_places(data: Path, out: Path, labels: Path | None) -> None:
     """Refuse, before anything is spent, what would destroy the data or publish the labels."""
+    from shoal.cli._table_source import check_outside  # noqa: PLC0415
     from shoal.datasets.write_table import check_table_path  # noqa: PLC0415
 
+    check_outside("--out", out, data)
     if data.resolve() in [(out / name).resolve() for name in FILES]:
         raise ParameterError(f"--out must not replace the data, got {str(out)!r}")
     if labels is None:
@@ -127,6 +139,7 @@ def _check_places(data: Path, out: Path, labels: Path | None) -> None:
             f"--labels must lie outside the release's folder {str(out)!r}, got {str(labels)!r}: "
             "labels are for the curator only"
         )
+    check_outside("--labels", labels, data)
     check_table_path(labels, LABELS)
     if labels.exists() and labels.samefile(data):
         raise ParameterError(f"--labels must not replace the data, got {str(labels)!r}")

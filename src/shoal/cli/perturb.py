@@ -1,9 +1,9 @@
-"""``shoal perturb``: each record of a file becomes a report."""
+"""``shoal perturb``: each record of a file or a folder becomes a report."""
 
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,15 +14,31 @@ from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError, ReleaseError
 
 if TYPE_CHECKING:
+    from shoal.datasets import Table
     from shoal.privacy import Guarantee
 
 __all__ = ["perturb"]
 
+FILES = (".csv", ".parquet", ".pq")
+
 
 def perturb(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, Parquet or Feather file of raw records, or a folder of such files."
+        ),
+    ],
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="CSV or Parquet file for the reports.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="CSV or Parquet file for the reports; for those of a folder, of a Feather file or "
+            "of more than 64 MiB, a new folder.",
+        ),
+    ],
     target: Annotated[
         str,
         typer.Option(
@@ -52,26 +68,49 @@ def perturb(
 ) -> None:
     """Perturb each record of a file on its own; the reports may leave the device.
 
+    Folders and large files are never in memory as a whole, and their reports appear all at once,
+    as Parquet files in the order of the records.
+
     Example: shoal perturb places.csv -o reports.csv --target Laplace --epsilon 2 --bounds -1,1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._bounds import public_box  # noqa: PLC0415
+    from shoal.cli._table_source import opened_records  # noqa: PLC0415
     from shoal.cli._table_target import private_target  # noqa: PLC0415
-    from shoal.datasets import read_table  # noqa: PLC0415
-    from shoal.datasets.write_table import check_table_path, write_table  # noqa: PLC0415
+    from shoal.datasets import Table  # noqa: PLC0415
     from shoal.experiments.targets import LOCAL  # noqa: PLC0415
 
-    table = read_table(data, columns=parse_list(columns))
+    names, records = opened_records(data, columns=parse_list(columns))
     mechanism = private_target(
         target,
         LOCAL,
         epsilon=epsilon,
         bounds=bounds,
-        names=table.names,
+        names=names,
         settings=setting or [],
         ledger=ledger,
         seed=seed,
     )
+    if isinstance(records, Table):
+        count = _in_memory(mechanism, records, data, out)
+    else:
+        count = _streamed(mechanism, records, data, out)
+    box = public_box(mechanism.bounds, len(names))
+    promises = _promises(mechanism.guarantee_, math.dist(box.low, box.high))
+    if as_json:
+        typer.echo(json.dumps(_plain(target, promises, (count, len(names)), out)))
+        return
+    # The names of files are the user's: square brackets in them are no markup.
+    screen = Console(markup=False, highlight=False)
+    for words, promise in promises.items():
+        screen.print(f"{words}: {promise}", soft_wrap=True)
+    screen.print(f"\n{count:,} reports: {out.resolve()}", soft_wrap=True)
+
+
+def _in_memory(mechanism: Any, table: "Table", data: Path, out: Path) -> int:
+    """Write the reports to a file; give their number."""
+    from shoal.datasets.write_table import check_table_path, write_table  # noqa: PLC0415
+
     check_table_path(out, table.names)
     if out.exists() and out.samefile(data):
         raise ParameterError(f"--out must not replace the records, got {str(out)!r}")
@@ -83,16 +122,22 @@ def perturb(
         raise ReleaseError(
             f"{failure}; the budget was spent all the same, and no report was written"
         ) from None
-    box = public_box(mechanism.bounds, len(table.names))
-    promises = _promises(mechanism.guarantee_, math.dist(box.low, box.high))
-    if as_json:
-        typer.echo(json.dumps(_plain(target, promises, reports.shape, out)))
-        return
-    # The names of files are the user's: square brackets in them are no markup.
-    screen = Console(markup=False, highlight=False)
-    for words, promise in promises.items():
-        screen.print(f"{words}: {promise}", soft_wrap=True)
-    screen.print(f"\n{len(reports):,} reports: {out.resolve()}", soft_wrap=True)
+    return len(reports)
+
+
+def _streamed(mechanism: Any, records: Any, data: Path, out: Path) -> int:
+    """Write the reports to a folder; give their number."""
+    from shoal.cli._table_source import check_outside  # noqa: PLC0415
+
+    if out.suffix.lower() in FILES:
+        raise ParameterError(
+            f"--out must be a folder for the reports of a folder or a large file, got {str(out)!r}:"
+            " leave out the ending"
+        )
+    check_outside("--out", out, data)
+    with progress_bar("perturbing"):
+        reports = mechanism.fit(records).transform(records, out=out)
+    return int(reports.count_rows())
 
 
 def _promises(guarantee: "Guarantee", diameter: float) -> dict[str, "Guarantee"]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._numbers import is_number
 from shoal._optional import require
 from shoal.exceptions import DataError
 
@@ -111,7 +112,7 @@ def _csv(path: Path) -> dict[str, Any]:
     width = len(rows[0])
     if any(len(row) != width for row in rows):
         raise DataError(f"{str(path)!r} must have as many values in every line as in its first")
-    if all(_is_number(cell) for cell in rows[0]):
+    if all(is_number(cell) for cell in rows[0]):
         names = [f"column {place}" for place in range(1, width + 1)]
     else:
         names, rows = [cell.strip() for cell in rows[0]], rows[1:]
@@ -150,14 +151,6 @@ def _numbers(name: str, values: Sequence[Any]) -> npt.NDArray[np.float64]:
             "fill or drop those lines"
         )
     return numbers
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return cell == ""
-    return True
 
 
 def _unreadable(path: Path, why: str) -> DataError:

@@ -2,6 +2,7 @@
 
 from shoal.engines.adaptive_grid import adaptive_counts
 from shoal.engines.array_engine import ArrayEngine
+from shoal.engines.columns import column_counts, grouped_counts
 from shoal.engines.engine import (
     HALF,
     MOST_COLUMNS,
@@ -12,6 +13,7 @@ from shoal.engines.engine import (
     Part,
 )
 from shoal.engines.grid import grid_cell, grid_counts, grid_edges
+from shoal.engines.held_engine import held_engine
 from shoal.engines.magnitudes import magnitude_counts, magnitude_edges
 from shoal.engines.nearest import NearestStatistics, nearest_centres, nearest_statistics
 from shoal.engines.parts import run_in_parts
@@ -21,6 +23,7 @@ from shoal.engines.sparse_grid import (
     block_counts,
     sparse_grid_counts,
 )
+from shoal.engines.stream_engine import Encoder, StreamEngine, StreamTable
 from shoal.engines.total_weight import total_weight
 from shoal.engines.tree import leaf_statistics, tree_counts
 
@@ -29,18 +32,24 @@ __all__ = [
     "MOST_COLUMNS",
     "MOST_WEIGHT",
     "ArrayEngine",
+    "Encoder",
     "Engine",
     "Kernel",
     "MergeKernel",
     "NearestStatistics",
     "Part",
     "SparseCounts",
+    "StreamEngine",
+    "StreamTable",
     "adaptive_counts",
     "block_cells",
     "block_counts",
+    "column_counts",
     "grid_cell",
     "grid_counts",
     "grid_edges",
+    "grouped_counts",
+    "held_engine",
     "leaf_statistics",
     "magnitude_counts",
     "magnitude_edges",

@@ -2,8 +2,11 @@
 
 Blocks of records are held as columns, ``(d + 1, rows)`` with a last row of ones, which lets one
 matrix product add a constant and whose group sums are the counts. In memory few columns lie one
-after the other, so that inner loops run over many records; many columns lie record by record, as
-they came, since turning them around would take longer than it saves.
+after the other, so that inner loops run over many records; many columns lie as they came, since
+turning them around would take longer than it saves.
+
+Which anchor a record belongs to is given as its index, or, where anchors are few, as a column of
+zeros with one 1: matrix products then find the anchors or add up the groups.
 """
 
 from collections.abc import Callable
@@ -13,21 +16,36 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.engines._checks import whole
+from shoal.engines._scratch import Scratch
 from shoal.engines.engine import Part
 from shoal.exceptions import ParameterError
 
-__all__ = ["MOST_REACH", "block_rows", "check_clip", "columns_of", "offset_sums", "part_rows"]
+__all__ = [
+    "MOST_REACH",
+    "Belonging",
+    "block_rows",
+    "check_clip",
+    "columns_of",
+    "few_groups",
+    "lies_by_column",
+    "offset_sums",
+    "part_rows",
+    "product_rows",
+]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Belonging = npt.NDArray[Any]  # indices, or doubles that are 0 and 1
 
 SHAPES = ("cube", "ball")
 MOST_REACH = 2**27  # above the longest offset, 2^26.5
-BLOCK_VALUES = 1 << 17  # doubles of one block: they stay in cache
+BLOCK_VALUES = 1 << 18  # doubles of one block: they stay in the last cache, measured
 PART_VALUES = 1 << 21  # doubles of one part: work of about a millisecond
-WIDE = 16  # columns from which blocks are held record by record
-# Up to so many groups a product with 0s and 1s is faster than counting: measured.
-FEW_GROUPS, FEW_GROUPS_WIDE = 8, 32
+# Up to so many multiplications OpenBLAS leaves out the copies that large products are worth, and
+# thin products are two to four times as fast: measured.
+SMALL_PRODUCT = 10**6
+FEW_ROWS, LARGE_PRODUCT_ROWS = 512, 2048  # with fewer rows calls take longer than they save
+WIDE = 16  # columns from which blocks are held as the records came
 # Square root, quotient and two products err by 2^-53 each; this makes up for all of them.
 INWARD = 1.0 - 2.0**-50
 
@@ -39,13 +57,37 @@ def part_rows(width: int) -> int:
 
 def block_rows(width: int) -> int:
     """Give the rows of a block that takes ``width`` doubles for each."""
-    return min(max(BLOCK_VALUES // width, 64), 1 << 13)
+    return _odd_lines(min(max(BLOCK_VALUES // width, 64), 1 << 16))
 
 
-def columns_of(records: npt.NDArray[np.int32]) -> Floats:
+def product_rows(columns: int, groups: int) -> int:
+    """Give the rows of records to compare with so many groups in one matrix product."""
+    rows = SMALL_PRODUCT // ((columns + 1) * groups)
+    return _odd_lines(min(rows, 1 << 16) if rows >= FEW_ROWS else LARGE_PRODUCT_ROWS)
+
+
+def _odd_lines(rows: int) -> int:
+    # Rows of a matrix that are a power of two apart share few places in cache.
+    return (rows // 8 - 1 | 1) * 8
+
+
+def few_groups(columns: int, by_column: bool) -> int:
+    """Give the most groups whose sums are faster by products than by indices: measured."""
+    return min(10 + columns // 2, 24) if by_column else 32
+
+
+def lies_by_column(records: npt.NDArray[np.int32]) -> bool:
+    """Tell whether blocks of these records are held one column after the other."""
+    return records.shape[1] < WIDE or abs(records.strides[0]) < abs(records.strides[1])
+
+
+def columns_of(records: npt.NDArray[np.int32], scratch: Scratch) -> Floats:
     """Turn records into columns of doubles above a row of ones."""
     rows, d = records.shape
-    columns = np.empty((d + 1, rows)) if d < WIDE else np.empty((rows, d + 1)).T
+    if lies_by_column(records):
+        columns = scratch.take("columns", (d + 1, rows))
+    else:
+        columns = scratch.take("columns", (rows, d + 1)).T
     columns[:d] = records.T
     columns[d] = 1.0
     return columns
@@ -60,7 +102,7 @@ def check_clip(reach: Any, shape: Any) -> int | None:
 
 def offset_sums(
     part: Part,
-    assign: Callable[[Floats], npt.NDArray[np.intp]],
+    assign: Callable[[Floats, Scratch], tuple[Belonging, Belonging]],
     anchors: Integers,
     *,
     reach: int | None,
@@ -74,7 +116,9 @@ def offset_sums(
     part : Part
         Records.
     assign : callable
-        From columns of records to the index of each one's anchor.
+        From columns of records to the anchor each belongs to, once for finding the anchors and once
+        for adding up: indices of shape (rows,), or 0s and 1s of shape (m, rows), which find
+        anchors only where columns lie one after the other.
     anchors : ndarray of int64, shape (m, d)
         Public points.
     reach : int or None
@@ -92,50 +136,67 @@ def offset_sums(
         Sums of weight times clipped offset.
     """
     groups, d = anchors.shape
-    wide = d >= WIDE
-    places = np.zeros((groups, d + 1)) if wide else np.zeros((d + 1, groups)).T
+    by_column = lies_by_column(part.records)
+    places = np.zeros((d + 1, groups)).T if by_column else np.zeros((groups, d + 1))
     places[:, :d] = anchors
     totals = np.zeros((d + 1, groups))
+    scratch = Scratch()
     for block in part.blocks(rows):
-        columns = columns_of(block.records)
-        labels = assign(columns)
+        columns = columns_of(block.records, scratch)
+        found, added = assign(columns, scratch)
         if reach is not None:
-            # All rows at once, as a block without its last is not contiguous if it is wide.
-            columns -= places.take(labels, axis=0).T if wide else places.T.take(labels, axis=1)
-            _clip(columns, reach, shape)
+            # A block that lies record by record has gaps without its last row: it takes part.
+            offsets = columns[:d] if by_column else columns
+            offsets -= _anchors(found, places[:, : len(offsets)], by_column, scratch)
+            offsets[d:] = 0.0
+            _clip(offsets, reach, shape)
             columns[d] = 1.0
         if block.weights is not None:
             columns *= block.weights
-        totals += _group_sums(labels, columns, groups)
+        totals += _group_sums(added, columns, groups)
     exact = totals.astype(np.int64)
     return exact[d].copy(), np.ascontiguousarray(exact[:d].T)
 
 
-def _clip(columns: Floats, reach: int, shape: str) -> None:
+def _anchors(found: Belonging, places: Floats, by_column: bool, scratch: Scratch) -> Floats:
+    """Give the anchor of each record, as columns."""
+    rows, width = found.shape[-1], places.shape[1]
+    # Indices are right by construction; numpy would make a copy to look for ones that are not.
+    if not by_column:
+        anchors = scratch.take("anchors", (rows, width))
+        places.take(found, axis=0, out=anchors, mode="clip")
+        return anchors.T
+    anchors = scratch.take("anchors", (width, rows))
+    if found.ndim == 2:
+        return np.matmul(places.T, found, out=anchors)
+    places.T.take(found, axis=1, out=anchors, mode="clip")
+    return anchors
+
+
+def _clip(offsets: Floats, reach: int, shape: str) -> None:
     """Clip each offset in place, by itself alone and by correctly rounded operations only."""
     if shape == "cube":
-        np.clip(columns, -reach, reach, out=columns)
+        # In their order in memory, or the method would make a copy.
+        inner = offsets if offsets.flags.c_contiguous else offsets.T
+        inner.clip(-reach, reach, out=inner)
         return
-    offsets = columns[:-1]
     squares = np.einsum("ij,ij->j", offsets, offsets)
-    # Squares are at most 2^53: a larger reach clips nothing, and would not be exact squared.
-    inside = squares <= min(reach * reach, 2**53)
-    squares[inside] = 1.0
+    within = reach * INWARD
+    # Squares are at most 2^53: a larger reach clips nothing, and would not be exact squared. A
+    # square root undoes a correctly rounded square, so factors inside are 1 and change nothing.
+    np.putmask(squares, squares <= min(reach * reach, 2**53), within * within)
     factors = np.sqrt(squares, out=squares)
-    np.divide(reach * INWARD, factors, out=factors)
-    factors[inside] = 1.0
+    np.divide(within, factors, out=factors)
     # No column ends up further out than exact arithmetic would put it, so neither does the length.
-    columns *= factors
-    np.trunc(columns, out=columns)
+    offsets *= factors
+    np.trunc(offsets, out=offsets)
 
 
-def _group_sums(labels: npt.NDArray[np.intp], columns: Floats, groups: int) -> Floats:
-    wide = len(columns) > WIDE
-    if groups <= (FEW_GROUPS_WIDE if wide else FEW_GROUPS):
-        members = labels == np.arange(groups)[:, np.newaxis]
-        product: Floats = columns @ members.astype(np.float64).T
+def _group_sums(added: Belonging, columns: Floats, groups: int) -> Floats:
+    if added.ndim == 2:
+        product: Floats = columns @ added.T
         return product
     sums = np.empty((len(columns), groups))
     for total, column in zip(sums, columns, strict=True):
-        total[:] = np.bincount(labels, weights=column, minlength=groups)
+        total[:] = np.bincount(added, weights=column, minlength=groups)
     return sums

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from shoal.engines._checks import whole
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import HALF, Engine, Part
-from shoal.engines.grid import MOST_CELLS, cell_counts, grid_cell
+from shoal.engines.grid import BLOCK_ROWS, MOST_CELLS, cell_counts, grid_cell
 from shoal.exceptions import ParameterError
 
 __all__ = ["AdaptiveKernel", "adaptive_counts"]
@@ -49,21 +49,37 @@ class AdaptiveKernel:
 
     def __call__(self, part: Part, /) -> tuple[Integers]:
         """Give the counts of one part of the records."""
-        d = part.records.shape[1]
-        sizes = self.sides**d
+        sizes = self.sides ** part.records.shape[1]
         starts = np.cumsum(sizes) - sizes
-        cell = np.zeros(len(part.records), dtype=np.int64)
-        for column in part.records.T:
-            cell = cell * self.side + grid_cell(column, self.side, self.half)
+        places = np.empty(len(part.records), dtype=np.int64)
+        start = 0
+        for block in part.blocks(BLOCK_ROWS):
+            stop = start + len(block.records)
+            self._place(block.records, starts, places[start:stop])
+            start = stop
+        return (cell_counts(places, part.weights, int(sizes.sum())),)
+
+    def _place(self, records: npt.NDArray[np.int32], starts: Integers, places: Integers) -> None:
+        """Find the place of each record among all parts of all cells."""
+        columns = records.T
+        coarse = np.empty(columns.shape, dtype=np.int64)
+        cell = np.zeros(len(records), dtype=np.int64)
+        for place, column in zip(coarse, columns, strict=True):
+            cell *= self.side
+            cell += grid_cell(column, self.side, self.half, out=place)
         cut = self.sides[cell]
-        within = np.zeros(len(cell), dtype=np.int64)
-        for index, column in enumerate(part.records.T):
-            coarse = cell // self.side ** (d - 1 - index) % self.side
+        places[:] = 0
+        for place, column in zip(coarse, columns, strict=True):
             # Cells of the grid that cuts every coarse cell so finely, as exact integers: as in
             # grid_cell, the upper border belongs to the last cell.
-            fine = (column.astype(np.int64) + self.half) * (self.side * cut) // (2 * self.half)
-            within = within * cut + np.clip(fine - coarse * cut, 0, cut - 1)
-        return (cell_counts(starts[cell] + within, part.weights, int(sizes.sum())),)
+            fine = column.astype(np.int64)
+            fine += self.half
+            fine *= self.side * cut
+            fine //= 2 * self.half
+            fine -= place * cut
+            places *= cut
+            places += np.clip(fine, 0, cut - 1, out=fine)
+        places += starts[cell]
 
 
 def adaptive_counts(

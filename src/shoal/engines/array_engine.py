@@ -39,7 +39,8 @@ class ArrayEngine:
     ----------
     records : ndarray of integers, shape (n, d)
         Lattice records, at most 2^19 in absolute value; at most 8192 columns. Used in place where
-        they are int32 and contiguous, copied once otherwise.
+        they are int32 and contiguous, row by row or column by column (which is faster for a few
+        columns), copied once otherwise.
     weights : ndarray of integers, shape (n,), default=None
         How often each record counts, 0 to 256; None is once each.
     threads : int, default=None
@@ -82,6 +83,13 @@ class ArrayEngine:
     def columns(self) -> int:
         """Number of columns of a record."""
         return int(self._records.shape[1])
+
+    @property
+    def weight(self) -> int:
+        """Number of records, each as often as its weight says."""
+        if self._weights is None:
+            return len(self._records)
+        return int(self._weights.sum(dtype=np.int64))
 
     def add_up(self, kernel: Kernel) -> tuple[Integers, ...]:
         """Give the sum of a kernel's results over all records.
@@ -194,4 +202,6 @@ def _small_integers(
     # The limits hold up the exactness of every sum, so they are looked at once, here.
     if values.size and not (low <= values.min() and values.max() <= high):
         raise DataError(f"{name} must lie between {low} and {high}: encode them first")
+    if values.flags.forc:
+        return values.astype(np.int32, copy=False)
     return np.ascontiguousarray(values, dtype=np.int32)

@@ -18,12 +18,12 @@ columns. So
 * weighted sums over a part of at most 2^24 rows are at most 2^52.
 
 Doubles hold all integers up to 2^53, so matrix products and sums in doubles are exact in any order.
-Sums over parts are int64, which suffices for 2^34 rows.
+Sums over parts are int64, which suffices for 2^34 rows with weights, and for 2^42 without.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -114,6 +114,7 @@ class Kernel(Protocol):
         ...
 
 
+@runtime_checkable
 class MergeKernel(Protocol):
     """A statistic whose results merge over parts: a frozen dataclass that pickles.
 
@@ -143,10 +144,19 @@ class Engine(Protocol):
         """Number of columns of a record."""
         ...
 
+    @property
+    def weight(self) -> int:
+        """Number of records, each as often as its weight says."""
+        ...
+
     def add_up(self, kernel: Kernel) -> tuple[Integers, ...]:
         """Give the sum of a kernel's results over all records."""
         ...
 
     def merge(self, kernel: MergeKernel) -> tuple[Integers, ...]:
         """Give a kernel's merged results over all records."""
+        ...
+
+    def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:
+        """Give a number for each record: raw-data output, for the curator only."""
         ...

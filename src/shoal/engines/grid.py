@@ -17,17 +17,26 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.engines._checks import whole
-from shoal.engines._offset_sums import BLOCK_VALUES
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import HALF, Engine, Part
 from shoal.exceptions import ParameterError
 
-__all__ = ["MOST_CELLS", "GridKernel", "cell_counts", "grid_cell", "grid_counts", "grid_edges"]
+__all__ = [
+    "BLOCK_ROWS",
+    "MOST_CELLS",
+    "GridKernel",
+    "cell_counts",
+    "cell_type",
+    "grid_cell",
+    "grid_counts",
+    "grid_edges",
+]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 MOST_CELLS = 2**24
+BLOCK_ROWS = 1 << 16  # integers of one column at a time: they stay in cache
 
 
 @dataclass(frozen=True)
@@ -54,19 +63,20 @@ class GridKernel:
     def __call__(self, part: Part, /) -> tuple[Integers]:
         """Give the counts of one part, cell by cell in C order."""
         places = np.empty(len(part.records), dtype=np.intp)
+        scratch = np.empty(
+            (2, min(len(places), BLOCK_ROWS)), dtype=cell_type(self.cells, self.half)
+        )
         start = 0
-        for block in part.blocks(BLOCK_VALUES // 8):
+        for block in part.blocks(BLOCK_ROWS):
             stop = start + len(block.records)
-            places[start:stop] = self._places(block.records)
+            place, cell = scratch[:, : stop - start]
+            place[:] = 0
+            for cells, column in zip(self.cells, block.records.T, strict=True):
+                place *= cells
+                place += grid_cell(column, cells, self.half, out=cell)
+            places[start:stop] = place
             start = stop
         return (cell_counts(places, part.weights, math.prod(self.cells)),)
-
-    def _places(self, records: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
-        places = grid_cell(records[:, 0], self.cells[0], self.half)
-        for j, cells in enumerate(self.cells[1:], start=1):
-            places *= cells
-            places += grid_cell(records[:, j], cells, self.half)
-        return places
 
 
 def cell_counts(
@@ -79,7 +89,18 @@ def cell_counts(
     return np.bincount(places, weights=weights, minlength=cells).astype(np.int64)
 
 
-def grid_cell(values: npt.NDArray[Any], cells: int, half: int = HALF) -> npt.NDArray[Any]:
+def cell_type(cells: tuple[int, ...], half: int) -> type[np.int32 | np.int64]:
+    """Give the integers that are wide enough for ``grid_cell`` with each of these cells."""
+    return np.int32 if 2 * half * max(cells) <= 2**31 else np.int64
+
+
+def grid_cell(
+    values: npt.NDArray[Any],
+    cells: int,
+    half: int = HALF,
+    *,
+    out: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[Any]:
     """Find the cell of each value of one column.
 
     Parameters
@@ -90,6 +111,8 @@ def grid_cell(values: npt.NDArray[Any], cells: int, half: int = HALF) -> npt.NDA
         Number of cells, at most 2 * half.
     half : int, default=2**19
         The column is -half .. half.
+    out : ndarray of int32 or int64, default=None
+        Where the cells go, in a type that holds 2 * half * cells; None makes an array.
 
     Returns
     -------
@@ -103,18 +126,18 @@ def grid_cell(values: npt.NDArray[Any], cells: int, half: int = HALF) -> npt.NDA
     >>> grid_cell(np.array([-4, -1, 0, 3, 4, 9]), 4, half=4).tolist()
     [0, 1, 2, 3, 3, 3]
     """
+    if out is None:
+        kind = np.result_type(values.dtype, cell_type((cells,), half))
+        out = np.empty(values.shape, dtype=kind)
     # As cells <= 2 * half, the last value but one falls in the last cell, and stands in for it.
-    low, high = -half, half - 1
-    cell: npt.NDArray[Any] = np.clip(values, low, high)
-    if 2 * half * cells > 2**31:
-        cell = cell.astype(np.int64, copy=False)
-    cell += half
-    cell *= cells
+    values.clip(-half, half - 1, out=out)
+    out += half
+    out *= cells
     if half & (half - 1):
-        cell //= 2 * half
+        out //= 2 * half
     else:
-        cell >>= half.bit_length()
-    return cell
+        out >>= half.bit_length()
+    return out
 
 
 def grid_edges(cells: int, half: int = HALF) -> Floats:

@@ -4,8 +4,14 @@ The only statistic of records that are not on a lattice yet: a lattice needs bou
 counts are what bounds are learned from.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
+
+from shoal.engines.stream_engine import StreamTable
+from shoal.tables import ArrayTable, Block
 
 __all__ = ["magnitude_counts", "magnitude_edges"]
 
@@ -14,6 +20,7 @@ Integers = npt.NDArray[np.int64]
 
 SMALLEST, LARGEST = -40, 60  # exponents: below 2^-40 is 0, above 2^60 is clipped
 SIDE = LARGEST - SMALLEST  # bins of one sign
+BINS = 2 * SIDE + 1
 CHUNK = 1 << 16  # rows at a time
 
 
@@ -36,15 +43,17 @@ def magnitude_edges() -> Floats:
     return np.concatenate([-powers[::-1], powers])
 
 
-def magnitude_counts(X: Floats, weights: npt.NDArray[np.int32] | None = None) -> Integers:
+def magnitude_counts(
+    X: Floats | ArrayTable | StreamTable, weights: npt.NDArray[np.int32] | None = None
+) -> Integers:
     """Count the values of each column by sign and power of two.
 
     Parameters
     ----------
-    X : ndarray of float64, shape (n, d)
+    X : ndarray of float64, shape (n, d), or table
         Records.
     weights : ndarray of int32, shape (n,), default=None
-        How often each record counts.
+        How often each record counts; for records in memory only.
 
     Returns
     -------
@@ -59,17 +68,54 @@ def magnitude_counts(X: Floats, weights: npt.NDArray[np.int32] | None = None) ->
     >>> magnitude_edges()[filled].tolist(), magnitude_edges()[filled + 1].tolist()
     ([-2.0, 4.0], [-1.0, 8.0])
     """
-    bins = 2 * SIDE + 1
-    counts = np.zeros((X.shape[1], bins), dtype=np.int64)
-    for start in range(0, len(X), CHUNK):
-        part = X[start : start + CHUNK]
+    if not isinstance(X, np.ndarray | ArrayTable):
+        (counts,) = X.fold(MagnitudeJob(X.columns))
+        return counts
+    records = X if isinstance(X, np.ndarray) else X.X
+    fold = MagnitudeJob(records.shape[1]).start()
+    for start in range(0, len(records), CHUNK):
         mass = None if weights is None else weights[start : start + CHUNK]
-        # |x| = m 2^e with 1/2 <= m < 1, so 2^(e-1) <= |x| < 2^e: exact for every double.
-        _, exponents = np.frexp(part)
-        steps = np.clip(exponents - SMALLEST, 0, SIDE)
-        steps[part == 0.0] = 0
-        places = SIDE + np.where(part < 0.0, -steps, steps)
-        for column in range(X.shape[1]):
-            found = np.bincount(places[:, column], weights=mass, minlength=bins)
-            counts[column] += found.astype(np.int64)
+        fold.add(tuple(records[start : start + CHUNK].T), mass)
+    (counts,) = fold.result()
     return counts
+
+
+@dataclass(frozen=True)
+class MagnitudeJob:
+    """Counts of magnitudes, of records that are handed out in blocks.
+
+    Parameters
+    ----------
+    columns : int
+        Number of columns of a record.
+    """
+
+    columns: int
+
+    def start(self) -> "_MagnitudeFold":
+        """Begin with no records."""
+        return _MagnitudeFold(self.columns)
+
+    def combine(self, results: Sequence[tuple[Integers, ...]]) -> tuple[Integers, ...]:
+        """Add up the counts of several threads or machines."""
+        return (np.sum([counts for (counts,) in results], axis=0),)
+
+
+class _MagnitudeFold:
+    def __init__(self, columns: int) -> None:
+        self._counts = np.zeros((columns, BINS), dtype=np.int64)
+
+    def add(self, block: Block, weights: npt.NDArray[np.int32] | None = None) -> None:
+        """Take in some more records."""
+        for counts, values in zip(self._counts, block, strict=True):
+            # |x| = m 2^e with 1/2 <= m < 1, so 2^(e-1) <= |x| < 2^e: exact for every double.
+            _, exponents = np.frexp(values)
+            steps = np.clip(exponents - SMALLEST, 0, SIDE)
+            steps[values == 0.0] = 0
+            places = SIDE + np.where(values < 0.0, -steps, steps)
+            found = np.bincount(places, weights=weights, minlength=BINS)
+            np.add(counts, found.astype(np.int64), out=counts)
+
+    def result(self) -> tuple[Integers, ...]:
+        """Give the counts of all records that were taken in."""
+        return (self._counts,)

@@ -1,10 +1,10 @@
 """Work on many rows, some at a time, on all the processors that the process may use."""
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
+from shoal._threads import usable_threads
 from shoal.engines._blas import one_blas_thread
 
 __all__ = ["run_in_parts"]
@@ -41,17 +41,10 @@ def run_in_parts(
         with nullcontext() if count <= FEW else one_blas_thread():
             job(0, count)
         return
-    workers = threads or _usable_threads()
+    workers = threads or usable_threads()
     # Equal parts, as many for each thread.
     parts = workers * -(-count // (workers * rows))
     ends = [count * i // parts for i in range(parts + 1)]
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         for _ in pool.map(job, ends[:-1], ends[1:]):
             pass
-
-
-def _usable_threads() -> int:
-    # Containers and batch systems give a process fewer processors than the machine has.
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.engines._checks import whole
-from shoal.engines._offset_sums import BLOCK_VALUES
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import HALF, Engine, Part
-from shoal.engines.grid import grid_cell
+from shoal.engines.grid import BLOCK_ROWS, cell_type, grid_cell
 from shoal.exceptions import ParameterError
 
 __all__ = [
@@ -75,10 +74,15 @@ class SparseGridKernel:
     def __call__(self, part: Part, /) -> tuple[Integers, Integers]:
         """Give codes and counts of one part."""
         codes = np.empty(len(part.records), dtype=np.int64)
+        codes[:] = 0
+        scratch = np.empty(min(len(codes), BLOCK_ROWS), dtype=cell_type(self.cells, self.half))
         start = 0
-        for block in part.blocks(BLOCK_VALUES // 8):
+        for block in part.blocks(BLOCK_ROWS):
             stop = start + len(block.records)
-            self._encode(block.records, codes[start:stop])
+            code, cell = codes[start:stop], scratch[: stop - start]
+            for cells, column in zip(self.cells, block.records.T, strict=True):
+                code *= cells
+                code += grid_cell(column, cells, self.half, out=cell)
             start = stop
         if part.weights is None:
             filled, counts = np.unique(codes, return_counts=True)
@@ -90,12 +94,6 @@ class SparseGridKernel:
         """Give codes and counts of several parts from those of each."""
         codes, counts = zip(*results, strict=True)
         return _add_up(np.concatenate(codes), np.concatenate(counts))
-
-    def _encode(self, records: npt.NDArray[np.int32], codes: Integers) -> None:
-        codes[:] = 0
-        for j, cells in enumerate(self.cells):
-            codes *= cells
-            codes += grid_cell(records[:, j], cells, self.half)
 
 
 def sparse_grid_counts(

@@ -1,27 +1,13 @@
 """The number of records, with their weights."""
 
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from shoal.engines.array_engine import as_engine
-from shoal.engines.engine import MOST_ROWS, Engine, Part
+from shoal.engines.engine import Engine
 
-__all__ = ["WeightKernel", "total_weight"]
-
-
-@dataclass(frozen=True)
-class WeightKernel:
-    """Total weight of one part of the records."""
-
-    rows: int = MOST_ROWS
-
-    def __call__(self, part: Part, /) -> tuple[npt.NDArray[np.int64]]:
-        """Give the total of one part."""
-        weight = len(part.records) if part.weights is None else part.weights.sum(dtype=np.int64)
-        return (np.array([weight], dtype=np.int64),)
+__all__ = ["total_weight"]
 
 
 def total_weight(engine: Engine | npt.NDArray[Any]) -> int:
@@ -44,5 +30,4 @@ def total_weight(engine: Engine | npt.NDArray[Any]) -> int:
     >>> total_weight(np.zeros((3, 2), dtype=np.int32))
     3
     """
-    (total,) = as_engine(engine).add_up(WeightKernel())
-    return int(total[0])
+    return as_engine(engine).weight

@@ -14,7 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.engines._checks import lattice_points
-from shoal.engines._offset_sums import block_rows, check_clip, columns_of, offset_sums, part_rows
+from shoal.engines._offset_sums import (
+    Belonging,
+    block_rows,
+    check_clip,
+    columns_of,
+    offset_sums,
+    part_rows,
+    product_rows,
+)
+from shoal.engines._scratch import Scratch
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import Engine, Part
 from shoal.engines.grid import cell_counts
@@ -55,9 +64,10 @@ class TreeKernel:
         """Give the counts of one part."""
         codes = np.empty(len(part.records), dtype=np.intp)
         start = 0
-        for block in part.blocks(block_rows(self.width)):
+        scratch = Scratch()
+        for block in part.blocks(self.block_rows):
             stop = start + len(block.records)
-            codes[start:stop] = self.codes(columns_of(block.records))
+            codes[start:stop] = self.codes(columns_of(block.records, scratch), scratch)
             start = stop
         return (cell_counts(codes, part.weights, 1 << len(self.cuts)),)
 
@@ -66,11 +76,23 @@ class TreeKernel:
         """Doubles that one record takes."""
         return sum(self.planes.shape) + 1
 
-    def codes(self, columns: Floats) -> npt.NDArray[np.int32]:
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block that fits in cache."""
+        levels, d = self.planes.shape
+        return min(product_rows(d, levels), block_rows(self.width))
+
+    def codes(self, columns: Floats, scratch: Scratch) -> npt.NDArray[np.int32]:
         """Give the code of each record of a block."""
+        sides = scratch.take("sides", (len(self.cuts), columns.shape[1]))
+        above = np.matmul(self._form, columns, out=sides) > 0.0
         codes = np.zeros(columns.shape[1], dtype=np.int32)
-        for level, above in enumerate(self._form @ columns > 0.0):
-            codes += np.multiply(above, 1 << level, dtype=np.int32)
+        for first in range(0, len(above), 8):
+            # Eight bits at a time in single bytes, of which a vector holds most.
+            byte = above[first].view(np.uint8)
+            for bit, level in enumerate(above[first + 1 : first + 8].view(np.uint8), start=1):
+                byte |= np.left_shift(level, bit, out=level)
+            codes |= np.left_shift(byte, first, dtype=np.int32)
         return codes
 
     @functools.cached_property
@@ -118,12 +140,13 @@ class LeafKernel:
             reach=self.reach,
             shape=self.shape,
             # Each block adds a table of all leaves, so it should hold about as many records.
-            rows=max(block_rows(self.tree.width), min(leaves, 1 << 16)),
+            rows=max(self.tree.block_rows, min(leaves, 1 << 16)),
         )
         return counts[:leaves], sums[:leaves]
 
-    def _leaves(self, columns: Floats) -> npt.NDArray[np.intp]:
-        return self.leaf_of_code.take(self.tree.codes(columns)).astype(np.intp)
+    def _leaves(self, columns: Floats, scratch: Scratch) -> tuple[Belonging, Belonging]:
+        leaves = self.leaf_of_code.take(self.tree.codes(columns, scratch)).astype(np.intp)
+        return leaves, leaves
 
 
 def tree_counts(

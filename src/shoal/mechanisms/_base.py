@@ -1,23 +1,28 @@
 """What all local randomisers share: check, spend, perturb, in this order.
 
 A mechanism runs on the device that holds the record. It learns nothing from records: ``fit`` only
-notes how many columns there are, and ``transform`` works without it.
+notes how many columns there are, and ``transform`` works without it. Reports of records that are
+not in memory are drawn out of sight, paid for, and then handed out.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.metadata_routing import UNUSED
 
 from shoal import _numbers
 from shoal._bounds import public_box
-from shoal._records import validate_records
+from shoal._records import validate_table
 from shoal.exceptions import ParameterError
+from shoal.mechanisms._release_reports import check_out, release_reports
 from shoal.noise import Lattice, RandomSource, as_source
 from shoal.privacy import Adjacency, Event, Guarantee, Ledger
+from shoal.tables import ArrayTable
 
 __all__ = ["Mechanism"]
 
@@ -38,13 +43,16 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     ledger: Ledger | None
     random_state: Any
 
+    # A place to write to is no metadata of the records.
+    __metadata_request__transform: ClassVar[dict[str, str]] = {"out": UNUSED}
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters and note the columns; nothing else is taken from the records.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Records.
+        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+            Records. Of those that are not in memory, only names and types are looked at.
         y : None
             Ignored.
 
@@ -53,38 +61,45 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         self : Mechanism
             The mechanism.
         """
-        records = validate_records(X, estimator=self)
-        self._check(records.shape[1])
+        table = validate_table(X, estimator=self)
+        self._check(table.columns)
         # A seed's stream goes on from one transform to the next and starts again at fit.
         self._source = as_source(self.random_state)
         return self
 
-    def transform(self, X: Any) -> Floats:
-        """Perturb each record once; the ledger is charged before anything is drawn.
+    def transform(self, X: Any, *, out: Any = None) -> Any:
+        """Perturb each record once; nothing is handed out before the ledger was charged.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Records; those outside the bounds are clipped.
+        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+            Records; those outside the bounds are clipped. Of files and of Spark DataFrames, the
+            columns of ``fit`` are taken.
+        out : path-like, default=None
+            For records in files, and only for those: a folder for the reports, which is not there
+            yet or empty. They appear in it all at once.
 
         Returns
         -------
-        Z : ndarray of shape (n, d)
-            Reports.
+        Z : ndarray of shape (n, d), pyarrow.dataset.Dataset or pyspark.sql.DataFrame
+            Reports, in the order of the records.
+
+        Raises
+        ------
+        ReleaseError
+            If reports cannot be written, or, after the spend, cannot be handed out; it says which.
         """
         fitted = hasattr(self, "n_features_in_")
         # Without fit there are no columns to compare with, and transform must not note any.
-        records = validate_records(X, estimator=self if fitted else None, reset=not fitted)
-        self._check(records.shape[1])
+        table = validate_table(X, estimator=self if fitted else BaseEstimator(), reset=not fitted)
+        check_out(X, table, out)
+        self._check(table.columns)
         source = getattr(self, "_source", None) or as_source(self.random_state)
-        if self.ledger is not None:
-            self.ledger.spend(
-                self._event(),
-                purpose=f"{type(self).__name__} reports",
-                adjacency=Adjacency.SUBSTITUTE,
-                notion=self.guarantee_.notion,
-            )
-        return self._perturb(records, source)
+        if isinstance(table, ArrayTable):
+            self._spend()
+            return self._perturb(table.X, source)
+        self._check_output()
+        return release_reports(self, table, source, out)
 
     def randomise(self, x: Any) -> Floats:
         """Perturb one record.
@@ -133,6 +148,27 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
             raise ParameterError(f"ledger must be a Ledger or None, got {self.ledger!r}")
         public_box(self.bounds, columns)
         self.lattice(columns)  # a box that no lattice fits is refused before anything is spent
+
+    def _check_output(self) -> None:
+        """Refuse, before anything is spent, what scikit-learn cannot make of files."""
+        chosen = getattr(self, "_sklearn_output_config", {})
+        wanted = chosen.get("transform", get_config()["transform_output"])
+        if wanted != "default":
+            raise ParameterError(
+                f"set_output must be left at 'default' for records that are not in memory, got "
+                f"{wanted!r}: call set_output(transform='default')"
+            )
+
+    def _spend(self, *, only_check: bool = False) -> None:
+        """Charge the ledger, or see that it could be charged."""
+        if self.ledger is None:
+            return
+        event, notion = self._event(), self.guarantee_.notion
+        if only_check:
+            self.ledger.check(event, adjacency=Adjacency.SUBSTITUTE, notion=notion)
+            return
+        purpose = f"{type(self).__name__} reports"
+        self.ledger.spend(event, purpose=purpose, adjacency=Adjacency.SUBSTITUTE, notion=notion)
 
     def _check_epsilon(self) -> None:
         _numbers.positive("epsilon", self.epsilon)

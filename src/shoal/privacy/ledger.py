@@ -173,14 +173,7 @@ class Ledger:
         LedgerFileError
             If the file is damaged or cannot be written.
         """
-        if not isinstance(event, Event):
-            raise ParameterError(f"event must be an Event, got {event!r}")
-        if not isinstance(adjacency, Adjacency):
-            raise ParameterError(f"adjacency must be an Adjacency, got {adjacency!r}")
-        if notion not in ("central", "local", "metric"):
-            raise ParameterError(
-                f"notion must be 'central', 'local' or 'metric' to be counted, got {notion!r}"
-            )
+        _check_words(event, adjacency, notion)
         purpose = _numbers.text("purpose", purpose) or event.purpose
         with self._transaction(write=True) as descriptor:
             price = self._account.price(event, adjacency, notion)
@@ -193,6 +186,41 @@ class Ledger:
             self._record(entry, price)
             self._consistent_in = os.getpid()
         return entry
+
+    def check(
+        self,
+        event: Event,
+        *,
+        adjacency: Adjacency = Adjacency.ADD_REMOVE,
+        notion: Notion = "central",
+    ) -> None:
+        """Refuse what ``spend`` would refuse now; nothing is recorded, and nothing is set aside.
+
+        For work that takes long before there is something to release: ask first, and spend when
+        it is done. Others may have spent in between, so ``spend`` may still refuse.
+
+        Parameters
+        ----------
+        event, adjacency, notion
+            As for ``spend``.
+
+        Raises
+        ------
+        BudgetExceededError, GuaranteeError, LedgerFileError
+            As ``spend`` does.
+
+        Examples
+        --------
+        >>> from shoal.privacy import Ledger, PureEvent
+        >>> ledger = Ledger(epsilon=1.0)
+        >>> ledger.check(PureEvent(epsilon=1.0))
+        >>> len(ledger)
+        0
+        """
+        _check_words(event, adjacency, notion)
+        # As for a spend: a file that cannot be written to cannot pay either.
+        with self._transaction(write=True):
+            self._account.check(self._account.price(event, adjacency, notion))
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -283,6 +311,17 @@ class Ledger:
     def _record(self, entry: Entry, price: Price) -> None:
         self._account.add(price)
         self._entries.append(entry)
+
+
+def _check_words(event: Event, adjacency: Adjacency, notion: Notion) -> None:
+    if not isinstance(event, Event):
+        raise ParameterError(f"event must be an Event, got {event!r}")
+    if not isinstance(adjacency, Adjacency):
+        raise ParameterError(f"adjacency must be an Adjacency, got {adjacency!r}")
+    if notion not in ("central", "local", "metric"):
+        raise ParameterError(
+            f"notion must be 'central', 'local' or 'metric' to be counted, got {notion!r}"
+        )
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import public_box
-from shoal._records import validate_records
+from shoal._records import validate_table
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace
 from shoal.noise import as_source
@@ -23,6 +23,7 @@ from shoal.privacy import Guarantee, Ledger
 from shoal.remap._regular_grid import cells_per_column
 from shoal.remap.bayes import BayesRemap
 from shoal.remap.grid import GridRemap
+from shoal.tables import ArrayTable
 
 __all__ = ["KdLaplace"]
 
@@ -164,7 +165,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             One for each record; the ledger has been charged.
         """
         check_is_fitted(self, "mechanism_")
-        records = validate_records(X, estimator=self, reset=False)
+        records = self._records(X, reset=False)
         return self._move(np.asarray(self.mechanism_.transform(records)))
 
     def randomise(self, x: Any) -> Floats:
@@ -183,8 +184,19 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         point: Floats = np.asarray(self.transform(np.atleast_2d(x)))[0]
         return point
 
+    def _records(self, X: Any, *, reset: bool = True) -> Floats:
+        table = validate_table(X, estimator=self, reset=reset)
+        if not isinstance(table, ArrayTable):
+            # The prior comes from all reports: what is far away gets it where reports are gathered.
+            raise ParameterError(
+                "X must be in memory for KdLaplace, which fits its remap on all reports, got files "
+                "or a Spark DataFrame: perturb them with Laplace, whose reports are the same, and "
+                "remap those"
+            )
+        return table.X
+
     def _fit_reports(self, X: Any) -> Floats:
-        records = validate_records(X, estimator=self)
+        records = self._records(X)
         source = as_source(self.random_state)
         mechanism = self._mechanism(source).fit(records[:1])
         self.mechanism_ = self._mechanism(None)

@@ -11,6 +11,7 @@ from shoal.cluster.kmeans._contributions import bounded_contributions
 from shoal.exceptions import DataError, ParameterError
 from shoal.metrics import nicv
 from shoal.privacy import Ledger
+from shoal.tables import ArrayTable
 
 X = blobs(3000)
 METHODS = ["grid", "lsh", "lloyd", "kccm"]
@@ -180,7 +181,8 @@ def test_bad_limits(words):
 def test_what_one_person_adds():
     def unit(**given):
         settings = {"sample_weight": None, "weight_limit": 1.0, "user_ids": None}
-        return bounded_contributions(4, records_per_user=3, **{**settings, **given})
+        table = ArrayTable(np.zeros((4, 1)))
+        return bounded_contributions(table, records_per_user=3, **{**settings, **given})
 
     assert unit()[2:] == (1, 1)
     assert unit(user_ids=[1, 1, 2, 1])[2:] == (1, 3)

@@ -11,7 +11,7 @@ from shoal.audit import Neighbours, neighbouring_datasets, replay_estimator
 from shoal.cluster import _noise
 from shoal.cluster.stand_in import PrivateCopy, _fit, _settings
 from shoal.cluster.stand_in._plan import Plan
-from shoal.engines import HALF, grid_cell
+from shoal.engines import total_weight
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
 from shoal.metrics import cost_ratio
 from shoal.privacy import Ledger, Release
@@ -62,13 +62,12 @@ def test_replay_finds_half_the_noise(monkeypatch):
 
 
 def test_replay_finds_empty_cells_left_out(monkeypatch):
-    right = _fit.grid_counts
+    right = _fit.column_counts
 
-    def filled(engine, cells):
-        counts = right(engine, cells)
-        return counts[counts > 0]
+    def filled(engine, bins):
+        return [counts[counts > 0] for counts in right(engine, bins)]
 
-    monkeypatch.setattr(_fit, "grid_counts", filled)
+    monkeypatch.setattr(_fit, "column_counts", filled)
     monkeypatch.setattr(_fit, "plan_cells", lambda shares, n, share: one_cell(shares.shape))
     monkeypatch.setattr(_fit, "bins_of_columns", lambda n, columns, share: 4)
     monkeypatch.setattr(_fit.np, "stack", padded)
@@ -85,11 +84,11 @@ def padded(rows):
 
 
 def test_replay_finds_exact_numbers_of_records(monkeypatch):
-    """Bins chosen from len(X)."""
+    """Bins chosen from how many there are."""
     right = _fit.release_copy
 
-    def exact(records, epsilon, shares, n_public, source):
-        return right(records, epsilon, shares, 100 * len(records) - 2000, source)
+    def exact(engine, epsilon, shares, n_public, source):
+        return right(engine, epsilon, shares, 100 * total_weight(engine) - 2000, source)
 
     monkeypatch.setattr("shoal.cluster.stand_in.private_copy.release_copy", exact)
     assert audit().broken
@@ -172,15 +171,6 @@ def test_records_stay_in_the_box():
     sample = PrivateCopy(bounds=(low, high)).fit(X).sample(2000)
     assert (sample >= low).all()
     assert (sample <= high).all()
-
-
-def test_every_cell_has_its_place():
-    for cells in (1, 2, 3, 7, 100, 2**16 - 1, 2**16):
-        plan = Plan(np.array([cells]), np.arange(cells)[None])
-        records = np.linspace(-HALF, HALF, 50_001).astype(np.int32)[:, None]
-        places = _fit._cell_places(records, plan, cells)
-        if cells > 1:
-            assert (grid_cell(places[:, 0], cells) == grid_cell(records[:, 0], cells)).all()
 
 
 # Bad input

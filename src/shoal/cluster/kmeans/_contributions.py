@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.exceptions import DataError
+from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
-__all__ = ["LEVELS", "Contributions", "bounded_contributions"]
+__all__ = ["LEVELS", "Contributions", "bounded_contributions", "counted_rows"]
 
 LEVELS = 2**8  # a weight is a whole number of limit / LEVELS
 
@@ -26,14 +27,19 @@ class Contributions(NamedTuple):
 
 
 def bounded_contributions(
-    n: int, *, sample_weight: Any, weight_limit: float, user_ids: Any, records_per_user: int
+    table: ArrayTable | ArrowTable | SparkTable,
+    *,
+    sample_weight: Any,
+    weight_limit: float,
+    user_ids: Any,
+    records_per_user: int,
 ) -> Contributions:
     """Bound what each person adds.
 
     Parameters
     ----------
-    n : int
-        Number of rows.
+    table : ArrayTable, ArrowTable or SparkTable
+        The records.
     sample_weight : array-like of shape (n,) or None
         Weights, at least 0; above ``weight_limit`` they count as that.
     weight_limit : float
@@ -53,6 +59,12 @@ def bounded_contributions(
     DataError
         If weights or user ids do not fit the table; the message names no value of them.
     """
+    if not isinstance(table, ArrayTable):
+        for name, values in (("sample_weight", sample_weight), ("user_ids", user_ids)):
+            if values is not None:
+                raise DataError(f"{name} must be None for records out of memory: pass arrays")
+        return Contributions(None, None, 1, 1)
+    n = table.rows
     rows = None
     people = 1
     if user_ids is not None:
@@ -64,6 +76,28 @@ def bounded_contributions(
     if rows is not None:
         weights = weights[rows]
     return Contributions(rows, weights, LEVELS, LEVELS * people)
+
+
+def counted_rows(
+    table: ArrayTable | ArrowTable | SparkTable, given: Contributions
+) -> ArrayTable | ArrowTable | SparkTable:
+    """Leave out the records that do not count.
+
+    Parameters
+    ----------
+    table : ArrayTable, ArrowTable or SparkTable
+        All records.
+    given : Contributions
+        What counts of them.
+
+    Returns
+    -------
+    table : ArrayTable, ArrowTable or SparkTable
+        The same table where all count.
+    """
+    if given.rows is None or not isinstance(table, ArrayTable):
+        return table
+    return ArrayTable(table.X[given.rows])
 
 
 def _column(name: str, values: Any, n: int) -> npt.NDArray[Any]:

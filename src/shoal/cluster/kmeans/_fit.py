@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shoal._bounds import Box
 from shoal.cluster._budget import lloyd_rounds
 from shoal.cluster._centres import pack_spheres
-from shoal.cluster._lattice_records import lattice_records
+from shoal.cluster._open_engine import open_engine
 from shoal.cluster.kmeans._contributions import Contributions
 from shoal.cluster.kmeans._grid import (
     WIDEST_GRID,
@@ -28,8 +28,9 @@ from shoal.cluster.kmeans._lsh import count_leaves, lsh_kmeans, release_leaves
 from shoal.cluster.kmeans._private_bounds import private_box
 from shoal.cluster.kmeans._problem import Found, Problem
 from shoal.cluster.kmeans._settings import Settings
-from shoal.engines import HALF, ArrayEngine, total_weight
+from shoal.engines import HALF, Engine, total_weight
 from shoal.noise import Lattice, RandomSource
+from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["Fitted", "fit_private"]
 
@@ -43,12 +44,12 @@ class Fitted:
     found: Found
     box: Box
     lattice: Lattice
-    engine: ArrayEngine
+    engine: Engine
 
 
 def fit_private(
     model: Any,
-    X: Floats,
+    table: ArrayTable | ArrowTable | SparkTable,
     given: Contributions,
     settings: Settings,
     source: RandomSource,
@@ -59,7 +60,7 @@ def fit_private(
     ----------
     model : DPKMeans
         Its parameters have been checked.
-    X : ndarray of float64, shape (n, d)
+    table : ArrayTable, ArrowTable or SparkTable
         Records that count.
     given : Contributions
         Their weights, and what one person adds.
@@ -75,10 +76,10 @@ def fit_private(
     """
     noise, shares, unit = settings.choice.noise, settings.shares, given.unit
     box = settings.box or private_box(
-        X, given.weights, noise, shares.bounds, unit=unit, source=source
+        table, given.weights, noise, shares.bounds, unit=unit, source=source
     )
     lattice = Lattice.box(*box, half=HALF)
-    engine = ArrayEngine(lattice_records(X, lattice), given.weights)
+    engine = open_engine(table, lattice, given.weights)
     if shares.records:
         exact = np.array([total_weight(engine)])
         n = float(noise.counts(exact, shares.records, unit=unit, source=source)[0]) / unit

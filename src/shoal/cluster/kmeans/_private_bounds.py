@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from shoal._bounds import Box
 from shoal.cluster._noise import Noise
-from shoal.engines import magnitude_counts, magnitude_edges
+from shoal.engines import StreamTable, magnitude_counts, magnitude_edges
 from shoal.noise import RandomSource
+from shoal.tables import ArrayTable
 
 __all__ = ["private_box"]
 
@@ -22,7 +23,7 @@ FALSE_BINS = 0.01  # probability that noise alone puts any bin above the thresho
 
 
 def private_box(
-    X: Floats,
+    X: Floats | ArrayTable | StreamTable,
     weights: npt.NDArray[np.int32] | None,
     noise: Noise,
     share: float,
@@ -34,7 +35,7 @@ def private_box(
 
     Parameters
     ----------
-    X : ndarray of float64, shape (n, d)
+    X : ndarray of float64, shape (n, d), or table
         Records.
     weights : ndarray of int32, shape (n,) or None
         Their integer weights.
@@ -52,8 +53,8 @@ def private_box(
     box : Box
         Its sides are powers of two, or 0; a column whose bins all look empty gets a box around 0.
     """
-    columns = X.shape[1]
     exact = magnitude_counts(X, weights)
+    columns = len(exact)
     per_column = share / columns
     # A record is in one bin of each column, so each column is a release of its own.
     noisy = np.stack([noise.counts(row, per_column, unit=unit, source=source) for row in exact])

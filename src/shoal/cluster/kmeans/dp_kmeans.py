@@ -9,14 +9,14 @@ number gets exact discrete noise, and everything after the noise is post-process
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._records import validate_records
-from shoal.cluster._lattice_records import lattice_records
+from shoal._records import validate_records, validate_table
+from shoal.cluster._curator import CuratorsClusterer
+from shoal.cluster._open_engine import open_engine
+from shoal.cluster._pay import pay
 from shoal.cluster.kmeans._advice import Advice, advice
-from shoal.cluster.kmeans._contributions import bounded_contributions
+from shoal.cluster.kmeans._contributions import bounded_contributions, counted_rows
 from shoal.cluster.kmeans._fit import Fitted, fit_private
 from shoal.cluster.kmeans._settings import check_parameters, check_settings
 from shoal.engines import HALF, nearest_centres
@@ -26,7 +26,7 @@ from shoal.privacy import Adjacency, Guarantee, Ledger, Release
 __all__ = ["DPKMeans"]
 
 
-class DPKMeans(ClusterMixin, BaseEstimator):
+class DPKMeans(CuratorsClusterer):
     """k-means whose centres may be published.
 
     Parameters
@@ -86,7 +86,8 @@ class DPKMeans(ClusterMixin, BaseEstimator):
     release_ : Release
         The only thing meant to leave the curator.
     labels_ : ndarray of shape (n,)
-        Cluster of each record: private, for the curator only; dropped by pickle.
+        Cluster of each record: private, for the curator only; dropped by pickle. Only for records
+        in memory; for others, ``predict``.
     bounds_ : tuple (low, high)
         The box, public or learned.
     method_, reason_ : str
@@ -113,8 +114,6 @@ class DPKMeans(ClusterMixin, BaseEstimator):
     >>> model.guarantee_.epsilon, model.guarantee_.holds, model.method_
     (1.0, False, 'grid')
     """
-
-    labels_: npt.NDArray[np.int32]
 
     def __init__(
         self,
@@ -158,8 +157,9 @@ class DPKMeans(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Records.
+        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+            Records. Those that are not in memory are read once to see that they are all right, and
+            then once for each pass.
         y : None
             Ignored.
         sample_weight : array-like of shape (n,), default=None
@@ -173,24 +173,21 @@ class DPKMeans(ClusterMixin, BaseEstimator):
         self : DPKMeans
             The fitted estimator.
         """
-        records = validate_records(X, estimator=self)
+        table = validate_table(X, estimator=self)
         check_parameters(self)
         given = bounded_contributions(
-            len(records),
+            table,
             sample_weight=sample_weight,
             weight_limit=float(self.weight_limit),
             user_ids=user_ids,
             records_per_user=int(self.records_per_user),
         )
-        settings = check_settings(self, records.shape[1], given.unit)
+        settings = check_settings(self, table.columns, given.unit)
         source = as_source(self.random_state)
         choice = settings.choice
-        if self.ledger is not None:
-            # The shares divide a fixed total, so all of it is spent before any is released.
-            purpose = f"DPKMeans({self.n_clusters}, {choice.method}): {settings.shares}"
-            self.ledger.spend(choice.noise.event(str(settings.shares)), purpose=purpose)
-        counted = records if given.rows is None else records[given.rows]
-        fitted = fit_private(self, counted, given, settings, source)
+        what = f"DPKMeans({self.n_clusters}, {choice.method})"
+        pay(self.ledger, table, choice.noise, settings.shares, what=what)
+        fitted = fit_private(self, counted_rows(table, given), given, settings, source)
         self.method_, self.reason_ = choice.method, choice.reason
         self.guarantee_ = Guarantee(
             "central",
@@ -201,8 +198,11 @@ class DPKMeans(ClusterMixin, BaseEstimator):
             seeded=source.seeded,
         )
         self._publish(fitted, given.record)
-        whole = fitted.engine if given.rows is None else lattice_records(records, fitted.lattice)
-        self.labels_ = nearest_centres(whole, fitted.found.centres)
+        labels = None
+        if table.in_memory:
+            whole = fitted.engine if given.rows is None else open_engine(table, fitted.lattice)
+            labels = nearest_centres(whole, fitted.found.centres)
+        self._keep_labels(labels)
         return self
 
     @staticmethod
@@ -237,24 +237,24 @@ class DPKMeans(ClusterMixin, BaseEstimator):
         """
         return advice(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: Any) -> Any:
         """Find the nearest centre of each record; of private records, private.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
             Records.
 
         Returns
         -------
-        labels : ndarray of shape (n,)
-            Index of the nearest centre.
+        labels : ndarray of shape (n,), or Spark DataFrame
+            Index of the nearest centre; a Spark DataFrame gets it as a further column.
         """
         check_is_fitted(self)
-        records = validate_records(X, estimator=self, reset=False)
+        table = validate_table(X, estimator=self, reset=False)
         lattice = Lattice.box(*self.bounds_, half=HALF)
         centres = lattice.encode(self.cluster_centers_)
-        return nearest_centres(lattice_records(records, lattice), centres)
+        return nearest_centres(open_engine(table, lattice), centres)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Give minus the cost: the sum of squared distances to the nearest centre; private.
@@ -298,12 +298,6 @@ class DPKMeans(ClusterMixin, BaseEstimator):
             },
             guarantee=self.guarantee_,
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Labels are raw-data output: they stay with the curator's own process.
-        state: dict[str, Any] = {**super().__getstate__()}
-        state.pop("labels_", None)
-        return state
 
 
 def _user_level(records: int) -> str:

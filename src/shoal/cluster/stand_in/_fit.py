@@ -9,7 +9,7 @@ from shoal.cluster._noise import PureNoise
 from shoal.cluster.kmeans._denoise import posterior_counts
 from shoal.cluster.stand_in._plan import Plan, bins_of_columns, plan_cells
 from shoal.cluster.stand_in._settings import CopyShares
-from shoal.engines import HALF, ArrayEngine, grid_cell, grid_counts, total_weight
+from shoal.engines import Engine, column_counts, grouped_counts, total_weight
 from shoal.noise import RandomSource
 
 __all__ = ["Released", "release_copy"]
@@ -32,7 +32,7 @@ class Released(NamedTuple):
 
 
 def release_copy(
-    records: npt.NDArray[np.int32],
+    engine: Engine,
     epsilon: float,
     shares: CopyShares,
     n_public: int | None,
@@ -42,7 +42,7 @@ def release_copy(
 
     Parameters
     ----------
-    records : ndarray of int32, shape (n, d)
+    engine : Engine
         Lattice records.
     epsilon : float
         Budget.
@@ -61,37 +61,21 @@ def release_copy(
     noise = PureNoise(epsilon)
     n = float(n_public or 0)
     if n_public is None:
-        exact = np.array([total_weight(ArrayEngine(records))])
+        exact = np.array([total_weight(engine)])
         n = float(noise.counts(exact, shares.records, unit=1, source=source)[0])
-    d = records.shape[1]
+    d = engine.columns
     bins = bins_of_columns(n, d, shares.columns)
     each = shares.columns / d
     # One record is in one bin of each column: the columns share, all bins of one do not.
     columns = np.stack(
-        [
-            noise.counts(
-                grid_counts(ArrayEngine(records[:, [j]]), (bins,)), each, unit=1, source=source
-            )
-            for j in range(d)
-        ]
+        [noise.counts(row, each, unit=1, source=source) for row in column_counts(engine, bins)]
     )
     likely = np.stack([posterior_counts(row, noise, each, unit=1) for row in columns])
     likely += FAINT * max(n, 1.0)
     likely /= likely.sum(axis=1, keepdims=True)
     plan = plan_cells(likely, n, shares.cells)
     # Every cell gets noise, those without records too: which ones are empty is private.
-    cells = grid_counts(ArrayEngine(_cell_places(records, plan, bins)), (plan.cells,))
+    cells = grouped_counts(engine, plan.cell_of_bin, plan.sides)
     counts = noise.counts(cells, shares.cells, unit=1, source=source)
     estimate = posterior_counts(counts, noise, shares.cells, unit=1)
     return Released(n, columns, likely, plan, counts, estimate)
-
-
-def _cell_places(records: npt.NDArray[np.int32], plan: Plan, bins: int) -> npt.NDArray[np.int32]:
-    """Give each record's cell as a place on a line of as many cells, for the engine to count."""
-    codes = np.zeros(len(records), dtype=np.int64)
-    for j in plan.cut:
-        codes *= plan.sides[j]
-        codes += plan.cell_of_bin[j, grid_cell(records[:, j], bins)]
-    # The first lattice point of each cell, as grid_cell cuts the line.
-    places = -HALF - (-codes * (2 * HALF) // plan.cells)
-    return places.astype(np.int32)[:, None]

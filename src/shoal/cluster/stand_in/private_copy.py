@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box
-from shoal._records import validate_records
-from shoal.cluster._lattice_records import lattice_records
+from shoal._records import validate_table
 from shoal.cluster._noise import PureNoise
+from shoal.cluster._open_engine import open_engine
+from shoal.cluster._pay import pay
 from shoal.cluster.stand_in._draw import Law, draw_records, raked
 from shoal.cluster.stand_in._fit import Released, release_copy
 from shoal.cluster.stand_in._plan import Plan
@@ -102,8 +103,9 @@ class PrivateCopy(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Records.
+        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+            Records. Those that are not in memory are read once to see that they are all right, and
+            then once for each pass.
         y : None
             Ignored.
 
@@ -112,16 +114,13 @@ class PrivateCopy(BaseEstimator):
         self : PrivateCopy
             The fitted estimator.
         """
-        table = validate_records(X, estimator=self)
-        settings = check_copy_settings(self, table.shape[1])
+        table = validate_table(X, estimator=self)
+        settings = check_copy_settings(self, table.columns)
         source = as_source(self.random_state)
         epsilon = float(self.epsilon)
-        if self.ledger is not None:
-            # The shares divide a fixed total, so all of it is spent before any is released.
-            event = PureNoise(epsilon).event(str(settings.shares))
-            self.ledger.spend(event, purpose=f"PrivateCopy: {settings.shares}")
-        records = lattice_records(table, Lattice.box(*settings.box, half=HALF))
-        released = release_copy(records, epsilon, settings.shares, self.n_public, source)
+        pay(self.ledger, table, PureNoise(epsilon), settings.shares, what="PrivateCopy")
+        engine = open_engine(table, Lattice.box(*settings.box, half=HALF))
+        released = release_copy(engine, epsilon, settings.shares, self.n_public, source)
         self.guarantee_ = Guarantee(
             "central", epsilon=epsilon, adjacency=Adjacency.ADD_REMOVE, seeded=source.seeded
         )

@@ -1,9 +1,11 @@
 """From records to cells of the band, and from cells to clusters."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from shoal.engines import HALF, ArrayEngine, Part, grid_cell
+from shoal.engines import HALF, Engine, Part, grid_cell
 
 __all__ = ["record_labels"]
 
@@ -14,18 +16,18 @@ ROWS = 1 << 17  # at a time
 
 
 def record_labels(
-    engine: ArrayEngine,
+    engine: Engine,
     cells: int,
     block: int,
     *,
     table: Labels | None = None,
     significant: tuple[Integers, Labels] | None = None,
-) -> Labels:
+) -> Any:
     """Find the cluster of each record's cell.
 
     Parameters
     ----------
-    engine : ArrayEngine
+    engine : Engine
         Lattice records.
     cells : int
         Cells of the grid along each column.
@@ -38,7 +40,7 @@ def record_labels(
 
     Returns
     -------
-    labels : ndarray of int32, shape (n,)
+    labels : ndarray of int32, shape (n,), or what the engine has in its place
         -1 for cells that are not significant; raw-data output, for the curator only.
     """
 

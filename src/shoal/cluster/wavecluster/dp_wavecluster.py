@@ -10,20 +10,20 @@ import math
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box
-from shoal._records import validate_records
-from shoal.cluster._lattice_records import lattice_records
+from shoal._records import validate_table
+from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._noise import PureNoise
+from shoal.cluster._open_engine import open_engine
+from shoal.cluster._pay import pay
 from shoal.cluster.wavecluster._cells import record_labels
 from shoal.cluster.wavecluster._components import connected_components
 from shoal.cluster.wavecluster._fit import find_cells
 from shoal.cluster.wavecluster._problem import Cells
 from shoal.cluster.wavecluster._settings import WaveSettings, check_wave_settings
-from shoal.engines import HALF, ArrayEngine
+from shoal.engines import HALF, Engine
 from shoal.noise import Lattice, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Release
 
@@ -32,7 +32,7 @@ __all__ = ["DPWaveCluster"]
 MOST_TABLE = 2**24  # cells of ``cells_``
 
 
-class DPWaveCluster(ClusterMixin, BaseEstimator):
+class DPWaveCluster(CuratorsClusterer):
     """Clusters of any shape, from a private grid.
 
     Parameters
@@ -87,7 +87,8 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
     release_ : Release
         The only thing meant to leave the curator.
     labels_ : ndarray of shape (n,)
-        Cluster of each record, -1 for noise: private, for the curator only; dropped by pickle.
+        Cluster of each record, -1 for noise: private, for the curator only; dropped by pickle. Only
+        for records in memory; for others, ``predict``.
     bounds_ : tuple (low, high)
         The public box.
     n_features_in_ : int
@@ -108,8 +109,6 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
     >>> model.n_clusters_, model.cells_.shape
     (3, (32, 32))
     """
-
-    labels_: npt.NDArray[np.int32]
 
     def __init__(
         self,
@@ -143,8 +142,9 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Records.
+        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+            Records. Those that are not in memory are read once to see that they are all right, and
+            then once for each pass.
         y : None
             Ignored.
 
@@ -153,16 +153,13 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
         self : DPWaveCluster
             The fitted estimator.
         """
-        table = validate_records(X, estimator=self)
-        settings = check_wave_settings(self, table.shape[1])
+        table = validate_table(X, estimator=self)
+        settings = check_wave_settings(self, table.columns)
         source = as_source(self.random_state)
-        if self.ledger is not None:
-            # The shares divide a fixed total, so all of it is spent before any is released.
-            purpose = f"DPWaveCluster({self.technique}): {settings.shares}"
-            event = PureNoise(float(self.epsilon)).event(str(settings.shares))
-            self.ledger.spend(event, purpose=purpose)
+        what = f"DPWaveCluster({self.technique})"
+        pay(self.ledger, table, PureNoise(float(self.epsilon)), settings.shares, what=what)
         lattice = Lattice.box(*settings.box, half=HALF)
-        engine = ArrayEngine(lattice_records(table, lattice))
+        engine = open_engine(table, lattice)
         found = find_cells(self, engine, settings, source)
         self.guarantee_ = (
             Guarantee.none("epsilon is infinite: WaveCluster without noise")
@@ -175,28 +172,28 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
             )
         )
         self._publish(found.cells, settings, found.grid, found.shape)
-        self.labels_ = self._labels(engine)
+        self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: Any) -> Any:
         """Find the cluster of each record's cell; of private records, private.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
             Records.
 
         Returns
         -------
-        labels : ndarray of shape (n,)
-            Cluster, or -1 where the cell is not significant.
+        labels : ndarray of shape (n,), or Spark DataFrame
+            Cluster, or -1 where the cell is not significant; a Spark DataFrame gets it as a further
+            column.
         """
         check_is_fitted(self)
-        table = validate_records(X, estimator=self, reset=False)
-        lattice = Lattice.box(*self.bounds_, half=HALF)
-        return self._labels(ArrayEngine(lattice_records(table, lattice)))
+        table = validate_table(X, estimator=self, reset=False)
+        return self._labels(open_engine(table, Lattice.box(*self.bounds_, half=HALF)))
 
-    def _labels(self, engine: ArrayEngine) -> npt.NDArray[np.int32]:
+    def _labels(self, engine: Engine) -> Any:
         block = self.grid_ // self.band_shape_[0]
         if hasattr(self, "cells_"):  # a table is quicker than a search
             return record_labels(engine, self.grid_, block, table=self.cells_.ravel())
@@ -234,9 +231,3 @@ class DPWaveCluster(ClusterMixin, BaseEstimator):
         if cells.everything is not None:
             values["band"] = cells.everything
         self.release_ = Release(kind="DPWaveCluster", values=values, guarantee=self.guarantee_)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Labels are raw-data output: they stay with the curator's own process.
-        state: dict[str, Any] = {**super().__getstate__()}
-        state.pop("labels_", None)
-        return state

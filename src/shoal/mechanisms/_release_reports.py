@@ -1,0 +1,147 @@
+"""Reports of records that are not in memory: drawn out of sight, paid for, then handed out.
+
+The order keeps the promise whatever fails. Reports that could not be drawn or written cost nothing
+and are gone; a crash after the spend has released nothing; and no report is seen before it was paid
+for. Every partition, and every new attempt at one, draws from a source of its own: of a record that
+is worked on twice, one report is handed out, and nobody sees the other.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.exceptions import ParameterError, ReleaseError, ShoalError
+from shoal.noise import RandomSource, SecureSource, SeededSource
+from shoal.tables import ArrowTable, Block, SparkTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shoal.mechanisms._base import Mechanism
+
+__all__ = ["check_out", "release_reports"]
+
+Floats = npt.NDArray[np.float64]
+
+KEY_WORDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """What draws the reports of a partition; it may travel to another machine.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Without its ledger and its source, which stay at home.
+    key : bytes or None
+        Of a seeded source; None lets every partition draw a key from the operating system.
+    """
+
+    mechanism: "Mechanism"
+    key: bytes | None
+
+    def __call__(self, partition: int) -> "Callable[[Block], Floats]":
+        """Begin with a partition."""
+        source: RandomSource = SecureSource()
+        if self.key is not None:
+            source = SeededSource(self.key + partition.to_bytes(8, "little"))
+
+        def reports(block: Block) -> Floats:
+            return self.mechanism._perturb(np.stack(block).T, source)
+
+        return reports
+
+
+def check_out(X: Any, table: Any, out: Any) -> None:
+    """Refuse a place for reports where none is needed, or that lies among the records.
+
+    Parameters
+    ----------
+    X : object
+        The records, as they were given.
+    table : ArrayTable, ArrowTable or SparkTable
+        The same, opened.
+    out : path-like or None
+        As given.
+
+    Raises
+    ------
+    ParameterError
+        If it does not fit the table.
+    """
+    if not isinstance(table, ArrowTable):
+        if out is not None:
+            raise ParameterError(
+                f"out must be None where reports are returned, got {out!r}: only those of files "
+                "go to files"
+            )
+        return
+    if out is None:
+        raise ParameterError(
+            "out must name a new folder for the reports of files, got None: use "
+            "fit(X).transform(X, out=...)"
+        )
+    if isinstance(X, str | os.PathLike) and _is_inside(out, Path(X)):
+        raise ParameterError(
+            f"out must lie outside the folder of the records, got {str(out)!r}: reports among "
+            "them would be read as records"
+        )
+
+
+def release_reports(
+    mechanism: "Mechanism", table: ArrowTable | SparkTable, source: RandomSource, out: Any
+) -> Any:
+    """Draw a report of every record, charge the ledger, and hand the reports out.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        All its parameters have been checked.
+    table : ArrowTable or SparkTable
+        The records.
+    source : RandomSource
+        If it is seeded, the partitions' keys come from its next words.
+    out : path-like or None
+        Folder for the reports of files.
+
+    Returns
+    -------
+    reports : pyarrow.dataset.Dataset or pyspark.sql.DataFrame
+        In the order of the records.
+
+    Raises
+    ------
+    ReleaseError
+        If reports cannot be written, or cannot be handed out after the spend.
+    """
+    mechanism._spend(only_check=True)
+    words = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
+    key = source.words(KEY_WORDS).tobytes() if source.seeded else None
+    draw = Draw(type(mechanism)(**words), key)
+    staged = table.stage(draw, out) if isinstance(table, ArrowTable) else table.stage(draw)
+    try:
+        mechanism._spend()
+        return _handed_out(staged, paid=mechanism.ledger is not None)
+    except BaseException:
+        staged.discard()
+        raise
+
+
+def _handed_out(staged: Any, *, paid: bool) -> Any:
+    try:
+        return staged.publish()
+    except (OSError, ShoalError) as failure:
+        spent = "the budget was spent all the same" if paid else "no ledger was charged"
+        raise ReleaseError(f"{failure}; {spent}, and no report was released") from None
+
+
+def _is_inside(out: Any, folder: Path) -> bool:
+    try:
+        return folder.is_dir() and Path(out).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, TypeError, ValueError):
+        return False  # no path at all, which the table refuses

@@ -1,0 +1,207 @@
+"""Files in pieces that can be read on their own: row groups of Parquet, whole files otherwise."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal._numbers import is_number
+from shoal._optional import require
+from shoal.exceptions import DataError
+
+__all__ = ["Piece", "open_dataset", "pieces_of", "readable"]
+
+BATCH_ROWS = 1 << 16  # of four columns 2 MiB, which stay in cache while they are worked on
+BATCH_VALUES = 1 << 21
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+    ".csv": "csv",
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some of the records of one file.
+
+    Parameters
+    ----------
+    name : str
+        The file, for messages.
+    fragment : pyarrow.dataset.Fragment
+        Where to read.
+    group : int or None
+        Row group of a Parquet file; None reads all of it.
+    """
+
+    name: str
+    fragment: Any
+    group: int | None = None
+
+    def schema(self) -> Any:
+        """Give the columns and types of the file itself."""
+        with readable(self.name):
+            return self.fragment.physical_schema
+
+    def batches(self, names: Sequence[str]) -> Iterator[Any]:
+        """Read columns, a batch at a time.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns.
+
+        Yields
+        ------
+        batch : pyarrow.RecordBatch
+            The next records of the piece, in their order.
+        """
+        rows = max(1, min(BATCH_ROWS, BATCH_VALUES // len(names)))
+        with readable(self.name):
+            if self.group is None:
+                yield from self.fragment.to_batches(columns=list(names), batch_size=rows)
+                return
+            parquet = require("pyarrow.parquet", extra="arrow")
+            # Page by page: a row group of any size takes no more memory than its batches.
+            with (
+                self.fragment.open() as file,
+                parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as opened,
+            ):
+                yield from opened.iter_batches(
+                    rows, row_groups=[self.group], columns=list(names), use_threads=False
+                )
+
+
+def open_dataset(source: Any) -> Any:
+    """Open files as one dataset; a dataset stays as it is.
+
+    Parameters
+    ----------
+    source : path-like or pyarrow.dataset.Dataset
+        A Parquet, Feather or CSV file, or a folder of such files, all of one kind.
+
+    Returns
+    -------
+    dataset : pyarrow.dataset.Dataset
+        Nothing is read but names and types.
+
+    Raises
+    ------
+    DataError
+        If there are no such files, or they cannot be read.
+    """
+    datasets = require("pyarrow.dataset", extra="arrow")
+    if isinstance(source, datasets.Dataset):
+        return source
+    path = Path(source)
+    form = _format(path)
+    with readable(str(path)):
+        if form != "csv":
+            return datasets.dataset(path, format=form, exclude_invalid_files=False)
+        return datasets.dataset(path, format=_csv(datasets.dataset(path, format="csv").schema))
+
+
+def pieces_of(dataset: Any) -> tuple[Piece, ...]:
+    """Cut a dataset into pieces, in the order of its records.
+
+    Parameters
+    ----------
+    dataset : pyarrow.dataset.Dataset
+        Files, or tables in memory.
+
+    Returns
+    -------
+    pieces : tuple of Piece
+        At least as many as files.
+    """
+    datasets = require("pyarrow.dataset", extra="arrow")
+    pieces: list[Piece] = []
+    for fragment in dataset.get_fragments():
+        name = os.path.basename(getattr(fragment, "path", "")) or "the dataset"  # noqa: PTH119
+        whole = not isinstance(fragment, datasets.ParquetFileFragment)
+        with readable(name):
+            groups = [None] if whole else [group.id for group in fragment.row_groups]
+        pieces.extend(Piece(name, fragment, group) for group in groups)
+    return tuple(pieces)
+
+
+@contextlib.contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Turn what goes wrong while a file is read into one line without a value of a record.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+
+    Raises
+    ------
+    DataError
+        In place of errors of pyarrow and of the system.
+    """
+    arrow = require("pyarrow", extra="arrow")
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror if error.errno and error.strerror else "it is damaged or cut short"
+        raise _unreadable(name, why) from None
+    except arrow.ArrowException:
+        raise _unreadable(name, "it is damaged, or its columns change") from None
+
+
+def _format(path: Path) -> str:
+    if not path.exists():
+        raise _unreadable(str(path), "no such file or folder")
+    # As pyarrow does, files whose names begin like this are left to those who made them.
+    files = (
+        [path]
+        if path.is_file()
+        else [
+            file
+            for file in path.rglob("*")
+            if file.is_file()
+            and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+        ]
+    )
+    found = {FORMATS.get(_ending(file), "") for file in files}
+    if len(found) != 1 or "" in found:
+        raise _unreadable(
+            str(path),
+            "files of one kind are needed, that end in .parquet, .feather, .arrow or .csv",
+        )
+    return found.pop()
+
+
+def _csv(first: Any) -> Any:
+    """Say how CSV files are read, from what their first lines look like."""
+    arrow = require("pyarrow", extra="arrow")
+    csv = require("pyarrow.csv", extra="arrow")
+    headless = all(map(is_number, first.names))  # the first line is a record
+    names = [f"column {place + 1}" for place in range(len(first))] if headless else first.names
+    types = arrow.types
+    # First lines may look like whole numbers, or like nothing at all: numbers are doubles.
+    doubles = {
+        name: arrow.float64()
+        for name, field in zip(names, first, strict=True)
+        if types.is_integer(field.type)
+        or types.is_floating(field.type)
+        or types.is_null(field.type)
+    }
+    return require("pyarrow.dataset", extra="arrow").CsvFileFormat(
+        convert_options=csv.ConvertOptions(column_types=doubles),
+        read_options=csv.ReadOptions(column_names=names if headless else None),
+    )
+
+
+def _ending(file: Path) -> str:
+    name = file.name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def _unreadable(name: str, why: str) -> DataError:
+    return DataError(f"the data must be whole Parquet, Feather or CSV files, got {name!r}: {why}")

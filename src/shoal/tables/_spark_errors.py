@@ -1,0 +1,92 @@
+"""What goes wrong inside Spark, in one line that holds no value of a record."""
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from shoal._optional import require
+from shoal.exceptions import DataError, ShoalError
+
+__all__ = ["run"]
+
+Result = TypeVar("Result")
+
+RUNS = 3  # of a pass whose worker was lost; a cluster tries each of its tasks four times by itself
+
+# What Spark 4 says where the process of a worker has gone: it says so itself, or passes on that its
+# socket to the worker broke, or that no new worker came up.
+LOST = re.compile(
+    r"Python worker exited unexpectedly"
+    r"|(?:IOException|SocketException): (?:Broken pipe|Connection reset)[^\n]*"
+    r"(?=[\s\S]*org\.apache\.spark\.api\.python\.)"
+    r"|Python worker failed to connect back"
+)
+CONDITION = re.compile(r"\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
+PYTHON_ERROR = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception))\b", re.MULTILINE)
+
+
+def run(action: Callable[[], Result]) -> Result:
+    """Do something that has no effect but its result, again where a Python worker was lost.
+
+    Parameters
+    ----------
+    action : callable
+        Runs jobs of Spark.
+
+    Returns
+    -------
+    result : object
+        Of the run that came to its end.
+
+    Raises
+    ------
+    DataError
+        If the records cannot be read.
+    ShoalError
+        If Spark cannot do it.
+    """
+    errors = (
+        require("pyspark.errors", extra="spark").PySparkException,
+        require("py4j.protocol", extra="spark").Py4JError,
+    )
+    for _ in range(RUNS):
+        try:
+            return action()
+        except errors as error:
+            text = _text(error)
+            if not LOST.search(text):
+                raise _plain(text) from None
+    raise ShoalError(
+        f"a Python worker of Spark was lost in each of {RUNS} runs: give workers more memory "
+        "(spark.executor.memoryOverhead) or smaller partitions"
+    )
+
+
+def _text(error: Any) -> str:
+    """Give all that Spark says; it may hold values of records, so it goes no further."""
+    if hasattr(error, "getCondition"):
+        return f"[{error.getCondition()}] {error}"
+    java = getattr(error, "java_exception", None)
+    return str(error) if java is None else f"{java.toString()}\n{error}"
+
+
+def _plain(text: str) -> ShoalError:
+    condition = CONDITION.search(text)
+    name = condition[1] if condition else "no error condition"
+    if name == "PYTHON_EXCEPTION":
+        found = PYTHON_ERROR.findall(text)
+        name = found[-1] if found else name
+        if name == "ModuleNotFoundError":
+            return ShoalError(
+                "shoal must be installed for the Python workers of Spark: they lack it"
+            )
+        return ShoalError(f"Spark's Python workers must do their part, got {name} from one")
+    if "maxResultSize" in text:
+        return ShoalError(
+            "the statistics of all partitions must fit into spark.driver.maxResultSize, got more: "
+            "raise it"
+        )
+    return DataError(
+        f"X must be a frame that Spark can read to its end, got an error of Spark ({name}): look "
+        "into the driver's log"
+    )

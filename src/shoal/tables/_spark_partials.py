@@ -1,0 +1,164 @@
+"""What Spark's tasks do with records: partial statistics, put together a few at a time.
+
+A task sends back one row: how many records it saw, why it stopped where it did, and its statistic
+as bytes. A bad record is an answer, not a failure: Spark would try a failed task again, in vain,
+and write about it in its logs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal._optional import require
+from shoal.exceptions import DataError
+from shoal.tables.blocks import block_of
+from shoal.tables.table import Job
+
+__all__ = ["PARTIALS", "CombineTask", "FoldTask", "Partial", "combine"]
+
+Integers = npt.NDArray[np.int64]
+
+PARTIALS = "rows long, error string, result binary"
+
+
+@dataclass(frozen=True)
+class Partial:
+    """The statistic of some of the records.
+
+    Parameters
+    ----------
+    rows : int
+        How many records.
+    error : str or None
+        Why they cannot be used.
+    result : tuple of ndarray of int64
+        None of them where there is an error.
+    """
+
+    rows: int
+    error: str | None
+    result: tuple[Integers, ...]
+
+    def batch(self) -> Any:
+        """Write it as one row for Spark."""
+        arrow = require("pyarrow", extra="spark")
+        return arrow.RecordBatch.from_arrays(
+            [
+                arrow.array([self.rows], arrow.int64()),
+                arrow.array([self.error], arrow.string()),
+                arrow.array([_pack(self.result)], arrow.binary()),
+            ],
+            names=["rows", "error", "result"],
+        )
+
+    @classmethod
+    def read(cls, rows: int, error: str | None, result: Any) -> "Partial":
+        """Read the three values of a row."""
+        return cls(rows, error, _unpack(result))
+
+
+@dataclass(frozen=True, eq=False)
+class FoldTask:
+    """A job on the records of one partition.
+
+    Parameters
+    ----------
+    job : Job
+        What to compute.
+    names : tuple of str
+        Columns.
+    """
+
+    job: Job
+    names: tuple[str, ...]
+
+    def run(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Give one row for all batches, none where there is no record."""
+        fold, rows, error = self.job.start(), 0, None
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            rows += batch.num_rows
+            try:
+                fold.add(block_of(batch, self.names))
+            except DataError as bad:
+                error = str(bad)
+                break
+        if rows:
+            yield Partial(rows, error, () if error else fold.result()).batch()
+
+
+@dataclass(frozen=True, eq=False)
+class CombineTask:
+    """Partial statistics of several partitions, put together where they are.
+
+    Parameters
+    ----------
+    job : Job
+        What they are statistics of.
+    """
+
+    job: Job
+
+    def run(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Give one row for all rows, none where there is none."""
+        found = combine(
+            self.job,
+            (
+                Partial.read(row[0].as_py(), row[1].as_py(), row[2].as_buffer())
+                for batch in batches
+                for row in zip(*batch.columns, strict=True)
+            ),
+        )
+        if found is not None:
+            yield found.batch()
+
+
+def combine(job: Job, partials: Iterable[Partial]) -> Partial | None:
+    """Put partial statistics together.
+
+    Parameters
+    ----------
+    job : Job
+        What they are statistics of.
+    partials : iterable of Partial
+        Of disjoint sets of records.
+
+    Returns
+    -------
+    partial : Partial or None
+        Of all these records; None where there are none.
+    """
+    parts = list(partials)
+    if not parts:
+        return None
+    error = next((part.error for part in parts if part.error), None)
+    result = () if error else job.combine([part.result for part in parts])
+    return Partial(sum(part.rows for part in parts), error, result)
+
+
+def _pack(arrays: Sequence[Integers]) -> bytes:
+    head = [len(arrays)]
+    for values in arrays:
+        head += [values.ndim, *values.shape]
+    parts = [np.array(head, dtype="<i8"), *arrays]
+    return b"".join(np.ascontiguousarray(part, dtype="<i8").tobytes() for part in parts)
+
+
+def _unpack(data: Any) -> tuple[Integers, ...]:
+    values = np.frombuffer(data, dtype="<i8")
+    shapes, place = [], 1
+    for _ in range(int(values[0])):
+        stop = place + 1 + int(values[place])
+        shapes.append(tuple(values[place + 1 : stop].tolist()))
+        place = stop
+    arrays = []
+    for shape in shapes:
+        size = int(np.prod(shape, dtype=np.int64))
+        # A copy: whoever puts results together may add to them in place.
+        arrays.append(values[place : place + size].astype(np.int64).reshape(shape))
+        place += size
+    return tuple(arrays)

@@ -1,0 +1,248 @@
+"""Records in files: read anew by every job, some at a time, on all cores."""
+
+import os
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal._threads import usable_threads
+from shoal.exceptions import DataError, ParameterError
+from shoal.tables._arrow_pieces import Piece, open_dataset, pieces_of
+from shoal.tables._staged_files import StagedFiles, stage_files
+from shoal.tables.blocks import CHANGED, block_of, check_columns
+from shoal.tables.staged import Start
+from shoal.tables.table import Block, CountRows, Job, Label
+
+__all__ = ["ArrowTable"]
+
+Integers = npt.NDArray[np.int64]
+
+HELD = 2**28  # bytes of records that an estimator may keep
+
+
+class ArrowTable:
+    r"""A table in Parquet, Feather or CSV files, or in an Arrow dataset.
+
+    Only the columns that are asked for are read. Each thread reads a piece of a file and works on
+    it while it is in cache, so memory does not grow with the number of records.
+
+    Parameters
+    ----------
+    source : path-like or pyarrow.dataset.Dataset
+        A file, or a folder of files of one kind.
+    columns : sequence of str, default=None
+        Which columns, in this order; all by default.
+    memory : int, default=2**28
+        Bytes. Records that take no more in memory, at four bytes a value, are kept there by an
+        estimator that needs several passes; 0 reads the files again for each.
+    threads : int, default=None
+        How many threads may work; None takes as many as the process may use.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for place in range(3):
+    ...     file = Path(folder.name) / f"part-{place}.csv"
+    ...     _ = file.write_text(f"height,weight,name\n1.{place},{place},x\n")
+    >>> table = ArrowTable(folder.name, columns=["weight", "height"])
+    >>> table.check()
+    >>> table.rows, table.names
+    (3, ('weight', 'height'))
+    >>> folder.cleanup()
+    """
+
+    in_memory = False
+
+    def __init__(
+        self,
+        source: "str | os.PathLike[str] | Any",
+        *,
+        columns: Sequence[str] | None = None,
+        memory: int = HELD,
+        threads: int | None = None,
+    ) -> None:
+        self._dataset = open_dataset(source)
+        names = self._dataset.schema.names if columns is None else columns
+        self.names: tuple[str, ...] | None = tuple(names)
+        if not names or len(set(names)) < len(names):
+            raise DataError(f"columns must be one or more, all different, got {list(names)!r}")
+        check_columns(self._dataset.schema, names, "the data")
+        self._names = tuple(names)
+        self._threads = threads or usable_threads()
+        self._memory = memory
+        self._pieces: tuple[Piece, ...] | None = None
+        self._rows: int | None = None
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a record."""
+        return len(self._names)
+
+    @property
+    def fits_in_memory(self) -> bool:
+        """Whether the records, once they are counted, may be kept in memory."""
+        return self._rows is not None and 4 * self._rows * self.columns <= self._memory
+
+    @property
+    def rows(self) -> int:
+        """Number of records, after ``check``: private."""
+        if self._rows is None:
+            raise ParameterError("the table must be checked before its records are counted")
+        return self._rows
+
+    def check(self) -> None:
+        """See that every record can be read and is finite.
+
+        Raises
+        ------
+        DataError
+            If a file is damaged, lacks a column or has another type there, if a value is missing,
+            infinite or NaN, or if there is no record.
+        """
+        for piece in self._parts():
+            check_columns(piece.schema(), self._names, repr(piece.name))
+        self._rows = None
+        (rows,) = self.fold(CountRows())
+        if not rows[0]:
+            raise DataError("X must hold at least one record, got none")
+        self._rows = int(rows[0])
+
+    def fold(self, job: Job) -> tuple[Integers, ...]:
+        """Do a job on all records.
+
+        Parameters
+        ----------
+        job : Job
+            What to compute.
+
+        Returns
+        -------
+        result : tuple of ndarray of int64
+            The same for any number of threads, files and row groups.
+
+        Raises
+        ------
+        DataError
+            If the files cannot be read, or hold other records than those that were checked.
+        """
+
+        def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> tuple[int, tuple[Integers, ...]]:
+            fold, rows = job.start(), 0
+            for _, blocks in pieces:
+                for block in blocks:
+                    rows += len(block[0])
+                    fold.add(block)
+            return rows, fold.result()
+
+        found = self.on_threads(work)
+        if self._rows is not None and sum(rows for rows, _ in found) != self._rows:
+            raise DataError(CHANGED)
+        return job.combine([result for _, result in found])
+
+    def collect(self, label: Label) -> npt.NDArray[np.int32]:
+        """Give a number for each record, in the order of the files: private, as the records are.
+
+        Parameters
+        ----------
+        label : callable
+            From a block to a number for each of its records.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n,)
+            For the curator only.
+        """
+        parts: dict[int, list[npt.NDArray[np.int32]]] = {}
+
+        def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> None:
+            for place, blocks in pieces:
+                parts[place] = [label(block) for block in blocks]
+
+        self.on_threads(work)
+        ordered = [part for place in sorted(parts) for part in parts[place]]
+        return np.concatenate([np.empty(0, dtype=np.int32), *ordered])
+
+    def stage(self, start: Start, out: "str | os.PathLike[str]") -> StagedFiles:
+        """Draw a report of every record, and keep them out of sight until they are paid for.
+
+        Parameters
+        ----------
+        start : Start
+            From the number of a partition to what draws the reports of its blocks.
+        out : path-like
+            A folder for files of Parquet, which is not there yet or empty.
+
+        Returns
+        -------
+        staged : StagedFiles
+            ``publish`` puts them there, all at once; ``discard`` leaves nothing.
+
+        Raises
+        ------
+        ParameterError
+            If the folder is taken: before anything is read.
+        DataError
+            If the files cannot be read or hold a value that is not finite; nothing is left.
+        ReleaseError
+            If the disk does not take the reports; nothing is left.
+        """
+        return stage_files(self._parts(), self._names, start, out, threads=self._threads)
+
+    def on_threads(self, work: Callable[[Iterator[tuple[int, Iterator[Block]]]], Any]) -> list[Any]:
+        """Let threads share the pieces of the files.
+
+        Parameters
+        ----------
+        work : callable
+            Runs once in each thread. It is given an iterator that hands out pieces while there
+            are any: the place of the piece, and an iterator over its blocks, in order.
+
+        Returns
+        -------
+        results : list
+            What ``work`` returned, one for each thread.
+        """
+        waiting = enumerate(self._parts())
+        lock, stop = threading.Lock(), threading.Event()
+
+        def handed_out() -> Iterator[tuple[int, Iterator[Block]]]:
+            while not stop.is_set():
+                with lock:
+                    place, piece = next(waiting, (-1, None))
+                if piece is None:
+                    return
+                with closing(self._blocks(piece, stop)) as blocks:
+                    yield place, blocks
+
+        def guarded() -> Any:
+            try:
+                return work(handed_out())
+            except BaseException:
+                stop.set()  # the others need not go on
+                raise
+
+        threads = max(1, min(self._threads, len(self._parts())))
+        with ThreadPoolExecutor(threads) as pool:
+            running = [pool.submit(guarded) for _ in range(threads)]
+            try:
+                return [one.result() for one in running]
+            finally:
+                stop.set()
+
+    def _blocks(self, piece: Piece, stop: threading.Event) -> Generator[Block, None, None]:
+        for batch in piece.batches(self._names):
+            if stop.is_set():
+                return
+            yield block_of(batch, self._names)
+
+    def _parts(self) -> tuple[Piece, ...]:
+        if self._pieces is None:
+            self._pieces = pieces_of(self._dataset)
+        return self._pieces

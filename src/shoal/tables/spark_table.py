@@ -1,0 +1,237 @@
+"""Records in a Spark DataFrame: jobs go to where the records are, statistics come back."""
+
+from collections.abc import Sequence
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal._optional import require
+from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.tables._spark_errors import run
+from shoal.tables._spark_partials import PARTIALS, CombineTask, FoldTask, Partial, combine
+from shoal.tables._spark_rows import LabelTask
+from shoal.tables._spark_staged import SparkStaged, keep_reports
+from shoal.tables.staged import Start
+from shoal.tables.table import CountRows, Job, Label
+
+__all__ = ["SparkTable"]
+
+Integers = npt.NDArray[np.int64]
+
+NUMBERS = {"byte", "short", "integer", "long", "float", "double", "boolean"}
+MOST_PARTIALS = 32  # that the driver holds at a time
+
+
+class SparkTable:
+    """A table in a Spark DataFrame.
+
+    Only the columns that are asked for leave the Java side. A job becomes one row for each
+    partition, with the statistic of its records; where there are many partitions, tasks put rows
+    together until the driver need not hold more than some tens. A statistic is a pure function of
+    the records, so a task that Spark runs twice changes nothing; where the process of a task dies
+    and Spark gives up (in ``local[2]`` it tries once), the whole pass is run again.
+
+    shoal must be installed for the Python workers. The frame must give the same records each time
+    it is computed: cache it, or write it to files, if it samples or draws.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Not a stream.
+    columns : sequence of str, default=None
+        Which columns, in this order; all by default.
+
+    Examples
+    --------
+    A test runs these lines; they need Java.
+
+    >>> from shoal.tables import SparkTable
+    >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+    >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
+    >>> frame = spark.createDataFrame([(1.5, "x", 2), (2.5, "y", 3)], ["a", "name", "b"])
+    ... # doctest: +SKIP
+    >>> table = SparkTable(frame, columns=["b", "a"])  # doctest: +SKIP
+    >>> table.check()  # doctest: +SKIP
+    >>> table.rows, table.names  # doctest: +SKIP
+    (2, ('b', 'a'))
+    """
+
+    in_memory = False
+
+    def __init__(self, frame: Any, *, columns: Sequence[str] | None = None) -> None:
+        names = frame.columns if columns is None else columns
+        self.names: tuple[str, ...] | None = tuple(names)
+        if not names or len(set(names)) < len(names):
+            raise DataError(f"columns must be one or more, all different, got {list(names)!r}")
+        _check_columns(frame, names)
+        self._names = tuple(names)
+        self._places = tuple(f"c{place}" for place in range(len(names)))
+        self._frame = frame
+        self._rows: int | None = None
+        self._partitions = 0
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a record."""
+        return len(self._names)
+
+    @property
+    def rows(self) -> int:
+        """Number of records, after ``check``: private."""
+        if self._rows is None:
+            raise ParameterError("the table must be checked before its records are counted")
+        return self._rows
+
+    def check(self) -> None:
+        """See that every record can be read and is finite.
+
+        Raises
+        ------
+        DataError
+            If Spark cannot read the frame to its end, if a value is missing, infinite or NaN, or if
+            there is no record.
+        """
+        # Counts are small, so those of any number of partitions may come to the driver.
+        partials = self._partials(CountRows(), levels=())
+        found = combine(CountRows(), partials)
+        if found is None:
+            raise DataError("X must hold at least one record, got none")
+        if found.error:
+            raise DataError(found.error)
+        self._rows, self._partitions = found.rows, len(partials)
+
+    def fold(self, job: Job) -> tuple[Integers, ...]:
+        """Do a job on all records, which are checked first if they have not been.
+
+        Parameters
+        ----------
+        job : Job
+            What to compute; it travels to the workers.
+
+        Returns
+        -------
+        result : tuple of ndarray of int64
+            The same for any number of partitions, whatever is run again.
+
+        Raises
+        ------
+        DataError
+            If the frame cannot be read, or gives other records than those that were checked.
+        """
+        if self._rows is None:
+            self.check()
+        found = combine(job, self._partials(job, _levels(self._partitions)))
+        if found is not None and found.error:
+            raise DataError(found.error)
+        if found is None or found.rows != self._rows:
+            raise DataError(
+                "X must stay as it is while it is read, got other records from the frame: cache "
+                "it, or write it to files first"
+            )
+        return found.result
+
+    def collect(self, label: Label) -> Any:
+        """Add a number for each record to the frame: private, as the records are.
+
+        Parameters
+        ----------
+        label : callable
+            From a block to a number for each of its records.
+
+        Returns
+        -------
+        labelled : pyspark.sql.DataFrame
+            The frame with one more column, "cluster" if that name is free, computed when it is
+            asked for. For the curator only.
+        """
+        functions = require("pyspark.sql.functions", extra="spark")
+        task = LabelTask(label, self._places)
+        # Without annotations, which Spark would go by: arrays in, an array out.
+        number = functions.arrow_udf(lambda *columns: task.run(*columns), "int")  # noqa: PLW0108
+        return self._frame.withColumn(
+            _free_name("cluster", self._frame.columns), number(*map(_quoted, self._names))
+        )
+
+    def stage(self, start: Start) -> SparkStaged:
+        """Draw a report of each record, once, and keep it out of sight.
+
+        Parameters
+        ----------
+        start : callable
+            From the number of a partition to a function that draws reports of a block.
+
+        Returns
+        -------
+        staged : SparkStaged
+            Reports of all records, in columns of the same names.
+
+        Raises
+        ------
+        DataError
+            If the frame cannot be read, holds a value that is not finite, or gives other records
+            than those that were checked; nothing is staged then.
+        """
+        kept = keep_reports(self._selected(), start, rows=self._rows)
+        return SparkStaged(kept, self._names)
+
+    def _selected(self) -> Any:
+        """Give the columns that are needed, under names that Spark reads as they are."""
+        column = require("pyspark.sql.functions", extra="spark").col
+        return self._frame.select(
+            *(
+                column(_quoted(name)).alias(place)
+                for name, place in zip(self._names, self._places, strict=True)
+            )
+        )
+
+    def _partials(self, job: Job, levels: Sequence[int]) -> list[Partial]:
+        """Give the statistics of partitions, put together at each level into so many."""
+
+        def action() -> list[Partial]:
+            found = self._selected().mapInArrow(FoldTask(job, self._places).run, PARTIALS)
+            for tasks in levels:
+                found = found.repartition(tasks).mapInArrow(CombineTask(job).run, PARTIALS)
+            return [Partial.read(*row) for row in found.collect()]
+
+        return run(action)
+
+
+def _check_columns(frame: Any, names: Sequence[str]) -> None:
+    if frame.isStreaming:
+        raise DataTypeError("X must be a frame of records at rest, got a stream: write it to files")
+    fields = frame.schema.fields
+    for name in names:
+        kinds = [field.dataType for field in fields if field.name == name]
+        if len(kinds) != 1:
+            how = "no such column" if not kinds else "several"
+            raise DataError(f"the frame must have one column {name!r}, got {how}: choose columns")
+        if kinds[0].typeName() not in NUMBERS:
+            raise DataTypeError(
+                f"column {name!r} must hold numbers, got {kinds[0].simpleString()} in the frame: "
+                "choose columns without it"
+            )
+
+
+def _levels(partitions: int) -> list[int]:
+    """Give how many tasks put partial statistics together, level by level."""
+    levels = []
+    while partitions > MOST_PARTIALS:
+        partitions = isqrt(partitions - 1) + 1
+        levels.append(partitions)
+    return levels
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _free_name(wanted: str, taken: Sequence[str]) -> str:
+    """Give a name for a new column that no other has, in capitals or not."""
+    lower = {name.lower() for name in taken}
+    free, number = wanted, 1
+    while free in lower:
+        number += 1
+        free = f"{wanted}_{number}"
+    return free

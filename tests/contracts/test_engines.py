@@ -1,0 +1,103 @@
+"""Every central estimator gives the same bits wherever its records are."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from contracts.engines import ESTIMATORS, NAMES, outcome, records, write_files
+from shoal.tables import ArrowTable
+
+X = records()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Give the folder with so many files of one kind."""
+    made = {}
+
+    def folder(number, kind="parquet"):
+        if (number, kind) not in made:
+            path = tmp_path_factory.mktemp(f"{kind}-{number}")
+            made[number, kind] = write_files(path, X, number, kind)
+        return made[number, kind]
+
+    return folder
+
+
+@pytest.fixture(scope="module")
+def in_memory():
+    """Give what an estimator finds in an array, once."""
+    found = {}
+
+    def of(name):
+        if name not in found:
+            found[name] = outcome(ESTIMATORS[name], X)
+        return found[name]
+
+    return of
+
+
+def test_an_entry_of_the_ledger_is_compared(in_memory):
+    _, release, spends = in_memory("DPKMeans")
+    assert json.loads(release)["values"]
+    assert len(json.loads(spends)) == 1
+    assert outcome(ESTIMATORS["DPKMeans"], X, seed=12)[1] != release
+
+
+@pytest.mark.parametrize("number", [1, 7])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_files(name, number, files, in_memory):
+    table = ArrowTable(files(number), columns=NAMES, memory=0)
+    model, release, spends = outcome(ESTIMATORS[name], table)
+    reference, *same = in_memory(name)
+    assert [release, spends] == same
+    assert model.feature_names_in_.tolist() == NAMES
+    assert not hasattr(model, "labels_")
+    if hasattr(reference, "labels_"):
+        assert (model.predict(files(number)) == reference.labels_).all()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_files_that_fit_in_memory(name, files, in_memory):
+    table = ArrowTable(files(7), columns=NAMES)
+    assert outcome(ESTIMATORS[name], table)[1:] == in_memory(name)[1:]
+    assert table.fits_in_memory
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", ["feather", "csv"])
+@pytest.mark.parametrize("name", ["DPKMeans", "DPWaveCluster-oneshot", "DPKMeans-private-bounds"])
+def test_other_kinds_of_files(name, kind, threads, files, in_memory):
+    table = ArrowTable(files(3, kind), columns=NAMES, threads=threads, memory=0)
+    assert outcome(ESTIMATORS[name], table)[1:] == in_memory(name)[1:]
+
+
+def test_a_path_and_a_dataset(tmp_path, in_memory):
+    """Columns need not be chosen where all are numbers."""
+    write_files(tmp_path / "named", X, 2)
+    (tmp_path / "plain").mkdir()
+    for path in sorted((tmp_path / "named").iterdir()):
+        table = ds.dataset(path).to_table(columns=NAMES)
+        pq.write_table(table, tmp_path / "plain" / path.name)
+    plain = tmp_path / "plain"
+    for source in (str(plain), plain, ds.dataset(plain)):
+        assert outcome(ESTIMATORS["DPKMeans"], source)[1:] == in_memory("DPKMeans")[1:]
+
+
+def test_narrow_numbers_are_those_of_an_array(tmp_path):
+    """Whole numbers, single precision and booleans become the doubles that numpy makes of them."""
+    rng = np.random.default_rng(0)
+    columns = {
+        "a": rng.integers(-9, 9, 500).astype(np.int8),
+        "b": rng.normal(size=500).astype(np.float32),
+        "c": rng.random(500) < 0.3,
+        "d": rng.integers(-(2**62), 2**62, 500),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "narrow.parquet")
+    array = np.column_stack([column.astype(np.float64) for column in columns.values()])
+    estimator = ESTIMATORS["DPKMeans"]
+    assert outcome(estimator, tmp_path / "narrow.parquet")[1:] == outcome(estimator, array)[1:]

@@ -1,0 +1,147 @@
+"""How records lie in memory changes no bit of any statistic."""
+
+import math
+
+import numpy as np
+import pytest
+
+from engines import exact
+from shoal.engines import Part, grid, nearest, tree
+from shoal.engines.adaptive_grid import AdaptiveKernel
+from shoal.engines.grid import GridKernel
+from shoal.engines.nearest import NearestKernel
+from shoal.engines.sparse_grid import SparseGridKernel
+from shoal.engines.tree import LeafKernel, TreeKernel
+
+HALF = 2**19
+N = 150
+
+
+def by_column(records):
+    """As the transpose of a table that a file's columns were decoded into."""
+    return np.ascontiguousarray(records.T).T
+
+
+def with_gaps(records):
+    wide = np.full((2 * len(records), records.shape[1] + 3), 7, dtype=np.int32)
+    wide[::2, 2:-1] = records
+    return wide[::2, 2:-1]
+
+
+def columns_with_gaps(records):
+    return with_gaps(records.T.copy()).T
+
+
+def backwards(records):
+    return np.ascontiguousarray(records[::-1, ::-1])[::-1, ::-1]
+
+
+def columns_backwards(records):
+    return np.asfortranarray(records[::-1, ::-1])[::-1, ::-1]
+
+
+LAYOUTS = [
+    np.ascontiguousarray,
+    by_column,
+    with_gaps,
+    columns_with_gaps,
+    backwards,
+    columns_backwards,
+]
+
+
+def parts(records, weights):
+    for layout in LAYOUTS:
+        laid = layout(records)
+        assert laid.dtype == np.int32
+        assert (laid == records).all()
+        for given in (None, weights):
+            yield Part(laid, given)
+
+
+def table(seed, d):
+    rng = np.random.default_rng([seed, d])
+    records = rng.integers(-HALF, HALF, (N, d), endpoint=True, dtype=np.int32)
+    records[: N // 4] = HALF * np.sign(records[: N // 4])
+    return records, rng.integers(0, 256, N, endpoint=True, dtype=np.int32), rng
+
+
+def small_blocks(monkeypatch):
+    for module in (nearest, tree):
+        monkeypatch.setattr(module, "block_rows", lambda *_: 64)
+        monkeypatch.setattr(module, "product_rows", lambda *_: 24)
+    for module in ("grid", "sparse_grid", "adaptive_grid"):
+        monkeypatch.setattr(f"shoal.engines.{module}.BLOCK_ROWS", 64)
+    assert grid.BLOCK_ROWS == 64
+
+
+@pytest.mark.parametrize(("reach", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")])
+@pytest.mark.parametrize(
+    ("d", "k"), [(1, 3), (4, 8), (4, 13), (15, 5), (16, 8), (16, 40), (20, 28)]
+)
+def test_nearest(monkeypatch, d, k, reach, shape):
+    """Few and many centres, by products and by indices, for tables of few and of many columns."""
+    small_blocks(monkeypatch)
+    records, weights, rng = table(k, d)
+    centres = rng.integers(-HALF, HALF, (k, d), endpoint=True)
+    centres[k // 2] = centres[0]
+    labels = exact.nearest(records, centres)
+    kernel = NearestKernel(centres, reach, shape)
+    for part in parts(records, weights):
+        expected = exact.statistics(
+            records, labels, centres, weights=part.weights, reach=reach, shape=shape
+        )
+        assert [result.tolist() for result in kernel(part)] == list(expected)
+        assert kernel.labels(part).tolist() == labels
+
+
+@pytest.mark.parametrize(("reach", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")])
+@pytest.mark.parametrize("d", [2, 20])
+def test_trees(monkeypatch, d, reach, shape):
+    small_blocks(monkeypatch)
+    records, weights, rng = table(1, d)
+    planes = rng.integers(-HALF, HALF, (9, d), endpoint=True)
+    kernel = TreeKernel(planes, rng.integers(-(2**30), 2**30, 9))
+    codes = exact.codes(records, planes, kernel.cuts)
+    leaf_of_code = rng.integers(0, 6, 512, dtype=np.int32)
+    anchors = rng.integers(-HALF, HALF, (5, d), endpoint=True)
+    labels = [leaf if leaf < 5 else -1 for leaf in leaf_of_code[codes].tolist()]
+    leaves = LeafKernel(kernel, leaf_of_code, anchors, reach, shape)
+    for part in parts(records, weights):
+        counts = np.bincount(codes, weights=part.weights, minlength=512)
+        assert (kernel(part)[0] == counts).all()
+        expected = exact.statistics(
+            records, labels, anchors, weights=part.weights, reach=reach, shape=shape
+        )
+        assert [result.tolist() for result in leaves(part)] == list(expected)
+
+
+@pytest.mark.parametrize(("cells", "half"), [((5, 8, 3), HALF), ((4096, 2, 7), HALF), ((3,), 700)])
+def test_grids(monkeypatch, cells, half):
+    small_blocks(monkeypatch)
+    records, weights, _ = table(2, len(cells))
+    places = []
+    for record in records.tolist():
+        place = 0
+        for value, m in zip(record, cells, strict=True):
+            inside = min(max(value, -half), half)
+            place = place * m + min((inside + half) * m // (2 * half), m - 1)
+        places.append(place)
+    for part in parts(records, weights):
+        expected = np.bincount(places, weights=part.weights, minlength=math.prod(cells))
+        assert (GridKernel(cells, half)(part)[0] == expected).all()
+        codes, counts = SparseGridKernel(cells, half)(part)
+        assert (codes == np.flatnonzero(expected)).all()
+        assert (counts == expected[codes]).all()
+
+
+@pytest.mark.parametrize("half", [HALF, 700])
+def test_grids_that_are_cut_again(monkeypatch, half):
+    """A grid all of whose cells are cut alike is one finer grid, its parts in another order."""
+    small_blocks(monkeypatch)
+    records, weights, _ = table(3, 2)
+    for part in parts(records, weights):
+        (counts,) = AdaptiveKernel(4, np.full(16, 3), half)(part)
+        (finer,) = GridKernel((12, 12), half)(part)
+        together = counts.reshape(4, 4, 3, 3).transpose(0, 2, 1, 3).reshape(12, 12)
+        assert (together == finer.reshape(12, 12)).all()

@@ -1,0 +1,72 @@
+"""Local mechanisms on a Spark DataFrame: reports in a DataFrame, paid for once."""
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from shoal.exceptions import BudgetExceededError, DataError, ParameterError
+from shoal.mechanisms import Laplace
+from shoal.privacy import Ledger
+from tables.spark.session import SPARK, spark_session
+
+pytestmark = SPARK
+
+BOX = (-1.0, 1.0)
+RECORD = [0.3, -0.7]
+
+
+@pytest.fixture
+def frame():
+    """The same record in every row, so that only noise differs."""
+    columns = "double(0.3) as east", "double(-0.7) as north"
+    return spark_session().range(0, 1500, 1, 3).selectExpr(*columns)
+
+
+def ledger():
+    return Ledger(epsilon=9.0, metric_epsilon=9.0)  # in memory: it refuses to travel
+
+
+def values(frame):
+    return np.array([tuple(row) for row in frame.collect()])
+
+
+def test_reports_have_the_law_of_arrays_and_a_stream_for_each_partition(frame):
+    """Kolmogorov and Smirnov at 10^-6 a column: a false alarm in 5 * 10^5 runs."""
+    paying = ledger()
+    mechanism = Laplace(2.0, bounds=BOX, ledger=paying).fit(frame)
+    assert mechanism.feature_names_in_.tolist() == ["east", "north"]
+    reports = mechanism.transform(frame)
+    assert len(paying) == 1
+    assert reports.columns == ["east", "north"]
+    found = values(reports)
+    assert (found == values(reports)).all(), "a second action draws nothing"
+    assert len(paying) == 1
+    expected = Laplace(2.0, bounds=BOX).fit_transform(np.tile(RECORD, (20_000, 1)))
+    for column in range(2):
+        assert ks_2samp(found[:, column], expected[:, column]).pvalue > 1e-6
+    parts = found.reshape(3, 500, 2)
+    assert (
+        max((parts[i] == parts[j]).all(axis=1).mean() for i, j in ((0, 1), (0, 2), (1, 2))) < 0.01
+    )
+
+
+def test_seeded_runs_repeat(frame):
+    one, two = (values(Laplace(bounds=BOX, random_state=3).fit_transform(frame)) for _ in range(2))
+    assert (one == two).all()
+    parts = one.reshape(3, 500, 2)
+    assert (parts[0] != parts[1]).any(axis=1).mean() > 0.99
+
+
+def test_what_is_refused_costs_nothing(frame):
+    paying = ledger()
+    mechanism = Laplace(bounds=BOX, ledger=paying).fit(frame)
+    with pytest.raises(ParameterError, match="out must be None where reports are returned"):
+        mechanism.transform(frame, out="reports")
+    with pytest.raises(DataError, match="X must hold finite numbers"):
+        mechanism.transform(frame.selectExpr("double('nan') as east", "north"))
+    with pytest.raises(ParameterError, match=r"call set_output\(transform='default'\)"):
+        Laplace(bounds=BOX).set_output(transform="pandas").fit(frame).transform(frame)
+    assert not paying.entries
+    poor = Laplace(bounds=BOX, ledger=Ledger(epsilon=0.5, metric_epsilon=0.5))
+    with pytest.raises(BudgetExceededError):
+        poor.transform(frame)

@@ -1,0 +1,335 @@
+"""Local mechanisms on files: the law of arrays, a stream for each partition, paid before seen."""
+
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import ks_2samp
+from sklearn import config_context
+from sklearn.base import clone
+
+from mechanisms.test_pipelines import MECHANISMS
+from shoal.exceptions import (
+    BudgetExceededError,
+    DataError,
+    LedgerFileError,
+    ParameterError,
+    ReleaseError,
+)
+from shoal.mechanisms import Laplace, Piecewise, _release_reports
+from shoal.noise import SeededSource
+from shoal.privacy import Ledger, MetricEvent
+from shoal.remap import KdLaplace
+from shoal.tables import ArrowTable, _staged_files
+
+BOX = (-1.0, 1.0)
+RECORD = np.array([0.3, -0.7, 0.1])
+ROWS = 700  # of a file
+
+
+def write(folder, files=4, d=2):
+    """The same record in every row, so that only noise differs."""
+    folder.mkdir()
+    names = ["east", "north", "up"][:d]
+    for place in range(files):
+        columns = {name: np.full(ROWS, RECORD[j]) for j, name in enumerate(names)}
+        pq.write_table(
+            pa.table({**columns, "word": ["x"] * ROWS}).select(names), folder / f"{place}.parquet"
+        )
+    return folder
+
+
+@pytest.fixture
+def data(tmp_path):
+    return write(tmp_path / "data")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """A partition for each file."""
+    monkeypatch.setattr(_staged_files, "PARTITION_ROWS", ROWS)
+
+
+def values(dataset):
+    table = dataset.to_table()
+    return np.column_stack([table.column(name).to_numpy() for name in table.column_names])
+
+
+def tree(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def ledger(**words):
+    return Ledger(epsilon=9.0, metric_epsilon=9.0, **words)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_reports_are_distributed_as_those_of_arrays(tmp_path, name):
+    """Kolmogorov and Smirnov at 10^-5 a column: a false alarm in 5 * 10^3 changes of the seed."""
+    d = 3 if name == "SphericalLaplace" else 2
+    mechanism = clone(MECHANISMS[name]).set_params(epsilon=2.5, bounds=BOX, random_state=11)
+    data = write(tmp_path / "data", d=d)
+    reports = values(mechanism.fit(data).transform(data, out=tmp_path / "out"))
+    expected = (
+        clone(mechanism).set_params(random_state=12).fit_transform(np.tile(RECORD[:d], (20_000, 1)))
+    )
+    for column in range(d):
+        assert ks_2samp(reports[:, column], expected[:, column]).pvalue > 1e-5
+
+
+def shared_rows(dataset):
+    """Share of rows that two partitions of one record report alike, the most of any two."""
+    parts = [values(ds.dataset(file)) for file in dataset.files]
+    alike = [
+        (one == other).all(axis=1).mean()
+        for place, one in enumerate(parts)
+        for other in parts[:place]
+    ]
+    assert alike
+    return max(alike)
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+@pytest.mark.parametrize("kind", [Laplace, Piecewise])
+def test_no_two_partitions_share_a_stream(data, tmp_path, kind, seed):
+    mechanism = kind(1.0, bounds=BOX, random_state=seed)
+    assert shared_rows(mechanism.transform(data, out=tmp_path / "out")) < 0.01
+
+
+def test_a_shared_stream_would_be_noticed(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(_release_reports, "SecureSource", lambda: SeededSource(1))
+    monkeypatch.setattr(_release_reports, "SeededSource", lambda key: SeededSource(key[:16]))
+    for place, seed in enumerate((None, 3)):
+        mechanism = Laplace(1.0, bounds=BOX, random_state=seed)
+        assert shared_rows(mechanism.transform(data, out=tmp_path / f"{place}")) == 1.0
+
+
+def test_seeded_runs_repeat_and_go_on(data, tmp_path):
+    def reports(mechanism, place, threads=2):
+        table = ArrowTable(data, threads=threads)
+        return values(mechanism.transform(table, out=tmp_path / place))
+
+    one, two = (Laplace(bounds=BOX, random_state=5).fit(data) for _ in range(2))
+    first = reports(one, "a")
+    assert (first == reports(two, "b", threads=1)).all()
+    second = reports(one, "c")
+    assert (first != second).any(axis=1).mean() > 0.99, "the seed's stream goes on"
+    assert (second == reports(two, "d")).all()
+    assert (first == reports(one.fit(data), "e")).all(), "and starts again at fit"
+    other = Laplace(bounds=BOX, random_state=6).fit(data)
+    assert (first != reports(other, "f")).any(axis=1).mean() > 0.99
+    drawn = [Laplace(bounds=BOX, random_state=np.random.default_rng(1)) for _ in range(2)]
+    assert (reports(drawn[0], "g") == reports(drawn[1], "h")).all()
+
+
+def test_unseeded_runs_differ(data, tmp_path):
+    mechanism = Laplace(bounds=BOX).fit(data)
+    one, two = (values(mechanism.transform(data, out=tmp_path / name)) for name in "ab")
+    assert (one != two).any(axis=1).mean() > 0.99
+
+
+def test_the_ledger_is_charged_once_between_drawing_and_publishing(data, tmp_path, monkeypatch):
+    paying, seen = ledger(), []
+    mechanism = Laplace(2.0, bounds=BOX, ledger=paying)
+    perturb, publish, spend = Laplace._perturb, _staged_files.StagedFiles.publish, Ledger.spend
+
+    def note(name, real):
+        def noted(*arguments, **words):
+            if name not in seen[-1:]:
+                seen.append(name)
+            return real(*arguments, **words)
+
+        return noted
+
+    monkeypatch.setattr(Laplace, "_perturb", note("draw", perturb))
+    monkeypatch.setattr(Ledger, "spend", note("spend", spend))
+    monkeypatch.setattr(_staged_files.StagedFiles, "publish", note("publish", publish))
+    mechanism.fit(data).transform(data, out=tmp_path / "out")
+    assert seen == ["draw", "spend", "publish"]
+    assert [entry.purpose for entry in paying.entries] == ["Laplace reports"]
+    assert paying.spent_metric[""].epsilon == 2.0
+
+
+def test_a_ledger_that_cannot_pay_refuses_before_any_work(data, tmp_path, monkeypatch):
+    def work(*arguments):
+        raise AssertionError("reports were drawn")
+
+    monkeypatch.setattr(Laplace, "_perturb", work)
+    before = tree(tmp_path)
+    mechanism = Laplace(2.0, bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0))
+    with pytest.raises(BudgetExceededError):
+        mechanism.transform(data, out=tmp_path / "out")
+    assert tree(tmp_path) == before
+
+
+def during(monkeypatch, act):
+    """Do something in the middle of drawing, once."""
+    perturb, waiting = Laplace._perturb, [act]
+
+    def interrupted(self, records, source):
+        if waiting:
+            waiting.pop()()
+        return perturb(self, records, source)
+
+    monkeypatch.setattr(Laplace, "_perturb", interrupted)
+
+
+def test_a_ledger_that_others_emptied_meanwhile(data, tmp_path, monkeypatch):
+    paying = Ledger(epsilon=1.0, metric_epsilon=3.0)
+    during(monkeypatch, lambda: paying.spend(MetricEvent(epsilon=2.0, unit=""), notion="metric"))
+    before = tree(tmp_path)
+    with pytest.raises(BudgetExceededError):
+        Laplace(2.0, bounds=BOX, ledger=paying).transform(data, out=tmp_path / "out")
+    assert tree(tmp_path) == before
+    assert len(paying) == 1
+
+
+def test_a_failure_while_drawing_costs_nothing(data, tmp_path, monkeypatch):
+    paying = ledger()
+    pq.write_table(pa.table({"east": [np.nan], "north": [123456.789]}), data / "9.parquet")
+    before = tree(tmp_path)
+    mechanism = Laplace(bounds=BOX, ledger=paying).fit(data)  # which reads no record
+    with pytest.raises(DataError, match="X must hold finite numbers"):
+        mechanism.transform(data, out=tmp_path / "out")
+
+    def stop():
+        raise KeyboardInterrupt
+
+    during(monkeypatch, stop)
+    with pytest.raises(KeyboardInterrupt):
+        mechanism.transform(data, out=tmp_path / "out")
+    assert tree(tmp_path) == before
+    assert not paying.entries
+
+
+def test_a_name_that_is_taken_after_the_spend(data, tmp_path, monkeypatch):
+    paying, out = ledger(), tmp_path / "out"
+
+    def take():
+        out.mkdir()
+        (out / "note").write_text("mine")
+
+    for book, words in {paying: "the budget was spent all the same", None: "no ledger was"}.items():
+        during(monkeypatch, take)
+        with pytest.raises(ReleaseError, match=f"{words}.*, and no report was released"):
+            Laplace(bounds=BOX, ledger=book).transform(data, out=out)
+        assert tree(out) == ["note"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out"]
+        (out / "note").unlink()
+        out.rmdir()
+    assert len(paying) == 1
+
+
+def test_a_ledger_file_that_cannot_be_written(data, tmp_path):
+    path = tmp_path / "book"
+    paying = ledger(path=path)
+    path.unlink()
+    before = tree(tmp_path)
+    with pytest.raises(LedgerFileError):
+        Laplace(bounds=BOX, ledger=paying).transform(data, out=tmp_path / "out")
+    assert tree(tmp_path) == before
+
+
+class Elsewhere(ArrowTable):
+    """A table whose partitions are worked on by another process, as far as a pickle can tell."""
+
+    def stage(self, start, out):
+        self.pickled = pickle.dumps(start)
+        return super().stage(pickle.loads(self.pickled), out)
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
+    paying = ledger()  # in memory: it refuses to travel
+    table = Elsewhere(data)
+    mechanism = Laplace(2.0, bounds=BOX, ledger=paying, random_state=seed).fit(table)
+    mechanism.transform(table, out=tmp_path / "out")
+    assert len(paying) == 1
+    travelled = pickle.loads(table.pickled)
+    assert travelled.mechanism.ledger is None
+    assert travelled.mechanism.random_state is None
+    assert (travelled.key is None) == (seed is None)
+
+
+def test_where_reports_go(data, tmp_path):
+    mechanism, before = Laplace(bounds=BOX, ledger=ledger()).fit(data), tree(tmp_path)
+    for X, out, words in [
+        (np.zeros((3, 2)), tmp_path / "out", "out must be None where reports are returned"),
+        (data, None, r"out must name a new folder .* fit\(X\)\.transform\(X, out=\.\.\.\)"),
+        (data, data, "out must lie outside the folder of the records"),
+        (str(data), data / "reports", "out must lie outside the folder of the records"),
+        (data, 7, "out must be a new folder"),
+        (ds.dataset(data), data, "out must be a new folder"),
+    ]:
+        with pytest.raises(ParameterError, match=words):
+            clone(mechanism).transform(X, out=out)
+    with pytest.raises(ParameterError, match="out must name a new folder"):
+        mechanism.fit_transform(data)
+    assert tree(tmp_path) == before
+    assert not mechanism.ledger.entries
+
+
+def test_columns_are_those_of_fit(tmp_path):
+    rng, data = np.random.default_rng(0), tmp_path / "data"
+    data.mkdir()
+    X = rng.uniform(-1, 1, size=(300, 2))
+    more = {"word": ["x"] * 300, "b": X[:, 1], "c": np.full(300, 9.0), "a": X[:, 0]}
+    pq.write_table(pa.table(more), data / "0.parquet")
+    mechanism = Laplace(1e4, bounds=BOX).fit(pa.table({"a": X[:, 0], "b": X[:, 1]}))
+    assert mechanism.feature_names_in_.tolist() == ["a", "b"]
+    found = mechanism.transform(data, out=tmp_path / "out")
+    assert found.schema.names == ["a", "b"]
+    assert np.abs(values(found) - X).max() < 0.05
+    fitted = Laplace(1e4, bounds=BOX).fit(ArrowTable(data, columns=["b", "a"]))
+    assert fitted.feature_names_in_.tolist() == ["b", "a"]
+    assert fitted.n_features_in_ == 2
+    assert np.abs(values(fitted.transform(data, out=tmp_path / "2")) - X[:, ::-1]).max() < 0.05
+    for table, words in [
+        (ArrowTable(data, columns=["a", "b"]), r"X must have the columns of fit, \['b', 'a'\]"),
+        (ds.dataset(pa.table({"a": [1.0]})), "must have one column 'b', got 'a'"),
+    ]:
+        with pytest.raises(DataError, match=words):
+            fitted.transform(table, out=tmp_path / "3")
+    with pytest.raises(DataError, match="X must have the columns of fit, 2"):
+        Laplace(bounds=BOX).fit(X).transform(
+            ArrowTable(data, columns=["a", "b", "c"]), out=tmp_path / "3"
+        )
+    with pytest.raises(ParameterError, match="bounds must have"):
+        Laplace(bounds=([0, 0, 0], 1)).fit(ArrowTable(data, columns=["a", "b"]))
+    assert not (tmp_path / "3").exists()
+
+
+def test_without_fit_nothing_is_noted(data, tmp_path):
+    mechanism = Laplace(bounds=BOX)
+    mechanism.transform(data, out=tmp_path / "out")
+    assert not hasattr(mechanism, "n_features_in_")
+    assert not hasattr(mechanism, "feature_names_in_")
+
+
+def test_data_frames_cannot_hold_reports_of_files(data, tmp_path):
+    mechanism = Laplace(bounds=BOX, ledger=ledger()).fit(data)
+    words = r"call set_output\(transform='default'\)"
+    with config_context(transform_output="polars"), pytest.raises(ParameterError, match=words):
+        mechanism.transform(data, out=tmp_path / "out")
+    with pytest.raises(ParameterError, match=words):
+        mechanism.set_output(transform="pandas").transform(data, out=tmp_path / "out")
+    assert not mechanism.ledger.entries
+    assert not (tmp_path / "out").exists()
+
+
+def test_out_is_no_metadata():
+    assert not hasattr(Laplace, "set_transform_request")
+
+
+@pytest.mark.parametrize("call", ["fit", "fit_transform", "transform"])
+def test_a_remap_of_all_reports_needs_them_in_memory(data, call):
+    kd = KdLaplace(bounds=BOX, ledger=ledger())
+    if call == "transform":
+        kd.fit(np.zeros((5, 2)))
+    before = len(kd.ledger)
+    with pytest.raises(ParameterError, match=r"X must be in memory for KdLaplace.*Laplace"):
+        getattr(kd, call)(data)
+    assert len(kd.ledger) == before

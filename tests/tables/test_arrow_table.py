@@ -1,0 +1,306 @@
+"""Tables in files: what is read, what is refused, and that a refusal tells and costs nothing."""
+
+import re
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from shoal.cluster import DPKMeans, DPWaveCluster
+from shoal.cluster.stand_in import PrivateCopy
+from shoal.exceptions import DataError, DataTypeError, ParameterError, ShoalError
+from shoal.privacy import Ledger
+from shoal.tables import ArrowTable, CountRows, open_table
+
+SECRET = 123456.789  # a value that no message may show
+
+
+def table_of(n=50, **columns):
+    rng = np.random.default_rng(3)
+    return pa.table({"a": rng.normal(size=n), "b": rng.normal(size=n), **columns})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three whole files."""
+    path = tmp_path / "data"
+    path.mkdir()
+    for place in range(3):
+        pq.write_table(table_of(), path / f"part-{place}.parquet", row_group_size=20)
+    return path
+
+
+def cut_short(path):
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+
+
+def no_footer(path):
+    path.write_bytes(path.read_bytes()[:-8])
+
+
+def other_bytes(path):
+    """Damage pages and leave the footer as it is."""
+    data = bytearray(path.read_bytes())
+    data[8:400] = bytes(255 - value for value in data[8:400])
+    path.write_bytes(data)
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def text_inside(path):
+    pq.write_table(pa.table({"a": ["x", str(SECRET)], "b": [1.0, 2.0]}), path)
+
+
+def column_gone(path):
+    pq.write_table(pa.table({"a": [SECRET]}), path)
+
+
+def column_renamed(path):
+    pq.write_table(table_of().rename_columns(["a", "B"]), path)
+
+
+def nan_inside(path):
+    pq.write_table(pa.table({"a": [1.0, np.nan], "b": [SECRET, 1.0]}), path)
+
+
+def nothing_there(path):
+    pq.write_table(pa.table({"a": [1.0, None], "b": [SECRET, 1.0]}), path)
+
+
+def infinite(path):
+    pq.write_table(pa.table({"a": [1.0, -np.inf], "b": [SECRET, 1.0]}), path)
+
+
+def both_infinities(path):
+    pq.write_table(pa.table({"a": [np.inf, -np.inf], "b": [SECRET, 1.0]}), path)
+
+
+FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
+DAMAGED = (
+    "the data must be whole Parquet, Feather or CSV files, got 'part-2.parquet': it is damaged"
+)
+BROKEN = {
+    cut_short: DAMAGED,
+    no_footer: DAMAGED,
+    other_bytes: DAMAGED,
+    empty: DAMAGED,
+    text_inside: "column 'a' must hold numbers, got string in 'part-2.parquet'",
+    column_gone: "'part-2.parquet' must have one column 'b', got 'a'",
+    column_renamed: "'part-2.parquet' must have one column 'b', got 'a', 'B'",
+    nan_inside: FINITE,
+    nothing_there: FINITE,
+    infinite: FINITE,
+    both_infinities: FINITE,
+}
+
+
+@pytest.mark.parametrize("damage", BROKEN)
+@pytest.mark.parametrize(
+    "estimator",
+    [DPKMeans(2), DPWaveCluster(grid=8), PrivateCopy()],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_bad_file_is_told_in_one_line_and_costs_nothing(folder, damage, estimator):
+    damage(folder / "part-2.parquet")
+    ledger = Ledger(epsilon=1.0)
+    estimator.set_params(bounds=(-3.0, 3.0), ledger=ledger)
+    with pytest.raises(DataError, match=re.escape(BROKEN[damage])) as found:
+        estimator.fit(folder)
+    assert "\n" not in str(found.value)
+    assert "123456" not in str(found.value)
+    assert found.value.__cause__ is None
+    assert found.value.__context__ is None or found.value.__suppress_context__
+    assert ledger.entries == ()
+    assert not hasattr(estimator, "release_")
+
+
+def test_a_file_that_breaks_after_the_check_leaves_the_spend_on_record(folder, monkeypatch):
+    """What a first pass released would be known to whoever sees the failure."""
+    ledger = Ledger(epsilon=1.0)
+    model = DPKMeans(2, bounds=(-3.0, 3.0), ledger=ledger)
+    check = ArrowTable.check
+
+    def then_broken(self):
+        check(self)
+        other_bytes(folder / "part-2.parquet")
+
+    monkeypatch.setattr(ArrowTable, "check", then_broken)
+    with pytest.raises(DataError, match="damaged"):
+        model.fit(folder)
+    assert ledger.spent.epsilon == 1.0
+    assert not hasattr(model, "release_")
+
+
+def test_other_records_than_those_that_were_checked_are_refused(folder):
+    table = ArrowTable(folder)
+    table.check()
+    assert table.rows == 150
+    pq.write_table(table_of(60), folder / "part-1.parquet")
+    with pytest.raises(DataError, match=r"stay as it is while it is read|damaged"):
+        ArrowTable.fold(table, CountRows())
+
+
+def test_a_parameter_is_refused_before_anything_is_read(folder):
+    no_footer(folder / "part-2.parquet")
+    with pytest.raises(ParameterError, match="epsilon"):
+        DPKMeans(2, bounds=(-3.0, 3.0), epsilon=0.0).fit(folder)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sample_weight": np.ones(150)}, "sample_weight must be None for records out of memory"),
+        ({"user_ids": np.ones(150)}, "user_ids must be None for records out of memory"),
+    ],
+)
+def test_weights_and_users_need_records_in_memory(folder, given, message):
+    with pytest.raises(DataError, match=message):
+        DPKMeans(2, bounds=(-3.0, 3.0)).fit(folder, **given)
+
+
+def test_one_file_may_be_empty_but_not_all(folder):
+    pq.write_table(table_of(0), folder / "part-1.parquet")
+    table = ArrowTable(folder)
+    table.check()
+    assert table.rows == 100
+    for file in folder.iterdir():
+        pq.write_table(table_of(0), file)
+    with pytest.raises(DataError, match="at least one record"):
+        ArrowTable(folder).check()
+
+
+def test_values_whose_sum_overflows_are_finite(tmp_path):
+    pq.write_table(pa.table({"a": [1.7e308, 1.7e308], "b": [-1.7e308, 0.0]}), tmp_path / "x.pq")
+    table = ArrowTable(tmp_path / "x.pq")
+    table.check()
+    assert table.rows == 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["a", "c"], "the data must have one column 'c', got 'a', 'b'"),
+        (["a", "a"], "columns must be one or more, all different"),
+        ([], "columns must be one or more, all different"),
+    ],
+)
+def test_columns_that_are_not_there(folder, columns, message):
+    with pytest.raises(DataError, match=re.escape(message)):
+        ArrowTable(folder, columns=columns)
+
+
+def test_text_is_refused_and_can_be_left_out(tmp_path):
+    pq.write_table(table_of(name=["x"] * 50), tmp_path / "x.parquet")
+    with pytest.raises(DataTypeError, match="column 'name' must hold numbers, got string"):
+        ArrowTable(tmp_path)
+    assert ArrowTable(tmp_path, columns=["b", "a"]).names == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ([], "files of one kind are needed"),
+        (["a.parquet", "b.csv"], "files of one kind are needed"),
+        (["a.xlsx"], "files of one kind are needed"),
+    ],
+)
+def test_a_folder_without_files_of_one_kind(tmp_path, files, why):
+    for name in files:
+        (tmp_path / name).write_bytes(b"1,2")
+    with pytest.raises(DataError, match=why):
+        open_table(tmp_path)
+
+
+def test_no_such_path():
+    with pytest.raises(DataError, match="got 'nowhere/at/all': no such file or folder"):
+        open_table("nowhere/at/all")
+
+
+def test_hidden_files_are_left_out(folder):
+    (folder / "_SUCCESS").write_bytes(b"")
+    (folder / ".part.crc").write_bytes(b"xyz")
+    table = ArrowTable(folder)
+    table.check()
+    assert table.rows == 150
+
+
+def test_partitions_by_folder(tmp_path):
+    """A column that is in the names of folders is left alone; the others are read."""
+    ds.write_dataset(
+        table_of(40, year=[2020, 2021] * 20),
+        tmp_path / "by",
+        format="parquet",
+        partitioning=ds.partitioning(pa.schema([("year", pa.int64())]), flavor="hive"),
+    )
+    table = ArrowTable(tmp_path / "by", columns=["a", "b"])
+    table.check()
+    assert table.rows == 40
+
+
+def test_csv_without_a_heading(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("1.5,2\n3,4\n5,6.25\n")
+    table = ArrowTable(path)
+    assert table.names == ("column 1", "column 2")
+    table.check()
+    assert table.rows == 3
+
+
+@pytest.mark.parametrize("line", ["5,", "5,x", "5", "5,6,7", '5,"nan"', "5,1e999"])
+def test_csv_that_breaks_late(tmp_path, line):
+    """The first lines look like whole numbers; one far below does not."""
+    path = tmp_path / "x.csv"
+    lines = ["a,b", *["1,2"] * 300_000, "1.5,2.5", line]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError) as found:
+        ArrowTable(path).check()
+    assert "\n" not in str(found.value)
+    path.write_text("\n".join(lines[:-1]) + "\n")
+    table = ArrowTable(path)
+    table.check()
+    assert table.rows == 300_001
+
+
+def test_labels_come_in_the_order_of_the_files(folder):
+    table = ArrowTable(folder, columns=["a"], threads=3)
+    whole = ds.dataset(folder).to_table().column("a").to_numpy()
+    found = table.collect(lambda block: np.rint(1000 * block[0]).astype(np.int32))
+    assert (found == np.rint(1000 * whole)).all()
+
+
+def test_an_error_in_one_thread_stops_the_others(folder):
+    table = ArrowTable(folder, threads=2)
+    before = threading.active_count()
+
+    def work(pieces):
+        for place, _ in pieces:
+            if place == 0:
+                raise ShoalError("stop here")
+
+    with pytest.raises(ShoalError, match="stop here"):
+        table.on_threads(work)
+    assert threading.active_count() == before
+
+
+def test_the_columns_of_fit_are_chosen_again(tmp_path):
+    pq.write_table(table_of(200), tmp_path / "fit.parquet")
+    wide = table_of(200, c=np.full(200, 9.0)).select(["c", "b", "a"])
+    pq.write_table(wide, tmp_path / "more.parquet")
+    model = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit(tmp_path / "fit.parquet")
+    same = model.predict(tmp_path / "fit.parquet")
+    assert (model.predict(tmp_path / "more.parquet") == same).all()
+    pq.write_table(wide.select(["c", "b"]), tmp_path / "less.parquet")
+    with pytest.raises(DataError, match="must have one column 'a'"):
+        model.predict(tmp_path / "less.parquet")
+
+
+def test_fit_predict(folder):
+    labels = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit_predict(folder)
+    whole = ds.dataset(folder).to_table().to_pandas()
+    assert (labels == DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit_predict(whole)).all()
