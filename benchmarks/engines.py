@@ -51,7 +51,9 @@ def ratios() -> Iterator[Ratio]:
 def _lloyd(records: np.ndarray, centres: np.ndarray) -> Iterator[Ratio]:
     """Compare one pass with one of scikit-learn's iterations: ten of them, without the start."""
     (n, d), k = records.shape, len(centres)
-    X, start, engine = records.astype(np.float64), centres.astype(np.float64), ArrayEngine(records)
+    X, start = records.astype(np.float64), centres.astype(np.float64)
+    # As estimators hold them: few columns one after the other.
+    engine = ArrayEngine(np.asfortranarray(records) if d < 16 else records)
 
     def fit(rounds: int) -> None:
         KMeans(k, init=start, n_init=1, tol=0, max_iter=rounds, algorithm="lloyd").fit(X)

@@ -70,9 +70,9 @@ def small_blocks(monkeypatch):
     for module in (nearest, tree):
         monkeypatch.setattr(module, "block_rows", lambda *_: 64)
         monkeypatch.setattr(module, "product_rows", lambda *_: 24)
-    for module in ("grid", "sparse_grid", "adaptive_grid"):
+    for module in ("sparse_grid", "adaptive_grid"):
         monkeypatch.setattr(f"shoal.engines.{module}.BLOCK_ROWS", 64)
-    assert grid.BLOCK_ROWS == 64
+    monkeypatch.setattr(grid, "BLOCK_VALUES", 64)
 
 
 @pytest.mark.parametrize(("reach", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")])
@@ -93,6 +93,21 @@ def test_nearest(monkeypatch, d, k, reach, shape):
         )
         assert [result.tolist() for result in kernel(part)] == list(expected)
         assert kernel.labels(part).tolist() == labels
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_the_ball_is_closed(d):
+    """Offsets of exactly the reach are left as they are, and the count takes no part in them."""
+    records = np.zeros((N, d), dtype=np.int32)
+    records[:, 0] = 3 * np.arange(N)
+    records[:, 1] = 4 * np.arange(N)
+    weights = np.full(N, 2, dtype=np.int32)
+    kernel = NearestKernel(np.zeros((1, d), dtype=np.int64), 5 * (N - 1), "ball")
+    for part in parts(records, weights):
+        counts, sums = kernel(part)
+        times = 1 if part.weights is None else 2
+        assert counts.tolist() == [times * N]
+        assert (sums[0] == times * records.sum(axis=0)).all()
 
 
 @pytest.mark.parametrize(("reach", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")])

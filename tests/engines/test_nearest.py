@@ -72,21 +72,21 @@ def test_distances_and_indices_that_share_a_double(d):
 
 
 @pytest.mark.parametrize(
-    ("k", "d"), [(32, 127), (32, 128), (8, 511), (8, 512), (2, 2047), (2, 2048)]
+    ("k", "d"),
+    [(32, 127), (32, 128), (32, 250), (8, 511), (8, 512), (8, 1000), (2, 2047), (2, 4000)],
 )
 def test_members_from_the_bits_of_a_double(k, d):
     """Columns around the limits: the largest keys there are, that differ by one unit in 2^53."""
-    centres = np.full((k, d), -HALF, dtype=np.int64)
-    centres[k - 1, 0] += 1
-    records = np.stack([centres[0] + HALF * 2, centres[k - 1], centres[0], -centres[0]])
-    labels = [k - 1, k - 1, 0, k - 1]
-    for order in "CF":
-        kernel, part = NearestKernel(centres), Part(records.astype(np.int32, order=order))
-        assert kernel.labels(part).tolist() == labels
-        counts, sums = exact.statistics(records, labels, centres)
-        found = kernel(part)
-        assert found[0].tolist() == counts
-        assert found[1].tolist() == sums
+    same = np.full((k, d), -HALF, dtype=np.int64)
+    other = same.copy()
+    other[k - 1, 0] += 1
+    records = np.stack([-same[0], other[k - 1], same[0]])
+    for centres, labels in ((same, [0, 0, 0]), (other, [k - 1, k - 1, 0])):
+        expected = exact.statistics(records, labels, centres)
+        for order in "CF":
+            kernel, part = NearestKernel(centres), Part(records.astype(np.int32, order=order))
+            assert kernel.labels(part).tolist() == labels
+            assert [result.tolist() for result in kernel(part)] == list(expected)
 
 
 def test_a_root_undoes_a_square():

@@ -1,5 +1,6 @@
 """Statistics of records that are handed out in blocks: those of an array, whatever the blocks."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -64,7 +65,7 @@ class Blocks:
         places = [0, *sorted(ends), len(records)]
         self.blocks = [
             [np.ascontiguousarray(column) for column in records[start:stop].T]
-            for start, stop in zip(places, places[1:], strict=False)
+            for start, stop in itertools.pairwise(places)
         ]
         self.workers = workers
 

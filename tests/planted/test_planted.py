@@ -11,7 +11,7 @@ from contracts import checks
 from contracts.registry import INSTANCES
 from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
 from noise.test_source import all_different, words_of_forked_children
-from shoal.cluster import _noise
+from shoal.cluster import _noise, _open_engine
 from shoal.cluster._budget import CountSum
 from shoal.cluster.kmeans import _fit, _grid
 from shoal.noise import SecureSource, SeededSource, discrete_gaussian, discrete_laplace
@@ -92,13 +92,13 @@ def test_sums_unclipped(monkeypatch):
 
 def test_first_centres_from_the_records(monkeypatch):
     seen = []
-    right = _fit.lattice_records
+    right = _open_engine.lattice_records
 
     def peeking(X, lattice):
         seen[:] = right(X, lattice)[-8:]
         return np.array(right(X, lattice))
 
-    monkeypatch.setattr(_fit, "lattice_records", peeking)
+    monkeypatch.setattr(_open_engine, "lattice_records", peeking)
     monkeypatch.setattr(
         _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.audit import Neighbours, neighbouring_datasets, replay_estimator
-from shoal.cluster import DPKMeans, DPWaveCluster, _noise
+from shoal.cluster import DPKMeans, DPWaveCluster, _noise, _open_engine
 from shoal.cluster.kmeans import _fit, _grid
 from shoal.cluster.wavecluster import _techniques
 from shoal.privacy import Ledger
@@ -88,13 +88,13 @@ def test_one_round_that_nobody_pays_for(estimator, monkeypatch):
 @pytest.mark.parametrize("estimator", [LLOYD])
 def test_first_centres_from_the_records(estimator, monkeypatch):
     seen = []
-    right = _fit.lattice_records
+    right = _open_engine.lattice_records
 
     def peeking(X, lattice):
         seen[:] = right(X, lattice)[:2]
         return right(X, lattice)
 
-    monkeypatch.setattr(_fit, "lattice_records", peeking)
+    monkeypatch.setattr(_open_engine, "lattice_records", peeking)
     monkeypatch.setattr(
         _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )

@@ -191,8 +191,12 @@ def _table(kind: str, found: "Clusters") -> Table:
     for heading in ("cluster", *shown):
         table.add_column(heading, justify="right")
     for number, row in enumerate(found.values):
-        table.add_row(str(number), *(f"{value:.6g}" for value in row[: len(shown)]))
+        table.add_row(str(number), *map(_short, row[: len(shown)]))
     return table
+
+
+def _short(value: float) -> str:
+    return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
 def _plain(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.engines._checks import whole
-from shoal.engines._scratch import Scratch
+from shoal.engines._scratch import Scratch, thread_scratch
 from shoal.engines.engine import Part
 from shoal.exceptions import ParameterError
 
@@ -39,8 +39,10 @@ Belonging = npt.NDArray[Any]  # indices, or doubles that are 0 and 1
 
 SHAPES = ("cube", "ball")
 MOST_REACH = 2**27  # above the longest offset, 2^26.5
-BLOCK_VALUES = 1 << 18  # doubles of one block: they stay in the last cache, measured
-PART_VALUES = 1 << 21  # doubles of one part: work of about a millisecond
+# Doubles of one block: they stay in the last cache, and calls are long enough for threads that wait
+# for the interpreter in between not to hinder each other. Measured.
+BLOCK_VALUES = 1 << 20
+PART_VALUES = 1 << 22  # doubles of one part: work of some milliseconds
 # Up to so many multiplications OpenBLAS leaves out the copies that large products are worth, and
 # thin products are two to four times as fast: measured.
 SMALL_PRODUCT = 10**6
@@ -52,7 +54,7 @@ INWARD = 1.0 - 2.0**-50
 
 def part_rows(width: int) -> int:
     """Give the rows of a part that takes ``width`` doubles for each."""
-    return min(max(PART_VALUES // width, 64), 1 << 17)
+    return min(max(PART_VALUES // width, 64), 1 << 18)
 
 
 def block_rows(width: int) -> int:
@@ -72,8 +74,12 @@ def _odd_lines(rows: int) -> int:
 
 
 def few_groups(columns: int, by_column: bool) -> int:
-    """Give the most groups whose sums are faster by products than by indices: measured."""
-    return min(10 + columns // 2, 24) if by_column else 32
+    """Give the most groups whose sums are faster by products than by indices.
+
+    Measured with two threads. One alone would be faster by indices from half as many on, but
+    np.bincount lets no other thread run, and dot does.
+    """
+    return 24 if by_column and columns < WIDE else 32
 
 
 def lies_by_column(records: npt.NDArray[np.int32]) -> bool:
@@ -140,7 +146,7 @@ def offset_sums(
     places = np.zeros((d + 1, groups)).T if by_column else np.zeros((groups, d + 1))
     places[:, :d] = anchors
     totals = np.zeros((d + 1, groups))
-    scratch = Scratch()
+    scratch = thread_scratch()
     for block in part.blocks(rows):
         columns = columns_of(block.records, scratch)
         found, added = assign(columns, scratch)
@@ -149,7 +155,7 @@ def offset_sums(
             offsets = columns[:d] if by_column else columns
             offsets -= _anchors(found, places[:, : len(offsets)], by_column, scratch)
             offsets[d:] = 0.0
-            _clip(offsets, reach, shape)
+            _clip(offsets, reach, shape, scratch)
             columns[d] = 1.0
         if block.weights is not None:
             columns *= block.weights
@@ -173,14 +179,21 @@ def _anchors(found: Belonging, places: Floats, by_column: bool, scratch: Scratch
     return anchors
 
 
-def _clip(offsets: Floats, reach: int, shape: str) -> None:
+def _clip(offsets: Floats, reach: int, shape: str, scratch: Scratch) -> None:
     """Clip each offset in place, by itself alone and by correctly rounded operations only."""
+    by_column = offsets.flags.c_contiguous
     if shape == "cube":
         # In their order in memory, or the method would make a copy.
-        inner = offsets if offsets.flags.c_contiguous else offsets.T
+        inner = offsets if by_column else offsets.T
         inner.clip(-reach, reach, out=inner)
         return
-    squares = np.einsum("ij,ij->j", offsets, offsets)
+    # In place of the anchors, which are not needed any more.
+    products = scratch.take("anchors", offsets.shape if by_column else offsets.T.shape)
+    products = products if by_column else products.T
+    np.multiply(offsets, offsets, out=products)
+    # Unlike einsum, dot lets other threads run.
+    squares = scratch.take("squares", offsets.shape[1:])
+    np.dot(np.ones(len(offsets)), products, out=squares)
     within = reach * INWARD
     # Squares are at most 2^53: a larger reach clips nothing, and would not be exact squared. A
     # square root undoes a correctly rounded square, so factors inside are 1 and change nothing.
@@ -193,8 +206,10 @@ def _clip(offsets: Floats, reach: int, shape: str) -> None:
 
 
 def _group_sums(added: Belonging, columns: Floats, groups: int) -> Floats:
+    """Add up the columns of each group's records."""
     if added.ndim == 2:
-        product: Floats = columns @ added.T
+        # Unlike matmul, dot lets other threads run even where its result is small.
+        product: Floats = np.dot(columns, added.T)
         return product
     sums = np.empty((len(columns), groups))
     for total, column in zip(sums, columns, strict=True):

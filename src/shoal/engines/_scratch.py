@@ -1,11 +1,17 @@
-"""Memory that a kernel uses again for each block of a part, so that it stays in cache."""
+"""Memory that kernels use again for each block, so that it stays in cache.
+
+Memory that is given back to the system and taken anew has to be cleared page by page, which takes
+about as long as a kernel's own work. So each thread keeps what it has, a few megabytes at most,
+until it ends.
+"""
 
 import math
+import threading
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Scratch"]
+__all__ = ["Scratch", "thread_scratch"]
 
 LINE = 64  # bytes of a cache line, and of the widest vector: neither is to straddle two of them
 
@@ -33,6 +39,17 @@ class Scratch:
         if held is None or held.size < size:
             held = self._held[name] = _aligned(size)
         return held[:size].reshape(shape)
+
+
+_threads = threading.local()
+
+
+def thread_scratch() -> Scratch:
+    """Give the calling thread's own; a thread runs one kernel at a time."""
+    held: Scratch | None = getattr(_threads, "scratch", None)
+    if held is None:
+        held = _threads.scratch = Scratch()
+    return held
 
 
 def _aligned(size: int) -> npt.NDArray[np.float64]:

@@ -4,7 +4,6 @@ numpy leaves the interpreter free while it computes, so threads share the record
 them. Each part gives exact integers, hence the same bits for any number of threads and of parts.
 """
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from shoal.engines.engine import (
     Part,
 )
 from shoal.engines.parts import run_in_parts
+from shoal.engines.totals import Merges, Sums
 from shoal.exceptions import DataError, DataTypeError
 
 __all__ = ["ArrayEngine", "as_engine"]
@@ -104,20 +104,7 @@ class ArrayEngine:
         totals : tuple of ndarray of int64
             The same for any threads and rows.
         """
-        totals: list[Integers] = []
-        lock = threading.Lock()
-
-        def add(start: int, stop: int) -> None:
-            results = kernel(self._part(start, stop))
-            with lock:
-                if not totals:
-                    totals.extend(results)
-                    return
-                for total, result in zip(totals, results, strict=True):
-                    np.add(total, result, out=total)
-
-        self._run(add, kernel.rows)
-        return tuple(totals)
+        return self._put_together(kernel, Sums())
 
     def merge(self, kernel: MergeKernel) -> tuple[Integers, ...]:
         """Give a kernel's merged results over all records.
@@ -132,24 +119,7 @@ class ArrayEngine:
         merged : tuple of ndarray of int64
             The same for any threads and rows.
         """
-        # Results wait for one of about their size, so that none is copied once for each part; those
-        # that wait differ by more than a factor of two, so all are less than twice the largest.
-        waiting: list[tuple[Integers, ...]] = []
-        lock = threading.Lock()
-
-        def add(start: int, stop: int) -> None:
-            result = kernel(self._part(start, stop))
-            while True:
-                with lock:
-                    alike = [i for i, other in enumerate(waiting) if _alike(other, result)]
-                    if not alike:
-                        waiting.append(result)
-                        return
-                    other = waiting.pop(alike[0])
-                result = kernel.merge(other, result)
-
-        self._run(add, kernel.rows)
-        return waiting[0] if len(waiting) == 1 else kernel.merge(*waiting)
+        return self._put_together(kernel, Merges(kernel))
 
     def collect(
         self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int
@@ -176,6 +146,15 @@ class ArrayEngine:
         self._run(fill, rows)
         return numbers
 
+    def _put_together(
+        self, kernel: Kernel | MergeKernel, totals: Sums | Merges
+    ) -> tuple[Integers, ...]:
+        def add(start: int, stop: int) -> None:
+            totals.add(kernel(self._part(start, stop)))
+
+        self._run(add, kernel.rows)
+        return totals.result()
+
     def _part(self, start: int, stop: int) -> Part:
         weights = None if self._weights is None else self._weights[start:stop]
         return Part(self._records[start:stop], weights)
@@ -187,11 +166,6 @@ class ArrayEngine:
 def as_engine(records: "Engine | npt.NDArray[Any]") -> Engine:
     """Wrap an array of lattice records; leave an engine as it is."""
     return ArrayEngine(records) if isinstance(records, np.ndarray) else records
-
-
-def _alike(one: tuple[Integers, ...], other: tuple[Integers, ...]) -> bool:
-    smaller, larger = sorted(sum(values.size for values in result) for result in (one, other))
-    return larger <= 2 * smaller
 
 
 def _small_integers(

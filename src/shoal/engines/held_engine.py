@@ -36,7 +36,7 @@ def held_engine(table: ArrowTable, encoder: Encoder) -> ArrayEngine:
         for place, blocks in pieces:
             parts[place] = [encoded(block, encoder) for block in blocks]
 
-    table.on_threads(work)
+    table.on_threads(work, look=False)  # encoding looks itself
     start = 0
     if sum(part.shape[1] for piece in parts.values() for part in piece) != table.rows:
         raise DataError(CHANGED)

@@ -25,7 +25,7 @@ from shoal.engines._offset_sums import (
     part_rows,
     product_rows,
 )
-from shoal.engines._scratch import Scratch
+from shoal.engines._scratch import Scratch, thread_scratch
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import HALF, Engine, Part
 
@@ -91,7 +91,7 @@ class NearestKernel:
     def labels(self, part: Part) -> npt.NDArray[np.int32]:
         """Give the index of the nearest centre of each record of one part."""
         labels = np.empty(len(part.records), dtype=np.int32)
-        scratch = Scratch()
+        scratch = thread_scratch()
         start = 0
         for block in part.blocks(block_rows(2 * self.centres.shape[1] + 3)):
             stop = start + len(block.records)
@@ -161,7 +161,7 @@ class NearestKernel:
     def _nearest(self, columns: Floats, scratch: Scratch) -> npt.NDArray[np.intp]:
         """Give the index of the nearest centre of each record."""
         k, d = self.centres.shape
-        labels = np.empty(columns.shape[1], dtype=np.int64)
+        labels = scratch.take("labels", columns.shape[1:]).view(np.int64)
         rows = product_rows(d, k)
         for start in range(0, len(labels), rows):
             some = columns[:, start : start + rows]

@@ -17,6 +17,7 @@ from shoal.engines.engine import MOST_COLUMNS, Kernel, MergeKernel, Part
 from shoal.engines.totals import totals_of
 from shoal.exceptions import DataError
 from shoal.tables import Block, Job, Label
+from shoal.tables.blocks import refuse_infinite
 
 __all__ = ["Encoder", "LatticeJob", "StreamEngine", "StreamTable", "encoded"]
 
@@ -31,8 +32,8 @@ class Encoder(Protocol):
 
     def encode_column(
         self, column: int, values: npt.NDArray[np.float64], out: npt.NDArray[Any]
-    ) -> None:
-        """Clip and round the values of one column."""
+    ) -> bool:
+        """Clip and round the values of one column; tell whether all of them lay inside."""
         ...
 
 
@@ -155,6 +156,7 @@ class LatticeJob:
     kernel: Kernel | MergeKernel
     encoder: Encoder
     columns: int
+    looks = True
 
     def start(self) -> "_LatticeFold":
         """Begin with no records."""
@@ -187,8 +189,11 @@ class _LatticeFold:
             start = self._filled
             step = min(count - done, self._lattice.shape[1] - start)
             for place, values in enumerate(block):
-                self._job.encoder.encode_column(
-                    place, values[done : done + step], self._lattice[place, start : start + step]
+                encode_checked(
+                    self._job.encoder,
+                    place,
+                    values[done : done + step],
+                    self._lattice[place, start : start + step],
                 )
             self._filled += step
             done += step
@@ -246,5 +251,13 @@ def encoded(block: Block, encoder: Encoder) -> npt.NDArray[np.int32]:
     """
     lattice = np.empty((len(block), len(block[0])), dtype=np.int32)
     for place, values in enumerate(block):
-        encoder.encode_column(place, values, lattice[place])
+        encode_checked(encoder, place, values, lattice[place])
     return lattice
+
+
+def encode_checked(
+    encoder: Encoder, place: int, values: npt.NDArray[np.float64], out: npt.NDArray[np.int32]
+) -> None:
+    """Put values of one column on the lattice, and refuse those that are infinite or NaN."""
+    if not encoder.encode_column(place, values, out):
+        refuse_infinite(values)  # records inside the box need no second look

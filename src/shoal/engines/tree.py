@@ -23,7 +23,7 @@ from shoal.engines._offset_sums import (
     part_rows,
     product_rows,
 )
-from shoal.engines._scratch import Scratch
+from shoal.engines._scratch import Scratch, thread_scratch
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import Engine, Part
 from shoal.engines.grid import cell_counts
@@ -64,7 +64,7 @@ class TreeKernel:
         """Give the counts of one part."""
         codes = np.empty(len(part.records), dtype=np.intp)
         start = 0
-        scratch = Scratch()
+        scratch = thread_scratch()
         for block in part.blocks(self.block_rows):
             stop = start + len(block.records)
             codes[start:stop] = self.codes(columns_of(block.records, scratch), scratch)

@@ -83,7 +83,7 @@ class FoldTask:
                 continue
             rows += batch.num_rows
             try:
-                fold.add(block_of(batch, self.names))
+                fold.add(block_of(batch, self.names, look=not self.job.looks))
             except DataError as bad:
                 error = str(bad)
                 break

@@ -5,7 +5,7 @@ from typing import Any
 
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError
-from shoal.tables._spark_errors import run
+from shoal.tables._spark_errors import CHANGED, run
 from shoal.tables._spark_rows import ERROR, ReportTask
 from shoal.tables.staged import Start
 
@@ -18,19 +18,20 @@ class SparkStaged:
     No record gets two different reports that anyone sees, because nobody sees a report before all
     of them have been drawn and kept, and what is kept is never drawn again:
 
-    * Reports are drawn inside an eager checkpoint. It returns when each partition has been kept,
-      and cuts what is kept off from the records: the plan of the frame that is published begins at
-      the reports, and does not know how they were drawn. A second action reads them again.
+    * Reports are drawn inside an eager local checkpoint. It returns when executors keep each
+      partition, in memory or on their disks, and it cuts what is kept off from the records: the
+      plan of the frame that is published begins at the reports, and does not know how they were
+      drawn. A second action reads them again.
     * A task that fails, or whose worker is killed, leaves nothing behind that is read; the task
-      that takes its place draws for the whole partition afresh. Where the job itself fails, its
-      reports are dropped, unseen, and a new job draws all afresh.
-    * Where the context has a checkpoint folder, each partition is kept as one file there, which the
-      first copy of a task to finish puts in place and later copies leave alone.
-    * Without one, partitions are kept by the executors, in memory or on their disks. If an executor
-      is lost later on, its partitions are lost: an action that needs them fails, and says that the
-      checkpoint's block is gone; Spark has no plan by which it could draw them again. Two copies of
-      one task that run at the same time (speculation) may each keep theirs, so with
-      ``spark.speculation`` on a checkpoint folder is required.
+      that takes its place draws for the whole partition afresh. Where the job itself fails, nothing
+      refers to what it kept, Spark's cleaner drops it, and a new job draws all afresh.
+    * If an executor is lost later on, so are its partitions: an action that needs them fails, and
+      says that the checkpoint's block is gone; there is no plan by which they could be drawn again.
+    * Where the context has a checkpoint folder, what was kept is then copied to files there, one
+      for each partition, and the published frame reads these: it survives lost executors.
+    * Two copies of one task that run at the same time (speculation) may each keep theirs. The files
+      of a checkpoint folder are of one of them; without such a folder, ``spark.speculation`` is
+      refused.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ def keep_reports(selected: Any, start: Start, *, rows: int | None) -> Any:
     )
 
     def keep() -> Any:
-        drawn = selected.mapInArrow(ReportTask(start, tuple(selected.columns)).run, schema)
-        return drawn.checkpoint() if reliable else drawn.localCheckpoint()
+        task = ReportTask(start, tuple(selected.columns))
+        return selected.mapInArrow(task.run, schema).localCheckpoint()
 
     kept = run(keep)
     functions = require("pyspark.sql.functions", extra="spark")
@@ -110,14 +111,17 @@ def keep_reports(selected: Any, start: Start, *, rows: int | None) -> Any:
         if not found:
             raise DataError("X must hold at least one record, got none")
         if rows is not None and found != rows:
-            raise DataError(
-                "X must stay as it is while it is read, got other records from the frame: cache "
-                "it, or write it to files first"
-            )
+            raise DataError(CHANGED)
+        if not reliable:
+            return kept
+        # Files are written of reports that have been drawn: no worker can be lost meanwhile, and
+        # what is done again is written again, not drawn again.
+        filed = run(kept.checkpoint)
     except BaseException:
-        _drop(kept)
+        run(lambda: _drop(kept))
         raise
-    return kept
+    run(lambda: _drop(kept))
+    return filed
 
 
 def _has_folder(frame: Any) -> bool:

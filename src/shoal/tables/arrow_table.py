@@ -141,7 +141,7 @@ class ArrowTable:
                     fold.add(block)
             return rows, fold.result()
 
-        found = self.on_threads(work)
+        found = self.on_threads(work, look=not job.looks)
         if self._rows is not None and sum(rows for rows, _ in found) != self._rows:
             raise DataError(CHANGED)
         return job.combine([result for _, result in found])
@@ -195,7 +195,9 @@ class ArrowTable:
         """
         return stage_files(self._parts(), self._names, start, out, threads=self._threads)
 
-    def on_threads(self, work: Callable[[Iterator[tuple[int, Iterator[Block]]]], Any]) -> list[Any]:
+    def on_threads(
+        self, work: Callable[[Iterator[tuple[int, Iterator[Block]]]], Any], *, look: bool = True
+    ) -> list[Any]:
         """Let threads share the pieces of the files.
 
         Parameters
@@ -203,6 +205,8 @@ class ArrowTable:
         work : callable
             Runs once in each thread. It is given an iterator that hands out pieces while there
             are any: the place of the piece, and an iterator over its blocks, in order.
+        look : bool, default=True
+            Whether blocks are looked at for NaN and inf before they are handed out.
 
         Returns
         -------
@@ -218,7 +222,7 @@ class ArrowTable:
                     place, piece = next(waiting, (-1, None))
                 if piece is None:
                     return
-                with closing(self._blocks(piece, stop)) as blocks:
+                with closing(self._blocks(piece, stop, look)) as blocks:
                     yield place, blocks
 
         def guarded() -> Any:
@@ -236,11 +240,13 @@ class ArrowTable:
             finally:
                 stop.set()
 
-    def _blocks(self, piece: Piece, stop: threading.Event) -> Generator[Block, None, None]:
+    def _blocks(
+        self, piece: Piece, stop: threading.Event, look: bool
+    ) -> Generator[Block, None, None]:
         for batch in piece.batches(self._names):
             if stop.is_set():
                 return
-            yield block_of(batch, self._names)
+            yield block_of(batch, self._names, look=look)
 
     def _parts(self) -> tuple[Piece, ...]:
         if self._pieces is None:

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal._optional import require
 from shoal.exceptions import DataError, DataTypeError
 from shoal.tables.table import Block
 
-__all__ = ["CHANGED", "FINITE", "block_of", "check_columns"]
+__all__ = ["CHANGED", "FINITE", "block_of", "check_columns", "refuse_infinite"]
 
 CHANGED = "X must stay as it is while it is read: its files have changed"
 FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
@@ -52,7 +53,7 @@ def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
             )
 
 
-def block_of(batch: Any, names: Sequence[str]) -> Block:
+def block_of(batch: Any, names: Sequence[str], *, look: bool = True) -> Block:
     """Give the columns of a batch as doubles, without a copy where they are doubles already.
 
     Parameters
@@ -61,11 +62,13 @@ def block_of(batch: Any, names: Sequence[str]) -> Block:
         Some records.
     names : sequence of str
         Columns, in the order in which they are wanted.
+    look : bool, default=True
+        Whether to look for NaN and inf; if not, only missing values are refused.
 
     Returns
     -------
     block : list of ndarray of float64
-        All finite.
+        All finite, if they were looked at.
 
     Raises
     ------
@@ -81,10 +84,27 @@ def block_of(batch: Any, names: Sequence[str]) -> Block:
         if column.type != arrow.float64():
             column = column.cast(arrow.float64(), safe=False)  # as numpy rounds large integers
         values = column.to_numpy(zero_copy_only=True)
-        # A sum tells nearly always, in a fifth of the time; it may overflow where no value does.
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = float(np.add.reduce(values))
-        if not math.isfinite(total) and not np.isfinite(values).all():
-            raise DataError(FINITE)
+        if look:
+            refuse_infinite(values)
         block.append(values)
     return block
+
+
+def refuse_infinite(values: npt.NDArray[np.float64]) -> None:
+    """Refuse values that are infinite or NaN.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        Of one column.
+
+    Raises
+    ------
+    DataError
+        If one of them is.
+    """
+    # A sum tells nearly always, in a fifth of the time; it may overflow where no value does.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(np.add.reduce(values))
+    if not math.isfinite(total) and not np.isfinite(values).all():
+        raise DataError(FINITE)

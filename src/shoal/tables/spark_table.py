@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from shoal._optional import require
 from shoal.exceptions import DataError, DataTypeError, ParameterError
-from shoal.tables._spark_errors import run
+from shoal.tables._spark_errors import CHANGED, run
 from shoal.tables._spark_partials import PARTIALS, CombineTask, FoldTask, Partial, combine
 from shoal.tables._spark_rows import LabelTask
 from shoal.tables._spark_staged import SparkStaged, keep_reports
@@ -126,10 +126,7 @@ class SparkTable:
         if found is not None and found.error:
             raise DataError(found.error)
         if found is None or found.rows != self._rows:
-            raise DataError(
-                "X must stay as it is while it is read, got other records from the frame: cache "
-                "it, or write it to files first"
-            )
+            raise DataError(CHANGED)
         return found.result
 
     def collect(self, label: Label) -> Any:

@@ -15,7 +15,7 @@ __all__ = ["Block", "CountRows", "Fold", "Job", "Label", "Table"]
 
 Integers = npt.NDArray[np.int64]
 Block = Sequence[npt.NDArray[np.float64]]
-"""The columns of some records, each contiguous and of finite numbers."""
+"""The columns of some records, each contiguous; of finite numbers, unless a job looks itself."""
 Label = Callable[[Block], npt.NDArray[np.int32]]
 """A number for each record of a block, of that record alone; pickles."""
 
@@ -34,6 +34,11 @@ class Fold(Protocol):
 
 class Job(Protocol):
     """A statistic of records: a frozen dataclass that pickles."""
+
+    @property
+    def looks(self) -> bool:
+        """Whether it looks for NaN and inf itself, and blocks need not have been looked at."""
+        ...
 
     def start(self) -> Fold:
         """Begin with no records."""
@@ -78,6 +83,8 @@ class CountRows:
     >>> fold.result()[0].tolist()
     [3]
     """
+
+    looks = False
 
     def __init__(self) -> None:
         self._rows = 0
