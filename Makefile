@@ -22,8 +22,10 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.run
+bench: $(VENV)/.bench $(VENV)/peers/.made
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/out_of_core.py --records 2e7
+	$(BIN)/python benchmarks/cluster_estimate.py
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
@@ -55,6 +57,17 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,spark,attacks]" --group test
 	@touch $@
+
+$(VENV)/.bench: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[plot,arrow]"
+	@touch $@
+
+# diffprivlib, which ours is measured against, needs an older scikit-learn than ours.
+$(VENV)/peers/.made: $(VENV)/.made
+	$(BIN)/python -m venv $(VENV)/peers
+	@$(VENV)/peers/bin/python -m pip install --quiet --disable-pip-version-check \
+	  diffprivlib "scikit-learn<1.9" && touch $@ || \
+	  { rm -rf $(VENV)/peers; echo "diffprivlib cannot be installed: measured without it"; }
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[plot]" --group docs

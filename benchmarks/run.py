@@ -3,7 +3,9 @@
 import itertools
 
 import audits
+import costs
 import kmeans
+import peers
 import roofline
 import wavecluster
 
@@ -17,12 +19,12 @@ def main() -> None:
     """Print one line a comparison."""
     print(f"{'ours / theirs':<48}{'ours ns':>9}{'theirs':>9}{'ratio':>8}")
     missed = 0
-    rooms = (noise, remap, reports, engines, kmeans, wavecluster)
+    rooms = (noise, remap, reports, engines, kmeans, wavecluster, peers)
     for ratio in itertools.chain.from_iterable(room.ratios() for room in rooms):
         print(ratio, flush=True)
         missed += ratio.target is not None and ratio.value < ratio.target
     print(f"{missed} target(s) missed")
-    rooms = (kmeans, wavecluster, audits, roofline)
+    rooms = (kmeans, wavecluster, audits, roofline, costs)
     for note in itertools.chain.from_iterable(room.notes() for room in rooms):
         print(note, flush=True)
 

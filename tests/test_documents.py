@@ -11,7 +11,7 @@ PAGES = [
     "README.md",
     *(
         f"docs/{page}.md"
-        for page in ("index", "central", "wavecluster", "local", "audits", "experiments")
+        for page in ("index", "central", "wavecluster", "local", "scale", "audits", "experiments")
     ),
 ]
 BLOCKS = [
