@@ -9,12 +9,11 @@ WORKERS ?= 2
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
 
-# Tests of one group run in one process: Spark's Java machine is started once.
 test: $(VENV)/.test java lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not full"
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not full"
 
 test-full: $(VENV)/.test java lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -199,7 +199,7 @@ def as_it_is():
         (damage_column, (), "must have one column 'height'"),
         (damage_kind, (), "files of one kind are needed"),
         (no_records, (), "X must hold at least one record"),
-        (as_it_is, ("--columns", "age,weight"), "must have one column 'weight', got no such"),
+        (as_it_is, ("--columns", "age,weight"), "must have one column 'weight', got 'age'"),
         (as_it_is, ("--columns", "age,word"), "column 'word' must hold numbers"),
         (as_it_is, ("--bounds", "0:1,0:1,0:1"), "bounds must have"),
         (as_it_is, ("--epsilon", "0"), "epsilon must be"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engines import exact
-from shoal.engines import Part, grid, nearest, tree
+from shoal.engines import Part, grid, nearest, nearest_statistics, tree
 from shoal.engines.adaptive_grid import AdaptiveKernel
 from shoal.engines.grid import GridKernel
 from shoal.engines.nearest import NearestKernel
@@ -160,3 +160,17 @@ def test_grids_that_are_cut_again(monkeypatch, half):
         (finer,) = GridKernel((12, 12), half)(part)
         together = counts.reshape(4, 4, 3, 3).transpose(0, 2, 1, 3).reshape(12, 12)
         assert (together == finer.reshape(12, 12)).all()
+
+
+@pytest.mark.parametrize("shape", ["cube", "ball"])
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("d", [3, 16, 50])
+def test_a_single_wide_record_lies_both_ways(d, rows, shape):
+    """The last block of a part may have one record, of which no order in memory can be told."""
+    rng = np.random.default_rng(d)
+    records = rng.integers(-HALF, HALF, (rows, d)).astype(np.int32)
+    centres = rng.integers(-HALF, HALF, (3, d))
+    found = nearest_statistics(records, centres, reach=2**18, shape=shape)
+    repeated = nearest_statistics(np.repeat(records, 5, axis=0), centres, reach=2**18, shape=shape)
+    assert (5 * found.counts == repeated.counts).all()
+    assert (5 * found.sums == repeated.sums).all()

@@ -167,14 +167,14 @@ def offset_sums(
 def _anchors(found: Belonging, places: Floats, by_column: bool, scratch: Scratch) -> Floats:
     """Give the anchor of each record, as columns."""
     rows, width = found.shape[-1], places.shape[1]
+    if found.ndim == 2:  # also of a single wide record, which lies both ways
+        return np.matmul(places.T, found, out=scratch.take("anchors", (width, rows)))
     # Indices are right by construction; numpy would make a copy to look for ones that are not.
     if not by_column:
         anchors = scratch.take("anchors", (rows, width))
         places.take(found, axis=0, out=anchors, mode="clip")
         return anchors.T
     anchors = scratch.take("anchors", (width, rows))
-    if found.ndim == 2:
-        return np.matmul(places.T, found, out=anchors)
     places.T.take(found, axis=1, out=anchors, mode="clip")
     return anchors
 

@@ -17,6 +17,7 @@ class Thousandths:
     """Counts, and sums of each column in thousandths; ``before`` is called on each block."""
 
     columns: int
+    looks = False
 
     def start(self):
         return _Thousandths(self)

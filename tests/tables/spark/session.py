@@ -1,7 +1,7 @@
 """One local Spark session for all tests of a process: a Java machine takes seconds to start.
 
-Tests that use it are marked with ``SPARK``: they run in one process, and any pandas will do for
-Spark's warning about new ones, since records travel as Arrow columns.
+Tests that use it are marked with ``SPARK``, which silences Spark's warning about new versions of
+pandas: any will do, since records travel as Arrow columns.
 """
 
 import functools
@@ -15,10 +15,7 @@ import numpy as np
 import pytest
 
 FACTORS = (7919, 104_729, 1_299_709)
-SPARK = [
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
+SPARK = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 
 def spark_session() -> Any:
