@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._threads import usable_threads
-from shoal.exceptions import DataError, ParameterError
+from shoal.exceptions import DataError
 from shoal.tables._arrow_pieces import Piece, open_dataset, pieces_of
+from shoal.tables._far_table import FarTable
 from shoal.tables._staged_files import StagedFiles, stage_files
 from shoal.tables.blocks import CHANGED, block_of, check_columns
 from shoal.tables.staged import Start
@@ -25,7 +26,7 @@ Integers = npt.NDArray[np.int64]
 HELD = 2**28  # bytes of records that an estimator may keep
 
 
-class ArrowTable:
+class ArrowTable(FarTable):
     r"""A table in Parquet, Feather or CSV files, or in an Arrow dataset.
 
     Only the columns that are asked for are read. Each thread reads a piece of a file and works on
@@ -58,8 +59,6 @@ class ArrowTable:
     >>> folder.cleanup()
     """
 
-    in_memory = False
-
     def __init__(
         self,
         source: "str | os.PathLike[str] | Any",
@@ -69,33 +68,16 @@ class ArrowTable:
         threads: int | None = None,
     ) -> None:
         self._dataset = open_dataset(source)
-        names = self._dataset.schema.names if columns is None else columns
-        self.names: tuple[str, ...] | None = tuple(names)
-        if not names or len(set(names)) < len(names):
-            raise DataError(f"columns must be one or more, all different, got {list(names)!r}")
-        check_columns(self._dataset.schema, names, "the data")
-        self._names = tuple(names)
+        super().__init__(self._dataset.schema.names if columns is None else columns)
+        check_columns(self._dataset.schema, self._names, "the data")
         self._threads = threads or usable_threads()
         self._memory = memory
         self._pieces: tuple[Piece, ...] | None = None
-        self._rows: int | None = None
-
-    @property
-    def columns(self) -> int:
-        """Number of columns of a record."""
-        return len(self._names)
 
     @property
     def fits_in_memory(self) -> bool:
         """Whether the records, once they are counted, may be kept in memory."""
         return self._rows is not None and 4 * self._rows * self.columns <= self._memory
-
-    @property
-    def rows(self) -> int:
-        """Number of records, after ``check``: private."""
-        if self._rows is None:
-            raise ParameterError("the table must be checked before its records are counted")
-        return self._rows
 
     def check(self) -> None:
         """See that every record can be read and is finite.

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._optional import require
-from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.exceptions import DataError, DataTypeError
+from shoal.tables._far_table import FarTable
 from shoal.tables._spark_errors import CHANGED, run
 from shoal.tables._spark_partials import PARTIALS, CombineTask, FoldTask, Partial, combine
 from shoal.tables._spark_rows import LabelTask
@@ -24,7 +25,7 @@ NUMBERS = {"byte", "short", "integer", "long", "float", "double", "boolean"}
 MOST_PARTIALS = 32  # that the driver holds at a time
 
 
-class SparkTable:
+class SparkTable(FarTable):
     """A table in a Spark DataFrame.
 
     Only the columns that are asked for leave the Java side. A job becomes one row for each
@@ -58,31 +59,12 @@ class SparkTable:
     (2, ('b', 'a'))
     """
 
-    in_memory = False
-
     def __init__(self, frame: Any, *, columns: Sequence[str] | None = None) -> None:
-        names = frame.columns if columns is None else columns
-        self.names: tuple[str, ...] | None = tuple(names)
-        if not names or len(set(names)) < len(names):
-            raise DataError(f"columns must be one or more, all different, got {list(names)!r}")
-        _check_columns(frame, names)
-        self._names = tuple(names)
-        self._places = tuple(f"c{place}" for place in range(len(names)))
+        super().__init__(frame.columns if columns is None else columns)
+        _check_columns(frame, self._names)
+        self._places = tuple(f"c{place}" for place in range(self.columns))
         self._frame = frame
-        self._rows: int | None = None
         self._partitions = 0
-
-    @property
-    def columns(self) -> int:
-        """Number of columns of a record."""
-        return len(self._names)
-
-    @property
-    def rows(self) -> int:
-        """Number of records, after ``check``: private."""
-        if self._rows is None:
-            raise ParameterError("the table must be checked before its records are counted")
-        return self._rows
 
     def check(self) -> None:
         """See that every record can be read and is finite.
