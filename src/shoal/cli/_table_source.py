@@ -50,7 +50,7 @@ def opened_records(
     from shoal.tables import ArrowTable  # noqa: PLC0415
 
     records = ArrowTable(path, columns=columns)
-    return records.names or (), records
+    return records.names, records
 
 
 def check_outside(option: str, path: Path, data: Path) -> None:
