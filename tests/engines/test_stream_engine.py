@@ -153,6 +153,28 @@ def test_too_many_columns_are_refused():
         StreamEngine(Blocks(np.zeros((1, 8193)), []), LATTICE)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_pass_looks_at_records_again(bad, tmp_path):
+    """They were looked at before the spend; files may have changed since."""
+    wrong = X.copy()
+    wrong[-1, 1] = bad
+    engine = StreamEngine(Blocks(wrong, [300]), LATTICE)
+    for statistic in STATISTICS.values():
+        if statistic is not total_weight:
+            with pytest.raises(DataError, match="finite"):
+                statistic(engine)
+    with pytest.raises(DataError, match="finite"):
+        nearest_centres(engine, CENTRES)
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({f"x{j}": X[:, j] for j in range(D)}), path)
+    table = ArrowTable(path)
+    table.check()
+    pq.write_table(pa.table({f"x{j}": wrong[:, j] for j in range(D)}), path)
+    for reading in (lambda: held_engine(table, LATTICE), lambda: magnitude_counts(table)):
+        with pytest.raises(DataError, match=r"finite|damaged"):
+            reading()
+
+
 def test_held_records_are_those_of_the_files(tmp_path, expected):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({f"x{j}": X[:, j] for j in range(D)}), path, row_group_size=90)
