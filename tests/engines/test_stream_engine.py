@@ -185,6 +185,8 @@ def test_held_records_are_those_of_the_files(tmp_path, expected):
     engine = held_engine(table, LATTICE)
     for name, statistic in STATISTICS.items():
         assert same(statistic(engine), expected[name])
+    labels = nearest_centres(engine, CENTRES)
+    assert (labels == nearest_centres(LATTICE.encode(X), CENTRES)).all()
     pq.write_table(pa.table({f"x{j}": X[:-1, j] for j in range(D)}), path, row_group_size=90)
     with pytest.raises(DataError, match=r"stay as it is|damaged"):
         held_engine(table, LATTICE)

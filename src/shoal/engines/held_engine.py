@@ -30,18 +30,18 @@ def held_engine(table: ArrowTable, encoder: Encoder) -> ArrayEngine:
         Four bytes for each value; the same statistics as those of the files.
     """
     lattice = np.empty((table.columns, table.rows), dtype=np.int32)
-    parts: list[npt.NDArray[np.int32]] = []
+    parts: dict[int, list[npt.NDArray[np.int32]]] = {}
 
     def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> None:
-        for _, blocks in pieces:
-            parts.extend(encoded(block, encoder) for block in blocks)
+        for place, blocks in pieces:
+            parts[place] = [encoded(block, encoder) for block in blocks]
 
     table.on_threads(work, look=False)  # encoding looks itself
-    if sum(part.shape[1] for part in parts) != table.rows:
+    if sum(part.shape[1] for piece in parts.values() for part in piece) != table.rows:
         raise DataError(CHANGED)
     start = 0
-    while parts:
-        part = parts.pop()  # no statistic asks for their order
-        lattice[:, start : start + part.shape[1]] = part
-        start += part.shape[1]
+    for place in sorted(parts):  # labels come in the records' order
+        for part in parts.pop(place):
+            lattice[:, start : start + part.shape[1]] = part
+            start += part.shape[1]
     return ArrayEngine(lattice.T)
