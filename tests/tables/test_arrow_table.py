@@ -308,6 +308,14 @@ def test_the_columns_of_fit_are_chosen_again(tmp_path):
         model.predict(tmp_path / "less.parquet")
 
 
+def test_score_needs_records_in_memory(folder):
+    model = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit(folder)
+    with pytest.raises(DataError, match="X must be in memory for score"):
+        model.score(folder)
+    whole = ds.dataset(folder).to_table().to_pandas()
+    assert model.score(whole) < 0.0
+
+
 def test_fit_predict(folder):
     labels = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit_predict(folder)
     whole = ds.dataset(folder).to_table().to_pandas()

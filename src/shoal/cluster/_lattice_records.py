@@ -5,13 +5,13 @@ import numpy.typing as npt
 
 from shoal.engines import run_in_parts
 from shoal.noise import Lattice
+from shoal.noise.lattice import WIDE
 
 __all__ = ["lattice_records"]
 
 Floats = npt.NDArray[np.float64]
 
 CHUNK_VALUES = 1 << 20  # doubles encoded at a time: work of about a millisecond
-WIDE = 16  # columns from which a table keeps the order it has in memory
 
 
 def lattice_records(X: Floats, lattice: Lattice) -> npt.NDArray[np.int32]:

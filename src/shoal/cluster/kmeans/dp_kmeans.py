@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._records import validate_records, validate_table
+from shoal._records import validate_table
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster._pay import pay
@@ -20,8 +20,10 @@ from shoal.cluster.kmeans._contributions import bounded_contributions, counted_r
 from shoal.cluster.kmeans._fit import Fitted, fit_private
 from shoal.cluster.kmeans._settings import check_parameters, check_settings
 from shoal.engines import HALF, nearest_centres
+from shoal.exceptions import DataError
 from shoal.noise import Lattice, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+from shoal.tables import ArrayTable
 
 __all__ = ["DPKMeans"]
 
@@ -271,9 +273,11 @@ class DPKMeans(CuratorsClusterer):
         score : float
             Larger is better. Choosing among fits by this number has no guarantee.
         """
-        labels = self.predict(X)
-        records = validate_records(X, estimator=self, reset=False)
-        gaps = records - self.cluster_centers_[labels]
+        check_is_fitted(self)
+        table = validate_table(X, estimator=self, reset=False)
+        if not isinstance(table, ArrayTable):
+            raise DataError("X must be in memory for score: pass arrays, or use predict")
+        gaps = table.X - self.cluster_centers_[self.predict(X)]
         return -float(np.einsum("ij,ij->", gaps, gaps))
 
     def _publish(self, fitted: Fitted, record: int) -> None:
