@@ -69,6 +69,9 @@ class DPKMeans(CuratorsClusterer):
     records_per_user : int, default=1
         Public number of records that count of each user where ``user_ids`` are given; noise is
         scaled to it.
+    user_column : str, default=""
+        Name of the column that ``user_ids`` come from, for the guarantee and the ledger. Not needed
+        for a pandas or polars column, which has a name of its own.
     ledger : Ledger, default=None
         Charged with the whole budget before the first number is released.
     random_state : None, int, RandomState or Generator, default=None
@@ -133,6 +136,7 @@ class DPKMeans(CuratorsClusterer):
         max_clusters: int = 20,
         weight_limit: float = 1.0,
         records_per_user: int = 1,
+        user_column: str = "",
         ledger: Ledger | None = None,
         random_state: Any = None,
     ) -> None:
@@ -149,6 +153,7 @@ class DPKMeans(CuratorsClusterer):
         self.max_clusters = max_clusters
         self.weight_limit = weight_limit
         self.records_per_user = records_per_user
+        self.user_column = user_column
         self.ledger = ledger
         self.random_state = random_state
 
@@ -183,6 +188,7 @@ class DPKMeans(CuratorsClusterer):
             weight_limit=float(self.weight_limit),
             user_ids=user_ids,
             records_per_user=int(self.records_per_user),
+            user_column=self.user_column,
         )
         settings = check_settings(self, table.columns, given.unit)
         source = as_source(self.random_state)
