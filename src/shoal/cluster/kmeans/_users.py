@@ -92,8 +92,7 @@ def _codes_of_series(series: nw.Series[Any]) -> Codes:
     if series.implementation.is_pandas() and hasattr(native.dtype, "categories"):
         if series.null_count():
             raise _refused("NoneType")
-        places = native.cat.codes.to_numpy()
-        return np.take(_codes(native.cat.categories.to_list()), places)
+        return _spread(native.cat.categories.to_list(), native.cat.codes.to_numpy())
     return _codes(series.to_list())
 
 
@@ -105,7 +104,13 @@ def _codes_of_arrow(column: Any) -> Codes:
     if not (types.is_string(column.type) or types.is_binary(column.type)) or column.null_count:
         return _codes(column.to_pylist())
     encoded = column.dictionary_encode().combine_chunks()
-    return np.take(_codes(encoded.dictionary.to_pylist()), encoded.indices.to_numpy())
+    return _spread(encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
+
+
+def _spread(ids: Sequence[Any], places: npt.NDArray[np.integer[Any]]) -> Codes:
+    """Give the codes of rows from those of their different ids."""
+    codes: Codes = _codes(ids)[places]
+    return codes
 
 
 def _codes_of_array(user_ids: Any) -> Codes:
