@@ -8,9 +8,9 @@ from cluster.tables import blobs
 from contracts.tape import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._contributions import bounded_contributions
-from shoal.exceptions import DataError, ParameterError
+from shoal.exceptions import DataError, ParameterError, ShoalError
 from shoal.metrics import nicv
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, PrivacyUnit
 from shoal.tables import ArrayTable
 
 X = blobs(3000)
@@ -130,11 +130,34 @@ def test_users_may_have_any_kind_of_name():
 
 
 def test_guarantee_names_users():
-    users = np.arange(len(X)) // 3
-    fitted = model(records_per_user=3, random_state=None).fit(X, user_ids=users)
+    users = pd.Series(np.arange(len(X)) // 3, name="person")
+    words = {"records_per_user": 3, "random_state": None}
+    fitted = model(**words).fit(X, user_ids=users)
     assert fitted.guarantee_.holds
-    assert "a user's first 3 row(s)" in str(fitted.guarantee_)
-    assert "user" not in str(model(random_state=None).fit(X).guarantee_)
+    assert fitted.guarantee_.privacy_unit == PrivacyUnit.user("person", max_rows=3)
+    assert fitted.release_.guarantee == fitted.guarantee_
+    assert "any one user (all rows with one value of 'person'" in str(fitted.guarantee_)
+    named = model(user_column="person", **words).fit(X, user_ids=users.to_list())
+    assert named.guarantee_ == fitted.guarantee_
+    unnamed = model(**words).fit(X, user_ids=users.to_list())
+    assert unnamed.guarantee_.privacy_unit == PrivacyUnit.user(max_rows=3)
+    assert model(random_state=None).fit(X).guarantee_.privacy_unit == PrivacyUnit()
+
+
+def test_a_ledger_counts_users_of_one_column():
+    users = pd.Series(np.arange(len(X)) // 3, name="person")
+    ledger = Ledger(epsilon=2.5, privacy_unit=PrivacyUnit.user("person"))
+    for _ in range(2):
+        model(ledger=ledger).fit(X, user_ids=users)
+    assert ledger.used == pytest.approx(2.0 / 2.5)
+    refused = [users.to_list(), users.rename("household"), None]
+    for ids in refused:
+        with pytest.raises(ShoalError):
+            model(ledger=ledger, epsilon=0.1).fit(X, user_ids=ids)
+    assert len(ledger) == 2
+    by_row = Ledger(epsilon=2.5)
+    model(ledger=by_row).fit(X, user_ids=users)
+    assert by_row.used == pytest.approx(2.0 / 2.5)  # a row of a user costs twice
 
 
 BAD = {

@@ -325,12 +325,12 @@ def same(one, other):
 
 
 class OfUsers(DPKMeans):
-    """Reads the ids of its rows from a list, by the numbers in the first column."""
+    """Reads ids of rows from a list, by the numbers in the first column; or has these for ids."""
 
     ids = ()
 
     def fit(self, X, y=None):
-        users = [self.ids[int(place)] for place in X[:, 0]]
+        users = [self.ids[int(place)] if self.ids else int(place) for place in X[:, 0]]
         return super().fit(X[:, 1:], user_ids=users)
 
 
@@ -351,6 +351,49 @@ def test_one_more_user_costs_what_is_claimed(method, ids, one_more):
     pair = Neighbours("one more user", records, [float(len(ids)), 1.0])
     model = Audited(2, epsilon=1.0, bounds=(-1.0, 1.0), method=method)
     audit = replay_estimator(model, [pair], repeats=2)
+    assert not audit.broken, str(audit)
+
+
+@pytest.mark.parametrize(
+    ("most", "n_public", "cost"),
+    [
+        # The number of rows that count stays, and what its noise costs is left over.
+        (1, None, 1.96),
+        (1, 50, 2.0),
+        (2, None, 0.98),
+        (2, 50, 1.0),
+        (4, 50, 0.5),
+    ],
+)
+@pytest.mark.parametrize("method", ["grid", "lloyd"])
+def test_what_one_row_of_a_user_costs(method, most, n_public, cost):
+    """One more row, before those of a user who has enough: one comes in, and another goes out."""
+    users = np.repeat(np.arange(25.0), 4)
+    records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
+    pair = Neighbours("one more row of user 0", records, [0.0, 1.0])
+    words = {"method": method, "n_public": n_public, "records_per_user": most}
+    model = OfUsers(2, epsilon=1.0, bounds=(-1.0, 1.0), **words)
+    audit = replay_estimator(model, [pair], repeats=2)
+    assert audit.loss == pytest.approx(cost, rel=1e-6)
+    assert audit.broken == (cost > 1)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_a_user_costs_what_is_claimed(most, delta):
+    """All rows of a user at once, at the end of the box; no row of another is a neighbor's."""
+    users = np.repeat(np.arange(25.0), 4)
+    records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
+
+    class Whole(OfUsers):
+        """Takes one row of user 99 for as many as count."""
+
+        def fit(self, X, y=None):
+            return super().fit(np.repeat(X, np.where(X[:, 0] == 99, most, 1), axis=0))
+
+    pair = Neighbours("one more user", records, [99.0, 1.0])
+    words = {"method": "lloyd", "delta": delta, "records_per_user": most}
+    audit = replay_estimator(Whole(2, epsilon=1.0, bounds=(-1.0, 1.0), **words), [pair], repeats=2)
     assert not audit.broken, str(audit)
 
 
@@ -382,7 +425,7 @@ def column_of(user_ids, user_column=""):
     table = ArrayTable(np.zeros((len(user_ids), 1)))
     limits = {"sample_weight": None, "weight_limit": 1.0, "records_per_user": 1}
     given = bounded_contributions(table, user_ids=user_ids, user_column=user_column, **limits)
-    return given.user_column
+    return given.privacy_unit.id_column
 
 
 def test_the_column_has_a_name():

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from shoal.cluster.kmeans._users import read_users
 from shoal.exceptions import DataError, ParameterError
+from shoal.privacy import PrivacyUnit
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["LEVELS", "Contributions", "bounded_contributions", "counted_rows"]
@@ -26,7 +27,7 @@ class Contributions(NamedTuple):
     weights: npt.NDArray[np.int32] | None
     record: int  # what a record of full weight adds to a count
     unit: int  # what one person adds at most
-    user_column: str | None = None  # name of the column of ids, "" if it has none; None: no ids
+    privacy_unit: PrivacyUnit = PrivacyUnit()  # who that person is
 
 
 def bounded_contributions(
@@ -73,19 +74,18 @@ def bounded_contributions(
         )
     if not isinstance(table, ArrayTable):
         return _out_of_memory(sample_weight, user_ids)
-    rows, column = None, None
-    people = 1
+    rows, people, protected = None, 1, PrivacyUnit()
     if user_ids is not None:
         users = read_users(user_ids, table.rows)
-        column = _agreed(users.column, user_column)
         people = int(records_per_user)
+        protected = PrivacyUnit.user(_agreed(users.column, user_column), max_rows=people)
         rows = _first_rows(users.codes, people)
     if sample_weight is None:
-        return Contributions(rows, None, 1, people, column)
+        return Contributions(rows, None, 1, people, protected)
     weights = _weights(sample_weight, table.rows, weight_limit)
     if rows is not None:
         weights = weights[rows]
-    return Contributions(rows, weights, LEVELS, LEVELS * people, column)
+    return Contributions(rows, weights, LEVELS, LEVELS * people, protected)
 
 
 def counted_rows(

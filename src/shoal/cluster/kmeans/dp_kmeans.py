@@ -22,7 +22,7 @@ from shoal.cluster.kmeans._settings import check_parameters, check_settings
 from shoal.engines import HALF, nearest_centres
 from shoal.exceptions import DataError
 from shoal.noise import Lattice, as_source
-from shoal.privacy import Adjacency, Guarantee, Ledger, PrivacyUnit, Receipt, Release
+from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 from shoal.tables import ArrayTable
 
 __all__ = ["DPKMeans"]
@@ -172,8 +172,11 @@ class DPKMeans(CuratorsClusterer):
         sample_weight : array-like of shape (n,), default=None
             Weights from 0 to ``weight_limit``, rounded to 1/256 of it.
         user_ids : array-like of shape (n,), default=None
-            Whose record each row is. The promise is then made to users, for their first
-            ``records_per_user`` rows together; further rows do not count.
+            Whose record each row is: whole numbers, text, bytes or UUIDs, none missing, in a list,
+            an array, or a pandas, polars or Arrow column; only for records in memory. Ids of
+            other types (floats, dates) are refused, and none are converted: 1 and "1" are two
+            users. The promise is then made to users, for their first ``records_per_user`` rows
+            together; further rows do not count.
 
         Returns
         -------
@@ -200,7 +203,7 @@ class DPKMeans(CuratorsClusterer):
             delta=float(self.delta) if choice.noise.approximate else 0.0,
             adjacency=Adjacency.ADD_REMOVE,
             seeded=source.seeded,
-            privacy_unit=_privacy_unit(user_ids, int(self.records_per_user)),
+            privacy_unit=given.privacy_unit,
         )
         receipt = pay(
             self.ledger,
@@ -318,10 +321,3 @@ class DPKMeans(CuratorsClusterer):
             guarantee=self.guarantee_,
             ledger=receipt,
         )
-
-
-def _privacy_unit(user_ids: Any, records: int) -> PrivacyUnit:
-    if user_ids is None:
-        return PrivacyUnit()
-    name = getattr(user_ids, "name", None)
-    return PrivacyUnit.user(name if isinstance(name, str) else "", max_rows=records)
