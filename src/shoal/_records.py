@@ -34,6 +34,9 @@ PLAIN = {
     "Expected 2D": TABLE,
     "too large": "X must hold numbers that fit a float64, got larger ones: rescale those columns",
 }
+NO_RECORDS = "X must hold at least one record, got none"
+# scikit-learn's checks ask for these words; the number of records is left out of them.
+NO_COLUMNS = "X must be a table: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required."
 TEXT = "X must be a table of numbers, got text or other objects: encode or drop those columns"
 
 
@@ -121,8 +124,10 @@ def _refuse_text(X: Any) -> None:
             raise DataError("X must have different names for all columns: rename repeated ones")
         for name, kind in nw.from_native(X, eager_only=True).schema.items():
             if not (kind.is_numeric() or kind == nw.Boolean):
+                # The name alone: the text of an Enum lists its values.
+                got = type(kind).__name__
                 raise DataTypeError(
-                    f"X must hold numbers only, got {kind} in column {name!r}: encode or drop it"
+                    f"X must hold numbers only, got {got} in column {name!r}: encode or drop it"
                 )
         return
     values = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
@@ -138,6 +143,8 @@ def _plain(message: str) -> str:
     first = message.splitlines()[0]
     if "argument must be" in first:
         return f"X must hold numbers only: {first}"
+    if first.startswith("Found array with 0"):
+        return NO_RECORDS if "sample(s)" in first else NO_COLUMNS
     if first.startswith("Found array with"):
         return f"X must be a table: {first.removesuffix(' by BaseEstimator.')}"
     return first if first.startswith(HARMLESS) else TEXT
