@@ -91,8 +91,8 @@ class DPKMeans(CuratorsClusterer):
     release_ : Release
         The only thing meant to leave the curator.
     labels_ : ndarray of shape (n,)
-        Cluster of each record: private, for the curator only; dropped by pickle. Only for records
-        in memory; for others, ``predict``.
+        Cluster of each record: private, for the curator only. Only for records in memory, and only
+        in the process and the object that ``fit`` ran on: copies, pickles and displays have none.
     bounds_ : tuple (low, high)
         The box, public or learned.
     method_, reason_ : str
@@ -107,6 +107,15 @@ class DPKMeans(CuratorsClusterer):
     See Also
     --------
     shoal.mechanisms.Laplace : The local model, where no one but the device sees the record.
+
+    Notes
+    -----
+    Where the promise ends (proofs/kmeans.md): ``fit`` raises before anything is spent where there
+    is no record, a number is NaN or infinite, all weights are zero, or an id is missing or of a
+    refused type. That costs nothing and can be repeated, and it tells whether a chosen subset is
+    empty: errors are for the curator's eyes. ``labels_``, ``predict`` and ``score`` of private
+    records are exact. How long a fit takes and how much memory it needs depends on the records, and
+    is not hidden.
 
     Examples
     --------

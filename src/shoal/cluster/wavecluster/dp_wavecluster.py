@@ -87,8 +87,9 @@ class DPWaveCluster(CuratorsClusterer):
     release_ : Release
         The only thing meant to leave the curator.
     labels_ : ndarray of shape (n,)
-        Cluster of each record, -1 for noise: private, for the curator only; dropped by pickle. Only
-        for records in memory; for others, ``predict``.
+        Cluster of each record, -1 for noise: private, for the curator only. Only for records in
+        memory, and only in the process and the object that ``fit`` ran on: copies, pickles and
+        displays have none.
     bounds_ : tuple (low, high)
         The public box.
     n_features_in_ : int
@@ -99,6 +100,17 @@ class DPWaveCluster(CuratorsClusterer):
     See Also
     --------
     DPKMeans : Round clusters, in any number of columns.
+
+    Notes
+    -----
+    The promise is to records. For a person with up to m of them it is ``guarantee_.for_group(m)``;
+    only ``DPKMeans`` takes ``user_ids``.
+
+    Where the promise ends (proofs/wavecluster.md): ``fit`` raises before anything is spent where
+    there is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and
+    it tells whether a chosen subset is empty: errors are for the curator's eyes. ``labels_`` and
+    ``predict`` of private records are exact. How long a fit takes and how much memory it needs
+    depends on the records, and is not hidden.
 
     Examples
     --------
