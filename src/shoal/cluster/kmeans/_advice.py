@@ -1,4 +1,6 @@
-"""What a fit will probably cost, from made-up records: nothing private is looked at.
+"""What a fit will probably cost, and what to do about one whose centres may be noise alone.
+
+The cost is predicted from made-up records: nothing private is looked at.
 
 On tables in common use the spread of clusters, in half widths of the box, is near 0.28 / k^(1/d)
 (0.25 to 0.32 on S1, A2, transfusion, digits), so that records made this way stand in for the
@@ -16,14 +18,18 @@ from shoal import _numbers
 from shoal.cluster.kmeans._choice import choose
 from shoal.cluster.kmeans._settings import MOST_EPSILON
 from shoal.noise import as_source
+from shoal.privacy import Release
 
-__all__ = ["Advice", "advice"]
+__all__ = ["Advice", "advice", "noise_advice"]
 
 Floats = npt.NDArray[np.float64]
 
+WIDTH = 2.0  # of the made-up box: scores are in units of it
 SPREAD = 0.28
 MOST_ROWS = 10_000
 POPULATIONS = 5
+NARROW = 0.25  # part of a column's bounds below which they look too wide
+MOST_NAMED = 3  # columns named in one line
 
 
 class Advice(NamedTuple):
@@ -76,14 +82,58 @@ def advice(
             k,
             epsilon=min(epsilon * n / rows, MOST_EPSILON),
             delta=delta,
-            bounds=(-1.0, 1.0),
+            bounds=(-WIDTH / 2, WIDTH / 2),
             n_public=rows,
             random_state=int(seed),
         ).fit(X)
         # From the centres they were made around, k-means settles near the best there is.
         best = KMeans(k, init=centres, n_init=1).fit(X).inertia_
-        ratios.append(-model.score(X) / best)
+        ratios.append(-model.score(X) * WIDTH**2 / best)
     return Advice(choice.method, float(np.mean(ratios)), min(ratios), max(ratios), choice.reason)
+
+
+def noise_advice(release: Release, *, fewer: str, learned: str) -> str:
+    """Say what to do about centres that may be noise alone.
+
+    Parameters
+    ----------
+    release : Release
+        Of a DPKMeans; nothing else is looked at.
+    fewer, learned : str
+        How the caller is asked for fewer clusters, with {} for their number, and for private
+        bounds; "" where they are private.
+
+    Returns
+    -------
+    advice : str
+        One line, empty where all centres are certain.
+    """
+    values = release.values
+    certain = np.asarray(values["certain"])
+    known = int(certain.sum())
+    if known == len(certain):
+        return ""
+    said = f"{len(certain) - known} of {len(certain)} centers may be noise alone"
+    if not known:
+        return f"{said}: raise epsilon, bring more records, or narrow the bounds"
+    wanted = f"ask for fewer clusters ({fewer.format(known)})"
+    narrow = _narrow_columns(values, certain) if known > 1 else ""
+    if not narrow:
+        return f"{said}: {wanted}, or narrow the bounds if records fill little of them"
+    learn = f", have them learned ({learned})" if learned else ""
+    return (
+        f"{said}: most of the box looks empty, the other centers span {narrow}: narrow these "
+        f"bounds{learn}, or {wanted}"
+    )
+
+
+def _narrow_columns(values: Any, certain: npt.NDArray[np.bool_]) -> str:
+    """List the columns of whose bounds the certain centres span little."""
+    low, high = np.asarray(values["low"]) / 2, np.asarray(values["high"]) / 2
+    spans = np.ptp(values["centres"][certain] / 2, axis=0) / (high - low)
+    names = values["columns"] or [f"column {number}" for number in range(len(spans))]
+    order = [int(column) for column in spans.argsort(kind="stable") if spans[column] < NARROW]
+    return ", ".join(f"{spans[column]:.0%} of {names[column]}" for column in order[:MOST_NAMED])
 
 
 def _made_up(n: int, d: int, k: int, seed: int) -> tuple[Floats, Floats]:
