@@ -168,7 +168,10 @@ def _records(x: Any, columns: list[str] | None) -> tuple[Floats, bool]:
     if columns is None or names is None or names == columns:
         return table, single
     if sorted(names) != sorted(columns):
-        raise DataError(f"X must have the columns of the release, {columns}, got {names}")
+        raise DataError(
+            f"X must have the columns of the release, {columns}, got {len(names)} columns that are "
+            "not these"
+        )
     return table[:, [names.index(name) for name in columns]], single
 
 

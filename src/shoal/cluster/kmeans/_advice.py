@@ -8,6 +8,7 @@ unknown ones. What noise does depends on n times epsilon, so large tables are st
 ones with more epsilon.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,16 +93,15 @@ def advice(
     return Advice(choice.method, float(np.mean(ratios)), min(ratios), max(ratios), choice.reason)
 
 
-def noise_advice(release: Release, *, fewer: str, learned: str) -> str:
+def noise_advice(release: Release, *, learned: bool) -> str:
     """Say what to do about centres that may be noise alone.
 
     Parameters
     ----------
     release : Release
         Of a DPKMeans; nothing else is looked at.
-    fewer, learned : str
-        How the caller is asked for fewer clusters, with {} for their number, and for private
-        bounds; "" where they are private.
+    learned : bool
+        Whether the bounds are private already.
 
     Returns
     -------
@@ -116,14 +116,13 @@ def noise_advice(release: Release, *, fewer: str, learned: str) -> str:
     said = f"{len(certain) - known} of {len(certain)} centers may be noise alone"
     if not known:
         return f"{said}: raise epsilon, bring more records, or narrow the bounds"
-    wanted = f"ask for fewer clusters ({fewer.format(known)})"
     narrow = _narrow_columns(values, certain) if known > 1 else ""
     if not narrow:
-        return f"{said}: {wanted}, or narrow the bounds if records fill little of them"
-    learn = f", have them learned ({learned})" if learned else ""
+        return f"{said}: narrow the bounds if records fill little of them, or ask for {known}"
+    learn = "" if learned else ", have them learned"
     return (
-        f"{said}: most of the box looks empty, the other centers span {narrow}: narrow these "
-        f"bounds{learn}, or {wanted}"
+        f"{said}: most of the box looks empty, for the other centers span at most {narrow}: narrow these "
+        f"bounds{learn}, or ask for {known} clusters"
     )
 
 
@@ -133,7 +132,8 @@ def _narrow_columns(values: Any, certain: npt.NDArray[np.bool_]) -> str:
     spans = np.ptp(values["centres"][certain] / 2, axis=0) / (high - low)
     names = values["columns"] or [f"column {number}" for number in range(len(spans))]
     order = [int(column) for column in spans.argsort(kind="stable") if spans[column] < NARROW]
-    return ", ".join(f"{spans[column]:.0%} of {names[column]}" for column in order[:MOST_NAMED])
+    parts = [f"{math.ceil(100 * spans[column])}% of {names[column]}" for column in order]
+    return ", ".join(parts[:MOST_NAMED])
 
 
 def _made_up(n: int, d: int, k: int, seed: int) -> tuple[Floats, Floats]:

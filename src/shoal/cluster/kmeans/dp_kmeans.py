@@ -101,7 +101,7 @@ class DPKMeans(CuratorsClusterer):
     guarantee_ : Guarantee
         What ``release_`` promises.
     release_ : Release
-        The only thing meant to leave the curator.
+        The only thing meant to leave the curator; names of columns are in it as the table has them.
     labels_ : ndarray of shape (n,)
         Cluster of each record: private, for the curator only; dropped by pickle. Only for records
         in memory; for others, ``predict``.
@@ -338,8 +338,7 @@ class DPKMeans(CuratorsClusterer):
             guarantee=self.guarantee_,
             ledger=receipt,
         )
-        learned = "" if isinstance(self.bounds, str) else 'bounds="private"'
-        self.advice_ = noise_advice(self.release_, fewer="n_clusters={}", learned=learned)
+        self.advice_ = noise_advice(self.release_, learned=isinstance(self.bounds, str))
 
 
 def _privacy_unit(user_ids: Any, records: int) -> PrivacyUnit:
