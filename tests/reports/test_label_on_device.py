@@ -37,7 +37,8 @@ def hard_records():
     """Far outside of the box, on its edges, and on lattice points."""
     steps = RNG.integers(-(2**19), 2**19, (500, 3)) / 2**20 + 0.5
     wide = LOW + RNG.uniform(-2.0, 3.0, (500, 3)) * (HIGH - LOW)
-    return np.concatenate([LOW + steps * (HIGH - LOW), wide, [LOW, HIGH, LOW - 1e300, HIGH * 1e300]])
+    ends = [LOW, HIGH, LOW - 1e300, HIGH * 1e300]
+    return np.concatenate([LOW + steps * (HIGH - LOW), wide, ends])
 
 
 def test_ages_incomes_and_visits_find_their_segments():
@@ -136,7 +137,7 @@ def test_columns_go_by_their_names(make):
             estimator(turned)
     other = make({"age": PEOPLE[:, 0], "wage": PEOPLE[:, 1], "visits": PEOPLE[:, 2]})
     for call in (lambda X: label_on_device(release, X), model.predict, model.score):
-        with pytest.raises(DataError, match="columns of the release|feature names") as caught:
+        with pytest.raises(DataError, match=r"columns of the release|feature names") as caught:
             call(other)
         assert "41" not in str(caught.value)
 
@@ -159,9 +160,9 @@ def test_a_single_record_may_have_names_too():
 def test_bare_centers_need_a_metric():
     centers = np.array([[0.0, 0.0], [1.0, 1.0]])
     assert label_on_device(centers, [[0.9, 0.9], [0.1, 0.0]], metric="euclidean").tolist() == [1, 0]
-    with pytest.raises(ParameterError, match='^metric must be "euclidean" for bare centers'):
+    with pytest.raises(ParameterError, match=r'^metric must be "euclidean" for bare centers'):
         label_on_device(centers, [0.9, 0.9])
-    with pytest.raises(ParameterError, match="^metric must be that of the release, 'bounds'"):
+    with pytest.raises(ParameterError, match=r"^metric must be that of the release, 'bounds'"):
         label_on_device(kmeans().fit(PEOPLE).release_, PEOPLE, metric="euclidean")
 
 

@@ -5,7 +5,6 @@ import pytest
 
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import Laplace
-from shoal.privacy import Guarantee, Release
 from shoal.reports import (
     cluster_reports,
     select_dbscan_eps,

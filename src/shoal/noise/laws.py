@@ -110,7 +110,8 @@ class BoxLaw:
         t = (np.asarray(values, dtype=np.float64) - 0.5) / self.scales[0]
         far = np.abs(t)
         tail = np.maximum(gammaincc(m + 1, far) - far / m * gammaincc(m, far), 0.0) / 2
-        return np.where(t >= 0, tail, 1.0 - tail)
+        both: Floats = np.where(t >= 0, tail, 1.0 - tail)
+        return both
 
     def loss(self, exact: Integers, other: Integers) -> float:
         """Largest difference of a row in the box's own unit, rows added up."""

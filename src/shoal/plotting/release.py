@@ -87,19 +87,18 @@ def _centres(values: Any, centres: Any) -> list[Points]:
     """Mark centres by their sizes; those that may be noise alone are hollow and grey."""
     certain, notes = values["certain"], _notes(values)
     areas = np.maximum(_areas(values["sizes"]), np.where(certain, 0.0, HOLLOW))
-    looks = (
-        (certain, {"colour": COLOURS["central"], "alpha": 0.55, "name": "centre"}),
-        (~certain, {"colour": GREY, "hollow": True, "name": "may be noise alone"}),
-    )
     return [
         Points(
             at=centres[chosen],
+            colour=GREY if hollow else COLOURS["central"],
             area=areas[chosen],
+            hollow=hollow,
+            alpha=1.0 if hollow else 0.55,
+            name="may be noise alone" if hollow else "centre",
             says="centre",
             notes=tuple(notes[number] for number in np.flatnonzero(chosen)),
-            **look,
         )
-        for chosen, look in looks
+        for chosen, hollow in ((certain, False), (~certain, True))
         if chosen.any()
     ]
 

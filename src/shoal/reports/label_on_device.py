@@ -153,7 +153,7 @@ def _values(release: Any, metric: str | None) -> Values:
 def _columns(values: Values) -> int:
     """Tell how many columns a record of this release has."""
     if "centres" in values:
-        return _centers(values["centres"]).shape[1]
+        return int(_centers(values["centres"]).shape[1])
     return len(values["shape"])
 
 

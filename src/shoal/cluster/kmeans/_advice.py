@@ -121,8 +121,8 @@ def noise_advice(release: Release, *, learned: bool) -> str:
         return f"{said}: narrow the bounds if records fill little of them, or ask for {known}"
     learn = "" if learned else ", have them learned"
     return (
-        f"{said}: most of the box looks empty, for the other centers span at most {narrow}: narrow these "
-        f"bounds{learn}, or ask for {known} clusters"
+        f"{said}: most of the box looks empty, for the other centers span at most {narrow}: narrow "
+        f"these bounds{learn}, or ask for {known} clusters"
     )
 
 

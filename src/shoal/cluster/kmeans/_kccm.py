@@ -62,11 +62,11 @@ def kccm(problem: Problem, *, noise: KccmNoise, overcluster: int, rounds: int) -
     sizes = last.pairs.counts.astype(np.float64)
     merged = merge_nearest(last.centres.astype(np.float64), sizes, k)
     centres = np.rint(merged.centres)
-    corners = farthest_corners(centres, half)
+    pooled = [_pooled(last.pairs, members) for members in merged.members]
     radii = np.array(
         [
-            confidence_radii(_pooled(last.pairs, members), centre[None], corner)[0]
-            for members, centre, corner in zip(merged.members, centres, corners[:, None], strict=True)
+            confidence_radii(pairs, place, farthest_corners(place, half))[0]
+            for pairs, place in zip(pooled, centres[:, None], strict=True)
         ]
     )
     # Which centres were merged depends on their noise, so each counts as one of all of them.
