@@ -16,7 +16,7 @@ from shoal.exceptions import DataError, DataTypeError
 from shoal.tables import ArrayTable, ArrowTable, SparkTable, open_table
 from shoal.tables.blocks import FINITE
 
-__all__ = ["validate_records", "validate_table"]
+__all__ = ["column_names", "fitted_names", "validate_records", "validate_table"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -102,9 +102,13 @@ def validate_table(
         If they are not, or columns are not those of ``fit``.
     """
     fitted = None if reset else getattr(estimator, "feature_names_in_", None)
-    table = open_table(X, columns=None if fitted is None else [str(name) for name in fitted])
+    table: ArrayTable | ArrowTable | SparkTable | None = open_table(
+        X, columns=None if fitted is None else [str(name) for name in fitted]
+    )
     if table is None:
-        return ArrayTable(validate_records(X, estimator=estimator, reset=reset))
+        if not (isinstance(X, ArrayTable) and X.names):
+            return ArrayTable(validate_records(X, estimator=estimator, reset=reset))
+        table = ArrayTable(validate_records(X.X), X.names)
     if reset:
         estimator.n_features_in_ = table.columns
         estimator.feature_names_in_ = np.array(table.names, dtype=object)
@@ -112,8 +116,50 @@ def validate_table(
         fitted is not None and tuple(fitted) != table.names
     ):
         known = estimator.n_features_in_ if fitted is None else list(fitted)
-        raise DataError(f"X must have the columns of fit, {known}, got {list(table.names)}")
+        raise DataError(f"X must have the columns of fit, {known}, got {list(table.names or ())}")
     return table
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Tell the names of the columns of a table in memory.
+
+    Parameters
+    ----------
+    X : object
+        Records.
+
+    Returns
+    -------
+    names : list of str or None
+        None for arrays, and for tables whose names are not text, as scikit-learn has it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> column_names(pd.DataFrame({"age": [41.0], "income": [1.0]}))
+    ['age', 'income']
+    """
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    names = list(getattr(X, "column_names", X.columns))
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def fitted_names(estimator: Any) -> list[str] | None:
+    """Tell the names of the columns that an estimator was fitted to.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+
+    Returns
+    -------
+    names : list of str or None
+        None where the table had none.
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
 
 
 def _refuse_text(X: Any) -> None:

@@ -149,6 +149,11 @@ def test_tables_give_the_bits_of_arrays(estimator, make):
     assert estimator.feature_names_in_.tolist() == ["height", "weight"]
 
 
+def test_labels_follow_from_the_release(estimator):
+    if isinstance(estimator, DPKMeans | DPWaveCluster):
+        checks.labels_follow_from_the_release(estimator)
+
+
 @pytest.mark.parametrize("container", ["pandas", "polars"])
 def test_set_output(estimator, container):
     if not hasattr(estimator, "transform"):
