@@ -19,7 +19,7 @@ from shoal._bounds import public_box
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
 from shoal.noise import Lattice, RandomSource
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger, MetricEvent
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, MetricEvent, parse_unit
 
 __all__ = ["MetricMechanism"]
 
@@ -27,7 +27,6 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 DEFAULT_EPSILON = 1.0
-UNIT = ""  # that of the columns, whatever it is
 FINENESS = 2.0**-12  # lattice step over 1 / epsilon and over the box: 1/4096 is far below either
 # Steps finer than either of these serve nothing and are not taken:
 FARTHEST = 2.0**-50  # over the largest bound: doubles hold hardly finer records
@@ -46,6 +45,7 @@ class MetricMechanism(Mechanism):
         *,
         level: float | None = None,
         radius: float | None = None,
+        unit: str = "",
         bounds: Any = None,
         ledger: Ledger | None = None,
         random_state: Any = None,
@@ -53,6 +53,7 @@ class MetricMechanism(Mechanism):
         self.epsilon = epsilon
         self.level = level
         self.radius = radius
+        self.unit = unit
         self.bounds = bounds
         self.ledger = ledger
         self.random_state = random_state
@@ -64,7 +65,7 @@ class MetricMechanism(Mechanism):
             "metric",
             epsilon=self._promised(),
             adjacency=Adjacency.SUBSTITUTE,
-            unit=UNIT,
+            unit=self.unit,
             seeded=self._seeded,
         )
 
@@ -161,6 +162,10 @@ class MetricMechanism(Mechanism):
         """Epsilon that the noise is drawn at."""
         return self._promised()
 
+    def _check(self, columns: int) -> None:
+        parse_unit(self.unit)
+        super()._check(columns)
+
     def _check_epsilon(self) -> None:
         super()._check_epsilon()
         given = {"level": self.level, "radius": self.radius}
@@ -181,7 +186,7 @@ class MetricMechanism(Mechanism):
             _numbers.positive("level / radius", self._promised())
 
     def _event(self) -> Event:
-        return MetricEvent(epsilon=self._promised(), unit=UNIT, purpose="one report of each record")
+        return MetricEvent(epsilon=self._promised(), unit=self.unit, purpose="one report of each record")
 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         columns = records.shape[1]

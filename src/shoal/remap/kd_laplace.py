@@ -46,6 +46,9 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     epsilon : float, default=1.0
         Metric epsilon, per unit of Euclidean distance between records.
+    unit : str, default=""
+        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
+        this unit. A ledger adds up what is spent per unit and takes no reports without one.
     bounds : tuple (low, high)
         Public box, two numbers or one value per column in each; records outside are clipped.
     remap : {"bayes", "grid", None}, default="bayes"
@@ -99,6 +102,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self,
         epsilon: float = 1.0,
         *,
+        unit: str = "",
         bounds: Any = None,
         remap: str | None = "bayes",
         grid_cells: Any = None,
@@ -106,6 +110,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon
+        self.unit = unit
         self.bounds = bounds
         self.remap = remap
         self.grid_cells = grid_cells
@@ -242,7 +247,11 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _mechanism(self, random_state: Any) -> Laplace:
         # One law for every number of columns: the planar and spherical mechanisms draw the same.
         return Laplace(
-            self.epsilon, bounds=self.bounds, ledger=self.ledger, random_state=random_state
+            self.epsilon,
+            unit=self.unit,
+            bounds=self.bounds,
+            ledger=self.ledger,
+            random_state=random_state,
         )
 
     def _remap(self, mechanism: Laplace) -> BayesRemap | GridRemap | None:
