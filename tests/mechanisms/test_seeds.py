@@ -1,4 +1,4 @@
-"""What was drawn decides what the guarantee says: a seed ends with the random_state that named it."""
+"""What was drawn decides what the guarantee says; a seed ends with its random_state."""
 
 import copy
 import pickle

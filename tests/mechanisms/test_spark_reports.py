@@ -23,7 +23,9 @@ def frame():
 
 
 def ledger():
-    return Ledger(epsilon=9.0, metric_epsilon=9.0, metric_unit="m")  # in memory: it refuses to travel
+    return Ledger(
+        epsilon=9.0, metric_epsilon=9.0, metric_unit="m"
+    )  # in memory: it refuses to travel
 
 
 def values(frame):
@@ -67,6 +69,19 @@ def test_what_is_refused_costs_nothing(frame):
     with pytest.raises(ParameterError, match=r"call set_output\(transform='default'\)"):
         Laplace(bounds=BOX).set_output(transform="pandas").fit(frame).transform(frame)
     assert not paying.entries
-    poor = Laplace(unit="m", bounds=BOX, ledger=Ledger(epsilon=0.5, metric_epsilon=0.5, metric_unit="m"))
+    poor = Laplace(
+        unit="m", bounds=BOX, ledger=Ledger(epsilon=0.5, metric_epsilon=0.5, metric_unit="m")
+    )
     with pytest.raises(BudgetExceededError):
         poor.transform(frame)
+
+
+def test_a_seed_of_fit_does_not_draw_once_it_is_taken_back(frame):
+    found = []
+    for _ in range(2):
+        mechanism = Laplace(bounds=BOX, random_state=0).fit(frame).set_params(random_state=None)
+        found.append(values(mechanism.transform(frame)))
+    assert mechanism.guarantee_.holds
+    assert (found[0] != found[1]).any()
+    mechanism.set_params(random_state=0).transform(frame)
+    assert not mechanism.set_params(random_state=None).guarantee_.holds

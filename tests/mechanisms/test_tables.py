@@ -159,7 +159,9 @@ def test_a_ledger_that_cannot_pay_refuses_before_any_work(data, tmp_path, monkey
 
     monkeypatch.setattr(Laplace, "_perturb", work)
     before = tree(tmp_path)
-    mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="m"))
+    mechanism = Laplace(
+        2.0, unit="m", bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="m")
+    )
     with pytest.raises(BudgetExceededError):
         mechanism.transform(data, out=tmp_path / "out")
     assert tree(tmp_path) == before

@@ -50,7 +50,7 @@ def test_a_ledger_takes_no_unit_that_it_cannot_compare(kind, d, unit):
 @pytest.mark.parametrize("unit", [None, 3, "80", " km", "0 m", "km\n"])
 def test_units_that_are_none(kind, d, unit):
     ledger = Ledger(epsilon=1.0, metric_epsilon=5.0, metric_unit="m")
-    with pytest.raises(ParameterError, match="^unit must") as refused:
+    with pytest.raises(ParameterError, match=r"^unit must") as refused:
         kind(1.0, unit=unit, bounds=BOX, ledger=ledger).fit(np.zeros((2, d)))
     assert "\n" not in str(refused.value)
     assert len(ledger) == 0

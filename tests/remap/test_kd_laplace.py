@@ -53,7 +53,9 @@ def test_each_perturbation_is_charged_before_it_is_drawn():
 
 
 def test_a_refused_spend_draws_nothing():
-    kd = KdLaplace(2.0, unit="m", bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="m"))
+    kd = KdLaplace(
+        2.0, unit="m", bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="m")
+    )
     with recording() as tape, pytest.raises(BudgetExceededError):
         kd.fit_transform(RECORDS)
     assert tape.entries == []

@@ -186,7 +186,9 @@ class MetricMechanism(Mechanism):
             _numbers.positive("level / radius", self._promised())
 
     def _event(self) -> Event:
-        return MetricEvent(epsilon=self._promised(), unit=self.unit, purpose="one report of each record")
+        return MetricEvent(
+            epsilon=self._promised(), unit=self.unit, purpose="one report of each record"
+        )
 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         columns = records.shape[1]

@@ -117,6 +117,8 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
+    _fitted_state: Any  # the random_state that mechanism_ draws by
+
     @property
     def guarantee_(self) -> Guarantee:
         """That of the Laplace mechanism, once fitted as it was fitted: remaps see reports only."""
