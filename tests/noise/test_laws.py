@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from noise.laws import gaussian_pmf, laplace_pmf
+from shoal.exceptions import ParameterError
 from shoal.noise import (
     BoxLaw,
     ChoiceLaw,
     GaussianLaw,
     LaplaceLaw,
+    SecureSource,
     SeededSource,
     SparseCounts,
     SparseLaplaceLaw,
@@ -180,3 +182,15 @@ def test_a_witness_that_fails_leaves_the_door():
     with pytest.raises(RuntimeError, match="stop"), witnessed(Failing()):
         release()
     release()
+
+
+def test_nobody_looks_on_while_noise_is_to_hide_something():
+    class Blunt:
+        def release(self, exact, *what):
+            return exact
+
+    with (
+        witnessed(Blunt()),
+        pytest.raises(ParameterError, match="random_state must be a seed"),
+    ):
+        hide(np.array([1]), LaplaceLaw(1.0), cost=1.0, source=SecureSource())
