@@ -11,6 +11,10 @@ __all__ = ["Box", "bounded_columns", "public_box"]
 
 Floats = npt.NDArray[np.float64]
 
+# Width of a column below which the finest lattice on it, 2^46 steps, has steps that are no normal
+# doubles; 10^-289.
+NARROWEST = 2.0**-960
+
 
 class Box(NamedTuple):
     """Two opposite corners of the public domain."""
@@ -39,7 +43,8 @@ def public_box(bounds: Any, columns: int) -> Box:
     MissingBoundsError
         If there are none.
     ParameterError
-        If they are not finite, not in order, or of another length.
+        If they are not finite, not in order, too close to each other for any lattice, or of
+        another length.
     """
     if bounds is None:
         raise MissingBoundsError(
@@ -51,7 +56,7 @@ def public_box(bounds: Any, columns: int) -> Box:
     except (TypeError, ValueError):
         raise ParameterError(
             "bounds must be a pair (low, high) of numbers or of one value per column, "
-            f"got {bounds!r}"
+            f"got {_one_line(bounds)}"
         ) from None
     for name, corner in (("low", low), ("high", high)):
         if corner.shape not in ((), (columns,)):
@@ -60,11 +65,23 @@ def public_box(bounds: Any, columns: int) -> Box:
                 f"got shape {corner.shape}"
             )
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ParameterError(f"bounds must be finite, got {bounds!r}")
+        raise ParameterError(f"bounds must be finite, got {_one_line(bounds)}")
     if not (low < high).all():
-        raise ParameterError(f"bounds must have low < high in every column, got {bounds!r}")
+        raise ParameterError(
+            f"bounds must have low < high in every column, got {_one_line(bounds)}"
+        )
+    if not (high / 2 - low / 2 >= NARROWEST / 2).all():
+        raise ParameterError(
+            "bounds must be at least 2^-960 (1e-289) apart in every column, got "
+            f"{_one_line(bounds)}: rescale the narrowest column"
+        )
     shape = (columns,)
     return Box(np.broadcast_to(low, shape).copy(), np.broadcast_to(high, shape).copy())
+
+
+def _one_line(bounds: Any) -> str:
+    """Write bounds, which may be arrays, without line breaks."""
+    return " ".join(repr(bounds).split())
 
 
 def bounded_columns(bounds: Any, *, default: int) -> int:
@@ -92,4 +109,4 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
             return max((len(corner) for corner in bounds if np.ndim(corner)), default=default)
         except TypeError:
             pass
-    raise ParameterError(f"bounds must be a pair (low, high), got {bounds!r}")
+    raise ParameterError(f"bounds must be a pair (low, high), got {_one_line(bounds)}")

@@ -122,7 +122,7 @@ def test_one_record_moves_statistics_as_declared(estimator):
 
 def test_refused_spend_draws_nothing(estimator):
     delta = getattr(estimator, "delta", 0.0)
-    tight = Ledger(epsilon=1.0, delta=delta, metric_epsilon=1.0)
+    tight = Ledger(epsilon=1.0, delta=delta, metric_epsilon=1.0, metric_unit="m")
     refused = clone(estimator).set_params(ledger=tight)
     with checks.recording() as tape, pytest.raises(BudgetExceededError):
         output(refused)

@@ -63,7 +63,7 @@ def tree(folder):
 
 
 def ledger(**words):
-    return Ledger(epsilon=9.0, metric_epsilon=9.0, **words)
+    return Ledger(epsilon=9.0, metric_epsilon=9.0, metric_unit="m", **words)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -133,7 +133,7 @@ def test_unseeded_runs_differ(data, tmp_path):
 
 def test_the_ledger_is_charged_once_between_drawing_and_publishing(data, tmp_path, monkeypatch):
     paying, seen = ledger(), []
-    mechanism = Laplace(2.0, bounds=BOX, ledger=paying)
+    mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying)
     perturb, publish, spend = Laplace._perturb, _staged_files.StagedFiles.publish, Ledger.spend
 
     def note(name, real):
@@ -150,7 +150,7 @@ def test_the_ledger_is_charged_once_between_drawing_and_publishing(data, tmp_pat
     mechanism.fit(data).transform(data, out=tmp_path / "out")
     assert seen == ["draw", "spend", "publish"]
     assert [entry.purpose for entry in paying.entries] == ["Laplace reports"]
-    assert paying.spent_metric[""].epsilon == 2.0
+    assert paying.spent[0].epsilon == 2.0
 
 
 def test_a_ledger_that_cannot_pay_refuses_before_any_work(data, tmp_path, monkeypatch):
@@ -159,7 +159,9 @@ def test_a_ledger_that_cannot_pay_refuses_before_any_work(data, tmp_path, monkey
 
     monkeypatch.setattr(Laplace, "_perturb", work)
     before = tree(tmp_path)
-    mechanism = Laplace(2.0, bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0))
+    mechanism = Laplace(
+        2.0, unit="m", bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="m")
+    )
     with pytest.raises(BudgetExceededError):
         mechanism.transform(data, out=tmp_path / "out")
     assert tree(tmp_path) == before
@@ -178,11 +180,11 @@ def during(monkeypatch, act):
 
 
 def test_a_ledger_that_others_emptied_meanwhile(data, tmp_path, monkeypatch):
-    paying = Ledger(epsilon=1.0, metric_epsilon=3.0)
-    during(monkeypatch, lambda: paying.spend(MetricEvent(epsilon=2.0, unit=""), notion="metric"))
+    paying = Ledger(epsilon=1.0, metric_epsilon=3.0, metric_unit="m")
+    during(monkeypatch, lambda: paying.spend(MetricEvent(epsilon=2.0, unit="m"), notion="metric"))
     before = tree(tmp_path)
     with pytest.raises(BudgetExceededError):
-        Laplace(2.0, bounds=BOX, ledger=paying).transform(data, out=tmp_path / "out")
+        Laplace(2.0, unit="m", bounds=BOX, ledger=paying).transform(data, out=tmp_path / "out")
     assert tree(tmp_path) == before
     assert len(paying) == 1
 
@@ -191,7 +193,7 @@ def test_a_failure_while_drawing_costs_nothing(data, tmp_path, monkeypatch):
     paying = ledger()
     pq.write_table(pa.table({"east": [np.nan], "north": [123456.789]}), data / "9.parquet")
     before = tree(tmp_path)
-    mechanism = Laplace(bounds=BOX, ledger=paying).fit(data)  # which reads no record
+    mechanism = Laplace(unit="m", bounds=BOX, ledger=paying).fit(data)  # which reads no record
     with pytest.raises(DataError, match="X must hold finite numbers"):
         mechanism.transform(data, out=tmp_path / "out")
 
@@ -215,7 +217,7 @@ def test_a_name_that_is_taken_after_the_spend(data, tmp_path, monkeypatch):
     for book, words in {paying: "the budget was spent all the same", None: "no ledger was"}.items():
         during(monkeypatch, take)
         with pytest.raises(ReleaseError, match=f"{words}.*, and no report was released"):
-            Laplace(bounds=BOX, ledger=book).transform(data, out=out)
+            Laplace(unit="m", bounds=BOX, ledger=book).transform(data, out=out)
         assert tree(out) == ["note"]
         assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out"]
         (out / "note").unlink()
@@ -229,7 +231,7 @@ def test_a_ledger_file_that_cannot_be_written(data, tmp_path):
     path.unlink()
     before = tree(tmp_path)
     with pytest.raises(LedgerFileError):
-        Laplace(bounds=BOX, ledger=paying).transform(data, out=tmp_path / "out")
+        Laplace(unit="m", bounds=BOX, ledger=paying).transform(data, out=tmp_path / "out")
     assert tree(tmp_path) == before
 
 
@@ -245,7 +247,7 @@ class Elsewhere(ArrowTable):
 def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
     paying = ledger()  # in memory: it refuses to travel
     table = Elsewhere(data)
-    mechanism = Laplace(2.0, bounds=BOX, ledger=paying, random_state=seed).fit(table)
+    mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying, random_state=seed).fit(table)
     mechanism.transform(table, out=tmp_path / "out")
     assert len(paying) == 1
     travelled = pickle.loads(table.pickled)
@@ -255,7 +257,7 @@ def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
 
 
 def test_where_reports_go(data, tmp_path):
-    mechanism, before = Laplace(bounds=BOX, ledger=ledger()).fit(data), tree(tmp_path)
+    mechanism, before = Laplace(unit="m", bounds=BOX, ledger=ledger()).fit(data), tree(tmp_path)
     for X, out, words in [
         (np.zeros((3, 2)), tmp_path / "out", "out must be None where reports are returned"),
         (data, None, r"out must name a new folder .* fit\(X\)\.transform\(X, out=\.\.\.\)"),
@@ -310,7 +312,7 @@ def test_without_fit_nothing_is_noted(data, tmp_path):
 
 
 def test_data_frames_cannot_hold_reports_of_files(data, tmp_path):
-    mechanism = Laplace(bounds=BOX, ledger=ledger()).fit(data)
+    mechanism = Laplace(unit="m", bounds=BOX, ledger=ledger()).fit(data)
     words = r"call set_output\(transform='default'\)"
     with config_context(transform_output="polars"), pytest.raises(ParameterError, match=words):
         mechanism.transform(data, out=tmp_path / "out")
@@ -326,7 +328,7 @@ def test_out_is_no_metadata():
 
 @pytest.mark.parametrize("call", ["fit", "fit_transform", "transform"])
 def test_a_remap_of_all_reports_needs_them_in_memory(data, call):
-    kd = KdLaplace(bounds=BOX, ledger=ledger())
+    kd = KdLaplace(unit="m", bounds=BOX, ledger=ledger())
     if call == "transform":
         kd.fit(np.zeros((5, 2)))
     before = len(kd.ledger)

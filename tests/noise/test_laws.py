@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from noise.laws import gaussian_pmf, laplace_pmf
+from shoal.exceptions import ParameterError
 from shoal.noise import (
     BoxLaw,
     ChoiceLaw,
     GaussianLaw,
     LaplaceLaw,
+    SecureSource,
     SeededSource,
     SparseCounts,
     SparseLaplaceLaw,
@@ -215,3 +217,15 @@ def test_tail_of_box(scales):
         assert abs((noisy >= value).mean() - tail) <= 5 * np.sqrt(tail * (1 - tail) / n) + 1e-9
     far = law.upper_tail(np.array([10**6, -(10**6)]))
     assert far == pytest.approx([0.0, 1.0])
+
+
+def test_nobody_looks_on_while_noise_is_to_hide_something():
+    class Blunt:
+        def release(self, exact, *what):
+            return exact
+
+    with (
+        witnessed(Blunt()),
+        pytest.raises(ParameterError, match="random_state must be a seed"),
+    ):
+        hide(np.array([1]), LaplaceLaw(1.0), cost=1.0, source=SecureSource())

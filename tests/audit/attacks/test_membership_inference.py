@@ -101,10 +101,12 @@ def test_one_cluster_tells_nothing():
 def test_nothing_is_spent():
     X, y = coin_classes(80)
     targets = [
-        lambda ledger: Laplace(0.5, bounds=BOX, ledger=ledger, random_state=3),
-        lambda ledger: KdLaplace(0.5, bounds=BOX, ledger=ledger),
+        lambda ledger: Laplace(0.5, unit="m", bounds=BOX, ledger=ledger, random_state=3),
+        lambda ledger: KdLaplace(0.5, unit="m", bounds=BOX, ledger=ledger),
         lambda ledger: DPKMeans(2, epsilon=0.5, bounds=BOX, ledger=ledger),
-        lambda ledger: make_pipeline(Laplace(0.5, bounds=BOX, ledger=ledger), KMeans(2, n_init=1)),
+        lambda ledger: make_pipeline(
+            Laplace(0.5, unit="m", bounds=BOX, ledger=ledger), KMeans(2, n_init=1)
+        ),
     ]
     for make in targets:
         ledger = Ledger(epsilon=1.0)
