@@ -13,7 +13,7 @@ from shoal.tables._far_table import FarTable
 from shoal.tables._spark_errors import CHANGED, run
 from shoal.tables._spark_partials import PARTIALS, CombineTask, FoldTask, Partial, combine
 from shoal.tables._spark_rows import LabelTask
-from shoal.tables._spark_staged import SparkStaged, keep_reports
+from shoal.tables._spark_staged import SparkStaged, stage_reports
 from shoal.tables.staged import Start
 from shoal.tables.table import CountRows, Job, Label
 
@@ -152,8 +152,7 @@ class SparkTable(FarTable):
             If the frame cannot be read, holds a value that is not finite, or gives other records
             than those that were checked; nothing is staged then.
         """
-        kept = keep_reports(self._selected(), start, rows=self._rows)
-        return SparkStaged(kept, self._names)
+        return stage_reports(self._selected(), start, self._names, rows=self._rows)
 
     def _selected(self) -> Any:
         """Give the columns that are needed, under names that Spark reads as they are."""
