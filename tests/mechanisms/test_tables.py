@@ -19,10 +19,9 @@ from shoal.exceptions import (
     ParameterError,
     ReleaseError,
 )
-from shoal.mechanisms import Laplace, Piecewise, _release_reports
+from shoal.mechanisms import KdLaplace, Laplace, Piecewise, _release_reports
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, MetricEvent
-from shoal.remap import KdLaplace
 from shoal.tables import ArrowTable, _staged_files
 
 BOX = (-1.0, 1.0)

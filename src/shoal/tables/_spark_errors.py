@@ -16,8 +16,8 @@ CHANGED = (
     "it to files first"
 )
 TWICE = (
-    "reports must be those that were drawn first, got others, drawn by a part of Spark that was run "
-    "again, which are not handed out: call sparkContext.setCheckpointDir(folder) and perturb anew"
+    "reports must be those that were drawn first, got ones that were drawn again, which may not be "
+    "handed out: call sparkContext.setCheckpointDir(folder) and perturb the records anew"
 )
 RUNS = 3  # of a pass whose worker was lost; a cluster tries each of its tasks four times by itself
 

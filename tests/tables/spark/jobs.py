@@ -149,7 +149,7 @@ def note_executor(file):
     part = file.with_suffix(f".{os.getpid()}")
     part.write_text(f"{executor} {words[words.index('--executor-id') + 1]}")
     try:
-        os.link(part, file)  # noqa: PTH200
+        os.link(part, file)
     except FileExistsError:
         return False
     finally:
@@ -164,9 +164,9 @@ def sign(block):
 
 def kill_worker(folder, times):
     """Kill this process, unless so many have been."""
-    for time in range(times):
+    for number in range(times):
         try:
-            (Path(folder) / f"killed-{time}").touch(exist_ok=False)
+            (Path(folder) / f"killed-{number}").touch(exist_ok=False)
         except FileExistsError:
             continue
         os.kill(os.getpid(), signal.SIGKILL)

@@ -12,8 +12,6 @@ import threading
 import time
 from pathlib import Path
 
-import pyspark
-
 from shoal.tables import SparkTable
 from tables.spark.jobs import DrawnTwice
 from tables.spark.session import start_session
@@ -32,6 +30,8 @@ def wait(ready):
 
 def spark_home(folder):
     """Lend Spark's own folder to the cluster, whose workers would leave their logs in it."""
+    import pyspark
+
     folder.mkdir()
     for path in Path(pyspark.__file__).parent.iterdir():
         if path.name != "work":
