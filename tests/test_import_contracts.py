@@ -17,17 +17,13 @@ READERS = ("shoal.tables", "shoal._table_input", "shoal.mechanisms", "shoal.engi
 
 PLANTED = {
     "mechanisms reach statistics": ("mechanisms/laplace.py", "import shoal.engines"),
-    "mechanisms read reports": ("mechanisms/laplace.py", "import shoal.reports"),
     "remaps read tables": ("remap/clip.py", "import shoal.tables"),
-    "remaps open files": ("remap/_base.py", "import shoal._table_input"),
     "remaps know mechanisms, which read tables": ("remap/bayes.py", "import shoal.mechanisms"),
-    "reports read tables": ("reports/cluster_reports.py", "from shoal.tables import ArrowTable"),
     "reports read tables late": (
         "reports/label_on_device.py",
         "def late():\n    from shoal.tables import open_table\n    return open_table",
     ),
     "reports read tables through a leaf": ("_records.py", "import shoal.tables"),
-    "reports know mechanisms": ("reports/_noise_law.py", "import shoal.mechanisms.laplace"),
     "remaps reach raw records": ("remap/clip.py", "import shoal.cluster"),
     "reports read data sets": ("reports/label_on_device.py", "import shoal.datasets"),
     "tables know noise": ("tables/blocks.py", "import shoal.noise"),

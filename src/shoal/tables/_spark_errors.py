@@ -12,8 +12,8 @@ __all__ = ["CHANGED", "TWICE", "run"]
 Result = TypeVar("Result")
 
 CHANGED = (
-    "X must stay as it is while it is read, got other records from the frame: cache it, or write "
-    "it to files first"
+    "X must stay as it is while it is read, got other records from the frame: write it to files "
+    "first"
 )
 TWICE = (
     "reports must be those that were drawn first, got ones that were drawn again, which may not be "

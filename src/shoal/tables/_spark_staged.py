@@ -148,7 +148,7 @@ def _only(kept: Any, columns: Sequence[str], attempts: Sequence[int]) -> Any:
 
 def _refuse_random(selected: Any) -> None:
     """Refuse a frame that would give other records to a task that is run again."""
-    if not selected._jdf.queryExecution().optimizedPlan().deterministic():
+    if not run(lambda: selected._jdf.queryExecution().optimizedPlan().deterministic()):
         raise DataError(
             "X must give the same records each time it is computed, got a frame that draws random "
             "numbers: write it to files first"
@@ -177,7 +177,8 @@ def _drop(kept: Any) -> None:
     """Free what a checkpoint keeps: blocks of executors, or files."""
     plan = kept._jdf.queryExecution().analyzed()  # no public way leads to what it keeps
     rdd = plan.rdd()
-    rdd.unpersist(True)
+    # Without waiting: an executor that is still drawing, or does not answer, must not hold this up.
+    rdd.unpersist(False)
     file = rdd.getCheckpointFile()
     if file.isDefined():
         context = kept.sparkSession.sparkContext

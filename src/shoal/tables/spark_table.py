@@ -34,8 +34,9 @@ class SparkTable(FarTable):
     the records, so a task that Spark runs twice changes nothing; where the process of a task dies
     and Spark gives up (in ``local[2]`` it tries once), the whole pass is run again.
 
-    shoal must be installed for the Python workers. The frame must give the same records each time
-    it is computed: cache it, or write it to files, if it samples or draws.
+    shoal must be installed for the Python workers. The frame must give the same records, each in the
+    same partition, each time it is computed: write it to files if it samples or draws. A cache will
+    not do, since Spark computes again what a lost executor had cached.
 
     Parameters
     ----------
@@ -149,10 +150,12 @@ class SparkTable(FarTable):
         Raises
         ------
         DataError
-            If the frame cannot be read, holds a value that is not finite, or gives other records
-            than those that were checked; nothing is staged then.
+            If the frame cannot be read, draws random numbers, holds a value that is not finite, or
+            gives other records than those that were checked; nothing is staged then.
+        ReleaseError
+            If a part of Spark drew reports twice, and they got mixed; nothing is staged then.
         """
-        return stage_reports(self._selected(), start, self._names, rows=self._rows)
+        return stage_reports(run(self._selected), start, self._names, rows=self._rows)
 
     def _selected(self) -> Any:
         """Give the columns that are needed, under names that Spark reads as they are."""
