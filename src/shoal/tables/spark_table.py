@@ -34,9 +34,9 @@ class SparkTable(FarTable):
     the records, so a task that Spark runs twice changes nothing; where the process of a task dies
     and Spark gives up (in ``local[2]`` it tries once), the whole pass is run again.
 
-    shoal must be installed for the Python workers. The frame must give the same records, each in the
-    same partition, each time it is computed: write it to files if it samples or draws. A cache will
-    not do, since Spark computes again what a lost executor had cached.
+    shoal must be installed for the Python workers. The frame must give the same records, each in
+    the same partition, each time it is computed: write it to files if it samples or draws. A cache
+    will not do, since Spark computes again what a lost executor had cached.
 
     Parameters
     ----------

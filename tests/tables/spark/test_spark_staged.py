@@ -71,8 +71,8 @@ def test_reports_that_are_lost_are_not_drawn_again():
     staged.discard()
     assert kept_blocks() <= before
     with pytest.raises(Py4JJavaError, match=r"Checkpoint block .* not found"):
-        for _ in range(100):  # executors drop what they keep in their own time
-            reports.collect()
+        # Executors drop what they keep in their own time.
+        _ = [reports.collect() for _ in range(100)]
 
 
 def drawn_again(frame, *words):
