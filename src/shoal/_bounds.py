@@ -69,6 +69,32 @@ def public_box(bounds: Any, columns: int) -> Box:
     return Box(np.broadcast_to(low, shape).copy(), np.broadcast_to(high, shape).copy())
 
 
+def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Integers:
+    """Check a number of cells and spread it over the columns.
+
+    Parameters
+    ----------
+    cells : int or sequence of int
+        One number, or one per column.
+    columns : int
+        Number of columns.
+    name : str, default="cells"
+        What the caller calls it.
+
+    Returns
+    -------
+    cells : ndarray of int64, shape (columns,)
+        Number of cells of each column.
+    """
+    if not isinstance(cells, list | tuple | np.ndarray):
+        return np.full(columns, _numbers.count(name, cells), dtype=np.int64)
+    if np.shape(cells) != (columns,):
+        raise ParameterError(
+            f"{name} must be one whole number or {columns} of them (one per column), got {cells!r}"
+        )
+    return np.array([_numbers.count(name, number) for number in cells], dtype=np.int64)
+
+
 def bounded_columns(bounds: Any, *, default: int) -> int:
     """Tell how many columns public bounds are for.
 
@@ -95,29 +121,3 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
         except TypeError:
             pass
     raise ParameterError(f"bounds must be a pair (low, high), got {bounds!r}")
-
-
-def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Integers:
-    """Check a number of cells and spread it over the columns.
-
-    Parameters
-    ----------
-    cells : int or sequence of int
-        One number, or one per column.
-    columns : int
-        Number of columns.
-    name : str, default="cells"
-        What the caller calls it.
-
-    Returns
-    -------
-    cells : ndarray of int64, shape (columns,)
-        Number of cells of each column.
-    """
-    if not isinstance(cells, list | tuple | np.ndarray):
-        return np.full(columns, _numbers.count(name, cells), dtype=np.int64)
-    if np.shape(cells) != (columns,):
-        raise ParameterError(
-            f"{name} must be one whole number or {columns} of them (one per column), got {cells!r}"
-        )
-    return np.array([_numbers.count(name, number) for number in cells], dtype=np.int64)
