@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._spark_errors import CHANGED, TWICE, run
@@ -87,7 +90,6 @@ def stage_reports(
         If Spark is set up so that a record might get two reports, or reports might be lost.
     """
     reliable = _has_folder(selected)
-    _refuse_random(selected)
     columns = selected.columns
     types = require("pyspark.sql.types", extra="spark")
     schema = types.StructType(
@@ -109,8 +111,8 @@ def stage_reports(
     return SparkStaged(filed, filed, names)
 
 
-def _attempts(kept: Any, rows: int | None) -> list[int]:
-    """Look once at all that was drawn, and note the attempt of each partition."""
+def _attempts(kept: Any, rows: int | None) -> npt.NDArray[np.int64]:
+    """Look once at all that was drawn, and note the attempt of each partition; -1 for none."""
     functions = require("pyspark.sql.functions", extra="spark")
     drawn = kept.groupBy(PARTITION).agg(
         functions.count("*"),
@@ -128,13 +130,17 @@ def _attempts(kept: Any, rows: int | None) -> list[int]:
         raise ReleaseError(TWICE)
     if rows is not None and sum(count for _, count, _, _, _ in partitions) != rows:
         raise DataError(CHANGED)
-    return [attempt for _, _, _, attempt, _ in partitions]
+    attempts = np.full(1 + max(row[0] for row in partitions), -1, dtype=np.int64)
+    for partition, _, _, attempt, _ in partitions:
+        attempts[partition] = attempt
+    return attempts
 
 
-def _only(kept: Any, columns: Sequence[str], attempts: Sequence[int]) -> Any:
+def _only(kept: Any, columns: Sequence[str], attempts: npt.NDArray[np.int64]) -> Any:
     """Read the reports of these attempts; a report of any other is an error."""
     functions = require("pyspark.sql.functions", extra="spark")
-    noted = functions.col(ATTEMPT).isin(list(attempts))
+    wanted = functions.get(functions.lit(attempts), functions.col(PARTITION).cast("int"))
+    noted = wanted == functions.col(ATTEMPT)
     # Every column compares for itself: Spark reads no column that an action does not ask for.
     return kept.select(
         *(
@@ -144,15 +150,6 @@ def _only(kept: Any, columns: Sequence[str], attempts: Sequence[int]) -> Any:
             for name in columns
         )
     )
-
-
-def _refuse_random(selected: Any) -> None:
-    """Refuse a frame that would give other records to a task that is run again."""
-    if not run(lambda: selected._jdf.queryExecution().optimizedPlan().deterministic()):
-        raise DataError(
-            "X must give the same records each time it is computed, got a frame that draws random "
-            "numbers: write it to files first"
-        )
 
 
 def _has_folder(frame: Any) -> bool:

@@ -73,9 +73,10 @@ class SparkTable(FarTable):
         Raises
         ------
         DataError
-            If Spark cannot read the frame to its end, if a value is missing, infinite or NaN, or if
-            there is no record.
+            If Spark cannot read the frame to its end, if it draws random numbers, if a value is
+            missing, infinite or NaN, or if there is no record.
         """
+        self._stable()
         # Counts are small, so those of any number of partitions may come to the driver.
         partials = self._partials(CountRows(), levels=())
         found = combine(CountRows(), partials)
@@ -155,7 +156,7 @@ class SparkTable(FarTable):
         ReleaseError
             If a part of Spark drew reports twice, and they got mixed; nothing is staged then.
         """
-        return stage_reports(run(self._selected), start, self._names, rows=self._rows)
+        return stage_reports(self._stable(), start, self._names, rows=self._rows)
 
     def _selected(self) -> Any:
         """Give the columns that are needed, under names that Spark reads as they are."""
@@ -166,6 +167,16 @@ class SparkTable(FarTable):
                 for name, place in zip(self._names, self._places, strict=True)
             )
         )
+
+    def _stable(self) -> Any:
+        """Give the columns, unless a task that is run again would be given other records."""
+        selected = run(self._selected)
+        if not run(lambda: selected._jdf.queryExecution().optimizedPlan().deterministic()):
+            raise DataError(
+                "X must give the same records each time it is computed, got a frame that draws "
+                "random numbers: write it to files first"
+            )
+        return selected
 
     def _partials(self, job: Job, levels: Sequence[int]) -> list[Partial]:
         """Give the statistics of partitions, put together at each level into so many."""

@@ -107,8 +107,9 @@ def test_reports_that_are_drawn_again_are_not_filed(monkeypatch, checkpoint_fold
 
 def test_a_frame_that_draws_is_refused():
     frame = spark_session().range(200).selectExpr("rand() as x", "uuid() as name", "id as y")
-    with pytest.raises(DataError, match="got a frame that draws random numbers"):
-        SparkTable(frame, columns=["x"]).stage(Noise())
+    for act in (lambda table: table.stage(Noise()), lambda table: table.check()):
+        with pytest.raises(DataError, match="got a frame that draws random numbers"):
+            act(SparkTable(frame, columns=["x"]))
     assert SparkTable(frame, columns=["y"]).stage(Noise()).publish().count() == 200
 
 
