@@ -1,15 +1,17 @@
-"""Public bounds of the records: given by the caller, never computed from records."""
+"""Public bounds and grids of the records: given by the caller, never computed from records."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal import _numbers
 from shoal.exceptions import MissingBoundsError, ParameterError
 
-__all__ = ["Box", "bounded_columns", "public_box"]
+__all__ = ["Box", "bounded_columns", "cells_per_column", "public_box"]
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 # Width of a column below which the finest lattice on it, 2^46 steps, has steps that are no normal
 # doubles; 10^-289.
@@ -82,6 +84,32 @@ def public_box(bounds: Any, columns: int) -> Box:
 def _one_line(bounds: Any) -> str:
     """Write bounds, which may be arrays, without line breaks."""
     return " ".join(repr(bounds).split())
+
+
+def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Integers:
+    """Check a number of cells and spread it over the columns.
+
+    Parameters
+    ----------
+    cells : int or sequence of int
+        One number, or one per column.
+    columns : int
+        Number of columns.
+    name : str, default="cells"
+        What the caller calls it.
+
+    Returns
+    -------
+    cells : ndarray of int64, shape (columns,)
+        Number of cells of each column.
+    """
+    if not isinstance(cells, list | tuple | np.ndarray):
+        return np.full(columns, _numbers.count(name, cells), dtype=np.int64)
+    if np.shape(cells) != (columns,):
+        raise ParameterError(
+            f"{name} must be one whole number or {columns} of them (one per column), got {cells!r}"
+        )
+    return np.array([_numbers.count(name, number) for number in cells], dtype=np.int64)
 
 
 def bounded_columns(bounds: Any, *, default: int) -> int:

@@ -6,6 +6,8 @@ from typing import Any
 
 from shoal.exceptions import ParameterError
 
+FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
+
 
 def positive(name: str, value: Any) -> float:
     """Return ``value`` as a finite float above zero."""

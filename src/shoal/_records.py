@@ -1,4 +1,4 @@
-"""From whatever table the user has to a float64 array.
+"""From records or reports in memory to a float64 array; no file or Spark frame is opened here.
 
 Messages about records name no row and no value: scikit-learn's own do, so they are not passed on
 unless they speak of shapes and types only.
@@ -12,11 +12,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from shoal._numbers import FINITE
 from shoal.exceptions import DataError, DataTypeError
-from shoal.tables import ArrayTable, ArrowTable, SparkTable, open_table
-from shoal.tables.blocks import FINITE
 
-__all__ = ["column_names", "fitted_names", "validate_records", "validate_table"]
+__all__ = ["column_names", "fitted_names", "validate_records"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,50 +73,6 @@ def validate_records(X: Any, *, estimator: Any = None, reset: bool = True) -> Fl
         kind = DataTypeError if isinstance(error, TypeError) or message == TEXT else DataError
         raise kind(message) from None
     return records
-
-
-def validate_table(
-    X: Any, *, estimator: Any, reset: bool = True
-) -> ArrayTable | ArrowTable | SparkTable:
-    """Open records wherever they are, and check what can be known without reading them all.
-
-    Parameters
-    ----------
-    X : array-like, data frame, path, Arrow dataset, Spark DataFrame, or one of our tables
-        Records, one a row.
-    estimator : estimator
-        Whose ``n_features_in_`` and ``feature_names_in_`` are set or compared with.
-    reset : bool, default=True
-        True in ``fit``: set the attributes; False: compare, and choose the columns of ``fit`` among
-        those of a file or a Spark DataFrame.
-
-    Returns
-    -------
-    table : ArrayTable, ArrowTable or SparkTable
-        Columns are numbers. Records in memory are finite; others are looked at by ``table.check``.
-
-    Raises
-    ------
-    DataError
-        If they are not, or columns are not those of ``fit``.
-    """
-    fitted = None if reset else getattr(estimator, "feature_names_in_", None)
-    table: ArrayTable | ArrowTable | SparkTable | None = open_table(
-        X, columns=None if fitted is None else [str(name) for name in fitted]
-    )
-    if table is None:
-        if not (isinstance(X, ArrayTable) and X.names):
-            return ArrayTable(validate_records(X, estimator=estimator, reset=reset))
-        table = ArrayTable(validate_records(X.X), X.names)
-    if reset:
-        estimator.n_features_in_ = table.columns
-        estimator.feature_names_in_ = np.array(table.names, dtype=object)
-    elif table.columns != estimator.n_features_in_ or (
-        fitted is not None and tuple(fitted) != table.names
-    ):
-        known = estimator.n_features_in_ if fitted is None else list(fitted)
-        raise DataError(f"X must have the columns of fit, {known}, got {list(table.names or ())}")
-    return table
 
 
 def column_names(X: Any) -> list[str] | None:

@@ -14,6 +14,7 @@ from shoal.exceptions import MissingBoundsError, ParameterError
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
@@ -23,7 +24,6 @@ from shoal.mechanisms import (
 from shoal.mechanisms._columns import ColumnMechanism
 from shoal.papers.kd_laplace import NdLaplace
 from shoal.privacy import Guarantee, Ledger
-from shoal.remap import KdLaplace
 
 BOX = (-1.0, 1.0)
 METRIC = Guarantee("metric", epsilon=2.0)

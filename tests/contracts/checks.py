@@ -18,11 +18,10 @@ from shoal.audit import (
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.cluster.stand_in import PrivateCopy
 from shoal.cluster.wavecluster._band import band_of
-from shoal.mechanisms import Hybrid, Laplace
+from shoal.mechanisms import Hybrid, KdLaplace, Laplace
 from shoal.mechanisms._local import LocalMechanism
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.privacy import Guarantee, Ledger, Release, epsilon_to_zcdp
-from shoal.remap import KdLaplace
 from shoal.reports import label_on_device
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))

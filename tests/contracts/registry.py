@@ -13,13 +13,14 @@ from shoal.cluster.stand_in import PrivateCopy
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
     SphericalLaplace,
     SquareWave,
 )
-from shoal.remap import BayesRemap, Clip, GridRemap, KdLaplace
+from shoal.remap import BayesRemap, Clip, GridRemap
 from shoal.reports import NoiseAwareKMeans
 
 WIDE = (-20.0, 20.0)

@@ -1,5 +1,7 @@
 """Local mechanisms on files: the law of arrays, a stream for each partition, paid before seen."""
 
+import errno
+import os
 import pickle
 
 import numpy as np
@@ -18,11 +20,11 @@ from shoal.exceptions import (
     LedgerFileError,
     ParameterError,
     ReleaseError,
+    ShoalError,
 )
-from shoal.mechanisms import Laplace, Piecewise, _release_reports
+from shoal.mechanisms import KdLaplace, Laplace, Piecewise, _release_reports
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, MetricEvent
-from shoal.remap import KdLaplace
 from shoal.tables import ArrowTable, _staged_files
 
 BOX = (-1.0, 1.0)
@@ -223,6 +225,25 @@ def test_a_name_that_is_taken_after_the_spend(data, tmp_path, monkeypatch):
         (out / "note").unlink()
         out.rmdir()
     assert len(paying) == 1
+
+
+def test_reports_that_were_released_are_not_denied(data, tmp_path, monkeypatch):
+    """They have their name already when the system refuses to open them."""
+    paying = ledger()
+    mechanism = Laplace(bounds=BOX, ledger=paying).fit(data)
+    opened, out = ds.dataset, tmp_path / "out"
+
+    def refuse(source, *words, **more):
+        if source == out:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return opened(source, *words, **more)
+
+    monkeypatch.setattr(ds, "dataset", refuse)
+    with pytest.raises(ShoalError, match="Too many open files") as failure:
+        mechanism.transform(data, out=out)
+    assert "no report was released" not in str(failure.value)
+    assert len(paying) == 1
+    assert list(out.iterdir())
 
 
 def test_a_ledger_file_that_cannot_be_written(data, tmp_path):

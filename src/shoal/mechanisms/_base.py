@@ -10,7 +10,7 @@ came from a seed, its guarantee does not hold until the next ``fit``, also in co
 """
 
 import numbers
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -22,11 +22,12 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from shoal import _numbers
 from shoal._bounds import public_box
-from shoal._records import validate_table
+from shoal._report_channel import ReportChannel
+from shoal._table_input import validate_table
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._release_reports import check_out, release_reports
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger
+from shoal.privacy import Adjacency, Event, Ledger
 from shoal.tables import ArrayTable
 
 __all__ = ["Mechanism"]
@@ -57,7 +58,7 @@ class SourceInUse:
         return kept[1] if _same_state(kept[0], random_state) else self.keep(random_state)
 
 
-class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """A local randomiser: records in, reports out, one row each.
 
     Subclasses store ``epsilon``, ``bounds``, ``ledger`` and ``random_state``, and say how records
@@ -151,19 +152,6 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         report: Floats = self.transform(np.atleast_2d(x))[0]
         return report
-
-    @property
-    @abstractmethod
-    def guarantee_(self) -> Guarantee:
-        """What each report promises to the one it is about."""
-
-    @abstractmethod
-    def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-density of reports given a record."""
-
-    @abstractmethod
-    def variance(self, X: Any = None) -> float | Floats:
-        """Variance of one column of a report: the worst over the box, or that of each entry."""
 
     @abstractmethod
     def lattice(self, columns: int) -> Lattice:

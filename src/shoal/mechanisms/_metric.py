@@ -39,6 +39,8 @@ class MetricMechanism(Mechanism):
     Subclasses draw the noise; their docstrings describe the parameters.
     """
 
+    noise_kind = "radial"
+
     def __init__(
         self,
         epsilon: float = 1.0,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.exceptions import ParameterError, ReleaseError, ShoalError
+from shoal.exceptions import ParameterError, ReleaseError
 from shoal.noise import RandomSource, SecureSource, SeededSource
 from shoal.tables import ArrowTable, Block, SparkTable
 
@@ -118,6 +118,8 @@ def release_reports(
     ------
     ReleaseError
         If reports cannot be written, or cannot be handed out after the spend.
+    DataError
+        If records cannot be used, before the spend; or reports were written and cannot be opened.
     """
     mechanism._spend(source, only_check=True)
     words = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
@@ -135,7 +137,7 @@ def release_reports(
 def _handed_out(staged: Any, *, paid: bool) -> Any:
     try:
         return staged.publish()
-    except (OSError, ShoalError) as failure:
+    except ReleaseError as failure:
         spent = "the budget was spent all the same" if paid else "no ledger was charged"
         raise ReleaseError(f"{failure}; {spent}, and no report was released") from None
 

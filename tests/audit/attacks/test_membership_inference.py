@@ -12,9 +12,9 @@ from shoal.audit.attacks import attack_centres, membership_inference
 from shoal.audit.attacks._targets import split_records
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
-from shoal.remap import BayesRemap, KdLaplace
+from shoal.remap import BayesRemap
 
 BOX = (-1.0, 1.0)
 ATTACKS = [pytest.param("shadow", marks=needs_toolbox), "yeom", "label-only"]

@@ -13,7 +13,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._records import fitted_names, validate_table
+from shoal._records import fitted_names
+from shoal._table_input import validate_table
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster._pay import pay

@@ -10,13 +10,13 @@ from shoal.experiments.compare.equal_privacy import Notion, own_epsilon
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
     SphericalLaplace,
     SquareWave,
 )
-from shoal.remap import KdLaplace
 
 __all__ = ["CONTENDERS", "WAVE_CELLS", "WAVE_THRESHOLD", "Chosen", "Contender", "choose_contenders"]
 

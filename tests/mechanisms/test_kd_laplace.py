@@ -7,9 +7,9 @@ from sklearn.base import clone
 from contracts.checks import roomy_ledger
 from contracts.tape import recording
 from shoal.exceptions import BudgetExceededError, ParameterError
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
-from shoal.remap import BayesRemap, GridRemap, KdLaplace
+from shoal.remap import BayesRemap, GridRemap
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (400, 2))
 BOX = (-1.0, 1.0)

@@ -15,15 +15,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._bounds import public_box
-from shoal._records import validate_table
+from shoal._bounds import cells_per_column, public_box
+from shoal._table_input import validate_table
 from shoal.exceptions import ParameterError
-from shoal.mechanisms import Laplace
+from shoal.mechanisms.laplace import Laplace
 from shoal.noise import as_source, is_seeded
 from shoal.privacy import Guarantee, Ledger
-from shoal.remap._regular_grid import cells_per_column
-from shoal.remap.bayes import BayesRemap
-from shoal.remap.grid import GridRemap
+from shoal.remap import BayesRemap, GridRemap
 from shoal.tables import ArrayTable
 
 __all__ = ["KdLaplace"]
@@ -40,7 +38,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ``fit_transform`` perturbs each record once, fits the remap on these reports and returns them
     remapped: one spend. ``fit`` does the same and returns no reports; ``transform`` perturbs
     again, at its own cost, and uses the remap that is there. On a device, send reports of
-    ``Laplace`` and run :class:`BayesRemap` where they are collected: the law is the same.
+    ``Laplace`` and run ``BayesRemap`` where they are collected: the law is the same.
 
     Parameters
     ----------
@@ -53,7 +51,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Public box, two numbers or one value per column in each; records outside are clipped.
     remap : {"bayes", "grid", None}, default="bayes"
         ``"bayes"``: all reports go to where their records are expected, with the prior estimated
-        from the reports (:class:`BayesRemap`). ``"grid"``: reports outside the box go to the
+        from the reports (``BayesRemap``). ``"grid"``: reports outside the box go to the
         nearest point of a public grid in it. None: reports stay as they are.
     grid_cells : int or sequence of int, default=None
         Cells of a column of the public grid; None takes 64 for ``"grid"`` and a number that fits
@@ -78,7 +76,8 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    shoal.mechanisms.Laplace : The reports alone.
+    Laplace : The reports alone.
+    shoal.remap.BayesRemap : The remap alone.
 
     Notes
     -----
@@ -88,7 +87,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from shoal.remap import KdLaplace
+    >>> from shoal.mechanisms import KdLaplace
     >>> records = np.repeat([[-0.5, -0.5, 0.0], [0.5, 0.5, 0.0]], 500, axis=0)
     >>> kd = KdLaplace(epsilon=8.0, bounds=(-1.0, 1.0))
     >>> points = kd.fit_transform(records)
