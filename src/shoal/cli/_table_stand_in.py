@@ -1,5 +1,6 @@
 """A private copy that a comparison runs on: released once, and kept beside the report."""
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -128,7 +129,6 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
 def _kept(asked: Asked, folder: Path) -> "Guarantee":
     """Read the promise of the copy that is there; a run that goes on pays nothing again."""
     from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.datasets import read_table  # noqa: PLC0415
     from shoal.privacy import Release  # noqa: PLC0415
 
     release = Release.load(folder / RELEASE)
@@ -139,7 +139,7 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
         and release.guarantee.seeded == (asked.model.random_state is not None)
         and np.array_equal(release.values["low"], box.low)
         and np.array_equal(release.values["high"], box.high)
-        and read_table(folder / COPY).names == names
+        and _header(folder / COPY) == names
     )
     if not same:
         raise ParameterError(
@@ -147,3 +147,9 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
             "other columns, bounds, epsilon or seed: choose another folder"
         )
     return release.guarantee
+
+
+def _header(file: Path) -> tuple[str, ...]:
+    """Read the names of a copy, which :func:`opened_stand_in` wrote."""
+    with file.open(newline="", encoding="utf-8") as lines:
+        return tuple(next(csv.reader(lines), ()))

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["open_ledger", "private_target"]
 
 LEARNED = "private"
+# Parameters that have an option of their own, which checks more than --set does.
+OPTIONS = {
+    "ledger": "--ledger",
+    "random_state": "--seed",
+    "records_per_user": "--records-per-user",
+    "user_column": "--user-column",
+}
 
 
 def private_target(
@@ -56,7 +63,7 @@ def private_target(
     if name.lower() not in map(str.lower, known):
         raise ParameterError(f"--target must be one of {', '.join(known)}, got {name!r}")
     words = parse_words(settings)
-    for word, option in (("ledger", "--ledger"), ("random_state", "--seed")):
+    for word, option in OPTIONS.items():
         if word in words:
             raise ParameterError(f"--set must leave {word} to {option}, got {word} in it")
     box = bounds if bounds == LEARNED else parse_bounds(bounds, names)

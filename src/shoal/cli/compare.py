@@ -37,7 +37,21 @@ def compare(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
+            "them. No name is taken from the data."
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header",
+            help="The first line of a CSV file is a record: --columns names all columns in order, "
+            "- those to leave out.",
+        ),
+    ] = False,
     label: Annotated[
         str | None, typer.Option(help="Column of classes to compare clusters with.")
     ] = None,
@@ -76,11 +90,12 @@ def compare(
 
     The report is for the curator only, unless --stand-in pays for a private copy.
 
-    Example: shoal compare people.csv --epsilon 0.5,1,2 --bounds 0:120,0:250 --label group
+    Example: shoal compare people.csv --columns age,weight --bounds 0:120,0:250 --label group
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal import _numbers  # noqa: PLC0415
     from shoal._optional import require  # noqa: PLC0415
+    from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_stand_in import check_stand_in, opened_stand_in  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
@@ -95,7 +110,10 @@ def compare(
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
-    table = read_table(data, columns=parse_list(columns), label=label)
+    used, header = given_columns(
+        columns, bounds=bounds, no_header=no_header, apart={"--label": label}
+    )
+    table = read_table(data, columns=used, label=label, names=header)
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = parse_bounds(bounds, table.names)
     asked = check_stand_in(table, box, epsilon=stand_in, ledger=ledger, seed=seed)
@@ -108,6 +126,7 @@ def compare(
             frame = open_frame(
                 data if copy is None else copy.file,
                 columns=table.names,
+                header=header if copy is None else None,
                 label=label if copy is None else None,
                 bounds=box,
                 clusters=clusters,

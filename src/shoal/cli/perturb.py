@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from shoal.cli._arguments import parse_list
 from shoal.cli._complete import complete_local
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError, ReleaseError
@@ -53,7 +52,21 @@ def perturb(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
+            "them. No name is taken from the data."
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header",
+            help="The first line of a CSV file is a record: --columns names all columns in order, "
+            "- those to leave out.",
+        ),
+    ] = False,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", help="A parameter of the target, as name=value."),
@@ -71,16 +84,17 @@ def perturb(
     Folders and large files are never in memory as a whole, and their reports appear all at once,
     as Parquet files in the order of the records.
 
-    Example: shoal perturb places.csv -o reports.csv --target Laplace --epsilon 2 --bounds -1,1
+    Example: shoal perturb places.csv -o reports.csv --columns x,y --bounds -1,1 --epsilon 2
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.cli._table_source import opened_records  # noqa: PLC0415
+    from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
     from shoal.cli._table_target import private_target  # noqa: PLC0415
     from shoal.datasets import Table  # noqa: PLC0415
     from shoal.experiments.targets import LOCAL  # noqa: PLC0415
 
-    names, records = opened_records(data, columns=parse_list(columns))
+    chosen = given_columns(columns, bounds=bounds, no_header=no_header)
+    names, records = chosen.used, opened_records(data, chosen)
     mechanism = private_target(
         target,
         LOCAL,
