@@ -40,7 +40,7 @@ def place(tmp_path, monkeypatch):
         Path(kind).mkdir()
     Path("csvs/anna.csv").write_text(Path("plain.csv").read_text())
     pq.write_table(table, "parquets/anna.parquet")
-    Ledger("people.ledger", epsilon=9.0, metric_epsilon=9.0)
+    Ledger("people.ledger", epsilon=9.0, metric_epsilon=9.0, metric_unit="km")
     return tmp_path
 
 
@@ -162,7 +162,9 @@ def test_a_name_twice_is_in_nobodys_way(kind, shoal, monkeypatch):
     code, _, err = shoal("cluster", str(path), *BOX, *given)
     assert (code, err) == (0, "")
     monkeypatch.setattr(_table_source, "STREAMED_BYTES", 1000)
-    assert "two have one name" in refused(shoal, "cluster", str(path), *BOX, *given[:2], "--out", "other")
+    assert "two have one name" in refused(
+        shoal, "cluster", str(path), *BOX, *given[:2], "--out", "other"
+    )
 
 
 @pytest.mark.parametrize("size", ["small", "large"])

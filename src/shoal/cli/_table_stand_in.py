@@ -11,7 +11,7 @@ from shoal.exceptions import ParameterError, ReleaseError, ShoalError
 
 if TYPE_CHECKING:
     from shoal.datasets import Table
-    from shoal.privacy import Guarantee
+    from shoal.privacy import Guarantee, Ledger
 
 __all__ = ["StandIn", "check_stand_in", "opened_stand_in"]
 
@@ -32,11 +32,15 @@ class Asked:
 
     model: Any
     table: "Table"
-    ledger: Path | None
 
 
 def check_stand_in(
-    table: "Table", bounds: Any, *, epsilon: float | None, ledger: Path | None, seed: int | None
+    table: "Table",
+    bounds: Any,
+    *,
+    epsilon: float | None,
+    ledger: "Ledger | None",
+    seed: int | None,
 ) -> Asked | None:
     """Check what a private copy needs, before anything is written or spent.
 
@@ -46,8 +50,10 @@ def check_stand_in(
         Raw records.
     bounds : tuple (low, high)
         Public bounds.
-    epsilon, ledger, seed
-        As given by ``--stand-in``, ``--ledger`` and ``--seed``.
+    epsilon, seed
+        As given by ``--stand-in`` and ``--seed``.
+    ledger : Ledger or None
+        Who pays.
 
     Returns
     -------
@@ -61,21 +67,19 @@ def check_stand_in(
     """
     from shoal import _numbers  # noqa: PLC0415
     from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.cli._table_target import open_ledger  # noqa: PLC0415
     from shoal.cluster.stand_in import PrivateCopy  # noqa: PLC0415
 
     public_box(bounds, len(table.names))
     if epsilon is None:
         if ledger is not None:
             raise ParameterError(
-                f"--ledger must come with --stand-in EPSILON, got {str(ledger)!r} alone: a "
+                f"--ledger must come with --stand-in EPSILON, got {str(ledger.path)!r} alone: a "
                 "comparison on raw records is for the curator only, and no ledger pays for it"
             )
         return None
     _numbers.positive("--stand-in", epsilon)
-    paying = None if ledger is None else open_ledger(ledger)
-    model = PrivateCopy(epsilon, bounds=bounds, ledger=paying, random_state=seed)
-    return Asked(model, table, ledger)
+    model = PrivateCopy(epsilon, bounds=bounds, ledger=ledger, random_state=seed)
+    return Asked(model, table)
 
 
 def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
@@ -121,8 +125,11 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
             "same, and nothing was released"
         ) from None
     paid = "No ledger was charged for it."
-    if asked.ledger is not None:
-        paid = f"Its epsilon of {asked.model.epsilon:g} was charged to {asked.ledger.name}."
+    if asked.model.ledger is not None:
+        paid = (
+            f"Its epsilon of {asked.model.epsilon:g} was charged to "
+            f"{Path(asked.model.ledger.path).name}, then of {asked.model.release_.ledger}."
+        )
     return StandIn(file, asked.model.guarantee_, paid)
 
 

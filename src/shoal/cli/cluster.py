@@ -84,6 +84,13 @@ def cluster(
     ledger: Annotated[
         Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
     ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="Name of these records in the ledger; that of the file if left out."),
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who spends; your login name if left out.")
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the release; an earlier one in it is replaced.")
     ] = Path("shoal-cluster"),
@@ -106,7 +113,7 @@ def cluster(
     from shoal.cli._table_clusters import released_clusters  # noqa: PLC0415
     from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
-    from shoal.cli._table_target import private_target  # noqa: PLC0415
+    from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
     from shoal.datasets import Table  # noqa: PLC0415
     from shoal.datasets.write_table import write_table  # noqa: PLC0415
     from shoal.experiments.targets import CENTRAL  # noqa: PLC0415
@@ -121,7 +128,7 @@ def cluster(
         bounds=bounds,
         names=chosen.used,
         settings=setting or [],
-        ledger=ledger,
+        ledger=paying_ledger(ledger, data, out, table=table, who=who),
         seed=seed,
     )
     _set_users(model, user_column, records_per_user)
@@ -239,6 +246,8 @@ def _print(
     screen = Console(markup=False, highlight=False)
     screen.print(_table(release.kind, found))
     screen.print(f"{release.guarantee}\n", soft_wrap=True)
+    if release.ledger is not None:
+        screen.print(f"ledger: {release.ledger}")
     for note in notes:
         screen.print(note, soft_wrap=True)
     state = "may be published" if release.guarantee.holds else "not to be published"
@@ -274,6 +283,7 @@ def _plain(
         "target": release.kind,
         "guarantee": {**release.guarantee.to_dict(), "text": str(release.guarantee)},
         "may_be_published": release.guarantee.holds,
+        "ledger": None if release.ledger is None else release.ledger.to_dict(),
         "clusters": rows,
         "files": [str(file) for file in files],
         "labels_for_the_curator_only": None if labels is None else str(labels),

@@ -77,6 +77,15 @@ def compare(
         Path | None,
         typer.Option(help="Ledger that pays for --stand-in; made by `shoal ledger`."),
     ] = None,
+    table_name: Annotated[
+        str | None,
+        typer.Option(
+            "--table", help="Name of these records in the ledger; that of the file if left out."
+        ),
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who spends; your login name if left out.")
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the report; a comparison that was stopped goes on.")
     ] = Path("shoal-compare"),
@@ -98,6 +107,7 @@ def compare(
     from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_stand_in import check_stand_in, opened_stand_in  # noqa: PLC0415
+    from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
     from shoal.experiments.compare import (  # noqa: PLC0415
         choose_contenders,
@@ -116,7 +126,8 @@ def compare(
     table = read_table(data, columns=used, label=label, names=header)
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = parse_bounds(bounds, table.names)
-    asked = check_stand_in(table, box, epsilon=stand_in, ledger=ledger, seed=seed)
+    paying = paying_ledger(ledger, data, out, table=table_name, who=who)
+    asked = check_stand_in(table, box, epsilon=stand_in, ledger=paying, seed=seed)
     with staged(out, FILES, mark=REPORT) as stage:
         copy = opened_stand_in(asked, out)
         if copy is not None and label is not None:

@@ -14,11 +14,13 @@ from shoal.exceptions import ParameterError, ReleaseError
 
 if TYPE_CHECKING:
     from shoal.datasets import Table
-    from shoal.privacy import Guarantee
+    from shoal.privacy import Guarantee, Ledger
 
 __all__ = ["perturb"]
 
 FILES = (".csv", ".parquet", ".pq")
+SEEDED = "no promise: who knows --seed can take the noise away"
+ROWS = "the promise is to rows: a person with several rows is protected less"
 
 
 def perturb(
@@ -74,6 +76,13 @@ def perturb(
     ledger: Annotated[
         Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
     ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="Name of these records in the ledger; that of the file if left out."),
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who spends; your login name if left out.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Repeat the reports; voids the guarantee.")
     ] = None,
@@ -89,7 +98,7 @@ def perturb(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._bounds import public_box  # noqa: PLC0415
     from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
-    from shoal.cli._table_target import private_target  # noqa: PLC0415
+    from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
     from shoal.datasets import Table  # noqa: PLC0415
     from shoal.experiments.targets import LOCAL  # noqa: PLC0415
 
@@ -102,7 +111,7 @@ def perturb(
         bounds=bounds,
         names=names,
         settings=setting or [],
-        ledger=ledger,
+        ledger=paying_ledger(ledger, data, out, table=table, who=who),
         seed=seed,
     )
     if isinstance(records, Table):
@@ -112,12 +121,17 @@ def perturb(
     box = public_box(mechanism.bounds, len(names))
     promises = _promises(mechanism.guarantee_, math.dist(box.low, box.high))
     if as_json:
-        typer.echo(json.dumps(_plain(target, promises, (count, len(names)), out)))
+        typer.echo(json.dumps(_plain(target, promises, (count, len(names)), out, mechanism.ledger)))
         return
     # The names of files are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
     for words, promise in promises.items():
         screen.print(f"{words}: {promise}", soft_wrap=True)
+    if mechanism.random_state is not None:
+        screen.print(SEEDED)
+    screen.print(ROWS, soft_wrap=True)
+    if mechanism.ledger is not None:
+        screen.print(f"ledger: {mechanism.ledger.receipt}")
     screen.print(f"\n{count:,} reports: {out.resolve()}", soft_wrap=True)
 
 
@@ -162,7 +176,11 @@ def _promises(guarantee: "Guarantee", diameter: float) -> dict[str, "Guarantee"]
 
 
 def _plain(
-    target: str, promises: dict[str, "Guarantee"], shape: tuple[int, int], out: Path
+    target: str,
+    promises: dict[str, "Guarantee"],
+    shape: tuple[int, int],
+    out: Path,
+    ledger: "Ledger | None",
 ) -> dict[str, object]:
     guarantees = [{**promise.to_dict(), "text": str(promise)} for promise in promises.values()]
     return {
@@ -172,4 +190,5 @@ def _plain(
         "reports": shape[0],
         "columns": shape[1],
         "file": str(out),
+        "ledger": None if ledger is None else ledger.receipt.to_dict(),
     }

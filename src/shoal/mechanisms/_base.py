@@ -92,7 +92,7 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         fitted = hasattr(self, "n_features_in_")
         # Without fit there are no columns to compare with, and transform must not note any.
         table = validate_table(X, estimator=self if fitted else BaseEstimator(), reset=not fitted)
-        check_out(X, table, out)
+        check_out(table, out)
         self._check(table.columns)
         source = getattr(self, "_source", None) or as_source(self.random_state)
         if isinstance(table, ArrayTable):

@@ -74,21 +74,25 @@ class ArrowTable(FarTable):
         memory: int = HELD,
         threads: int | None = None,
     ) -> None:
-        path = isinstance(source, str | os.PathLike)
+        self._path = Path(source) if isinstance(source, str | os.PathLike) else None
         chosen = names if columns is None else columns
-        if path and chosen is None:
+        if self._path is not None and chosen is None:
             raise ParameterError(
                 "columns must be given for records in files, got a path alone: pass "
                 "ArrowTable(path, columns=[...]), since a name in a file may be a value of a record"
             )
         self._dataset = open_dataset(source, names)
         super().__init__(self._dataset.schema.names if chosen is None else chosen)
-        self._source = repr(os.fspath(source)) if path else "the dataset"
-        self._numbered = not (path and Path(source).is_file())
+        self._source = "the dataset" if self._path is None else repr(str(self._path))
         check_columns(self._dataset.schema, self._names, self._source)
         self._threads = threads or usable_threads()
         self._memory = memory
         self._pieces: tuple[Piece, ...] | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder that was given; None for a dataset."""
+        return self._path
 
     @property
     def fits_in_memory(self) -> bool:
@@ -248,5 +252,6 @@ class ArrowTable(FarTable):
 
     def _parts(self) -> tuple[Piece, ...]:
         if self._pieces is None:
-            self._pieces = pieces_of(self._dataset, self._source, numbered=self._numbered)
+            numbered = self._path is None or self._path.is_dir()
+            self._pieces = pieces_of(self._dataset, self._source, numbered=numbered)
         return self._pieces
