@@ -20,7 +20,7 @@ def run(*arguments):
 
 @pytest.fixture
 def path(tmp_path):
-    book = Ledger(tmp_path / "people.ledger", epsilon=3.0, metric_epsilon=2.0)
+    book = Ledger(tmp_path / "people.ledger", epsilon=3.0, metric_epsilon=2.0, metric_unit="km")
     book.spend(PureEvent(epsilon=0.75), purpose="clusters [of] people")
     book.spend(MetricEvent(epsilon=0.5, unit="km"), purpose="reports")
     return tmp_path / "people.ledger"
@@ -37,9 +37,11 @@ def test_prints_itself(path):
 def test_json(path):
     found = json.loads(run(path, "--json").stdout)
     assert found["limits"]["epsilon"] == 3.0
-    assert found["spent"]["epsilon"] == 0.75
-    assert found["spent_metric"][0]["epsilon"] == 0.5
-    assert found["spent_metric"][0]["unit"] == "km"
+    central, metric = found["spent"]
+    assert (central["notion"], central["epsilon"]) == ("central", 0.75)
+    assert (metric["notion"], metric["epsilon"], metric["unit"]) == ("metric", 0.5, "km")
+    assert found["receipt"]["count"] == 2
+    assert found["receipt"]["hash"] == found["entries"][-1]["hash"]
     assert found["left"] == 2.25
     assert [entry["purpose"] for entry in found["entries"]] == ["clusters [of] people", "reports"]
 
@@ -48,7 +50,7 @@ def test_looking_changes_nothing(path):
     before = path.read_bytes()
     run(path)
     run(path, "--json")
-    run(path, "--epsilon", "3", "--metric-epsilon", "2")
+    run(path, "--epsilon", "3", "--metric-epsilon", "2", "--metric-unit", "km")
     assert path.read_bytes() == before
 
 

@@ -37,5 +37,5 @@ def test_record_and_draws_are_the_claim(method):
         with checks.recording() as tape:
             model.fit(np.zeros((3, d)))
         checks.draws_pay_for(tape, model)
-        assert ledger.spent.epsilon == pytest.approx(1.5, rel=1e-9)
-        assert ledger.spent.epsilon <= 1.5 * (1 + 1e-12)
+        assert ledger.spent[0].epsilon == pytest.approx(1.5, rel=1e-9)
+        assert ledger.spent[0].epsilon <= 1.5 * (1 + 1e-12)
