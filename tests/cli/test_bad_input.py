@@ -15,6 +15,7 @@ from shoal.privacy import Ledger
 
 BOX = ("--bounds", "0:120,0:250")
 COLUMNS = ("--columns", "age,weight")
+UNIT = ("--unit", "km")
 FILES = {
     "people.csv": "age,weight\n30,70\n40,80\n50,65\n20,90\n",
     "words.csv": "age,weight\n30,Ann\n40,Bob\n",
@@ -29,7 +30,16 @@ FILES = {
 # What each command needs beside the file; the audit makes its own records.
 READERS = {
     "cluster": ("cluster", "{file}", *COLUMNS, "--out", "{out}", "--ledger", "people.ledger"),
-    "perturb": ("perturb", "{file}", *COLUMNS, "--out", "{out}.csv", "--ledger", "people.ledger"),
+    "perturb": (
+        "perturb",
+        "{file}",
+        *COLUMNS,
+        *UNIT,
+        "--out",
+        "{out}.csv",
+        "--ledger",
+        "people.ledger",
+    ),
     "attack": (
         "attack",
         "{file}",

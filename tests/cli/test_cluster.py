@@ -46,7 +46,7 @@ def run(data, *arguments, out, columns="age,height", bounds="0:120,50:250"):
     return CliRunner().invoke(app, [str(data), *given, *arguments, "--out", str(out)])
 
 
-def written(path):
+def read_back(path):
     """Read a table of ours, whose first line names its columns."""
     with path.open() as file:
         return read_table(path, columns=next(csv.reader(file)))
@@ -64,7 +64,7 @@ def test_centres(data, tmp_path):
     release = Release.load(out / "release.json")
     assert release.guarantee.epsilon == 2.0
     assert release.guarantee.holds
-    table = written(out / "centres.csv")
+    table = read_back(out / "centres.csv")
     assert table.names == ("age", "height", "noisy_size", "radius")
     assert (table.X[:, :2] == release.values["centres"]).all()
     assert (out / "release.png").stat().st_size > 10_000
@@ -89,7 +89,7 @@ def test_no_record_and_no_label_in_the_release(data, tmp_path, target):
         if not isinstance(value, str)
     )
     assert not [name for name in names(out) if name.startswith(".")]
-    assert len(written(tmp_path / "labels.csv").X) == 401
+    assert len(read_back(tmp_path / "labels.csv").X) == 401
     assert "for the curator only: " in result.stdout
 
 
@@ -100,7 +100,7 @@ def test_cells(data, tmp_path):
     assert result.exit_code == 0, result.output
     assert names(out) == ["clusters.csv", "release.json", "release.png"]
     values = Release.load(out / "release.json").values
-    table = written(out / "clusters.csv")
+    table = read_back(out / "clusters.csv")
     assert table.names == ("cells", "age from", "age to", "height from", "height to")
     assert table.X[:, 0].sum() == len(values["cells"])
     assert (table.X[:, 1] < table.X[:, 2]).all()
@@ -119,7 +119,7 @@ def test_other_numbers_of_columns(data, tmp_path, columns, bounds):
     out = tmp_path / "out"
     result = run(data, "--set", "n_clusters=3", out=out, columns=columns, bounds=bounds)
     assert result.exit_code == 0, result.output
-    assert written(out / "centres.csv").names[:-2] == tuple(columns.split(","))
+    assert read_back(out / "centres.csv").names[:-2] == tuple(columns.split(","))
     assert (out / "release.png").stat().st_size > 5_000
 
 
@@ -175,7 +175,7 @@ def test_ledger(data, tmp_path):
     assert isinstance(refused.exception, BudgetExceededError)
     assert "\n" not in str(refused.exception)
     assert [promise.epsilon for promise in ledger.spent] == [1.0]
-    assert names(tmp_path) == ["one", "people.csv", "people.ledger"]
+    assert names(tmp_path) == ["one", "people.csv", "people.ledger", "people.ledger.head"]
 
 
 def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
@@ -229,7 +229,9 @@ def test_bad_input(data, tmp_path, arguments, text):
     assert "\n" not in str(result.exception)
     assert "secret" not in str(result.exception)
     assert result.stdout == ""
-    assert names(tmp_path) == ["good.ledger", "people.csv"], "nothing half-written"
+    assert names(tmp_path) == ["good.ledger", "good.ledger.head", "people.csv"], (
+        "nothing half-written"
+    )
     assert data.read_bytes() == before
     assert not ledger.entries
 

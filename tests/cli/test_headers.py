@@ -20,7 +20,7 @@ LINES = "".join(f"{age!r},{weight!r}\n" for age, weight in X.tolist())
 PAYING = ("--ledger", "people.ledger")
 COMMANDS = {
     "cluster": (*PAYING, "--out", "made"),
-    "perturb": (*PAYING, "--out", "made.csv"),
+    "perturb": (*PAYING, "--unit", "km", "--out", "made.csv"),
     "attack": ("--runs", "1", "--attacks", "centres", "--out", "made"),
     "compare": ("--runs", "1", "--jobs", "1", "--stand-in", "1", *PAYING, "--out", "made"),
 }

@@ -33,6 +33,10 @@ def data(tmp_path):
 
 def run(data, *arguments, out, columns="east,north"):
     given = [str(data), "--columns", columns, *BOX, "-o", str(out), *arguments]
+    if "--ledger" in arguments and not {"Duchi", "Hybrid", "Piecewise", "SquareWave"} & {
+        *arguments
+    }:
+        given += ["--unit", "km"]
     return CliRunner().invoke(app, given)
 
 
@@ -81,7 +85,7 @@ def test_names_may_be_numbers(tmp_path):
 
 @pytest.mark.parametrize("target", [name for name in LOCAL if name != "SphericalLaplace"])
 def test_every_mechanism(data, tmp_path, target):
-    ledger = Ledger(tmp_path / "a.ledger", epsilon=9.0, metric_epsilon=9.0)
+    ledger = Ledger(tmp_path / "a.ledger", epsilon=9.0, metric_epsilon=9.0, metric_unit="km")
     words = ["--target", target, "--ledger", ledger.path, "--json"]
     result = run(data, *words, out=tmp_path / "r.csv")
     assert result.exit_code == 0, result.output
@@ -94,11 +98,11 @@ def test_every_mechanism(data, tmp_path, target):
 
 
 def test_spent_budget(data, tmp_path):
-    ledger = Ledger(tmp_path / "a.ledger", epsilon=1.0, metric_epsilon=1.5)
+    ledger = Ledger(tmp_path / "a.ledger", epsilon=1.0, metric_epsilon=1.5, metric_unit="km")
     assert run(data, "--ledger", ledger.path, out=tmp_path / "one.csv").exit_code == 0
     refused = run(data, "--ledger", ledger.path, out=tmp_path / "two.csv")
     assert isinstance(refused.exception, BudgetExceededError)
-    assert names(tmp_path) == ["a.ledger", "one.csv", "places.csv"]
+    assert names(tmp_path) == ["a.ledger", "a.ledger.head", "one.csv", "places.csv"]
     assert len(ledger) == 1
 
 
@@ -125,13 +129,18 @@ def test_spent_budget(data, tmp_path):
 )
 def test_bad_input(data, tmp_path, arguments, text):
     (tmp_path / "link.csv").symlink_to(data)
-    before, ledger = data.read_bytes(), Ledger(tmp_path / "a.ledger", epsilon=9, metric_epsilon=9)
+    before, ledger = (
+        data.read_bytes(),
+        Ledger(tmp_path / "a.ledger", epsilon=9, metric_epsilon=9, metric_unit="km"),
+    )
     given = [argument.replace("{folder}", str(tmp_path)) for argument in arguments]
     result = run(data, "--ledger", ledger.path, *given, out=tmp_path / "reports.csv")
     assert isinstance(result.exception, ShoalError), result.output
     assert text in str(result.exception)
     assert "\n" not in str(result.exception)
-    assert names(tmp_path) == ["a.ledger", "link.csv", "places.csv"], "nothing half-written"
+    assert names(tmp_path) == ["a.ledger", "a.ledger.head", "link.csv", "places.csv"], (
+        "nothing half-written"
+    )
     assert data.read_bytes() == before
     assert not ledger.entries
 

@@ -69,6 +69,13 @@ def perturb(
             "- those to leave out.",
         ),
     ] = False,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            help="Unit of distance between records, such as km, that a Laplace mechanism's epsilon "
+            "is per; a ledger needs it."
+        ),
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", help="A parameter of the target, as name=value."),
@@ -103,7 +110,7 @@ def perturb(
     from shoal.experiments.targets import LOCAL  # noqa: PLC0415
 
     chosen = given_columns(columns, bounds=bounds, no_header=no_header)
-    names, records = chosen.used, opened_records(data, chosen)
+    names = chosen.used
     mechanism = private_target(
         target,
         LOCAL,
@@ -114,6 +121,9 @@ def perturb(
         ledger=paying_ledger(ledger, data, out, table=table, who=who),
         seed=seed,
     )
+    if unit is not None:
+        _set_unit(mechanism, unit)
+    records = opened_records(data, chosen)
     if isinstance(records, Table):
         count = _in_memory(mechanism, records, data, out)
     else:
@@ -133,6 +143,15 @@ def perturb(
     if mechanism.ledger is not None:
         screen.print(f"ledger: {mechanism.ledger.receipt}")
     screen.print(f"\n{count:,} reports: {out.resolve()}", soft_wrap=True)
+
+
+def _set_unit(mechanism: Any, unit: str) -> None:
+    if "unit" not in mechanism.get_params():
+        raise ParameterError(
+            f"--unit must come with a metric promise, got {type(mechanism).__name__}, whose epsilon "
+            "is the same at any distance"
+        )
+    mechanism.set_params(unit=unit)
 
 
 def _in_memory(mechanism: Any, table: "Table", data: Path, out: Path) -> int:
