@@ -37,7 +37,7 @@ _KNOWN = {
     **{name: ("m", scale) for name, scale in _METERS.items()},
     **{name: ("s", scale) for name, scale in _SECONDS.items()},
 }
-_FORM = re.compile(r"(?:(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d{1,2})?)\s+)?(?P<name>[^\s\d][^\n]*)")
+_FORM = re.compile(r"(?:(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d{1,2})?)\s+)?(?P<name>[^\W\d_][^\n]*)")
 
 
 class DistanceUnit(NamedTuple):
