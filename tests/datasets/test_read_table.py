@@ -56,21 +56,27 @@ LONG = [1_500_000_000_000_000_000 + i for i in range(4)]  # one float64 holds th
 
 
 def test_user_ids_are_as_written(write):
-    ids = [*map(str, LONG), "007", "7", " 7", "7.0", "", "x"]
+    ids = [*map(str, LONG), "007", "7", " 7", "7.0", "x"]
     content = "height,who\n" + "".join(f"1,{one}\n" for one in ids)
     table = read_table(write(content), columns=["height"], user="who")
-    assert table.user_ids == [*ids[:8], None, "x"]
+    assert table.user_ids == ids
+    with pytest.raises(DataError, match=r"column 'who' must say whose .* got rows without"):
+        read_table(write(content + "1,\n"), columns=["height"], user="who")
 
 
 def test_user_ids_of_parquet(tmp_path):
     path = tmp_path / "people.parquet"
-    kinds = {"text": ["a", "b", None, "a"], "whole": [*LONG[:3], None]}
+    kinds = {"text": ["a", "b", "b", "a"], "whole": LONG}
     bad = {"float": [1.0, 2.0, 3.0, 4.0], "flag": [True, False, True, True], "raw": [b"x"] * 4}
-    pq.write_table(pa.table({"height": [1.0] * 4, **kinds, **bad}), path)
+    missing = {"nobody": [*LONG[:3], None], "empty": ["a", "b", "", "c"]}
+    pq.write_table(pa.table({"height": [1.0] * 4, **kinds, **bad, **missing}), path)
     for name, values in kinds.items():
         assert read_table(path, columns=["height"], user=name).user_ids == values
     for name in bad:
         with pytest.raises(DataError, match=f"column {name!r} must say in text or whole numbers"):
+            read_table(path, columns=["height"], user=name)
+    for name in missing:
+        with pytest.raises(DataError, match="got rows without"):
             read_table(path, columns=["height"], user=name)
 
 

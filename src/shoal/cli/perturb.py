@@ -148,8 +148,8 @@ def perturb(
 def _set_unit(mechanism: Any, unit: str) -> None:
     if "unit" not in mechanism.get_params():
         raise ParameterError(
-            f"--unit must come with a metric promise, got {type(mechanism).__name__}, whose epsilon "
-            "is the same at any distance"
+            f"--unit must come with a metric promise, got {type(mechanism).__name__}, whose "
+            "epsilon is the same at any distance"
         )
     mechanism.set_params(unit=unit)
 

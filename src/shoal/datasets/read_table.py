@@ -37,13 +37,13 @@ class Table:
         Values of the column that was asked for as the label, as text or numbers.
     user_ids : list or None
         Whose record each row is, where that was asked for: text or whole numbers as they are in the
-        file, None where nothing is.
+        file.
     """
 
     names: tuple[str, ...]
     X: npt.NDArray[np.float64]
     labels: npt.NDArray[Any] | None = None
-    user_ids: list[str | int | None] | None = None
+    user_ids: list[str | int] | None = None
 
 
 def read_table(
@@ -69,8 +69,8 @@ def read_table(
     label : str, default=None
         A column of classes, numbers or words, read apart.
     user : str, default=None
-        A column that says whose record each row is, text or whole numbers, read apart and never
-        made a float, which would merge long numbers.
+        A column that says whose record each row is, in text or whole numbers, none missing; read
+        apart and never made a float, which would merge long numbers.
     names : sequence of str, default=None
         Names of all columns, in order, of a CSV file without a header line.
 
@@ -160,14 +160,20 @@ def _parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> 
     }
 
 
-def _user_ids(name: str, values: Sequence[Any]) -> list[str | int | None]:
-    kinds = {type(value) for value in values} - {type(None)}  # one, by the schema of the file
-    if not (kinds <= {str} or kinds <= {int}):
+def _user_ids(name: str, values: Sequence[Any]) -> list[str | int]:
+    kinds = {type(value) for value in values}
+    if type(None) in kinds or "" in values:
+        # As one user they would lose most of their rows, and many people would share a promise.
+        raise DataError(
+            f"column {name!r} must say whose record each row is, got rows without: fill them in or "
+            "drop those rows"
+        )
+    if not (kinds <= {str} or kinds <= {int}):  # one, by the schema of the file
         raise DataError(
             f"column {name!r} must say in text or whole numbers whose record each row is, got "
             "something else: write it as text"
         )
-    return [None if value == "" else value for value in values]
+    return list(values)
 
 
 def _numbers(name: str, values: Sequence[Any]) -> npt.NDArray[np.float64]:
