@@ -16,8 +16,8 @@ __all__ = ["Columns", "check_outside", "given_columns", "opened_records"]
 
 LEFT_OUT = "-"
 NEEDED = (
-    "--columns must name every column that is used, by commas, as in --columns age,height: names "
-    "are not taken from the file, whose first line may be a record"
+    "--columns must name every column that is used, as in --columns age,height: names are not "
+    "taken from the file, whose first line may be a record; look at it yourself"
 )
 
 STREAMED_BYTES = 1 << 26  # from this size on, a CSV or Parquet file is read some records at a time
@@ -82,25 +82,23 @@ def given_columns(
     if columns is None and not no_header and bounds and bounds.lower().endswith(".json"):
         names = list(parse_bounds_file(Path(bounds)))
     others = {option: name for option, name in (apart or {}).items() if name is not None}
-    used = [name for name in names if name != LEFT_OUT or not no_header]
+    header = None
     if no_header:
+        header = tuple(
+            f"column {number}" if name == LEFT_OUT else name for number, name in enumerate(names, 1)
+        )
         for option, name in others.items():
-            if name not in used:
+            if name not in names:
                 raise ParameterError(f"{option} must be one of --columns with --no-header")
-        used = [name for name in used if name not in others.values()]
+        names = [name for name in names if name not in (LEFT_OUT, *others.values())]
     for option, name in others.items():
-        if name in used:
+        if name in names:
             raise ParameterError(f"--columns must leave the column of {option} out, got it too")
-    if not used:
+    if not names:
         raise ParameterError(NEEDED)
-    if len(set(used)) < len(used):
+    if len(set(names)) < len(names):
         raise ParameterError("--columns must be different names, got one twice")
-    if not no_header:
-        return Columns(tuple(used))
-    header = [
-        f"column {number}" if name == LEFT_OUT else name for number, name in enumerate(names, 1)
-    ]
-    return Columns(tuple(used), tuple(header))
+    return Columns(tuple(names), header)
 
 
 def opened_records(

@@ -191,9 +191,10 @@ def _promise_notes(model: Any, user_column: str | None) -> list[str]:
     if model.random_state is not None:
         notes.append("no promise: who knows --seed can take the noise away")
     if user_column is None:
+        able = "records_per_user" in model.get_params()
         notes.append(
             "the promise is to rows: a person with several rows is protected less; use "
-            "--user-column"
+            f"--user-column{'' if able else ' with --target DPKMeans'}"
         )
     return notes
 

@@ -71,7 +71,8 @@ def locate_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> l
         if not same:
             raise DataError(
                 f"{where} must have one column {name!r}, got none of that name among its "
-                f"{len(found)}: look them up in the file, or say that it has no header line"
+                f"{len(found)}: look them up in the file, or say that it has no header line "
+                "(--no-header, or names=)"
             )
         indices.append(same[0])
     return indices
