@@ -126,6 +126,11 @@ def compare(
     table = read_table(data, columns=used, label=label, names=header)
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = parse_bounds(bounds, table.names)
+    if ledger is not None and stand_in is None:
+        raise ParameterError(
+            f"--ledger must come with --stand-in EPSILON, got {str(ledger)!r} alone: a comparison "
+            "on raw records is for the curator only, and no ledger pays for it"
+        )
     paying = paying_ledger(ledger, data, out, table=table_name, who=who)
     asked = check_stand_in(table, box, epsilon=stand_in, ledger=paying, seed=seed)
     with staged(out, FILES, mark=REPORT) as stage:

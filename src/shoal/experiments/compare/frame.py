@@ -83,8 +83,6 @@ class Frame:
         The table: raw records, or a private copy.
     names : tuple of str
         Its columns.
-    header : tuple of str or None
-        Names of all columns in its file, in order, where that has no header line.
     label : str or None
         Its column of classes.
     low, high : tuple of float
@@ -101,11 +99,12 @@ class Frame:
         Adjusted mutual information of k-means with the nearest of centres spread over the box.
     kmeans_label, wave_label : float or None
         Adjusted mutual information of the label with k-means and WaveCluster without privacy.
+    header : tuple of str, optional
+        Names of all columns of its file, in order, where that has no header line.
     """
 
     file: str
     names: tuple[str, ...]
-    header: tuple[str, ...] | None
     label: str | None
     low: tuple[float, ...]
     high: tuple[float, ...]
@@ -116,6 +115,7 @@ class Frame:
     even_ami: float
     kmeans_label: float | None
     wave_label: float | None
+    header: tuple[str, ...] | None = None
 
     @property
     def columns(self) -> int:
@@ -199,7 +199,6 @@ def open_frame(
     return Frame(
         file=str(file),
         names=table.names,
-        header=None if header is None else tuple(header),
         label=label,
         low=tuple(box.low.tolist()),
         high=tuple(box.high.tolist()),
@@ -217,6 +216,7 @@ def open_frame(
         ),
         kmeans_label=agreement(plain.labels_),
         wave_label=agreement(wave),
+        header=None if header is None else tuple(header),
     )
 
 
