@@ -248,7 +248,7 @@ class Elsewhere(ArrowTable):
 @pytest.mark.parametrize("seed", [None, 7])
 def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
     paying = ledger()  # in memory: it refuses to travel
-    table = Elsewhere(data)
+    table = Elsewhere(data, columns=["east", "north"])
     mechanism = Laplace(2.0, bounds=BOX, ledger=paying, random_state=seed).fit(table)
     mechanism.transform(table, out=tmp_path / "out")
     assert len(paying) == 1
@@ -338,5 +338,5 @@ def test_a_remap_of_all_reports_needs_them_in_memory(data, call):
         kd.fit(np.zeros((5, 2)))
     before = len(kd.ledger)
     with pytest.raises(ParameterError, match=r"X must be in memory for KdLaplace.*Laplace"):
-        getattr(kd, call)(data)
+        getattr(kd, call)(files(data))
     assert len(kd.ledger) == before
