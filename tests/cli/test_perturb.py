@@ -83,6 +83,18 @@ def test_names_may_be_numbers(tmp_path):
     assert len(read_table(out, columns=["0", "1"]).X) == 2
 
 
+def test_a_ledger_needs_the_unit_of_distance(data, tmp_path):
+    ledger = Ledger(tmp_path / "a.ledger", epsilon=9.0, metric_epsilon=9.0, metric_unit="km")
+    given = [str(data), "--columns", "east,north", *BOX, "-o", str(tmp_path / "r.csv")]
+    given += ["--ledger", ledger.path]
+    refused = CliRunner().invoke(app, given)
+    assert "--unit must name the unit of distance" in str(refused.exception)
+    refused = CliRunner().invoke(app, [*given, "--target", "Duchi", "--unit", "km"])
+    assert "--unit must come with a metric promise, got Duchi" in str(refused.exception)
+    assert not ledger.entries
+    assert not (tmp_path / "r.csv").exists()
+
+
 @pytest.mark.parametrize("target", [name for name in LOCAL if name != "SphericalLaplace"])
 def test_every_mechanism(data, tmp_path, target):
     ledger = Ledger(tmp_path / "a.ledger", epsilon=9.0, metric_epsilon=9.0, metric_unit="km")

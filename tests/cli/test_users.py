@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.cli import main
-from shoal.privacy import Ledger, Release
+from shoal.privacy import Ledger, PrivacyUnit, Release
 
 ROWS, PEOPLE = 400, 40
 LONG = 1_500_000_000_000_000_000  # as floats, these and the next 100 are one number
@@ -151,6 +151,14 @@ def test_ids_that_cannot_be_told_apart(shoal):
     assert "column 'person' must say in text or whole numbers" in message
     Path("people.csv").write_text("age,weight,person\n1,2,a\n3,4,\n")
     assert "got rows without" in refused(shoal, "people.csv", "--user-column", "person")
+
+
+def test_a_ledger_for_people_does_not_pay_for_rows(shoal):
+    unit = PrivacyUnit.user("person")
+    Path("people.ledger").unlink()
+    Path("people.ledger.head").unlink()
+    Ledger("people.ledger", epsilon=2.0, privacy_unit=unit)
+    assert "--user-column must be 'person', by which the ledger" in refused(shoal, "people.csv")
 
 
 def test_folders_are_refused(shoal):

@@ -173,6 +173,12 @@ def _set_users(model: Any, user_column: str | None, records_per_user: int | None
                 f"--records-per-user must come with --user-column NAME, got {records_per_user} "
                 "alone"
             )
+        unit = None if model.ledger is None else model.ledger.limits.privacy_unit
+        if unit is not None and unit.kind == "user" and unit.enforced:
+            raise ParameterError(
+                f"--user-column must be {unit.id_column!r}, by which the ledger tells people apart, "
+                "got none: it does not pay for promises to rows"
+            )
         return
     known = model.get_params()
     if "records_per_user" not in known:
