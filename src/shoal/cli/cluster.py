@@ -176,8 +176,8 @@ def _set_users(model: Any, user_column: str | None, records_per_user: int | None
         unit = None if model.ledger is None else model.ledger.limits.privacy_unit
         if unit is not None and unit.kind == "user" and unit.enforced:
             raise ParameterError(
-                f"--user-column must be {unit.id_column!r}, by which the ledger tells people apart, "
-                "got none: it does not pay for promises to rows"
+                f"--user-column must be {unit.id_column!r}, by which the ledger tells people "
+                "apart, got none: it does not pay for promises to rows"
             )
         return
     known = model.get_params()
