@@ -56,15 +56,6 @@ def text(name: str, value: Any) -> str:
     return str(value)
 
 
-def is_number(cell: str) -> bool:
-    """Say whether a cell of a text file holds a number, or nothing."""
-    try:
-        float(cell)
-    except ValueError:
-        return cell == ""
-    return True
-
-
 def seed(name: str, value: Any) -> int | None:
     """Return ``value`` as a seed, an int of at least 0; None, for secure randomness, stays None."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -55,5 +55,8 @@ def validate_table(
         fitted is not None and tuple(fitted) != table.names
     ):
         known = estimator.n_features_in_ if fitted is None else list(fitted)
-        raise DataError(f"X must have the columns of fit, {known}, got {list(table.names or ())}")
+        raise DataError(
+            f"X must have the columns of fit, {known}, in this order, got {table.columns} columns "
+            "that are not these"
+        )
     return table

@@ -1,5 +1,6 @@
 """shoal cluster: a release and nothing else; one clear line and nothing spent on bad input."""
 
+import csv
 import json
 import os
 
@@ -45,6 +46,12 @@ def run(data, *arguments, out, columns="age,height", bounds="0:120,50:250"):
     return CliRunner().invoke(app, [str(data), *given, *arguments, "--out", str(out)])
 
 
+def read_back(path):
+    """Read a table of ours, whose first line names its columns."""
+    with path.open() as file:
+        return read_table(path, columns=next(csv.reader(file)))
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -57,7 +64,7 @@ def test_centres(data, tmp_path):
     release = Release.load(out / "release.json")
     assert release.guarantee.epsilon == 2.0
     assert release.guarantee.holds
-    table = read_table(out / "centres.csv")
+    table = read_back(out / "centres.csv")
     assert table.names == ("age", "height", "noisy_size", "radius", "certain")
     assert release.values["columns"] == ["age", "height"]
     assert (table.X[:, :2] == release.values["centres"]).all()
@@ -83,7 +90,7 @@ def test_no_record_and_no_label_in_the_release(data, tmp_path, target):
         if not isinstance(value, str)
     )
     assert not [name for name in names(out) if name.startswith(".")]
-    assert len(read_table(tmp_path / "labels.csv").X) == 401
+    assert len(read_back(tmp_path / "labels.csv").X) == 401
     assert "for the curator only: " in result.stdout
 
 
@@ -94,7 +101,7 @@ def test_cells(data, tmp_path):
     assert result.exit_code == 0, result.output
     assert names(out) == ["clusters.csv", "release.json", "release.png"]
     values = Release.load(out / "release.json").values
-    table = read_table(out / "clusters.csv")
+    table = read_back(out / "clusters.csv")
     assert table.names == ("cells", "age from", "age to", "height from", "height to")
     assert table.X[:, 0].sum() == len(values["cells"])
     assert (table.X[:, 1] < table.X[:, 2]).all()
@@ -203,14 +210,14 @@ def test_ledger(data, tmp_path):
     ledger = Ledger(tmp_path / "people.ledger", epsilon=1.5)
     words = ["--set", "n_clusters=2", "--ledger", ledger.path]
     assert run(data, *words, out=tmp_path / "one").exit_code == 0
-    assert ledger.spent[0].epsilon == 1.0
+    assert [promise.epsilon for promise in ledger.spent] == [1.0]
     (entry,) = ledger.entries
     assert entry.purpose.startswith("DPKMeans(2")
     refused = run(data, *words, "--labels", str(tmp_path / "l.csv"), out=tmp_path / "two" / "deep")
     assert isinstance(refused.exception, BudgetExceededError)
     assert "\n" not in str(refused.exception)
-    assert ledger.spent[0].epsilon == 1.0
-    assert names(tmp_path) == ["one", "people.csv", "people.ledger"]
+    assert [promise.epsilon for promise in ledger.spent] == [1.0]
+    assert names(tmp_path) == ["one", "people.csv", "people.ledger", "people.ledger.head"]
 
 
 def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
@@ -224,7 +231,7 @@ def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--columns", "age,weight"], "must have a column 'weight'"),
+        (["--columns", "age,weight"], "must have one column 'weight', got none"),
         (["--columns", "age,name"], "column 'name' must hold numbers, got text"),
         (["--target", "KMeans"], "--target must be one of DPKMeans, DPWaveCluster, got 'KMeans'"),
         (["--target", "Laplace"], "--target must be one of DPKMeans, DPWaveCluster"),
@@ -264,7 +271,9 @@ def test_bad_input(data, tmp_path, arguments, text):
     assert "\n" not in str(result.exception)
     assert "secret" not in str(result.exception)
     assert result.stdout == ""
-    assert names(tmp_path) == ["good.ledger", "people.csv"], "nothing half-written"
+    assert names(tmp_path) == ["good.ledger", "good.ledger.head", "people.csv"], (
+        "nothing half-written"
+    )
     assert data.read_bytes() == before
     assert not ledger.entries
 

@@ -80,7 +80,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records. Of those that are not in memory, only names and types are looked at.
         y : None
             Ignored.
@@ -123,7 +123,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         fitted = hasattr(self, "n_features_in_")
         # Without fit there are no columns to compare with, and transform must not note any.
         table = validate_table(X, estimator=self if fitted else BaseEstimator(), reset=not fitted)
-        check_out(X, table, out)
+        check_out(table, out)
         self._check(table.columns)
         if not hasattr(self, "_in_use"):
             self._in_use = SourceInUse(drew_seeded=self._drew_seeded)

@@ -6,7 +6,6 @@ for. Every partition, and every new attempt at one, draws from a source of its o
 is worked on twice, one report is handed out, and nobody sees the other.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,15 +56,13 @@ class Draw:
         return reports
 
 
-def check_out(X: Any, table: Any, out: Any) -> None:
+def check_out(table: Any, out: Any) -> None:
     """Refuse a place for reports where none is needed, or that lies among the records.
 
     Parameters
     ----------
-    X : object
-        The records, as they were given.
     table : ArrayTable, ArrowTable or SparkTable
-        The same, opened.
+        The records.
     out : path-like or None
         As given.
 
@@ -86,7 +83,7 @@ def check_out(X: Any, table: Any, out: Any) -> None:
             "out must name a new folder for the reports of files, got None: use "
             "fit(X).transform(X, out=...)"
         )
-    if isinstance(X, str | os.PathLike) and _is_inside(out, Path(X)):
+    if table.path is not None and _is_inside(out, table.path):
         raise ParameterError(
             f"out must lie outside the folder of the records, got {str(out)!r}: reports among "
             "them would be read as records"

@@ -207,7 +207,7 @@ def _partitions(pieces: Sequence[Piece], names: Sequence[str]) -> list[list[Piec
     rows = 0
     for _, same in itertools.groupby(pieces, key=lambda piece: id(piece.fragment)):
         of_file = list(same)
-        check_columns(of_file[0].schema(), names, repr(of_file[0].name))
+        check_columns(of_file[0].schema(), names, of_file[0].name)
         for piece, more in zip(of_file, _rows(of_file), strict=True):
             if not partitions or rows + more > PARTITION_ROWS:
                 partitions.append([])

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal.exceptions import DataError, DataTypeError
+from shoal.tables.column_names import locate_columns
 from shoal.tables.table import Block
 
 __all__ = ["CHANGED", "block_of", "check_columns", "refuse_infinite"]
@@ -40,12 +41,8 @@ def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
         If it does not hold numbers.
     """
     types = require("pyarrow.types", extra="arrow")
-    for name in names:
-        places = schema.get_all_field_indices(name)
-        if len(places) != 1:
-            how = "several" if places else f"{', '.join(map(repr, schema.names))}"
-            raise DataError(f"{where} must have one column {name!r}, got {how}: choose columns")
-        kind = schema.field(places[0]).type
+    for name, index in zip(names, locate_columns(schema.names, names, where), strict=True):
+        kind = schema.field(index).type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             raise DataTypeError(
                 f"column {name!r} must hold numbers, got {kind} in {where}: choose columns "

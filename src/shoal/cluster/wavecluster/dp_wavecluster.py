@@ -155,7 +155,7 @@ class DPWaveCluster(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records. Those that are not in memory are read once to see that they are all right, and
             then once for each pass.
         y : None
