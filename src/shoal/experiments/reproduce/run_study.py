@@ -128,10 +128,10 @@ def _size(full: bool) -> str:
 def _claims(page: Page, findings: tuple[Finding, ...]) -> None:
     page.section("The claims, one by one")
     page.text(
-        "Reproduced: it holds for the methods as published and for those that keep their promise. "
-        "Not reproduced: it does not hold for the methods as published. Cannot be private: it "
-        "holds only where the promise is broken. Intervals are of 95%."
+        "A verdict needs an interval of 95% that excludes the limit; where a claim is about "
+        "several means, they share the 5%."
     )
+    page.points(f"{name[:1].upper()}{name[1:]}: {words}." for name, words in OUTCOMES.items())
     page.table(
         ["claim", "what the source says", "verdict", "what we measured"],
         [[one.claim, one.words, one.outcome, one.evidence] for one in findings],
