@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli._arguments import drop_empty_folders
+from shoal.cli._arguments import RecordedCommand, drop_empty_folders
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.cluster import cluster
@@ -39,7 +39,7 @@ for command in (
     perturb,
     reproduce,
 ):
-    app.command()(command)
+    app.command(cls=RecordedCommand)(command)
 
 
 def _version(wanted: bool) -> None:

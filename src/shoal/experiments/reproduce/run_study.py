@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal import __version__
 from shoal._optional import require
 from shoal.exceptions import ParameterError
 from shoal.experiments.book import Book
 from shoal.experiments.page import Page
+from shoal.experiments.provenance import Provenance
 from shoal.experiments.record_store import RecordStore
 from shoal.experiments.reproduce.finding import OUTCOMES, Finding
 from shoal.experiments.reproduce.study import Records, Study
@@ -110,10 +110,11 @@ def run_study(
     book = Book(figures)
     study.tell(book, records)
     book.write_to(page, n_jobs=n_jobs)
-    page.footer(
-        f"shoal {__version__}, seed {seed}. Repeat it: shoal reproduce {study.name} "
-        f"{'--full' if full else '--quick'} --seed {seed}. Records are beside this file as CSV, "
-        "figures as SVG."
+    size = "--full" if full else "--quick"
+    command = f"shoal reproduce {study.name} {size} --seed {seed}"
+    page.provenance(
+        Provenance(command, seed, data="the tables of the source"),
+        "Records are beside this file as CSV, figures as SVG. The command repeats them.",
     )
     page.write(found.report)
     return found
