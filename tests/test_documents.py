@@ -11,7 +11,16 @@ PAGES = [
     "README.md",
     *(
         f"docs/{page}.md"
-        for page in ("index", "central", "wavecluster", "local", "scale", "audits", "experiments")
+        for page in (
+            "index",
+            "central",
+            "wavecluster",
+            "local",
+            "ledgers",
+            "scale",
+            "audits",
+            "experiments",
+        )
     ),
 ]
 BLOCKS = [

@@ -161,13 +161,13 @@ def test_ledger(data, tmp_path):
     ledger = Ledger(tmp_path / "people.ledger", epsilon=1.5)
     words = ["--set", "n_clusters=2", "--ledger", ledger.path]
     assert run(data, *words, out=tmp_path / "one").exit_code == 0
-    assert ledger.spent.epsilon == 1.0
+    assert ledger.spent[0].epsilon == 1.0
     (entry,) = ledger.entries
     assert entry.purpose.startswith("DPKMeans(2")
     refused = run(data, *words, "--labels", str(tmp_path / "l.csv"), out=tmp_path / "two" / "deep")
     assert isinstance(refused.exception, BudgetExceededError)
     assert "\n" not in str(refused.exception)
-    assert ledger.spent.epsilon == 1.0
+    assert ledger.spent[0].epsilon == 1.0
     assert names(tmp_path) == ["one", "people.csv", "people.ledger"]
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from shoal.cli.ledger import ledger
 from shoal.exceptions import LedgerFileError, ShoalError
 from shoal.privacy import Ledger, MetricEvent, PureEvent
+from shoal.privacy.ledger_chain import START, encode_line
 
 app = typer.Typer()
 app.command()(ledger)
@@ -20,7 +21,7 @@ def run(*arguments):
 
 @pytest.fixture
 def path(tmp_path):
-    book = Ledger(tmp_path / "people.ledger", epsilon=3.0, metric_epsilon=2.0)
+    book = Ledger(tmp_path / "people.ledger", epsilon=3.0, metric_epsilon=2.0, metric_unit="km")
     book.spend(PureEvent(epsilon=0.75), purpose="clusters [of] people")
     book.spend(MetricEvent(epsilon=0.5, unit="km"), purpose="reports")
     return tmp_path / "people.ledger"
@@ -37,9 +38,11 @@ def test_prints_itself(path):
 def test_json(path):
     found = json.loads(run(path, "--json").stdout)
     assert found["limits"]["epsilon"] == 3.0
-    assert found["spent"]["epsilon"] == 0.75
-    assert found["spent_metric"][0]["epsilon"] == 0.5
-    assert found["spent_metric"][0]["unit"] == "km"
+    central, metric = found["spent"]
+    assert (central["notion"], central["epsilon"]) == ("central", 0.75)
+    assert (metric["notion"], metric["epsilon"], metric["unit"]) == ("metric", 0.5, "km")
+    assert found["receipt"]["count"] == 2
+    assert found["receipt"]["hash"] == found["entries"][-1]["hash"]
     assert found["left"] == 2.25
     assert [entry["purpose"] for entry in found["entries"]] == ["clusters [of] people", "reports"]
 
@@ -48,7 +51,7 @@ def test_looking_changes_nothing(path):
     before = path.read_bytes()
     run(path)
     run(path, "--json")
-    run(path, "--epsilon", "3", "--metric-epsilon", "2")
+    run(path, "--epsilon", "3", "--metric-epsilon", "2", "--metric-unit", "km")
     assert path.read_bytes() == before
 
 
@@ -100,3 +103,46 @@ def test_bad_input(tmp_path, monkeypatch, path, arguments, text):
 def test_help_has_an_example():
     words = " ".join(run("--help").stdout.split())
     assert "shoal ledger people.ledger --epsilon 3" in words
+
+
+def test_a_new_ledger_for_a_table_and_its_users(tmp_path):
+    path = tmp_path / "users.ledger"
+    made = run(path, "--epsilon", "2", "--table", "people", "--user-column", "person")
+    assert made.exit_code == 0, made.output
+    assert "for each user (all rows with one value of 'person') of 'people'" in made.stdout
+    assert run(path, "--table", "people").exit_code == 0
+    refused = run(path, "--table", "shops")
+    assert "another table" in str(refused.exception)
+    rows = tmp_path / "rows.ledger"
+    run(rows, "--epsilon", "2", "--user-column", "person", "--rows-per-user", "5")
+    assert Ledger(rows).limits.privacy_unit.max_rows == 5
+    assert not Ledger(rows).limits.privacy_unit.enforced
+
+
+def test_a_page(path, tmp_path):
+    page = tmp_path / "ledger.html"
+    result = run(path, "--html", page)
+    assert result.exit_code == 0, result.output
+    text = page.read_text()
+    for part in ("clusters [of] people", Ledger(path).receipt.hash, "promised: central"):
+        assert part in text
+    assert "http" not in text, "a page that needs no network"
+    refused = run(path, "--html", tmp_path / "no" / "folder.html")
+    assert "--html must be a file that can be written" in str(refused.exception)
+
+
+def test_an_old_ledger_is_converted_by_the_command_that_the_refusal_names(tmp_path):
+    header = {"shoal_ledger": 1, "epsilon": 1.0, "delta": 0.0, "metric_epsilon": None}
+    header |= {"adjacency": "add/remove", "approximate_delta": None}
+    line, _ = encode_line(header, START)
+    old, new = tmp_path / "old.ledger", tmp_path / "new.ledger"
+    old.write_bytes(line)
+    refused = run(old)
+    assert f"shoal ledger {old.name} --convert NEW" in str(refused.exception)
+    result = run(old, "--convert", new, "--table", "people")
+    assert result.exit_code == 0, result.output
+    assert (Ledger(new).limits.epsilon, Ledger(new).table) == (1.0, "people")
+    again = run(old, "--convert", new)
+    assert "must not exist yet" in str(again.exception)
+    limits = run(old, "--convert", tmp_path / "other", "--epsilon", "2")
+    assert "--convert must come without limits" in str(limits.exception)

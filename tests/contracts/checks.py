@@ -40,13 +40,12 @@ def output(estimator, X=RECORDS):
 
 
 def roomy_ledger(**words):
-    return Ledger(epsilon=1e6, metric_epsilon=1e6, **words)
+    return Ledger(epsilon=1e6, metric_epsilon=1e6, metric_unit="m", **words)
 
 
 def spent(ledger):
     """All that a ledger has recorded, whichever the account."""
-    metric = [guarantee.epsilon for guarantee in ledger.spent_metric.values()]
-    return ledger.spent.epsilon + sum(metric)
+    return sum(guarantee.epsilon for guarantee in ledger.spent)
 
 
 def has_a_guarantee(estimator):

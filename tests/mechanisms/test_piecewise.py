@@ -137,4 +137,4 @@ def test_the_promise_is_local_and_for_the_whole_record():
     mechanism.randomise(np.zeros(5))
     assert mechanism.guarantee_.notion == "local"
     assert ledger.entries[0].notion == "local"
-    assert ledger.spent.epsilon == 2.0
+    assert ledger.spent[0].epsilon == 2.0

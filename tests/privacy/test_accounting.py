@@ -102,8 +102,10 @@ def test_metric_events_have_a_unit() -> None:
     assert metric_cost(PureEvent(epsilon=1.0)) is None
     assert metric_cost(Composed(events=[kilometre, kilometre])) == ("km", 1.0)
     assert metric_cost(Parallel(events=[kilometre, kilometre])) == ("km", 1.0)
-    for other in (MetricEvent(epsilon=1.0, unit="m"), PureEvent(epsilon=1.0)):
-        with pytest.raises(GuaranteeError, match="same unit"):
+    meters = MetricEvent(epsilon=1.0, unit="m")
+    assert metric_cost(Composed(events=[kilometre, meters])) == ("km", 1000.5)
+    for other in (MetricEvent(epsilon=1.0, unit="year"), PureEvent(epsilon=1.0)):
+        with pytest.raises(GuaranteeError, match=r"cannot be compared|metric events only"):
             metric_cost(Composed(events=[kilometre, other]))
     with pytest.raises(GuaranteeError, match="per km"):
         cost(kilometre)

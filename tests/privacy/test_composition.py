@@ -217,7 +217,7 @@ def test_metric_events_stay_among_themselves() -> None:
     kilometre = MetricEvent(epsilon=0.5, unit="km")
     total = compose([kilometre, kilometre], notion="metric")
     assert (total.notion, total.epsilon, total.unit) == ("metric", 1.0, "km")
-    with pytest.raises(GuaranteeError, match="same unit"):
+    with pytest.raises(GuaranteeError, match="metric events only"):
         compose([kilometre, LAPLACE])
     with pytest.raises(GuaranteeError, match="MetricEvent"):
         compose([LAPLACE], notion="metric")

@@ -26,6 +26,7 @@ from shoal.privacy import (
     Ledger,
     MetricEvent,
     Parallel,
+    PrivacyUnit,
     PureEvent,
     Repeated,
     ZCDPEvent,
@@ -67,7 +68,7 @@ class TestPure:
             with pytest.raises(BudgetExceededError):
                 ledger.spend(pure(epsilon))
         assert len(ledger) == 10
-        assert ledger.spent.epsilon == pytest.approx(1.0)
+        assert ledger.spent[0].epsilon == pytest.approx(1.0)
         assert ledger.remaining == 0
 
     @pytest.mark.parametrize("parts", [3, 7, 12, 49, 1000])
@@ -84,7 +85,7 @@ class TestPure:
         ledger.spend(pure(0.6e-12))
         with pytest.raises(BudgetExceededError):
             ledger.spend(pure(0.6e-12))
-        assert ledger.spent.epsilon <= 1 + 1e-12
+        assert ledger.spent[0].epsilon <= 1 + 1e-12
 
     def test_tiny_spends_are_not_lost_beside_large_ones(self) -> None:
         ledger = Ledger(epsilon=1.0)
@@ -122,9 +123,8 @@ class TestWithDelta:
         rho = epsilon_to_zcdp(1.0, 1e-6)
         for _ in range(4):
             ledger.spend(gaussian(rho / 4))
-        assert ledger.spent.epsilon == pytest.approx(1.0)
-        assert ledger.spent.delta == 1e-6
-        assert ledger.spent.rho == pytest.approx(rho)
+        assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (1.0, 1e-6)
+        assert ledger.used == pytest.approx(1.0)
         with pytest.raises(BudgetExceededError, match="rho"):
             ledger.spend(gaussian(rho / 1000))
 
@@ -132,23 +132,23 @@ class TestWithDelta:
         ledger = Ledger(epsilon=1.0, delta=1e-6)
         for _ in range(300):
             ledger.spend(pure(0.01))
-        spent = ledger.spent
-        assert spent.epsilon <= zcdp_to_epsilon(300 * pure_to_zcdp(0.01), 0.5e-6) < 1.0
-        assert spent.delta == 0.5e-6
+        assert zcdp_to_epsilon(300 * pure_to_zcdp(0.01), 0.5e-6) < 1.0
+        assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (1.0, 1e-6), "the limit"
+        assert 0.5 < ledger.used < 1.0
 
     def test_pure_and_gaussian_spends_mix(self, new) -> None:
         # Adding pure 0.5 and Gaussian 0.65 would fit; pricing both by rho alone would not.
         ledger = new(epsilon=2.0, delta=1e-6)
         ledger.spend(pure(0.5))
         ledger.spend(gaussian(0.01))
-        apart = 0.5 + zcdp_to_epsilon(0.01, 0.5e-6)
-        assert apart * 0.999 < ledger.spent.epsilon < apart * 1.01
+        assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (2.0, 1e-6), "the limit"
+        assert 0 < ledger.used < 1
         assert zcdp_to_epsilon(0.01 + pure_to_zcdp(0.5), 0.5e-6) > 2.0
 
     def test_few_large_pure_spends_still_add(self) -> None:
         ledger = Ledger(epsilon=1.0, delta=1e-6)
         ledger.spend(pure(0.5))
-        assert (ledger.spent.epsilon, ledger.spent.delta) == (0.5, 0.0)
+        assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (0.5, 0.0)
         ledger.spend(pure(ledger.remaining))
         with pytest.raises(BudgetExceededError):
             ledger.spend(pure(0.1))
@@ -193,10 +193,7 @@ class TestWithDelta:
         ledger.spend(ApproximateEvent(epsilon=0.1, delta=2e-7))
         with pytest.raises(BudgetExceededError, match="2e-07"):
             ledger.spend(ApproximateEvent(epsilon=0.01, delta=1e-9))
-        apart = 0.1 + zcdp_to_epsilon(1e-4, 8e-7)
-        assert apart * 0.999 <= ledger.spent.epsilon <= apart * 1.01
-        assert ledger.spent.delta == pytest.approx(1e-6)
-        assert ledger.spent.rho is None
+        assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (1.0, 1e-6), "the limit"
 
     def test_total_delta_never_passes_the_limit(self) -> None:
         ledger = Ledger(epsilon=10.0, delta=1e-6)
@@ -232,7 +229,7 @@ class TestCheck:
         ledger.spend(event)
 
     def test_every_reading(self, new) -> None:
-        ledger = new(epsilon=1.0, metric_epsilon=1.0)
+        ledger = new(epsilon=1.0, metric_epsilon=1.0, metric_unit="km")
         ledger.check(MetricEvent(epsilon=1.0, unit="km"), notion="metric")
         ledger.check(pure(1.0), notion="local", adjacency=SUBSTITUTE)
         with pytest.raises(BudgetExceededError):
@@ -270,17 +267,25 @@ class TestReadings:
     def test_add_remove_counts_twice_under_substitution(self, new) -> None:
         ledger = new(epsilon=1.0, adjacency=SUBSTITUTE)
         ledger.spend(pure(0.25))
-        assert ledger.spent.epsilon == 0.5
+        assert ledger.spent[0].epsilon == 0.5
         ledger.spend(pure(0.5), adjacency=SUBSTITUTE)
-        assert (ledger.remaining, ledger.spent.adjacency) == (0.0, SUBSTITUTE)
+        assert (ledger.remaining, ledger.spent[0].adjacency) == (0.0, SUBSTITUTE)
 
     def test_the_other_prices_under_substitution(self) -> None:
         ledger = Ledger(epsilon=5.0, delta=1e-5, adjacency=SUBSTITUTE)
+        once = Ledger(epsilon=5.0, delta=1e-5)
         ledger.spend(gaussian(0.01))
-        assert ledger.spent.rho == pytest.approx(0.04)
-        ledger = Ledger(epsilon=5.0, delta=1e-5, adjacency=SUBSTITUTE)
-        ledger.spend(ApproximateEvent(epsilon=1.0, delta=1e-6))
-        assert ledger.spent.delta == pytest.approx((1 + math.e) * 1e-6)
+        once.spend(gaussian(0.04))
+        assert ledger.used == pytest.approx(once.used)
+        most = (1 + math.e) * 1e-6
+        for delta, fits in ((most * 1.001, True), (most * 0.999, False)):
+            ledger = Ledger(epsilon=5.0, delta=delta, adjacency=SUBSTITUTE)
+            if fits:
+                ledger.spend(ApproximateEvent(epsilon=1.0, delta=1e-6))
+                assert ledger.spent[0].delta == delta, "the constant that the proof bounds it by"
+            else:
+                with pytest.raises(BudgetExceededError):
+                    ledger.spend(ApproximateEvent(epsilon=1.0, delta=1e-6))
 
     def test_substitution_in_an_add_remove_ledger_is_refused(self, new) -> None:
         ledger = new(epsilon=1.0)
@@ -293,9 +298,10 @@ class TestReadings:
         ledger = new(epsilon=1.0, adjacency=adjacency)
         for one in Adjacency:
             ledger.spend(pure(0.25), adjacency=one, notion="local")
-        assert (ledger.spent.epsilon, ledger.spent.notion) == (0.5, "local")
+        assert [(g.epsilon, g.notion) for g in ledger.spent] == [(0.5, "local")]
         ledger.spend(pure(0.25), adjacency=adjacency)
-        assert (ledger.spent.epsilon, ledger.spent.notion) == (0.75, "central")
+        assert [(g.epsilon, g.notion) for g in ledger.spent] == [(0.25, "central"), (0.5, "local")]
+        assert ledger.remaining == 0.25, "they share the limit"
 
     def test_parallel_parts_need_add_remove(self) -> None:
         parts = Parallel(events=[pure(0.2)] * 3)
@@ -304,35 +310,33 @@ class TestReadings:
             with pytest.raises(GuaranteeError, match="add/remove only"):
                 ledger.spend(parts, **reading)  # type: ignore[arg-type]
         ledger.spend(parts)
-        assert ledger.spent.epsilon == 0.4
+        assert ledger.spent[0].epsilon == 0.4
 
     def test_metric_spends_are_kept_apart(self, new) -> None:
-        ledger = new(epsilon=1.0, metric_epsilon=2.0)
-        ledger.spend(MetricEvent(epsilon=1.5, unit="km"))
-        ledger.spend(MetricEvent(epsilon=2.0, unit="year"), notion="metric")
+        ledger = new(epsilon=1.0, metric_epsilon=2.0, metric_unit="km")
+        ledger.spend(MetricEvent(epsilon=1.5, unit="km"), notion="metric")
         ledger.spend(pure(1.0))
         with pytest.raises(BudgetExceededError, match=r"1 per km, spent 1\.5 of 2, left 0\.5"):
             ledger.spend(MetricEvent(epsilon=1.0, unit="km"))
-        assert {unit: g.epsilon for unit, g in ledger.spent_metric.items()} == {
-            "km": 1.5,
-            "year": 2.0,
-        }
-        assert ledger.spent.epsilon == 1.0
-        assert [entry.notion for entry in ledger.entries] == ["metric", "metric", "central"]
+        assert [(g.notion, g.epsilon) for g in ledger.spent] == [("central", 1.0), ("metric", 1.5)]
+        assert ledger.spent[1].unit == "km"
+        assert [entry.notion for entry in ledger.entries] == ["metric", "central"]
 
     def test_metric_spends_need_a_limit_of_their_own(self) -> None:
         with pytest.raises(BudgetExceededError, match="metric_epsilon"):
             Ledger(epsilon=1.0).spend(MetricEvent(epsilon=0.1, unit="km"))
         mixed = Composed(events=[MetricEvent(epsilon=0.1, unit="km"), pure(0.1)])
         with pytest.raises(GuaranteeError):
-            Ledger(epsilon=1.0, metric_epsilon=1.0).spend(mixed)
+            Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="km").spend(mixed)
         with pytest.raises(GuaranteeError, match="MetricEvent"):
-            Ledger(epsilon=1.0, metric_epsilon=1.0).spend(pure(0.1), notion="metric")
+            Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="km").spend(
+                pure(0.1), notion="metric"
+            )
 
 
 class TestWords:
     def test_the_table_says_what_was_spent_on_what(self, new) -> None:
-        ledger = new(epsilon=2.0, delta=1e-6, metric_epsilon=1.0)
+        ledger = new(epsilon=2.0, delta=1e-6, metric_epsilon=1.0, metric_unit="km")
         assert "nothing was spent, 2 is left" in str(ledger)
         ledger.spend(PureEvent(epsilon=0.5, purpose="histogram"))
         ledger.spend(gaussian(0.01), purpose="sums\nand <b>")
@@ -344,7 +348,9 @@ class TestWords:
             "rho 0.01",
             "sums and <b>",
             "0.5 per km",
-            "total:",
+            "promised: central",
+            "promised: metric",
+            "used:",
         ):
             assert part in text
         assert "<b>" not in ledger._repr_html_()
@@ -371,7 +377,15 @@ class TestBadInput:
             {"epsilon": True},
             {"epsilon": 1.0, "delta": 1.0},
             {"epsilon": 1.0, "delta": -0.1},
-            {"epsilon": 1.0, "metric_epsilon": 0.0},
+            {"epsilon": 1.0, "metric_epsilon": 0.0, "metric_unit": "m"},
+            {"epsilon": 1.0, "metric_epsilon": 1.0},
+            {"epsilon": 1.0, "metric_unit": "m"},
+            {"epsilon": 1.0, "metric_epsilon": 1.0, "metric_unit": "3"},
+            {"epsilon": 1.0, "privacy_unit": "user"},
+            {"epsilon": 1.0, "privacy_unit": PrivacyUnit.user()},
+            {"epsilon": 1.0, "table": 3},
+            {"epsilon": 1.0, "who": 3},
+            {"epsilon": 1.0, "output": 3},
             {"epsilon": 1.0, "adjacency": "add/remove"},
             {"epsilon": 1.0, "approximate_delta": 0.1},
             {"epsilon": 1.0, "path": 3},
@@ -387,6 +401,9 @@ class TestBadInput:
             (lambda: ledger.spend(pure(0.1), purpose=3), ParameterError),
             (lambda: ledger.spend(pure(0.1), notion="none"), ParameterError),
             (lambda: ledger.spend(pure(0.1), adjacency="add/remove"), ParameterError),
+            (lambda: ledger.spend(pure(0.1), privacy_unit="user"), ParameterError),
+            (lambda: ledger.spend(pure(0.1), seeded=1), ParameterError),
+            (lambda: ledger.spend(pure(0.1), columns=[3]), ParameterError),
             (lambda: ledger.spend(Event()), UnknownEventError),
         ]
         for call, error in bad:

@@ -29,7 +29,8 @@ while True:
 # Dies inside the third spend, at a given point of its work.
 AT_A_POINT = """
 real_write, real_fsync, real_close = os.write, os.fsync, os.close
-spends = 0
+spends = syncs = 0
+POINTS = [None, "after fsync", "before the head's name", "after the head"]
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
@@ -50,10 +51,13 @@ def write(descriptor, data):
     return real_write(descriptor, data)
 
 def fsync(descriptor):
+    global syncs
+    if spends == 3:
+        syncs += 1
     if spends == 3 and plan == "after write":
         die()
     real_fsync(descriptor)
-    if spends == 3 and plan == "after fsync":
+    if spends == 3 and plan == POINTS[syncs]:
         die()
 
 module.os.write, module.os.fsync = write, fsync
@@ -68,13 +72,14 @@ real_append = module.LedgerFile.append
 def append(self, descriptor, content):
     if "shoal_ledger" in content:
         return real_append(self, descriptor, content)
-    line, chain = module._encode(content, self._hash)
+    line, head = self._head.after(content)
     buffer.append(line)
     if len(buffer) == 16:
         os.write(descriptor, b"".join(buffer))
         buffer.clear()
         self._offset = os.fstat(descriptor).st_size
-    self._hash = chain
+    self._head = head
+    return head.receipt
 module.LedgerFile.append = append
 """
 
@@ -121,6 +126,8 @@ def test_kills_at_random_moments(tmp_path: Path) -> None:
         ("but for the newline", 2),
         ("after write", 3),
         ("after fsync", 3),
+        ("before the head's name", 3),
+        ("after the head", 3),
     ],
 )
 def test_kills_at_every_point_of_a_spend(tmp_path: Path, plan: str, recorded: int) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
-from shoal.privacy import Adjacency, GaussianEvent, Ledger, MetricEvent, PureEvent
+from shoal.privacy import Adjacency, GaussianEvent, Ledger, MetricEvent, PrivacyUnit, PureEvent
 from shoal.privacy import ledger_file as module
+from shoal.privacy.ledger_chain import START, encode_line
 
 TENTH = PureEvent(epsilon=0.1)
 
@@ -35,7 +36,7 @@ def run(code: str, *arguments: object, **options: object) -> subprocess.Complete
 
 class TestSurvival:
     def test_a_ledger_is_its_file(self, path: Path) -> None:
-        first = Ledger(path, epsilon=1.0, delta=1e-6, metric_epsilon=2.0)
+        first = Ledger(path, epsilon=1.0, delta=1e-6, metric_epsilon=2.0, metric_unit="km")
         first.spend(TENTH, purpose="counts")
         first.spend(MetricEvent(epsilon=0.5, unit="km"))
         again = Ledger(path)
@@ -80,13 +81,13 @@ class TestSurvival:
         for _ in range(5):
             ledger.spend(TENTH)
         read: list[bytes] = []
-        decode = module._decode
+        decode = module.decode_line
 
         def spy(line: bytes, previous: str) -> object:
             read.append(line)
             return decode(line, previous)
 
-        monkeypatch.setattr(module, "_decode", spy)
+        monkeypatch.setattr(module, "decode_line", spy)
         assert len(ledger) == 5
         assert read == []
         Ledger(path).spend(TENTH)
@@ -123,22 +124,24 @@ class TestOpening:
             ({"epsilon": 2.0, "delta": 1e-6}, "epsilon"),
             ({"epsilon": 1.0}, "delta"),
             ({"delta": 1e-5}, "delta"),
-            ({"metric_epsilon": 1.0}, "metric_epsilon"),
+            ({"metric_epsilon": 1.0, "metric_unit": "km"}, "metric_epsilon"),
+            ({"privacy_unit": PrivacyUnit.user("person")}, "privacy_unit"),
+            ({"table": "shops"}, "table"),
             ({"adjacency": Adjacency.SUBSTITUTE}, "adjacency"),
             ({"epsilon": 1.0, "delta": 1e-6, "approximate_delta": 1e-7}, "approximate_delta"),
         ],
     )
     def test_other_limits_are_refused(self, path: Path, limits: dict, name: str) -> None:
-        Ledger(path, epsilon=1.0, delta=1e-6)
+        Ledger(path, epsilon=1.0, delta=1e-6, table="people")
         before = path.read_bytes()
         with pytest.raises(LedgerFileError, match=f"another {name}"):
             Ledger(path, **limits)
         assert path.read_bytes() == before
 
     def test_the_same_limits_are_welcome(self, path: Path) -> None:
-        Ledger(path, epsilon=1.0, delta=1e-6)
+        Ledger(path, epsilon=1.0, delta=1e-6, table="people")
         Ledger(path, epsilon=1, delta=1e-6)
-        Ledger(path, delta=1e-6)
+        Ledger(path, delta=1e-6, table="people")
 
     @pytest.mark.parametrize("content", [b"notes of mine", b"a,b\n1,2\n", b"{}\n", b"\0" * 50])
     def test_a_file_that_is_no_ledger_is_left_alone(self, path: Path, content: bytes) -> None:
@@ -155,7 +158,7 @@ class TestOpening:
                 Ledger(bad, epsilon=1.0)
 
     def test_a_header_of_a_later_version_is_not_guessed_at(self, path: Path) -> None:
-        line, _ = module._encode({"shoal_ledger": 1, "epsilon": 1.0, "new": 1}, module._START)
+        line, _ = encode_line({"shoal_ledger": 2, "epsilon": 1.0, "new": 1}, START)
         path.write_bytes(line)
         with pytest.raises(LedgerFileError, match="line 1"):
             Ledger(path)
@@ -180,9 +183,11 @@ class TestTornLines:
         assert len(ledger) == len(Ledger(path)) == 2
 
     def test_a_whole_line_without_its_newline_was_not_acknowledged(self, path: Path) -> None:
-        ledger = Ledger(path, epsilon=1.0)
+        ledger, heads = Ledger(path, epsilon=1.0), []
         for _ in range(2):
             ledger.spend(TENTH)
+            heads.append(module.Path(f"{path}.head").read_text())
+        module.Path(f"{path}.head").write_text(heads[0])  # as a crash would have left it
         path.write_bytes(path.read_bytes()[:-1])
         reopened = Ledger(path)
         assert len(reopened) == 1
@@ -193,6 +198,9 @@ class TestTornLines:
     def test_a_torn_header_is_a_new_ledger(self, path: Path, length: int) -> None:
         Ledger(path, epsilon=1.0)
         path.write_bytes(path.read_bytes()[:length])
+        with pytest.raises(LedgerFileError, match="lost all its lines"):
+            Ledger(path, epsilon=2.0)
+        module.Path(f"{path}.head").unlink()  # a crash that tore the header left no head
         with pytest.raises(ParameterError, match="epsilon must be given"):
             Ledger(path)
         Ledger(path, epsilon=2.0).spend(TENTH)
@@ -251,7 +259,7 @@ class TestDamage:
         last = json.loads(three.read_bytes().split(b"\n")[-2])
         content = {key: last[key] for key in last if key != "hash"}
         content["event"] = {"type": "FutureEvent"}
-        line, _ = module._encode(content, last["hash"])
+        line, _ = encode_line(content, last["hash"])
         with three.open("ab") as file:
             file.write(line)
         for _ in range(2):
@@ -331,7 +339,7 @@ class TestFailingDisk:
                 ledger.spend(TENTH)
         # The line was on the disk, so it counts, here as elsewhere.
         assert len(ledger) == len(Ledger(path)) == 2
-        assert ledger.spent.epsilon == pytest.approx(0.2)
+        assert ledger.spent[0].epsilon == pytest.approx(0.2)
 
     def test_a_disk_that_fills_up(self, ledger: Ledger, path: Path) -> None:
         # A real short write: the operating system's limit on file sizes, set in a child.
@@ -364,10 +372,10 @@ except LedgerFileError as failure:
 
             monkeypatch.setattr(module.os, name, spy)
         ledger = Ledger(path, epsilon=1.0)
-        assert calls == ["write", "fsync", "fsync"]  # header, then the folder
+        assert calls == ["write", "fsync", "fsync", "fsync"]  # header, head, folder
         calls.clear()
         ledger.spend(TENTH)
-        assert calls == ["write", "fsync"]
+        assert calls == ["write", "fsync", "fsync", "fsync"]
 
 
 class TestProcesses:
@@ -421,7 +429,7 @@ except BudgetExceededError:
 
     def test_shares_are_the_same_for_everyone(self, path: Path) -> None:
         Ledger(path, epsilon=1.0, delta=1e-6).spend(GaussianEvent(sigma=50.0, sensitivity=1.0))
-        assert Ledger(path).spent.delta == 1e-6
+        assert Ledger(path).spent[0].delta == 1e-6
 
 
 @pytest.mark.parametrize("limits", [{}, {"epsilon": 1.0}])

@@ -50,7 +50,7 @@ def test_a_grid_search_pays_for_every_fit() -> None:
     ledger = Ledger(epsilon=10.0)
     GridSearchCV(Spender(ledger=ledger), {"epsilon": [0.1, 0.2, 0.3]}, cv=2).fit(X)
     assert len(ledger) == 3 * 2 + 1
-    assert ledger.spent.epsilon == pytest.approx(2 * (0.1 + 0.2 + 0.3) + 0.3)
+    assert ledger.spent[0].epsilon == pytest.approx(2 * (0.1 + 0.2 + 0.3) + 0.3)
 
 
 def test_a_grid_search_stops_at_the_limit() -> None:
@@ -60,14 +60,14 @@ def test_a_grid_search_stops_at_the_limit() -> None:
     )
     with pytest.raises(BudgetExceededError):
         search.fit(X)
-    assert ledger.spent.epsilon <= 0.5
+    assert ledger.spent[0].epsilon <= 0.5
 
 
 def test_worker_processes_share_a_file(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger", epsilon=10.0)
     GridSearchCV(Spender(ledger=ledger), {"epsilon": [0.1, 0.2, 0.3]}, cv=2, n_jobs=2).fit(X)
     assert len(ledger) == 7
-    assert ledger.spent.epsilon == pytest.approx(1.5)
+    assert ledger.spent[0].epsilon == pytest.approx(1.5)
 
 
 def test_worker_processes_race_for_the_last_unit(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_text_arrays_and_scalars() -> None:
 def test_the_json_says_what_is_promised() -> None:
     plain = json.loads(make(k=1).to_json())
     assert plain["guarantee_text"] == str(PROMISE)
-    assert plain["schema_version"] == 1
+    assert plain["schema_version"] == 2
     assert set(plain["versions"]) == {"shoal", "numpy", "scikit-learn", "python"}
     assert plain["versions"] == current_versions()
 
@@ -206,7 +206,8 @@ def test_endless_nesting_is_refused() -> None:
         {"guarantee": "central"},
         {"versions": {"shoal": 1}},
         {"versions": None},
-        {"schema_version": 2},
+        {"schema_version": 1},
+        {"ledger": {"count": 1, "hash": "0" * 64}},
         {"schema_version": True},
     ],
 )
@@ -220,8 +221,12 @@ def broken() -> list[tuple[str, object]]:
     """Every way to spoil one field of a good release."""
     array = {"__array__": "<f8", "shape": [2], "data": [1.0, 2.0]}
     return [
-        ("schema_version", 2),
-        ("schema_version", "1"),
+        ("schema_version", 1),
+        ("ledger", {"count": 1}),
+        ("ledger", {"count": -1, "hash": "0" * 64}),
+        ("ledger", {"count": 1, "hash": "g" * 64}),
+        ("ledger", "3 entries"),
+        ("schema_version", "2"),
         ("schema_version", None),
         ("schema_version", True),
         ("kind", 7),
@@ -257,7 +262,8 @@ def test_a_spoiled_field_is_noticed(field: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "field", ["schema_version", "kind", "values", "guarantee", "guarantee_text", "versions"]
+    "field",
+    ["schema_version", "kind", "values", "guarantee", "guarantee_text", "versions", "ledger"],
 )
 def test_a_missing_field_is_noticed(field: str) -> None:
     plain = json.loads(make(k=1).to_json())

@@ -133,7 +133,7 @@ def test_a_file_that_breaks_after_the_check_leaves_the_spend_on_record(folder, m
     monkeypatch.setattr(ArrowTable, "check", then_broken)
     with pytest.raises(DataError, match="damaged"):
         model.fit(folder)
-    assert ledger.spent.epsilon == 1.0
+    assert ledger.spent[0].epsilon == 1.0
     assert not hasattr(model, "release_")
 
 

@@ -1,17 +1,31 @@
-"""``shoal ledger``: what was spent on what, and what is left."""
+"""``shoal ledger``: what was spent on what, by whom, and what is left."""
 
+import html
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal._whole_file import whole_file
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from shoal.privacy import Guarantee, Ledger
+    from shoal.privacy import Ledger, PrivacyUnit
 
 __all__ = ["ledger"]
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+body {{ font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 90em; padding: 0 1em }}
+.scroll {{ overflow-x: auto }}
+table {{ border-collapse: collapse }}
+caption {{ font-weight: 600; text-align: left; padding: 8px 0 }}
+th, td {{ border-bottom: 1px solid #ccc; padding: 4px 10px 4px 0; text-align: left }}
+td {{ vertical-align: top }}
+td:last-child {{ font-family: monospace; font-size: 11px; word-break: break-all; min-width: 16em }}
+</style></head><body><div class="scroll">{table}</div></body></html>
+"""
 
 
 def ledger(
@@ -25,32 +39,85 @@ def ledger(
         float | None,
         typer.Option(help="Its limit per unit of distance, for reports of Laplace mechanisms."),
     ] = None,
+    metric_unit: Annotated[
+        str, typer.Option(help="That unit, such as km; it comes with --metric-epsilon.")
+    ] = "",
+    table: Annotated[str, typer.Option(help="Name of the table that a new ledger is for.")] = "",
+    user_column: Annotated[
+        str, typer.Option(help="Protect users, who are told apart by this column, not rows.")
+    ] = "",
+    rows_per_user: Annotated[
+        int | None,
+        typer.Option(help="No user has more rows than this: then promises to rows count as well."),
+    ] = None,
+    convert: Annotated[
+        Path | None, typer.Option(help="Write a ledger of the old format to this new file.")
+    ] = None,
+    html_page: Annotated[
+        Path | None, typer.Option("--html", help="Write the ledger to this page as well.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ledger as JSON.")] = False,
 ) -> None:
     """Show what was spent on what and what is left, or make a new ledger.
 
-    Example: shoal ledger people.ledger --epsilon 3
+    Example: shoal ledger people.ledger --epsilon 3 --table people
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal.cli._table_target import open_ledger  # noqa: PLC0415
 
-    limits = {"epsilon": epsilon, "delta": delta, "metric_epsilon": metric_epsilon}
-    if epsilon is None and (delta or metric_epsilon is not None):
-        raise ParameterError("--epsilon must be given with the limits of a new ledger, got none")
-    book = open_ledger(file, **({} if epsilon is None else limits))
+    unit = _privacy_unit(user_column, rows_per_user)
+    words: dict[str, Any] = {"metric_unit": metric_unit, "table": table, "privacy_unit": unit}
+    if convert is not None:
+        from shoal.privacy import convert_ledger  # noqa: PLC0415
+
+        if epsilon is not None or delta or metric_epsilon is not None:
+            raise ParameterError("--convert must come without limits: the old ledger has them")
+        book = convert_ledger(file, convert, **words)
+    elif epsilon is None:
+        given = (delta, metric_epsilon is not None, metric_unit, user_column, rows_per_user)
+        if any(given):
+            raise ParameterError("--epsilon must be given with the limits of a new ledger")
+        book = open_ledger(file, **({"table": table} if table else {}))
+    else:
+        limits = {"epsilon": epsilon, "delta": delta, "metric_epsilon": metric_epsilon}
+        book = open_ledger(file, **limits, **words)
+    if html_page is not None:
+        _write_page(html_page, file.name, book)
     typer.echo(json.dumps(_plain(book)) if as_json else str(book))
+
+
+def _privacy_unit(user_column: str, rows: int | None) -> "PrivacyUnit":
+    from shoal.privacy import PrivacyUnit  # noqa: PLC0415
+
+    if not user_column:
+        if rows is not None:
+            raise ParameterError(f"--rows-per-user must come with --user-column, got {rows}")
+        return PrivacyUnit()
+    return PrivacyUnit.user(user_column, max_rows=rows, enforced=rows is None)
+
+
+def _write_page(path: Path, name: str, book: "Ledger") -> None:
+    page = _PAGE.format(title=html.escape(f"Ledger {name}"), table=book._repr_html_())
+    try:
+        with whole_file(path) as part:
+            part.write_text(page, encoding="utf-8")
+    except OSError as failure:
+        raise ParameterError(
+            f"--html must be a file that can be written, got {str(path)!r}: {failure.strerror}"
+        ) from None
 
 
 def _plain(book: "Ledger") -> dict[str, object]:
     return {
         "file": book.path,
         "limits": book.limits.to_dict(),
-        "entries": [entry.to_dict() for entry in book.entries],
-        "spent": _promise(book.spent),
-        "spent_metric": [_promise(promise) for promise in book.spent_metric.values()],
+        "table": book.table,
+        "entries": [
+            {**entry.to_dict(), "hash": None if entry.receipt is None else entry.receipt.hash}
+            for entry in book.entries
+        ],
+        "spent": [{**promise.to_dict(), "text": str(promise)} for promise in book.spent],
+        "used": book.used,
         "left": book.remaining,
+        "receipt": book.receipt.to_dict(),
     }
-
-
-def _promise(guarantee: "Guarantee") -> dict[str, object]:
-    return {**guarantee.to_dict(), "text": str(guarantee)}

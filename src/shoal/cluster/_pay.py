@@ -1,13 +1,24 @@
 """The last step before anything is released: records are all right, and the ledger is charged."""
 
+from collections.abc import Iterable
+
 from shoal.cluster._noise import Noise
-from shoal.privacy import Ledger
+from shoal.privacy import Guarantee, Ledger, Receipt
 from shoal.tables import Table
 
 __all__ = ["pay"]
 
 
-def pay(ledger: Ledger | None, table: Table, noise: Noise, shares: object, *, what: str) -> None:
+def pay(
+    ledger: Ledger | None,
+    table: Table,
+    noise: Noise,
+    shares: object,
+    *,
+    what: str,
+    promise: Guarantee,
+    columns: Iterable[str] = (),
+) -> Receipt | None:
     """Look at the records, then spend.
 
     The shares of a fit divide a fixed total, so all of it is spent before any is released.
@@ -24,6 +35,15 @@ def pay(ledger: Ledger | None, table: Table, noise: Noise, shares: object, *, wh
         How it is divided, in words.
     what : str
         Who spends.
+    promise : Guarantee
+        What the release will promise: to whom, and whether the noise is seeded.
+    columns : iterable of str, default=()
+        Names of the columns that are used.
+
+    Returns
+    -------
+    receipt : Receipt or None
+        Of the spend, for the release.
 
     Raises
     ------
@@ -34,9 +54,17 @@ def pay(ledger: Ledger | None, table: Table, noise: Noise, shares: object, *, wh
     """
     if ledger is None:
         table.check()
-        return
+        return None
     event = noise.event(str(shares))
     if not table.in_memory:
-        ledger.check(event)  # reading may take long, and would be in vain
+        ledger.check(
+            event, privacy_unit=promise.privacy_unit
+        )  # reading may take long, and would be in vain
     table.check()
-    ledger.spend(event, purpose=f"{what}: {shares}")
+    return ledger.spend(
+        event,
+        purpose=f"{what}: {shares}",
+        privacy_unit=promise.privacy_unit,
+        seeded=promise.seeded,
+        columns=columns,
+    ).receipt

@@ -96,7 +96,7 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         self._check(table.columns)
         source = getattr(self, "_source", None) or as_source(self.random_state)
         if isinstance(table, ArrayTable):
-            self._spend()
+            self._spend(source)
             return self._perturb(table.X, source)
         self._check_output()
         return release_reports(self, table, source, out)
@@ -159,7 +159,7 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
                 f"{wanted!r}: call set_output(transform='default')"
             )
 
-    def _spend(self, *, only_check: bool = False) -> None:
+    def _spend(self, source: RandomSource, *, only_check: bool = False) -> None:
         """Charge the ledger, or see that it could be charged."""
         if self.ledger is None:
             return
@@ -167,8 +167,14 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         if only_check:
             self.ledger.check(event, adjacency=Adjacency.SUBSTITUTE, notion=notion)
             return
-        purpose = f"{type(self).__name__} reports"
-        self.ledger.spend(event, purpose=purpose, adjacency=Adjacency.SUBSTITUTE, notion=notion)
+        self.ledger.spend(
+            event,
+            purpose=f"{type(self).__name__} reports",
+            adjacency=Adjacency.SUBSTITUTE,
+            notion=notion,
+            seeded=source.seeded,
+            columns=getattr(self, "feature_names_in_", ()),
+        )
 
     def _check_epsilon(self) -> None:
         _numbers.positive("epsilon", self.epsilon)

@@ -119,13 +119,13 @@ def release_reports(
     ReleaseError
         If reports cannot be written, or cannot be handed out after the spend.
     """
-    mechanism._spend(only_check=True)
+    mechanism._spend(source, only_check=True)
     words = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
     key = source.words(KEY_WORDS).tobytes() if source.seeded else None
     draw = Draw(type(mechanism)(**words), key)
     staged = table.stage(draw, out) if isinstance(table, ArrowTable) else table.stage(draw)
     try:
-        mechanism._spend()
+        mechanism._spend(source)
         return _handed_out(staged, paid=mechanism.ledger is not None)
     except BaseException:
         staged.discard()

@@ -20,7 +20,8 @@ from shoal.privacy.conversions import (
     zcdp_to_delta,
     zcdp_to_epsilon,
 )
-from shoal.privacy.entry import Entry
+from shoal.privacy.distance_units import DistanceUnit, convert_epsilon, parse_unit
+from shoal.privacy.entry import Entry, Receipt
 from shoal.privacy.event_dict import event_from_dict, event_to_dict
 from shoal.privacy.events import (
     ApproximateEvent,
@@ -40,8 +41,10 @@ from shoal.privacy.events import (
 from shoal.privacy.groups import Loss, group, group_zcdp, substitute, substitute_zcdp
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.ledger import Ledger
+from shoal.privacy.ledger_convert import convert_ledger
 from shoal.privacy.limits import Limits
 from shoal.privacy.metric import metric_cost
+from shoal.privacy.privacy_unit import PrivacyUnit, group_size
 from shoal.privacy.release import Release, current_versions
 
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "Cost",
     "DiscreteGaussianEvent",
     "DiscreteLaplaceEvent",
+    "DistanceUnit",
     "Entry",
     "Event",
     "GaussianEvent",
@@ -63,21 +67,27 @@ __all__ = [
     "MetricEvent",
     "Notion",
     "Parallel",
+    "PrivacyUnit",
     "PureEvent",
+    "Receipt",
     "Release",
     "Repeated",
     "ZCDPEvent",
     "compose",
+    "convert_epsilon",
+    "convert_ledger",
     "cost",
     "current_versions",
     "epsilon_to_zcdp",
     "event_from_dict",
     "event_to_dict",
     "group",
+    "group_size",
     "group_zcdp",
     "laplace_to_zcdp",
     "metric_cost",
     "metric_to_local",
+    "parse_unit",
     "pure_epsilon",
     "pure_to_zcdp",
     "scale_to_fit",

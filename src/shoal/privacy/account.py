@@ -6,7 +6,6 @@ although each spend may be chosen after seeing the earlier releases. All sums ar
 """
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -15,28 +14,29 @@ from shoal.exceptions import BudgetExceededError, GuaranteeError
 from shoal.privacy.accounting import Cost, cost, has_parallel, leaves
 from shoal.privacy.adjacency import Adjacency
 from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_order
+from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.events import Event
-from shoal.privacy.groups import Loss
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.limits import Limits
 from shoal.privacy.metric import metric_cost
+from shoal.privacy.privacy_unit import RECORD, PrivacyUnit, group_size
 
 __all__ = ["Account", "Price"]
 
+_NOTIONS: tuple[Notion, ...] = ("central", "local", "metric")
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
 _SLACK = 1 + Fraction(1, 10**12)
-_REPORTED_ORDERS = tuple(1 + 10 ** (exponent / 8) for exponent in range(-16, 49))
 
 
 @dataclass(frozen=True)
 class Price:
-    """What one entry adds to an account: single steps, or a metric epsilon per unit."""
+    """What one entry adds to an account: single steps, or a metric epsilon per its unit."""
 
     notion: Notion
     steps: tuple[tuple[Cost, int], ...] = ()
     total: Cost | None = None
-    unit: str = ""
-    metric_epsilon: float = 0.0
+    metric_epsilon: Fraction = Fraction(0)
+    seeded: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Account:
     >>> price = account.price(PureEvent(epsilon=0.3), Adjacency.ADD_REMOVE, "central")
     >>> account.check(price)
     >>> account.add(price)
-    >>> account.spent.epsilon
+    >>> account.spent[0].epsilon
     0.3
     """
 
@@ -77,34 +77,41 @@ class Account:
         self._epsilon: Fraction | float = Fraction(0)
         self._renyi: Fraction | float = Fraction(0)
         self._delta: Fraction | float = Fraction(0)
-        self._steps: Counter[Cost] = Counter()
+        self._metric = Fraction(0)
         self._rule: Rule | None = None
-        self._metric: dict[str, Fraction | float] = {}
-        self._only_local = True
+        self._by_notion: dict[Notion, _Notion] = {}
 
-    def price(self, event: Event, adjacency: Adjacency, notion: Notion) -> Price:
+    def price(
+        self,
+        event: Event,
+        adjacency: Adjacency,
+        notion: Notion,
+        privacy_unit: PrivacyUnit = RECORD,
+        *,
+        seeded: bool = False,
+    ) -> Price:
         """Return what the event would add, or raise if this ledger cannot count it."""
         metric = metric_cost(event)
-        if metric is not None:
-            return Price("metric", unit=metric[0], metric_epsilon=metric[1])
-        if notion == "metric":
+        if metric is None and notion == "metric":
             raise GuaranteeError("a metric spend needs a MetricEvent, with its unit")
-        substitution = adjacency is Adjacency.SUBSTITUTE or notion == "local"
-        if substitution and has_parallel(event):
+        if metric is not None:
+            notion = "metric"
+        if (adjacency is Adjacency.SUBSTITUTE or notion == "local") and has_parallel(event):
             raise GuaranteeError(
                 "parallel parts share one epsilon under add/remove only, because a substituted "
                 "record can change two parts: state the event for Adjacency.ADD_REMOVE"
             )
-        mine = self.limits.adjacency
-        if notion == "central" and substitution and mine is Adjacency.ADD_REMOVE:
-            raise GuaranteeError(
-                "a promise for substitution does not cover adding a record: state the event for "
-                "Adjacency.ADD_REMOVE, or keep a Ledger(adjacency=Adjacency.SUBSTITUTE)"
-            )
-        twice = notion == "central" and not substitution and mine is Adjacency.SUBSTITUTE
-        records = 2 if twice else 1
-        steps = leaves(event, records=records)
-        return Price(notion, tuple(steps.items()), cost(event, records=records))
+        size = group_size(
+            privacy_unit,
+            self.limits.privacy_unit,
+            notion=notion,
+            adjacency=adjacency,
+            wanted_adjacency=self.limits.adjacency,
+        )
+        if metric is not None:
+            return Price("metric", metric_epsilon=size * self._per_unit(*metric), seeded=seeded)
+        steps = leaves(event, records=size)
+        return Price(notion, tuple(steps.items()), cost(event, records=size), seeded=seeded)
 
     def check(self, price: Price) -> None:
         """Raise BudgetExceededError if the spend would pass a limit."""
@@ -122,9 +129,10 @@ class Account:
 
     def add(self, price: Price) -> None:
         """Record the price; the caller has checked it, now or when it was first written."""
+        own = self._by_notion.setdefault(price.notion, _Notion())
+        own.seeded = own.seeded or price.seeded
         if price.total is None:
-            total = self._metric.get(price.unit, Fraction(0))
-            self._metric[price.unit] = total + _exact(price.metric_epsilon)
+            self._metric += price.metric_epsilon
             return
         # Chosen before anything was released, so the first spend may settle the rule for good.
         self._rule = self._rule or self._rule_after(price.total)
@@ -132,37 +140,25 @@ class Account:
         self._epsilon += added.epsilon
         self._renyi += added.renyi
         self._delta += added.delta
-        self._steps.update(dict(price.steps))
-        self._only_local = self._only_local and price.notion == "local"
+        own.epsilon += added.epsilon
+        own.delta += added.delta
 
     @property
-    def spent(self) -> Guarantee:
-        """What the recorded spends add up to."""
-        rule, delta = self._rule, float(self._delta)
-        rho = math.fsum(times * step.rho for step, times in self._steps.items())
-        best = Loss(float(self._epsilon), delta)
-        if rule is not None and rule.for_conversion > 0 and math.isfinite(rho):
-            converted = self._converted(rho, rule)
-            # A smaller delta is worth more than the last tenth of a percent of epsilon.
-            if converted < 0.999 * best.epsilon:
-                best = Loss(converted, delta + rule.for_conversion)
-        if not math.isfinite(best.epsilon):
-            return Guarantee.none("the recorded spends cannot be expressed within these limits")
-        return Guarantee(
-            "local" if self._only_local and rule is not None else "central",
-            epsilon=best.epsilon,
-            delta=best.delta,
-            adjacency=self.limits.adjacency,
-            rho=rho if delta == 0 and math.isfinite(rho) else None,
+    def spent(self) -> tuple[Guarantee, ...]:
+        """What is promised of the recorded spends, one guarantee a notion."""
+        return tuple(
+            self._promise(notion, self._by_notion[notion])
+            for notion in _NOTIONS
+            if notion in self._by_notion
         )
 
     @property
-    def spent_metric(self) -> dict[str, Guarantee]:
-        """Per unit of distance, what the metric spends add up to."""
-        return {
-            unit: Guarantee("metric", float(total), unit=unit)
-            for unit, total in sorted(self._metric.items())
-        }
+    def used(self) -> float:
+        """The used part of the limit, by the rule that leaves most; metric spends apart."""
+        parts = [float(self._epsilon / Fraction(self.limits.epsilon))]
+        if self._rule is not None and self._rule.limit > 0:
+            parts.append(float(self._renyi / Fraction(self._rule.limit)))
+        return min(parts)
 
     @property
     def remaining(self) -> float:
@@ -174,16 +170,43 @@ class Account:
         divergence = max(0.0, float(rule.limit - self._renyi))
         return max(by_epsilon, divergence, _pure_for(divergence / rule.order))
 
-    def _converted(self, rho: float, rule: Rule) -> float:
-        """Return the epsilon of everything recorded, through the best of some Rényi orders."""
+    def _promise(self, notion: Notion, own: "_Notion") -> Guarantee:
+        """Return what a proof promises of the spends of one notion, whatever steered them."""
+        limits, rule = self.limits, self._rule
+        unit = limits.privacy_unit
+        if notion == "metric":
+            return Guarantee(
+                "metric",
+                float(self._metric),
+                unit=limits.metric_unit,
+                privacy_unit=unit,
+                seeded=own.seeded,
+            )
+        if own.epsilon <= _most(limits.epsilon) and (own.delta == 0 or rule is not None):
+            # A sure bound of every transcript; revealing steps are bounded by a constant only.
+            epsilon, delta = float(own.epsilon), rule.for_events if rule and own.delta else 0.0
+        elif rule is not None and self._renyi <= _most(rule.limit):
+            epsilon, delta = limits.epsilon, limits.delta
+        else:
+            return Guarantee.none("the recorded spends cannot be expressed within these limits")
+        return Guarantee(
+            notion,
+            epsilon,
+            delta,
+            limits.adjacency,
+            privacy_unit=unit,
+            seeded=own.seeded,
+        )
 
-        def through(order: float) -> float:
-            steps = self._steps.items()
-            bound = math.fsum(times * min(step.epsilon, order * step.rho) for step, times in steps)
-            return renyi_to_epsilon(bound, order, rule.for_conversion)
-
-        orders = (rule.order, zcdp_order(rho, rule.for_conversion), *_REPORTED_ORDERS)
-        return max(0.0, min(map(through, orders)))
+    def _per_unit(self, unit: str, epsilon: float) -> Fraction:
+        limits = self.limits
+        if limits.metric_epsilon is None:
+            raise BudgetExceededError(
+                f"this ledger allows no metric spend and {epsilon:g} per "
+                f"{unit or 'unit of distance'} was asked: nothing was recorded; declare "
+                "Ledger(metric_epsilon=..., metric_unit=...)"
+            )
+        return convert_epsilon(Fraction(epsilon), unit, limits.metric_unit)
 
     def _rule_after(self, first: Cost) -> Rule:
         epsilon, delta = self.limits.epsilon, self.limits.delta
@@ -197,18 +220,12 @@ class Account:
         return _rule(epsilon, delta / 2, delta / 2)
 
     def _check_metric(self, price: Price) -> None:
-        limit, unit = self.limits.metric_epsilon, price.unit or "unit of distance"
-        if limit is None:
+        limit, unit = self.limits.metric_epsilon or 0.0, self.limits.metric_unit
+        if not _within(self._metric + price.metric_epsilon, limit):
+            left = max(0.0, float(limit - self._metric))
             raise BudgetExceededError(
-                f"this ledger allows no metric spend and {price.metric_epsilon:g} per {unit} was "
-                "asked: nothing was recorded; declare Ledger(metric_epsilon=...)"
-            )
-        spent = self._metric.get(price.unit, Fraction(0))
-        if not _within(spent + _exact(price.metric_epsilon), limit):
-            left = max(0.0, float(limit - spent))
-            raise BudgetExceededError(
-                f"asked epsilon = {price.metric_epsilon:g} per {unit}, spent {float(spent):g} of "
-                f"{limit:g}, left {left:g}: nothing was recorded"
+                f"asked epsilon = {float(price.metric_epsilon):g} per {unit}, spent "
+                f"{float(self._metric):g} of {limit:g}, left {left:g}: nothing was recorded"
             )
 
     def _refusal(self, asked: Cost, rule: Rule) -> str:
@@ -225,8 +242,11 @@ class Account:
                 "spend an ApproximateEvent"
             )
         wish = f"epsilon = {asked.epsilon:g}" if finite else f"rho = {asked.rho:g}"
+        spent = f"epsilon = {float(self._epsilon):g} of {self.limits.epsilon:g}"
+        if rule.for_conversion > 0:
+            spent = f"{self.used:.1%} of epsilon = {self.limits.epsilon:g}"
         return (
-            f"asked {wish}, spent epsilon = {self.spent.epsilon:g} of {self.limits.epsilon:g}, "
+            f"asked {wish}, spent {spent}, "
             f"left {self.remaining:g} for a pure spend: nothing was recorded; ask for less, or "
             "start a ledger with a larger limit"
         )
@@ -243,6 +263,15 @@ class Account:
             f"{rule.for_events:g} that is for events with a delta, left {left:g}: nothing was "
             "recorded; declare Ledger(approximate_delta=...) to divide delta differently"
         )
+
+
+@dataclass
+class _Notion:
+    """What was spent on promises of one notion."""
+
+    epsilon: Fraction | float = Fraction(0)
+    delta: Fraction | float = Fraction(0)
+    seeded: bool = False
 
 
 @dataclass(frozen=True)
@@ -280,7 +309,11 @@ def _exact(value: float) -> Fraction | float:
 
 
 def _within(total: Fraction | float, limit: float) -> bool:
-    return total <= Fraction(limit) * _SLACK
+    return total <= _most(limit)
+
+
+def _most(limit: float) -> Fraction:
+    return Fraction(limit) * _SLACK
 
 
 def _pure_for(rho: float) -> float:

@@ -1,7 +1,8 @@
-"""One line of a ledger: when, what, what for, and under which reading."""
+"""One line of a ledger: when, who, what, on which table, what for, and under which reading."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -11,11 +12,58 @@ from shoal.privacy.adjacency import Adjacency
 from shoal.privacy.event_dict import event_from_dict, event_to_dict
 from shoal.privacy.events import Event
 from shoal.privacy.guarantee import Notion
+from shoal.privacy.privacy_unit import RECORD, PrivacyUnit
 
-__all__ = ["Entry"]
+__all__ = ["Entry", "Receipt"]
 
-_FIELDS = ("time", "event", "purpose", "adjacency", "notion")
+_HASH = re.compile("[0-9a-f]{64}")
 _NOTIONS = ("central", "local", "metric")
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Where a ledger stood after a spend; every release carries it.
+
+    A ledger that was rolled back to an earlier state no longer has the entry of that number with
+    that hash.
+
+    Parameters
+    ----------
+    count : int
+        Number of entries.
+    hash : str
+        Hash of the last line, 64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> print(Receipt(3, "0" * 64))
+    3 entries, hash 0000000000000000
+    """
+
+    count: int
+    hash: str
+
+    def __post_init__(self) -> None:
+        """Check both fields: a receipt may come from a file."""
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 0:
+            raise ParameterError(f"count must be a whole number of at least 0, got {self.count!r}")
+        if not isinstance(self.hash, str) or not _HASH.fullmatch(self.hash):
+            raise ParameterError("hash must be 64 hexadecimal digits")
+
+    def __str__(self) -> str:
+        noun = "entry" if self.count == 1 else "entries"
+        return f"{self.count} {noun}, hash {self.hash[:16]}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values that JSON can hold."""
+        return {"count": self.count, "hash": self.hash}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild a receipt from :meth:`to_dict`, strictly."""
+        if not isinstance(plain, Mapping) or set(plain) != {"count", "hash"}:
+            raise ParameterError("a receipt must have the fields count and hash")
+        return cls(plain["count"], plain["hash"])
 
 
 @dataclass(frozen=True)
@@ -31,16 +79,30 @@ class Entry:
     purpose : str
         What for.
     adjacency : Adjacency
-        Which neighbours the event's sensitivities are about.
+        Which neighbors the event's sensitivities are about.
     notion : {"central", "local", "metric"}
         The kind of promise it was spent on.
+    privacy_unit : PrivacyUnit
+        Whom the promise protects.
+    seeded : bool
+        Whether the noise came from a seed, so that nothing is promised.
+    who : str
+        Who spent.
+    table : str
+        The name that the curator gave to the records; never anything computed from them.
+    columns : tuple of str
+        The columns that were used, where they have names.
+    output : str
+        Where the release went.
+    receipt : Receipt or None
+        The ledger's count and hash with this entry; not part of the entry's own content.
 
     Examples
     --------
     >>> from shoal.privacy import Ledger, PureEvent
-    >>> entry = Ledger(epsilon=1.0).spend(PureEvent(epsilon=0.5, purpose="counts"))
-    >>> entry.purpose, entry.notion
-    ('counts', 'central')
+    >>> entry = Ledger(epsilon=1.0, table="people").spend(PureEvent(epsilon=0.5, purpose="counts"))
+    >>> entry.purpose, entry.table, entry.receipt.count
+    ('counts', 'people', 1)
     """
 
     time: str
@@ -48,34 +110,65 @@ class Entry:
     purpose: str
     adjacency: Adjacency
     notion: Notion
+    privacy_unit: PrivacyUnit = RECORD
+    seeded: bool = False
+    who: str = ""
+    table: str = ""
+    columns: tuple[str, ...] = ()
+    output: str = ""
+    receipt: Receipt | None = field(default=None, compare=False)
 
-    @classmethod
-    def now(cls, event: Event, *, purpose: str, adjacency: Adjacency, notion: Notion) -> Self:
-        """Return the entry of a spend that happens now."""
-        time = datetime.now(UTC).isoformat(timespec="microseconds")
-        return cls(time, event, purpose, adjacency, notion)
+    def __post_init__(self) -> None:
+        """Check what the event itself does not."""
+        for name in ("time", "purpose", "who", "table", "output"):
+            _numbers.text(name, getattr(self, name))
+        if self.notion not in _NOTIONS:
+            raise ParameterError(f"notion must be one of {_NOTIONS} to count, got {self.notion!r}")
+        if not isinstance(self.adjacency, Adjacency):
+            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
+        if not isinstance(self.privacy_unit, PrivacyUnit):
+            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
+        if not isinstance(self.seeded, bool):
+            raise ParameterError(f"seeded must be True or False, got {self.seeded!r}")
+        if isinstance(self.columns, str) or not isinstance(self.columns, Iterable):
+            raise ParameterError(f"columns must be a sequence of names, got {self.columns!r}")
+        names = tuple(_numbers.text("columns", name) for name in self.columns)
+        object.__setattr__(self, "columns", names)
+
+    @staticmethod
+    def now() -> str:
+        """Return the time of a spend that happens now."""
+        return datetime.now(UTC).isoformat(timespec="microseconds")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry as plain values that JSON can hold."""
+        """Return the entry as plain values that JSON can hold, without its receipt."""
+        plain = {name: getattr(self, name) for name in _fields()}
         return {
-            "time": self.time,
+            **plain,
             "event": event_to_dict(self.event),
-            "purpose": self.purpose,
             "adjacency": self.adjacency.value,
-            "notion": self.notion,
+            "privacy_unit": self.privacy_unit.to_dict(),
+            "columns": list(self.columns),
         }
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+    def from_dict(cls, plain: Mapping[str, Any], receipt: Receipt | None = None) -> Self:
         """Rebuild an entry from :meth:`to_dict`, strictly."""
-        if set(plain) != set(_FIELDS):
-            raise ParameterError(f"an entry must have the fields {_FIELDS}, got {sorted(plain)}")
-        if plain["notion"] not in _NOTIONS:
-            raise ParameterError(f"notion must be one of {_NOTIONS}, got {plain['notion']!r}")
+        if set(plain) != set(_fields()):
+            raise ParameterError(f"an entry must have the fields {_fields()}, got {sorted(plain)}")
+        if not isinstance(plain["columns"], list):
+            raise ParameterError(f"columns must be a list, got {plain['columns']!r}")
         return cls(
-            time=_numbers.text("time", plain["time"]),
-            event=event_from_dict(plain["event"]),
-            purpose=_numbers.text("purpose", plain["purpose"]),
-            adjacency=Adjacency(plain["adjacency"]),
-            notion=plain["notion"],
+            **{
+                **plain,
+                "event": event_from_dict(plain["event"]),
+                "adjacency": Adjacency(plain["adjacency"]),
+                "privacy_unit": PrivacyUnit.from_dict(plain["privacy_unit"]),
+                "columns": tuple(plain["columns"]),
+            },
+            receipt=receipt,
         )
+
+
+def _fields() -> tuple[str, ...]:
+    return tuple(field.name for field in fields(Entry) if field.name != "receipt")

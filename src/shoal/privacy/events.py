@@ -12,6 +12,7 @@ from typing import Any
 
 from shoal import _numbers
 from shoal.exceptions import ParameterError
+from shoal.privacy.distance_units import parse_unit
 
 __all__ = [
     "ApproximateEvent",
@@ -235,7 +236,8 @@ class MetricEvent(Event):
     epsilon : float
         Epsilon per unit of distance.
     unit : str
-        Name of the unit; promises of different units do not add up.
+        Name of the unit, such as ``"km"`` or ``"80 m"``; units that cannot be compared do not add
+        up.
 
     Examples
     --------
@@ -320,9 +322,14 @@ def _many_events(name: str, value: Any) -> tuple[Event, ...]:
     return tuple(_one_event(f"each of {name}", child) for child in value)
 
 
+def _distance_unit(name: str, value: Any) -> str:
+    parse_unit(_numbers.text(name, value))
+    return str(value)
+
+
 _CHECKS = {
     "purpose": _numbers.text,
-    "unit": _numbers.text,
+    "unit": _distance_unit,
     "scale": _numbers.positive,
     "sigma": _numbers.positive,
     "sensitivity": _numbers.positive,

@@ -10,7 +10,9 @@ from shoal import _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import conversions, groups
 from shoal.privacy.adjacency import Adjacency
+from shoal.privacy.distance_units import parse_unit
 from shoal.privacy.guarantee_text import guarantee_text
+from shoal.privacy.privacy_unit import RECORD, PrivacyUnit, group_size
 
 __all__ = ["Guarantee", "Notion"]
 
@@ -37,13 +39,15 @@ class Guarantee:
         Which tables count as neighbours. A local promise holds for any two values of a record,
         whatever is written here.
     unit : str, default=""
-        Unit of distance of a metric promise.
+        Unit of distance of a metric promise, such as ``"km"`` or ``"80 m"``.
     reason : str, default=""
         Why there is no promise; required for ``"none"``.
     seeded : bool, default=False
         Whether the noise came from a seed, which everybody may know: then nothing is promised.
     rho : float or None, default=None
         A zCDP parameter that holds as well, where one is known.
+    privacy_unit : PrivacyUnit, default=PrivacyUnit()
+        Whom the promise protects: a record, or a user with all of their rows.
 
     Examples
     --------
@@ -62,6 +66,7 @@ class Guarantee:
     reason: str = ""
     seeded: bool = False
     rho: float | None = None
+    privacy_unit: PrivacyUnit = RECORD
 
     def __post_init__(self) -> None:
         """Check every field; a promise that is malformed must not exist."""
@@ -71,7 +76,9 @@ class Guarantee:
             raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
         if not isinstance(self.seeded, bool):
             raise ParameterError(f"seeded must be True or False, got {self.seeded!r}")
-        _numbers.text("unit", self.unit)
+        if not isinstance(self.privacy_unit, PrivacyUnit):
+            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
+        parse_unit(self.unit)
         _numbers.text("reason", self.reason)
         if self.notion == "none":
             if not self.reason:
@@ -214,10 +221,47 @@ class Guarantee:
         pair = self if self.notion == "local" else self.for_group(2)
         return replace(pair, adjacency=Adjacency.SUBSTITUTE)
 
+    def to_privacy_unit(self, privacy_unit: PrivacyUnit) -> Self:
+        """Return the promise for another privacy unit, where a proof gives one.
+
+        Parameters
+        ----------
+        privacy_unit : PrivacyUnit
+            From records to a user with at most m rows, the promise is worth that of a group of m:
+            ``m epsilon``, ``m^2 rho``; from users to any one of their rows, of a group of 2, since
+            a row leaves by taking its user out and putting them back without it.
+
+        Returns
+        -------
+        guarantee : Guarantee
+            For that unit.
+
+        Raises
+        ------
+        GuaranteeError
+            If nothing follows for it (``proofs/ledger.md``, "Privacy units").
+
+        Examples
+        --------
+        >>> user = PrivacyUnit.user("person", max_rows=5)
+        >>> Guarantee("central", 1.0, privacy_unit=user).to_privacy_unit(PrivacyUnit()).epsilon
+        2.0
+        """
+        self._require_promise(f"a promise to each {privacy_unit}")
+        size = group_size(
+            self.privacy_unit,
+            privacy_unit,
+            notion=self.notion,
+            adjacency=self.adjacency,
+            wanted_adjacency=self.adjacency,
+        )
+        return replace(self.for_group(size), privacy_unit=privacy_unit)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values that JSON can hold."""
         plain = asdict(self)
         plain["adjacency"] = self.adjacency.value
+        plain["privacy_unit"] = self.privacy_unit.to_dict()
         if self.notion == "none":
             plain["epsilon"] = "infinite"  # JSON has no infinity
         return plain
@@ -244,6 +288,7 @@ class Guarantee:
         if given["adjacency"] not in values:
             raise ParameterError(f"adjacency must be one of {values}, got {given['adjacency']!r}")
         given["adjacency"] = Adjacency(given["adjacency"])
+        given["privacy_unit"] = PrivacyUnit.from_dict(given["privacy_unit"])
         if given["notion"] == "none" and given["epsilon"] == "infinite":
             given["epsilon"] = math.inf
         return cls(**given)

@@ -14,8 +14,8 @@ __all__ = ["guarantee_text"]
 
 _SEEDED = "seeded: for tests and experiments only"
 _CHANGE = {
-    Adjacency.ADD_REMOVE: "adding or removing any one record",
-    Adjacency.SUBSTITUTE: "replacing any one record",
+    Adjacency.ADD_REMOVE: "adding or removing",
+    Adjacency.SUBSTITUTE: "replacing",
 }
 
 
@@ -50,25 +50,36 @@ def guarantee_text(guarantee: Guarantee) -> str:
 def _central(guarantee: Guarantee) -> str:
     return (
         f"central differential privacy with {_numbers(guarantee)} ({guarantee.adjacency.value}): "
-        f"{_CHANGE[guarantee.adjacency]} changes the probability of any release by "
-        f"{_factor(guarantee)}"
+        f"{_CHANGE[guarantee.adjacency]} any one {guarantee.privacy_unit} changes the "
+        f"probability of any release by {_factor(guarantee)}"
     )
 
 
 def _local(guarantee: Guarantee) -> str:
     return (
-        f"local differential privacy with {_numbers(guarantee)}: exchanging a record for any other "
-        f"changes the probability of any report by {_factor(guarantee)}"
+        f"local differential privacy with {_numbers(guarantee)}: exchanging "
+        f"{_values(guarantee)} for any other changes the probability of any report by "
+        f"{_factor(guarantee)}"
     )
 
 
 def _metric(guarantee: Guarantee) -> str:
     epsilon, unit = f"{guarantee.epsilon:g}", guarantee.unit
+    times = f"r times {unit}" if unit[:1].isdigit() else f"r {unit or 'units'}"
     return (
-        f"metric privacy with epsilon = {epsilon} per {unit or 'unit of distance'}: exchanging a "
-        f"record for one at a distance of r {unit or 'units'} changes the probability of any "
-        f"report by a factor of at most e^({epsilon} r)"
+        f"metric privacy with epsilon = {epsilon} per {unit or 'unit of distance'}: exchanging "
+        f"{_values(guarantee)} for {_others(guarantee)} at a distance of {times} changes the "
+        f"probability of any report by a factor of at most e^({epsilon} r)"
     )
+
+
+def _values(guarantee: Guarantee) -> str:
+    unit = guarantee.privacy_unit
+    return "a record" if unit.kind == "record" else f"the records of a {unit}"
+
+
+def _others(guarantee: Guarantee) -> str:
+    return "one" if guarantee.privacy_unit.kind == "record" else "others, each"
 
 
 def _none(guarantee: Guarantee) -> str:

@@ -1,23 +1,31 @@
 """A ledger: what was spent on what, and the limit that no spend may pass."""
 
 import contextlib
+import getpass
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from shoal import _numbers
-from shoal.exceptions import LedgerFileError, LedgerPicklingError, ParameterError
+from shoal.exceptions import (
+    GuaranteeError,
+    LedgerFileError,
+    LedgerPicklingError,
+    ParameterError,
+)
 from shoal.privacy.account import Account, Price
 from shoal.privacy.adjacency import Adjacency
-from shoal.privacy.entry import Entry
+from shoal.privacy.entry import Entry, Receipt
 from shoal.privacy.events import Event
 from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.ledger_chain import Head, new_header, open_header
 from shoal.privacy.ledger_file import LedgerFile
 from shoal.privacy.ledger_text import ledger_html, ledger_text
 from shoal.privacy.limits import Limits
+from shoal.privacy.privacy_unit import RECORD, PrivacyUnit
 
 __all__ = ["Ledger"]
 
@@ -32,22 +40,37 @@ class Ledger:
     Parameters
     ----------
     path : str or path-like, optional
-        File to keep the ledger in; created if missing, readable by its owner only. Without a path
-        the ledger lives in this process and cannot be pickled.
+        File to keep the ledger in, with a file ``<path>.head`` beside it; created if missing,
+        readable by their owner only. Without a path the ledger lives in this process and cannot be
+        pickled.
     epsilon : float, optional
         The limit. Required for a new ledger; an existing file brings its own.
     delta : float, default=0.0
         The limit on delta. At 0 the pure epsilons add up, and nothing else is accepted.
     metric_epsilon : float, optional
-        The limit per unit of distance on metric spends, which are kept apart. Without it they are
+        The limit per ``metric_unit`` on metric spends, which are kept apart. Without it they are
         refused.
+    metric_unit : str, default=""
+        The unit of that limit, such as ``"km"``. Spends per other units of its kind are converted,
+        all others refused.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which neighbours the limit is about. An add/remove spend counts twice in a ledger for
+        Which neighbors the limit is about. An add/remove spend counts twice in a ledger for
         substitution; the other way round is refused.
     approximate_delta : float, optional
         How much of ``delta`` is for events that bring a delta of their own; the rest pays for
         converting everything else. Without it the first spend settles the matter: all for such
         events if it is one, all for the conversion if it is Gaussian, halves otherwise.
+    privacy_unit : PrivacyUnit, default=PrivacyUnit()
+        Whom the limit protects. A spend on another unit is converted where a proof allows it (a
+        promise to users counts twice for records), and refused otherwise.
+    table : str, default=""
+        Name of the records that the limit is for, given by the curator; the first spend with a
+        name settles it. A spend on a table of another name is refused: two tables need two ledgers,
+        or one name.
+    who : str, optional
+        Who spends through this object; by default the name that the system knows.
+    output : str, default=""
+        Where releases go that are paid through this object.
 
     Notes
     -----
@@ -58,9 +81,9 @@ class Ledger:
     of delta has to be fixed first. Sums are exact; a total may pass its limit by one part in
     10^12, so that ten spends of 0.1 fit into 1.0.
 
-    A spend with ``notion="local"`` protects a record's value while participation is public. It adds
-    up as it is, in ledgers of either adjacency: the total then covers the value of a record, not
-    the fact that it took part.
+    A spend with ``notion="local"`` protects a record's value while participation is public. It
+    shares the limit with central spends, and ``spent`` has a sentence for each: what central
+    releases reveal under add/remove, and what reports reveal of a value.
 
     Examples
     --------
@@ -82,17 +105,29 @@ class Ledger:
         epsilon: float | None = None,
         delta: float = 0.0,
         metric_epsilon: float | None = None,
+        metric_unit: str = "",
         adjacency: Adjacency = Adjacency.ADD_REMOVE,
         approximate_delta: float | None = None,
+        privacy_unit: PrivacyUnit = RECORD,
+        table: str = "",
+        who: str | None = None,
+        output: str = "",
     ) -> None:
         # What was not named is compared with no file's header; 1.0 only stands in for it there.
         asked = Limits(
             epsilon=1.0 if epsilon is None else epsilon,
             delta=delta,
             metric_epsilon=metric_epsilon,
+            metric_unit=metric_unit,
             adjacency=adjacency,
             approximate_delta=approximate_delta,
+            privacy_unit=privacy_unit,
+            table=table,
         )
+        self._head = Head()
+        self._who = _login() if who is None else _numbers.text("who", who)
+        self._table = asked.table
+        self._output = _numbers.text("output", output)
         self._home = os.getpid()
         self._locks: dict[int, threading.Lock] = {}
         self._file = None if path is None else LedgerFile(_absolute(path))
@@ -121,16 +156,33 @@ class Ledger:
             return tuple(self._entries)
 
     @property
-    def spent(self) -> Guarantee:
-        """What the recorded spends promise together; metric ones are in ``spent_metric``."""
+    def spent(self) -> tuple[Guarantee, ...]:
+        """What is promised of everything recorded: one guarantee a notion, none if nothing was.
+
+        Pure spends are promised what they add up to, so far as the limit allows it. Others are
+        promised the limit itself, which holds however the spends were chosen; ``used`` says how
+        much of it is gone (``proofs/ledger.md``, "What spent says").
+        """
         with self._transaction(write=False):
             return self._account.spent
 
     @property
-    def spent_metric(self) -> dict[str, Guarantee]:
-        """Per unit of distance, what the metric spends promise together."""
+    def used(self) -> float:
+        """The part of the limit on epsilon and delta that is used up, at most 1."""
         with self._transaction(write=False):
-            return self._account.spent_metric
+            return self._account.used
+
+    @property
+    def table(self) -> str:
+        """Name of the records that the limit is for, or "" while nobody named them."""
+        with self._transaction(write=False):
+            return self._named_table()
+
+    @property
+    def receipt(self) -> Receipt:
+        """How many entries there are, and the hash of the last line."""
+        with self._transaction(write=False):
+            return self._head.receipt if self._file is None else self._file.receipt
 
     @property
     def remaining(self) -> float:
@@ -145,6 +197,9 @@ class Ledger:
         purpose: str = "",
         adjacency: Adjacency = Adjacency.ADD_REMOVE,
         notion: Notion = "central",
+        privacy_unit: PrivacyUnit = RECORD,
+        seeded: bool = False,
+        columns: Iterable[str] = (),
     ) -> Entry:
         """Record a spend, or refuse it and record nothing. Call it before adding the noise.
 
@@ -155,14 +210,22 @@ class Ledger:
         purpose : str, default=""
             What for; the event's own purpose if empty.
         adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-            Which neighbours the event's sensitivities are about.
+            Which neighbors the event's sensitivities are about.
         notion : {"central", "local", "metric"}, default="central"
             The kind of promise; metric events are always ``"metric"``.
+        privacy_unit : PrivacyUnit, default=PrivacyUnit()
+            Whom the event's sensitivities are about.
+        seeded : bool, default=False
+            Whether the noise will come from a seed, so that the release promises nothing; it
+            counts all the same.
+        columns : iterable of str, default=()
+            Names of the columns that are used.
 
         Returns
         -------
         entry : Entry
-            The record, which is on the disk by now if the ledger has a file.
+            The record, which is on the disk by now if the ledger has a file. Its ``receipt``
+            belongs into the release.
 
         Raises
         ------
@@ -173,19 +236,23 @@ class Ledger:
         LedgerFileError
             If the file is damaged or cannot be written.
         """
-        _check_words(event, adjacency, notion)
-        purpose = _numbers.text("purpose", purpose) or event.purpose
+        _check_event(event)
+        entry = Entry(
+            time=Entry.now(),
+            event=event,
+            purpose=_numbers.text("purpose", purpose) or event.purpose,
+            adjacency=adjacency,
+            notion=notion,
+            privacy_unit=privacy_unit,
+            seeded=seeded,
+            who=self._who,
+            table=self._table,
+            columns=tuple(columns),
+            output=self._output,
+        )
         with self._transaction(write=True) as descriptor:
-            price = self._account.price(event, adjacency, notion)
-            self._account.check(price)
-            entry = Entry.now(event, purpose=purpose, adjacency=adjacency, notion=price.notion)
-            # Until it is recorded here too, an interrupt would leave the totals behind the file.
-            self._consistent_in = -1
-            if self._file is not None:
-                self._file.append(descriptor, entry.to_dict())
-            self._record(entry, price)
-            self._consistent_in = os.getpid()
-        return entry
+            price = self._check(entry)
+            return self._append(descriptor, replace(entry, time=Entry.now()), price)
 
     def check(
         self,
@@ -193,6 +260,7 @@ class Ledger:
         *,
         adjacency: Adjacency = Adjacency.ADD_REMOVE,
         notion: Notion = "central",
+        privacy_unit: PrivacyUnit = RECORD,
     ) -> None:
         """Refuse what ``spend`` would refuse now; nothing is recorded, and nothing is set aside.
 
@@ -201,7 +269,7 @@ class Ledger:
 
         Parameters
         ----------
-        event, adjacency, notion
+        event, adjacency, notion, privacy_unit
             As for ``spend``.
 
         Raises
@@ -217,10 +285,19 @@ class Ledger:
         >>> len(ledger)
         0
         """
-        _check_words(event, adjacency, notion)
+        _check_event(event)
+        entry = Entry(
+            time=Entry.now(),
+            event=event,
+            purpose="",
+            adjacency=adjacency,
+            notion=notion,
+            privacy_unit=privacy_unit,
+            table=self._table,
+        )
         # As for a spend: a file that cannot be written to cannot pay either.
         with self._transaction(write=True):
-            self._account.check(self._account.price(event, adjacency, notion))
+            self._check(entry)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -244,13 +321,13 @@ class Ledger:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         if self.path is None:
             raise LedgerPicklingError(
                 "a ledger in memory cannot travel to another process or into a pickle: use "
                 "Ledger(path=...)"
             )
-        return type(self), (self.path,)
+        return _reopened, (type(self), self.path, self._table, self._who, self._output)
 
     def _open(self, file: LedgerFile, asked: Limits, *, complete: bool) -> None:
         """Create or join the file; its header decides, and must agree with what was asked."""
@@ -258,7 +335,10 @@ class Ledger:
         with file.locked(write=False) as descriptor:
             self._limits = file.read_new(descriptor, _header_limits, at_most=1)[0]
         self._restart()
-        given = asked if complete else replace(asked, epsilon=self._limits.epsilon)
+        # A ledger without a table's name takes any; `spend` compares it with earlier spends.
+        table = self._limits.table if not (asked.table and self._limits.table) else asked.table
+        given = replace(asked, table=table)
+        given = given if complete else replace(given, epsilon=self._limits.epsilon)
         different = given.differences(self._limits, ignore_defaults=not complete)
         if different:
             raise LedgerFileError(
@@ -292,6 +372,8 @@ class Ledger:
     def _restart(self) -> None:
         if self._file is not None:
             self._file.rewind()
+        else:
+            _, self._head = Head().after(new_header(self._limits.to_dict()))
         self._account = Account(self._limits)
         self._entries: list[Entry] = []
         self._consistent_in = os.getpid()
@@ -304,24 +386,70 @@ class Ledger:
         for entry, price in file.read_new(descriptor, self._priced):
             self._record(entry, price)
 
-    def _priced(self, plain: Mapping[str, Any]) -> tuple[Entry, Price]:
-        entry = Entry.from_dict(plain)
-        return entry, self._account.price(entry.event, entry.adjacency, entry.notion)
+    def _priced(self, plain: Mapping[str, Any], receipt: Receipt) -> tuple[Entry, Price]:
+        entry = Entry.from_dict(plain, receipt)
+        return entry, self._price(entry)
+
+    def _price(self, entry: Entry) -> Price:
+        return self._account.price(
+            entry.event, entry.adjacency, entry.notion, entry.privacy_unit, seeded=entry.seeded
+        )
+
+    def _check(self, entry: Entry) -> Price:
+        named = self._named_table()
+        if entry.table and named and entry.table != named:
+            raise GuaranteeError(
+                f"this ledger counts what is spent on the table {named!r}, not on "
+                f"{entry.table!r}: keep a ledger for each, or give both one name where they are "
+                "about the same people"
+            )
+        price = self._price(entry)
+        self._account.check(price)
+        return price
+
+    def _append(self, descriptor: int, entry: Entry, price: Price) -> Entry:
+        entry = replace(entry, notion=price.notion)
+        # Until it is recorded here too, an interrupt would leave the totals behind the file.
+        self._consistent_in = -1
+        if self._file is None:
+            _, self._head = self._head.after(entry.to_dict())
+            receipt = self._head.receipt
+        else:
+            receipt = self._file.append(descriptor, entry.to_dict())
+        entry = replace(entry, receipt=receipt)
+        self._record(entry, price)
+        self._consistent_in = os.getpid()
+        return entry
+
+    def _adopt(self, entries: Iterable[Entry]) -> None:
+        """Record entries of an earlier ledger as they are, even beyond the limit."""
+        with self._transaction(write=True) as descriptor:
+            for entry in entries:
+                self._append(descriptor, entry, self._price(entry))
 
     def _record(self, entry: Entry, price: Price) -> None:
         self._account.add(price)
         self._entries.append(entry)
 
+    def _named_table(self) -> str:
+        names = (entry.table for entry in self._entries if entry.table)
+        return self._limits.table or next(names, "")
 
-def _check_words(event: Event, adjacency: Adjacency, notion: Notion) -> None:
+
+def _reopened(kind: type[Ledger], path: str, table: str, who: str, output: str) -> Ledger:
+    return kind(path, table=table, who=who, output=output)
+
+
+def _check_event(event: Event) -> None:
     if not isinstance(event, Event):
         raise ParameterError(f"event must be an Event, got {event!r}")
-    if not isinstance(adjacency, Adjacency):
-        raise ParameterError(f"adjacency must be an Adjacency, got {adjacency!r}")
-    if notion not in ("central", "local", "metric"):
-        raise ParameterError(
-            f"notion must be 'central', 'local' or 'metric' to be counted, got {notion!r}"
-        )
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container may run without a name
+        return ""
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:
@@ -332,8 +460,5 @@ def _absolute(path: str | os.PathLike[str]) -> str:
         raise ParameterError(f"path must be the path of a file, got {path!r}") from None
 
 
-def _header_limits(plain: Mapping[str, Any]) -> Limits:
-    given = dict(plain)
-    if given.pop("shoal_ledger", None) != 1:
-        raise ValueError("no header that this version of shoal understands")
-    return Limits.from_dict(given)
+def _header_limits(plain: dict[str, Any], receipt: Receipt) -> Limits:
+    return Limits.from_dict(open_header(plain))

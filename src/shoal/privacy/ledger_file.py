@@ -1,25 +1,27 @@
-"""The file of a ledger: JSON lines, hash-chained, appended under a lock, synced before it counts.
-
-The first line is a header with the limits. Every line ends with ``"hash"``, the SHA-256 of the
-previous line's hash and of the line's own content, so that an edit anywhere but at the end shows.
-(Whoever can write the file can also rewrite the whole chain or cut whole lines off its end: the
-hashes catch accidents and careless edits. Copy the last hash elsewhere to catch more.)
+"""The file of a ledger: lines appended under a lock, synced before they count, with a head beside.
 
 A line counts once it ends with a newline. The tail of a write that a crash tore has none: the
 spend was never acknowledged, so nothing was released, and the next append cuts it off.
+
+After each line the head, ``<path>.head``, is replaced: it holds the number of lines and the last
+hash. A crash in between leaves one line that the head does not know: it counts, and the next append
+brings the head up. Any other disagreement is refused: lines that were cut off, or a head that was
+rolled back. Whoever rolls both files back together goes unnoticed here, which is why every release
+carries the count and the hash (:class:`~shoal.privacy.Receipt`).
 """
 
 import contextlib
 import errno
-import hashlib
-import json
 import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from shoal._whole_file import whole_file
 from shoal.exceptions import LedgerFileError, ParameterError, ShoalError
+from shoal.privacy.entry import Receipt
+from shoal.privacy.ledger_chain import FORMAT, Head, decode_line, new_header
 
 try:
     import fcntl
@@ -28,8 +30,8 @@ except ImportError:  # Windows has no advisory locks of this kind
 
 __all__ = ["LedgerFile"]
 
-_MAGIC = b'{"shoal_ledger":1,'
-_START = "0" * 64
+_MAGIC = f'{{"shoal_ledger":{FORMAT},'.encode()
+_OLD_MAGIC = b'{"shoal_ledger":1,'
 
 Parsed = TypeVar("Parsed")
 
@@ -48,6 +50,7 @@ class LedgerFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.head_path = f"{path}.head"
         self._identity: tuple[int, int] | None = None
         self.rewind()
 
@@ -85,29 +88,47 @@ class LedgerFile:
             raise ParameterError(f"epsilon must be given: there is no ledger at {self.path} yet")
         with self.locked(write=header is not None, create=header is not None) as descriptor:
             opening = os.pread(descriptor, 1 << 16, 0)
+            if opening.startswith(_OLD_MAGIC):
+                raise LedgerFileError(
+                    f"{self.path} is a ledger of format 1, which does not say whom it protects: "
+                    f"convert it with `shoal ledger {Path(self.path).name} --convert NEW`"
+                )
             if opening and not (opening.startswith(_MAGIC) or _MAGIC.startswith(opening)):
                 raise LedgerFileError(f"{self.path} is not a ledger: choose another path")
             if b"\n" in opening:
                 return
             if header is None:
                 raise ParameterError(f"epsilon must be given: the ledger {self.path} is empty")
-            self.append(descriptor, {"shoal_ledger": 1, **header})
-            self._sync_folder()
+            if self._read_head() is not None:
+                raise LedgerFileError(f"{self.path} lost all its lines: restore it from a copy")
+            self.append(descriptor, new_header(header))
             self.rewind()
 
     @property
     def at_start(self) -> bool:
         """Whether nothing was read yet, so that the header comes next."""
-        return self._lines == 0
+        return self._head.lines == 0
+
+    @property
+    def receipt(self) -> Receipt:
+        """The number of entries read so far, and the hash of the last line."""
+        return self._head.receipt
 
     def rewind(self) -> None:
         """Forget what was read; the next read begins with the header."""
-        self._offset, self._lines, self._hash = 0, 0, _START
+        self._offset, self._head = 0, Head()
 
     def read_new(
-        self, descriptor: int, parse: Callable[[dict[str, Any]], Parsed], *, at_most: int = -1
+        self,
+        descriptor: int,
+        parse: Callable[[dict[str, Any], Receipt], Parsed],
+        *,
+        at_most: int = -1,
     ) -> list[Parsed]:
-        """Return the whole lines that are new, parsed; on any damage nothing counts as read."""
+        """Return the whole lines that are new, parsed; on any damage nothing counts as read.
+
+        With no ``at_most`` the head is compared as well.
+        """
         size = os.fstat(descriptor).st_size
         if size < self._offset:
             raise LedgerFileError(
@@ -118,43 +139,104 @@ class LedgerFile:
         lines = data.split(b"\n")[:-1]  # what follows the last newline was never acknowledged
         if at_most >= 0:
             lines = lines[:at_most]
-        offset, number, chain, parsed = self._offset, self._lines, self._hash, []
+        offset, head, heads, parsed = self._offset, self._head, [self._head], []
         for line in lines:
-            number += 1
+            number = head.lines + 1
             try:
-                content, chain = _decode(line, chain)
-                parsed.append(parse(content))
+                content, digest = decode_line(line, head.hash)
+                head = Head(number, digest)
+                parsed.append(parse(content, head.receipt))
             except (ValueError, TypeError, KeyError, RecursionError, ShoalError) as damage:
                 raise LedgerFileError(
                     f"{self.path} is damaged at line {number} ({damage}): restore it from a copy"
                 ) from damage
             offset += len(line) + 1
-        self._offset, self._lines, self._hash = offset, number, chain
+            heads.append(head)
+        if at_most < 0:
+            self._check_head(heads)
+        self._offset, self._head = offset, head
         return parsed
 
-    def append(self, descriptor: int, content: dict[str, Any]) -> None:
-        """Write one line and sync it to the disk, or leave the file as it was and raise.
+    def append(self, descriptor: int, content: dict[str, Any]) -> Receipt:
+        """Write one line and its head and sync both, or leave the files as they were and raise.
 
         Everything before it must have been read under the same lock.
         """
-        line, chain = _encode(content, self._hash)
+        line, head = self._head.after(content)
+        acknowledged = False
         try:
+            if self._head.lines and self._read_head() != self._head:
+                self._write_head(self._head)  # a crash kept it from being brought up
             if os.fstat(descriptor).st_size > self._offset:
                 os.ftruncate(descriptor, self._offset)  # the tail of a torn write
             if os.write(descriptor, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
+            self._write_head(head)
+            acknowledged = True
+            self._sync_folder()
         except BaseException as failure:
-            # If this fails too, the line either is torn or counts as spent: both are safe.
-            with contextlib.suppress(OSError):
-                os.ftruncate(descriptor, self._offset)
-                os.fsync(descriptor)
+            # A head that knows of the line keeps it: a spend that counts and was not used is safe.
+            acknowledged = acknowledged or self._head_knows(head)
+            if not acknowledged:
+                # If this fails too, the line either is torn or counts as spent: both are safe.
+                with contextlib.suppress(OSError):
+                    os.ftruncate(descriptor, self._offset)
+                    os.fsync(descriptor)
             if isinstance(failure, OSError):
-                raise LedgerFileError(self._says(failure)) from failure
+                raise LedgerFileError(self._says(failure, spent=acknowledged)) from failure
             raise
         self._offset += len(line)
-        self._lines += 1
-        self._hash = chain
+        self._head = head
+        return head.receipt
+
+    def _check_head(self, heads: list[Head]) -> None:
+        """Refuse lines that the head does not know of, but for one that a crash left."""
+        last, kept = heads[-1], self._read_head()
+        if last.lines == 0:
+            return
+        if kept is None and last.lines == 1:
+            return  # a crash between the header and its head
+        if kept is None:
+            raise LedgerFileError(f"{self.head_path} is missing: restore it from a copy")
+        if kept.lines > last.lines:
+            raise LedgerFileError(
+                f"{self.path} lost its last line(s): it has {last.lines} where its head counts "
+                f"{kept.lines}; restore it from a copy"
+            )
+        if last.lines - kept.lines > 1:
+            raise LedgerFileError(
+                f"{self.head_path} is older than the ledger: restore both from one copy"
+            )
+        known = next((head for head in heads if head.lines == kept.lines), None)
+        if known is not None and known != kept:
+            raise LedgerFileError(
+                f"{self.path} is damaged at line {kept.lines} (not the line that its head "
+                "names): restore both from one copy"
+            )
+
+    def _read_head(self) -> Head | None:
+        try:
+            return Head.from_json(Path(self.head_path).read_text(encoding="ascii"))
+        except FileNotFoundError:
+            return None
+        except OSError as failure:
+            raise LedgerFileError(self._says(failure)) from failure
+        except (ValueError, TypeError, RecursionError) as damage:
+            raise LedgerFileError(
+                f"{self.head_path} is damaged: restore it from a copy"
+            ) from damage
+
+    def _head_knows(self, head: Head) -> bool:
+        try:
+            return self._read_head() == head
+        except LedgerFileError:
+            return False
+
+    def _write_head(self, head: Head) -> None:
+        with whole_file(Path(self.head_path)) as part:
+            part.touch(mode=0o600)
+            part.write_text(head.to_json(), encoding="ascii")
 
     def _check_identity(self, descriptor: int) -> None:
         status = os.fstat(descriptor)
@@ -167,17 +249,15 @@ class LedgerFile:
             raise LedgerFileError(f"{self.path} was replaced since it was opened: open it anew")
 
     def _sync_folder(self) -> None:
+        folder = os.open(Path(self.path).parent, os.O_RDONLY)
         try:
-            folder = os.open(Path(self.path).parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-        except OSError as failure:
-            raise LedgerFileError(self._says(failure)) from failure
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
-    def _says(self, failure: OSError) -> str:
-        return f"{self.path} cannot be used as a ledger: {failure.strerror}; nothing was spent"
+    def _says(self, failure: OSError, *, spent: bool = False) -> str:
+        what = "the spend counts and nothing was released" if spent else "nothing was spent"
+        return f"{self.path} cannot be used as a ledger: {failure.strerror}; {what}"
 
 
 def _read(descriptor: int, offset: int, length: int) -> bytes:
@@ -189,20 +269,3 @@ def _read(descriptor: int, offset: int, length: int) -> bytes:
         parts.append(part)
         offset, length = offset + len(part), length - len(part)
     return b"".join(parts)
-
-
-def _encode(content: dict[str, Any], previous: str) -> tuple[bytes, str]:
-    plain = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    digest = hashlib.sha256((previous + plain).encode()).hexdigest()
-    return f'{plain[:-1]},"hash":"{digest}"}}\n'.encode(), digest
-
-
-def _decode(line: bytes, previous: str) -> tuple[dict[str, Any], str]:
-    content = json.loads(line)
-    if not isinstance(content, dict) or content.pop("hash", None) is None:
-        raise ValueError("no hash")
-    again, digest = _encode(content, previous)
-    # Comparing the bytes, not only the hash, leaves no room for a second spelling of a line.
-    if again != line + b"\n":
-        raise ValueError("its hash does not follow from the lines before it")
-    return content, digest

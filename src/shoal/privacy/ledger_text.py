@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ledger_html", "ledger_text"]
 
-_COLUMNS = ("time (UTC)", "notion", "adjacency", "spent", "purpose")
+_COLUMNS = ("", "time (UTC)", "who", "promise", "to each", "spent", "purpose")
+_SEEDED = "seeded: no promise"
+_EVERYTHING = ("table", "columns", "output", "adjacency", "hash")
 
 
 def ledger_text(ledger: Ledger) -> str:
@@ -35,7 +37,7 @@ def ledger_text(ledger: Ledger) -> str:
     --------
     >>> from shoal.privacy import Ledger
     >>> print(ledger_text(Ledger(epsilon=1.0)))
-    ledger with epsilon = 1 (add/remove)
+    ledger with epsilon = 1 (add/remove) for each record
     nothing was spent, 1 is left
     """
     entries = ledger.entries
@@ -69,11 +71,10 @@ def ledger_html(ledger: Ledger) -> str:
     True
     """
     entries = ledger.entries
-    rows = [f"<tr>{''.join(f'<th>{column}</th>' for column in _COLUMNS)}</tr>"]
-    rows += [
-        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in _row(entry))}</tr>"
-        for entry in entries
-    ]
+    rows = [f"<tr>{''.join(f'<th>{name}</th>' for name in (*_COLUMNS, *_EVERYTHING))}</tr>"]
+    for entry in entries:
+        cells = (html.escape(cell) for cell in (*_row(entry), *_rest(entry)))
+        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     foot = "".join(f"<p>{html.escape(line)}</p>" for line in _totals(ledger, entries))
     caption = html.escape(_title(ledger))
     return f"<table><caption>{caption}</caption>{''.join(rows)}</table>{foot}"
@@ -85,18 +86,34 @@ def _title(ledger: Ledger) -> str:
     if limits.delta > 0:
         parts.append(f"delta = {limits.delta:g}")
     if limits.metric_epsilon is not None:
-        parts.append(f"metric epsilon = {limits.metric_epsilon:g}")
+        parts.append(f"metric epsilon = {limits.metric_epsilon:g} per {limits.metric_unit}")
+    whom = f"for each {limits.privacy_unit}"
+    table = f" of {ledger.table!r}" if ledger.table else ""
     where = "" if ledger.path is None else f" in {ledger.path}"
-    return f"{', '.join(parts)} ({limits.adjacency.value}){where}"
+    return f"{', '.join(parts)} ({limits.adjacency.value}) {whom}{table}{where}"
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
+    number = "" if entry.receipt is None else str(entry.receipt.count)
+    purpose = " ".join(entry.purpose.split())
     return (
+        number,
         entry.time[:19].replace("T", " "),
+        entry.who,
         entry.notion,
-        "" if entry.notion in ("local", "metric") else entry.adjacency.value,
+        str(entry.privacy_unit),
         _price(entry),
-        " ".join(entry.purpose.split()),
+        f"{purpose} ({_SEEDED})" if entry.seeded else purpose,
+    )
+
+
+def _rest(entry: Entry) -> tuple[str, ...]:
+    return (
+        entry.table,
+        ", ".join(entry.columns),
+        entry.output,
+        "" if entry.notion in ("local", "metric") else entry.adjacency.value,
+        "" if entry.receipt is None else entry.receipt.hash,
     )
 
 
@@ -112,13 +129,13 @@ def _price(entry: Entry) -> str:
 def _totals(ledger: Ledger, entries: tuple[Entry, ...]) -> list[str]:
     if not entries:
         return [f"nothing was spent, {ledger.remaining:g} is left"]
-    spent = ledger.spent
-    delta = f", delta = {spent.delta:g}" if spent.delta > 0 else ""
-    left = f"left for a pure spend: {ledger.remaining:g}"
-    lines = [f"total: epsilon = {spent.epsilon:g}{delta}; {left}"]
-    for unit, guarantee in ledger.spent_metric.items():
-        lines.append(
-            f"metric total: epsilon = {guarantee.epsilon:g} of {ledger.limits.metric_epsilon:g} "
-            f"per {unit or 'unit of distance'}"
-        )
-    return lines
+    lines = [f"promised: {guarantee}" for guarantee in ledger.spent]
+    lines.append(
+        f"used: {ledger.used:.1%} of the limit; left for a pure spend: {ledger.remaining:g}"
+    )
+    metric = [guarantee.epsilon for guarantee in ledger.spent if guarantee.notion == "metric"]
+    limits = ledger.limits
+    if metric and limits.metric_epsilon is not None:
+        unit = limits.metric_unit
+        lines.append(f"metric: {metric[0]:g} of {limits.metric_epsilon:g} per {unit} is used")
+    return [*lines, f"ledger: {ledger.receipt}"]

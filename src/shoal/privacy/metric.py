@@ -1,8 +1,9 @@
 """What metric events cost: an epsilon per unit of distance, in an account of its own."""
 
-import math
+from fractions import Fraction
 
 from shoal.exceptions import GuaranteeError
+from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.events import Composed, Event, MetricEvent, Parallel, Repeated
 
 __all__ = ["metric_cost"]
@@ -14,39 +15,48 @@ def metric_cost(event: Event) -> tuple[str, float] | None:
     Parameters
     ----------
     event : Event
-        Metric events of one unit, possibly composed, or events without any metric one.
+        Metric events of one kind of unit, possibly composed, or events without any metric one.
 
     Returns
     -------
     price : (str, float) or None
-        The unit of distance and the total epsilon.
+        The unit of distance of the first of them, and the total epsilon per that unit.
 
     Raises
     ------
     GuaranteeError
-        If metric events meet other events, or metric events of another unit.
+        If metric events meet other events, or units that cannot be compared.
 
     Examples
     --------
     >>> metric_cost(Repeated(event=MetricEvent(epsilon=0.5, unit="km"), times=2))
     ('km', 1.0)
     """
+    price = _exact_cost(event)
+    return None if price is None else (price[0], float(price[1]))
+
+
+def _exact_cost(event: Event) -> tuple[str, Fraction] | None:
     if isinstance(event, MetricEvent):
-        return event.unit, event.epsilon
+        return event.unit, Fraction(event.epsilon)
     if isinstance(event, Repeated):
-        inner = metric_cost(event.event)
+        inner = _exact_cost(event.event)
         return None if inner is None else (inner[0], event.times * inner[1])
     if not isinstance(event, Composed | Parallel):
         return None
-    prices = [metric_cost(child) for child in event.events]
+    prices = [_exact_cost(child) for child in event.events]
     metric = [price for price in prices if price is not None]
     if not metric:
         return None
-    units = {unit for unit, _ in metric}
-    if len(metric) < len(prices) or len(units) > 1:
+    if len(metric) < len(prices):
         raise GuaranteeError(
-            "metric events add up with metric events of the same unit only: spend them apart, or "
-            "convert with metric_to_local(epsilon, diameter)"
+            "metric events add up with metric events only: spend them apart, or convert with "
+            "metric_to_local(epsilon, diameter)"
         )
+    unit = metric[0][0]
+    if all(other == unit for other, _ in metric):
+        same = [epsilon for _, epsilon in metric]
+    else:
+        same = [convert_epsilon(epsilon, other, unit) for other, epsilon in metric]
     # A record holder's reports all tell about one record, so parallel parts add up as well.
-    return units.pop(), math.fsum(epsilon for _, epsilon in metric)
+    return unit, sum(same, Fraction(0))

@@ -21,13 +21,22 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from shoal.exceptions import ParameterError, ReleaseError
+from shoal.privacy.entry import Receipt
 from shoal.privacy.guarantee import Guarantee
 from shoal.privacy.plain import freeze, from_plain, same, to_plain
 
 __all__ = ["Release", "current_versions"]
 
-_SCHEMA_VERSION = 1
-_FIELDS = {"schema_version", "kind", "values", "guarantee", "guarantee_text", "versions"}
+_SCHEMA_VERSION = 2
+_FIELDS = {
+    "schema_version",
+    "kind",
+    "values",
+    "guarantee",
+    "guarantee_text",
+    "versions",
+    "ledger",
+}
 
 
 def current_versions() -> dict[str, str]:
@@ -67,8 +76,11 @@ class Release:
         The promise that covers all values together.
     versions : mapping, optional
         Versions of the software; those of this process by default.
-    schema_version : int, default=1
+    schema_version : int, default=2
         Version of the file format.
+    ledger : Receipt, optional
+        The count and the hash of the ledger that paid, so that a ledger which was rolled back
+        shows.
 
     Examples
     --------
@@ -82,6 +94,7 @@ class Release:
     guarantee: Guarantee
     versions: Mapping[str, str] = field(default_factory=current_versions)
     schema_version: int = _SCHEMA_VERSION
+    ledger: Receipt | None = None
 
     def __post_init__(self) -> None:
         """Check the fields, and freeze the values."""
@@ -98,6 +111,8 @@ class Release:
             raise ReleaseError("values and versions must be mappings")
         if not all(isinstance(text, str) for item in self.versions.items() for text in item):
             raise ReleaseError("versions must map names to strings")
+        if not (self.ledger is None or isinstance(self.ledger, Receipt)):
+            raise ReleaseError(f"ledger must be a Receipt or None, got {self.ledger!r}")
         object.__setattr__(self, "values", MappingProxyType(freeze("values", dict(self.values))))
         object.__setattr__(self, "versions", MappingProxyType(dict(self.versions)))
 
@@ -109,6 +124,7 @@ class Release:
             "guarantee_text": str(self.guarantee),
             "guarantee": self.guarantee.to_dict(),
             "versions": dict(self.versions),
+            "ledger": None if self.ledger is None else self.ledger.to_dict(),
             "values": to_plain(dict(self.values)),
         }
         return json.dumps(plain, allow_nan=False, indent=2) + "\n"
@@ -151,10 +167,11 @@ class Release:
             raise ReleaseError(f"a release must have the fields {sorted(_FIELDS)}, check {odd}")
         try:
             guarantee = Guarantee.from_dict(plain["guarantee"])
+            ledger = None if plain["ledger"] is None else Receipt.from_dict(plain["ledger"])
         except ParameterError as failure:
-            raise ReleaseError(f"the guarantee of the release is broken: {failure}") from None
+            raise ReleaseError(f"the promise of the release is broken: {failure}") from None
         values = from_plain(plain["values"])
-        return cls(plain["kind"], values, guarantee, plain["versions"], version)
+        return cls(plain["kind"], values, guarantee, plain["versions"], version, ledger)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release to a file, whole or not at all.
@@ -204,6 +221,7 @@ class Release:
         return (
             self.kind == other.kind
             and self.guarantee == other.guarantee
+            and self.ledger == other.ledger
             and dict(self.versions) == dict(other.versions)
             and same(dict(self.values), dict(other.values))
         )
@@ -213,15 +231,18 @@ class Release:
     def __reduce__(self) -> tuple[Any, ...]:
         # The read-only views of the mappings cannot be pickled themselves.
         fields = (self.kind, dict(self.values), self.guarantee, dict(self.versions))
-        return type(self), (*fields, self.schema_version)
+        return type(self), (*fields, self.schema_version, self.ledger)
 
     def __str__(self) -> str:
-        return f"release of {self.kind} ({', '.join(self.values)}): {self.guarantee}"
+        paid = "" if self.ledger is None else f"; ledger: {self.ledger}"
+        return f"release of {self.kind} ({', '.join(self.values)}): {self.guarantee}{paid}"
 
     def _repr_html_(self) -> str:
         names = html.escape(", ".join(self.values))
         promise = self.guarantee._repr_html_()
-        return f"<p>Release of <strong>{html.escape(self.kind)}</strong>: {names}</p>{promise}"
+        paid = "" if self.ledger is None else f"<p>Ledger: {self.ledger}</p>"
+        kind = html.escape(self.kind)
+        return f"<p>Release of <strong>{kind}</strong>: {names}</p>{promise}{paid}"
 
 
 def _refuse_constant(name: str) -> None:

@@ -194,7 +194,7 @@ def test_nothing_is_spent_and_seeds_are_kept():
         assert first.error == second.error
         assert target.random_state == 9
         assert infer_attribute(target, FEW, 0, runs=2).error != first.error
-    assert ledger.spent.epsilon == 0.0
+    assert ledger.spent == ()
 
 
 @pytest.mark.parametrize(

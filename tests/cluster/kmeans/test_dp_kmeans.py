@@ -92,7 +92,7 @@ def test_grid_search_spends_on_every_fit():
     ledger = Ledger(epsilon=100.0)
     search = GridSearchCV(model(2, ledger=ledger), {"n_clusters": [2, 3]}, cv=3)
     search.fit(X)
-    assert ledger.spent.epsilon == pytest.approx(2 * 3 + 1)
+    assert ledger.spent[0].epsilon == pytest.approx(2 * 3 + 1)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -148,7 +148,7 @@ def test_a_count_is_paid_for_where_one_is_needed(words, paid):
     (entry,) = ledger.entries
     assert entry.purpose.startswith("DPWaveCluster(")
     assert ("records 2%, cells 98%" in entry.purpose) == paid
-    assert ledger.spent.epsilon == pytest.approx(1.0)
+    assert ledger.spent[0].epsilon == pytest.approx(1.0)
     if words.get("grid") == "auto":
         assert 24 <= fitted.grid_ <= 48
 

@@ -32,7 +32,7 @@ from shoal.audit.replay._recorder import Recording, Step, record
 from shoal.audit.replay.replay_result import ReplayAudit, ReplayedPair, ReplayedRelease
 from shoal.exceptions import ParameterError
 from shoal.noise import Currency
-from shoal.privacy import epsilon_to_zcdp
+from shoal.privacy import Composed, Ledger, cost, epsilon_to_zcdp, zcdp_to_epsilon
 
 __all__ = ["replay_estimator"]
 
@@ -229,7 +229,7 @@ class _Replay:
             return
         if fitted.recorder.releases_before_first_spend:
             yield "noise was drawn before the ledger was charged"
-        charged = fitted.ledger.spent.epsilon
+        charged = _charged(fitted.ledger)
         if not math.isclose(charged, self.claimed, rel_tol=SLACK):
             yield f"the ledger was charged epsilon {charged:.4g}, promised {self.claimed:.4g}"
 
@@ -239,6 +239,14 @@ class _Replay:
         for name in dict.fromkeys([*one, *two]):
             if name not in one or name not in two or one[name].tobytes() != two[name].tobytes():
                 yield f"{name} differs although all noisy values are the same"
+
+
+def _charged(ledger: Ledger) -> float:
+    """Return the epsilon of the recorded spends; a fit's schedule does not depend on its noise."""
+    price = cost(Composed(events=tuple(entry.event for entry in ledger.entries)))
+    if math.isfinite(price.epsilon):
+        return price.epsilon
+    return zcdp_to_epsilon(price.rho, ledger.limits.delta)
 
 
 def _loss(one: Step, two: Step) -> float:

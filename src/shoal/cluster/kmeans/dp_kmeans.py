@@ -22,7 +22,7 @@ from shoal.cluster.kmeans._settings import check_parameters, check_settings
 from shoal.engines import HALF, nearest_centres
 from shoal.exceptions import DataError
 from shoal.noise import Lattice, as_source
-from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+from shoal.privacy import Adjacency, Guarantee, Ledger, PrivacyUnit, Receipt, Release
 from shoal.tables import ArrayTable
 
 __all__ = ["DPKMeans"]
@@ -188,18 +188,27 @@ class DPKMeans(CuratorsClusterer):
         source = as_source(self.random_state)
         choice = settings.choice
         what = f"DPKMeans({self.n_clusters}, {choice.method})"
-        pay(self.ledger, table, choice.noise, settings.shares, what=what)
-        fitted = fit_private(self, counted_rows(table, given), given, settings, source)
-        self.method_, self.reason_ = choice.method, choice.reason
-        self.guarantee_ = Guarantee(
+        promise = Guarantee(
             "central",
             epsilon=float(self.epsilon),
             delta=float(self.delta) if choice.noise.approximate else 0.0,
             adjacency=Adjacency.ADD_REMOVE,
-            reason="" if user_ids is None else _user_level(int(self.records_per_user)),
             seeded=source.seeded,
+            privacy_unit=_privacy_unit(user_ids, int(self.records_per_user)),
         )
-        self._publish(fitted, given.record)
+        receipt = pay(
+            self.ledger,
+            table,
+            choice.noise,
+            settings.shares,
+            what=what,
+            promise=promise,
+            columns=getattr(self, "feature_names_in_", ()),
+        )
+        fitted = fit_private(self, counted_rows(table, given), given, settings, source)
+        self.method_, self.reason_ = choice.method, choice.reason
+        self.guarantee_ = promise
+        self._publish(fitted, given.record, receipt)
         labels = None
         if table.in_memory:
             whole = fitted.engine if given.rows is None else open_engine(table, fitted.lattice)
@@ -280,7 +289,7 @@ class DPKMeans(CuratorsClusterer):
         gaps = table.X - self.cluster_centers_[self.predict(X)]
         return -float(np.einsum("ij,ij->", gaps, gaps))
 
-    def _publish(self, fitted: Fitted, record: int) -> None:
+    def _publish(self, fitted: Fitted, record: int, receipt: Receipt | None) -> None:
         found = fitted.found
         self.bounds_ = fitted.box
         self.cluster_centers_ = fitted.lattice.decode(found.centres)
@@ -301,8 +310,12 @@ class DPKMeans(CuratorsClusterer):
                 **found.details,
             },
             guarantee=self.guarantee_,
+            ledger=receipt,
         )
 
 
-def _user_level(records: int) -> str:
-    return f"a record here is a user's first {records} row(s) together"
+def _privacy_unit(user_ids: Any, records: int) -> PrivacyUnit:
+    if user_ids is None:
+        return PrivacyUnit()
+    name = getattr(user_ids, "name", None)
+    return PrivacyUnit.user(name if isinstance(name, str) else "", max_rows=records)

@@ -25,7 +25,7 @@ from shoal.cluster.stand_in._plan import Plan
 from shoal.cluster.stand_in._settings import check_copy_settings
 from shoal.engines import HALF
 from shoal.noise import Lattice, as_source
-from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 
 __all__ = ["PrivateCopy"]
 
@@ -118,13 +118,22 @@ class PrivateCopy(BaseEstimator):
         settings = check_copy_settings(self, table.columns)
         source = as_source(self.random_state)
         epsilon = float(self.epsilon)
-        pay(self.ledger, table, PureNoise(epsilon), settings.shares, what="PrivateCopy")
-        engine = open_engine(table, Lattice.box(*settings.box, half=HALF))
-        released = release_copy(engine, epsilon, settings.shares, self.n_public, source)
-        self.guarantee_ = Guarantee(
+        promise = Guarantee(
             "central", epsilon=epsilon, adjacency=Adjacency.ADD_REMOVE, seeded=source.seeded
         )
-        self._publish(released, settings.box)
+        receipt = pay(
+            self.ledger,
+            table,
+            PureNoise(epsilon),
+            settings.shares,
+            what="PrivateCopy",
+            promise=promise,
+            columns=getattr(self, "feature_names_in_", ()),
+        )
+        engine = open_engine(table, Lattice.box(*settings.box, half=HALF))
+        released = release_copy(engine, epsilon, settings.shares, self.n_public, source)
+        self.guarantee_ = promise
+        self._publish(released, settings.box, receipt)
         return self
 
     def sample(self, n: int | None = None, *, random_state: Any = None) -> Floats:
@@ -151,7 +160,7 @@ class PrivateCopy(BaseEstimator):
         law = Law(plan, values["cells"], values["columns"])
         return draw_records(law, rows, self.bounds_, np.random.default_rng(seed))
 
-    def _publish(self, released: Released, box: Box) -> None:
+    def _publish(self, released: Released, box: Box, receipt: Receipt | None) -> None:
         self.bounds_ = box
         self.n_records_ = max(1, round(released.n))
         law = raked(released.estimate, released.shares, released.plan)
@@ -169,4 +178,5 @@ class PrivateCopy(BaseEstimator):
                 "high": box.high,
             },
             guarantee=self.guarantee_,
+            ledger=receipt,
         )

@@ -25,7 +25,7 @@ from shoal.cluster.wavecluster._problem import Cells
 from shoal.cluster.wavecluster._settings import WaveSettings, check_wave_settings
 from shoal.engines import HALF, Engine
 from shoal.noise import Lattice, as_source
-from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 
 __all__ = ["DPWaveCluster"]
 
@@ -157,11 +157,7 @@ class DPWaveCluster(CuratorsClusterer):
         settings = check_wave_settings(self, table.columns)
         source = as_source(self.random_state)
         what = f"DPWaveCluster({self.technique})"
-        pay(self.ledger, table, PureNoise(float(self.epsilon)), settings.shares, what=what)
-        lattice = Lattice.box(*settings.box, half=HALF)
-        engine = open_engine(table, lattice)
-        found = find_cells(self, engine, settings, source)
-        self.guarantee_ = (
+        promise = (
             Guarantee.none("epsilon is infinite: WaveCluster without noise")
             if math.isinf(self.epsilon)
             else Guarantee(
@@ -171,7 +167,20 @@ class DPWaveCluster(CuratorsClusterer):
                 seeded=source.seeded,
             )
         )
-        self._publish(found.cells, settings, found.grid, found.shape)
+        receipt = pay(
+            self.ledger,
+            table,
+            PureNoise(float(self.epsilon)),
+            settings.shares,
+            what=what,
+            promise=promise,
+            columns=getattr(self, "feature_names_in_", ()),
+        )
+        lattice = Lattice.box(*settings.box, half=HALF)
+        engine = open_engine(table, lattice)
+        found = find_cells(self, engine, settings, source)
+        self.guarantee_ = promise
+        self._publish(found.cells, settings, found.grid, found.shape, receipt)
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
 
@@ -201,7 +210,12 @@ class DPWaveCluster(CuratorsClusterer):
         return record_labels(engine, self.grid_, block, significant=significant)
 
     def _publish(
-        self, cells: Cells, settings: WaveSettings, grid: int, shape: tuple[int, ...]
+        self,
+        cells: Cells,
+        settings: WaveSettings,
+        grid: int,
+        shape: tuple[int, ...],
+        receipt: Receipt | None,
     ) -> None:
         box: Box = settings.box
         self.bounds_, self.grid_, self.band_shape_ = box, grid, shape
@@ -230,4 +244,6 @@ class DPWaveCluster(CuratorsClusterer):
         }
         if cells.everything is not None:
             values["band"] = cells.everything
-        self.release_ = Release(kind="DPWaveCluster", values=values, guarantee=self.guarantee_)
+        self.release_ = Release(
+            kind="DPWaveCluster", values=values, guarantee=self.guarantee_, ledger=receipt
+        )

@@ -1,0 +1,212 @@
+"""Whom a promise protects: one record, or one user with all of their rows.
+
+A promise for one unit is worth something for another only where a proof says so
+(``proofs/ledger.md``, "Privacy units"): :func:`group_size` is that table, and refuses the rest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, Self
+
+from shoal import _numbers
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.privacy.adjacency import Adjacency
+
+__all__ = ["RECORD", "PrivacyUnit", "group_size"]
+
+_KINDS = ("record", "user")
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """The unit of a promise: a record, or a user.
+
+    Parameters
+    ----------
+    kind : {"record", "user"}, default="record"
+        ``"record"``: one row of the table. ``"user"``: all rows with one value of ``id_column``.
+    id_column : str, default=""
+        Name of the column that says whose row a row is; ``""`` where it has none. User promises
+        add up for the same column only, so a ledger wants the name.
+    max_rows : int, optional
+        Most rows of a user; None: any number.
+    enforced : bool, default=True
+        Whether the code sees to it that no more than ``max_rows`` rows of a user count, so that
+        every user is protected. False: it is a fact about the table that the curator answers for,
+        and a user with more rows is not protected.
+
+    Examples
+    --------
+    >>> print(PrivacyUnit())
+    record
+    >>> print(PrivacyUnit.user("person", max_rows=5))
+    user (all rows with one value of 'person', of which at most 5 count)
+    """
+
+    kind: Literal["record", "user"] = "record"
+    id_column: str = ""
+    max_rows: int | None = None
+    enforced: bool = True
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        if self.kind not in _KINDS:
+            raise ParameterError(f"kind must be one of {_KINDS}, got {self.kind!r}")
+        _numbers.text("id_column", self.id_column)
+        if not isinstance(self.enforced, bool):
+            raise ParameterError(f"enforced must be True or False, got {self.enforced!r}")
+        if self.max_rows is not None:
+            object.__setattr__(self, "max_rows", _numbers.count("max_rows", self.max_rows))
+        if self.kind == "record" and (self.id_column or self.max_rows is not None):
+            raise ParameterError("id_column and max_rows must be left out for records")
+        if self.max_rows is None and not self.enforced:
+            raise ParameterError("max_rows must be given where it is not enforced, got None")
+
+    @classmethod
+    def user(
+        cls, id_column: str = "", *, max_rows: int | None = None, enforced: bool = True
+    ) -> Self:
+        """Return the unit of promises to users.
+
+        Parameters
+        ----------
+        id_column : str, default=""
+            Name of the column of identities.
+        max_rows : int, optional
+            Most rows of a user.
+        enforced : bool, default=True
+            Whether the code enforces ``max_rows``.
+
+        Returns
+        -------
+        unit : PrivacyUnit
+            Of kind ``"user"``.
+        """
+        return cls("user", id_column, max_rows, enforced)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values that JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild a unit from :meth:`to_dict`, strictly."""
+        expected = {field.name for field in fields(cls)}
+        if not isinstance(plain, Mapping) or set(plain) != expected:
+            raise ParameterError(f"a privacy unit must have the fields {sorted(expected)}")
+        return cls(**plain)
+
+    def __str__(self) -> str:
+        if self.kind == "record":
+            return "record"
+        rows = f"all rows with one value of {self.id_column!r}" if self.id_column else "all rows"
+        if self.max_rows is None:
+            return f"user ({rows})"
+        if self.enforced:
+            return f"user ({rows}, of which at most {self.max_rows} count)"
+        return f"user with at most {self.max_rows} rows ({rows})"
+
+
+RECORD = PrivacyUnit()
+
+
+def group_size(
+    spent: PrivacyUnit,
+    wanted: PrivacyUnit,
+    *,
+    notion: str = "central",
+    adjacency: Adjacency = Adjacency.ADD_REMOVE,
+    wanted_adjacency: Adjacency = Adjacency.ADD_REMOVE,
+) -> int:
+    """Return how many steps of a promise's own neighbors lead to the neighbors that are wanted.
+
+    Parameters
+    ----------
+    spent : PrivacyUnit
+        What the promise protects.
+    wanted : PrivacyUnit
+        What is to be protected.
+    notion : {"central", "local", "metric"}, default="central"
+        The kind of promise. Any but a central one is about exchanging values whose number is
+        public, whatever the adjacencies are.
+    adjacency : Adjacency, default=Adjacency.ADD_REMOVE
+        Which neighbors the promise is about.
+    wanted_adjacency : Adjacency, default=Adjacency.ADD_REMOVE
+        Which neighbors are wanted.
+
+    Returns
+    -------
+    size : int
+        The promise is worth that of a group of so many.
+
+    Raises
+    ------
+    GuaranteeError
+        If no proof leads from one to the other.
+
+    Examples
+    --------
+    >>> group_size(PrivacyUnit.user("person", max_rows=5), PrivacyUnit())
+    2
+    >>> group_size(PrivacyUnit(), PrivacyUnit.user("person", max_rows=5, enforced=False))
+    5
+    """
+    central = notion == "central"
+    substituted = not central or adjacency is Adjacency.SUBSTITUTE
+    replaced = not central or wanted_adjacency is Adjacency.SUBSTITUTE
+    if substituted and not replaced:
+        raise GuaranteeError(
+            "a promise for substitution does not cover adding a record: state the event for "
+            "Adjacency.ADD_REMOVE, or keep a Ledger(adjacency=Adjacency.SUBSTITUTE)"
+        )
+    steps = 2 if replaced and not substituted else 1
+    if spent.kind == wanted.kind:
+        if spent.kind == "user":
+            _require_same_users(spent, wanted)
+        return steps
+    if wanted.kind == "record":
+        _require_every_user(spent)
+        # A row leaves by taking its user out and putting them back without it.
+        return 1 if substituted else 2
+    if central and substituted:
+        raise GuaranteeError(
+            "a promise for substituted records does not cover users, who may have different "
+            "numbers of rows: state the event for Adjacency.ADD_REMOVE"
+        )
+    return steps * _rows_of_a_user(wanted)
+
+
+def _require_same_users(spent: PrivacyUnit, wanted: PrivacyUnit) -> None:
+    if not spent.id_column or spent.id_column != wanted.id_column:
+        raise GuaranteeError(
+            f"promises to users add up for the same id column only, got {spent.id_column!r} where "
+            f"{wanted.id_column!r} is counted: name the column, or keep a ledger for each"
+        )
+    covered = spent.enforced or (
+        not wanted.enforced
+        and wanted.max_rows is not None
+        and spent.max_rows is not None
+        and wanted.max_rows <= spent.max_rows
+    )
+    if not covered:
+        raise GuaranteeError(
+            f"a promise to each {spent} does not cover each {wanted}: limit the rows of a user"
+        )
+
+
+def _require_every_user(spent: PrivacyUnit) -> None:
+    if not spent.enforced:
+        raise GuaranteeError(
+            f"a promise to each {spent} does not cover rows of other users: limit the rows of a "
+            "user, or keep a ledger for users"
+        )
+
+
+def _rows_of_a_user(wanted: PrivacyUnit) -> int:
+    if wanted.enforced or wanted.max_rows is None:
+        raise GuaranteeError(
+            "a promise to records covers a user only with a known number of rows, and nothing "
+            "limited them here: pass user ids to the fit, or keep a ledger with "
+            "PrivacyUnit.user(..., max_rows=m, enforced=False) if no user has more than m rows"
+        )
+    return wanted.max_rows

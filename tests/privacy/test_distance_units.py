@@ -1,0 +1,67 @@
+"""Units of distance: what converts, by which exact factor, and what cannot be compared."""
+
+from fractions import Fraction
+
+import pytest
+
+from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
+from shoal.privacy import Guarantee, Ledger, MetricEvent, convert_epsilon, parse_unit
+
+
+@pytest.mark.parametrize(
+    ("unit", "wanted", "factor"),
+    [
+        ("m", "km", 1000),
+        ("km", "m", Fraction(1, 1000)),
+        ("80 m", "km", Fraction(25, 2)),
+        ("km", "80 m", Fraction(2, 25)),
+        ("mi", "ft", Fraction(1, 5280)),
+        ("yd", "in", Fraction(1, 36)),
+        ("nmi", "m", Fraction(1, 1852)),
+        ("h", "min", Fraction(1, 60)),
+        ("week", "day", Fraction(1, 7)),
+        ("pixel", "16 pixel", 16),
+        ("1.5e2 m", "m", Fraction(1, 150)),
+    ],
+)
+def test_factors_are_exact(unit, wanted, factor):
+    assert convert_epsilon(Fraction(1), unit, wanted) == factor
+    assert convert_epsilon(factor * Fraction(1), wanted, unit) == 1
+
+
+@pytest.mark.parametrize(
+    ("unit", "wanted"), [("km", "year"), ("m", "s"), ("meters", "m"), ("KM", "km"), ("", "")]
+)
+def test_what_cannot_be_compared_is_refused(unit, wanted):
+    with pytest.raises(GuaranteeError):
+        convert_epsilon(Fraction(1), unit, wanted)
+
+
+@pytest.mark.parametrize("text", ["3", "0 m", " m", "m ", "-1 m", "1e999 m", "8m", "a\nb"])
+def test_bad_units(text):
+    for use in (parse_unit, lambda unit: MetricEvent(epsilon=1.0, unit=unit)):
+        with pytest.raises(ParameterError):
+            use(text)
+    with pytest.raises(ParameterError):
+        Guarantee("metric", 1.0, unit=text)
+
+
+def test_kilometers_and_then_meters_of_the_same_places():
+    """1 per km and 1 per m were "2 of 2"; the truth is 1,001."""
+    ledger = Ledger(epsilon=1.0, metric_epsilon=2000.0, metric_unit="km")
+    ledger.spend(MetricEvent(epsilon=1.0, unit="km"))
+    ledger.spend(MetricEvent(epsilon=1.0, unit="m"))
+    assert ledger.spent[0].epsilon == 1001.0
+    strict = Ledger(epsilon=1.0, metric_epsilon=2.0, metric_unit="km")
+    strict.spend(MetricEvent(epsilon=1.0, unit="km"))
+    with pytest.raises(BudgetExceededError, match="asked epsilon = 1000 per km"):
+        strict.spend(MetricEvent(epsilon=1.0, unit="m"))
+    for unit in ("year", ""):
+        with pytest.raises(GuaranteeError, match=r"cannot be compared|needs the name"):
+            strict.spend(MetricEvent(epsilon=1.0, unit=unit))
+    assert len(strict) == 1
+
+
+def test_sentences_name_the_unit():
+    assert "per km" in str(Guarantee("metric", 1.0, unit="km"))
+    assert "r times 80 m" in str(Guarantee("metric", 1.0, unit="80 m"))
