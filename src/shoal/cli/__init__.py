@@ -7,6 +7,7 @@ import typer
 
 from shoal import __version__
 from shoal.cli._arguments import RecordedCommand, drop_empty_folders
+from shoal.cli._messages import command_line_message
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.cluster import cluster
@@ -65,7 +66,7 @@ def main() -> None:
     try:
         app()
     except ShoalError as error:
-        typer.echo(f"shoal: {error}", err=True)
+        typer.echo(f"shoal: {command_line_message(error)}", err=True)
         sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:

@@ -56,6 +56,9 @@ def private_target(
     if name.lower() not in map(str.lower, known):
         raise ParameterError(f"--target must be one of {', '.join(known)}, got {name!r}")
     words = parse_words(settings)
+    for word, option in (("ledger", "--ledger"), ("random_state", "--seed")):
+        if word in words:
+            raise ParameterError(f"--set must leave {word} to {option}, got {word} in it")
     box = bounds if bounds == LEARNED else parse_bounds(bounds, names)
     target = build_target(name, epsilon=epsilon, bounds=box, words=words)
     return target.set_params(

@@ -26,16 +26,13 @@ LOCAL = (
     "SphericalLaplace",
     "SquareWave",
 )
-# What is not set by --set, and what gives it instead.
-OPTIONS = {
-    "bounds": "--bounds",
-    "epsilon": "--epsilon",
-    "ledger": "a ledger is named by --ledger, where something is spent",
-    "random_state": "a seed is given by --seed",
+# Parameters that have an option of their own, and what is no parameter but is asked for as one.
+LEFT_TO_OPTIONS = {"ledger": "--ledger", "random_state": "--seed"}
+OPTIONS = {"bounds": "--bounds", "epsilon": "--epsilon", **LEFT_TO_OPTIONS}
+NO_PARAMETERS = {
     "user_ids": "the column of users is named by --user-column of shoal cluster",
     "sample_weight": "rows have no weights on the command line",
 }
-LEFT_TO_OPTIONS = ("ledger", "random_state")
 STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -118,7 +115,8 @@ def parse_words(pairs: Sequence[str]) -> dict[str, Any]:
         if not separator or not name:
             raise ParameterError(f"--set must be name=value, got {pair!r}")
         if name in LEFT_TO_OPTIONS:
-            raise ParameterError(f"--set must leave out {name!r}: {OPTIONS[name]}")
+            option = LEFT_TO_OPTIONS[name]
+            raise ParameterError(f"--set must leave {name} to {option}, got {name} in it")
         try:
             words[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
@@ -195,5 +193,5 @@ def _refusal(word: str, label: str, names: Sequence[str]) -> str:
     free = ", ".join(name for name in names if name not in OPTIONS) or "nothing"
     if word in ("bounds", "epsilon"):
         return f"{label} must have a parameter {word} for {OPTIONS[word]}, got one that has none"
-    instead = f"; {OPTIONS[word]}" if word in OPTIONS else ""
+    instead = f"; {NO_PARAMETERS[word]}" if word in NO_PARAMETERS else ""
     return f"--set must name a parameter of {label}, got {word!r}: it can set {free}{instead}"

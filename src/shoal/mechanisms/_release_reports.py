@@ -83,8 +83,9 @@ def check_out(X: Any, table: Any, out: Any) -> None:
         return
     if out is None:
         raise ParameterError(
-            "out must name a new folder for the reports of files, got None: use "
-            "fit(X).transform(X, out=...)"
+            "out must name a new folder for the reports of files, got none",
+            parameter="out",
+            in_python="use fit(X).transform(X, out=...)",
         )
     if isinstance(X, str | os.PathLike) and _is_inside(out, Path(X)):
         raise ParameterError(

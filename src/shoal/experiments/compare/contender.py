@@ -15,6 +15,7 @@ from shoal.audit._detached import detached
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import ParameterError
 from shoal.experiments.compare.equal_privacy import Notion, own_epsilon, worst_case
+from shoal.experiments.promise_audit import promise_of_fitted
 from shoal.experiments.targets import import_object, parameter_names
 from shoal.mechanisms import (
     Duchi,
@@ -38,7 +39,6 @@ MOST_GRID_COLUMNS = 32
 
 MADE_UP_RECORDS = 64  # that a promise is read off: it depends on no record
 NEEDED = ("epsilon", "bounds", "random_state")
-NO_GUARANTEE = "it has no guarantee_, so nothing is promised"
 
 Kind = Literal["centres", "cells", "reports"]
 
@@ -286,9 +286,7 @@ def _made_up(columns: int) -> Any:
 
 
 def _promise(model: Any, columns: int) -> Guarantee:
-    fitted = detached(model).fit(_made_up(columns))
-    promise = getattr(fitted, "guarantee_", None)
-    return promise if isinstance(promise, Guarantee) else Guarantee.none(NO_GUARANTEE)
+    return promise_of_fitted(detached(model).fit(_made_up(columns)))
 
 
 def _digest(found: Any) -> str:
