@@ -50,21 +50,25 @@ def public_box(bounds: Any, columns: int) -> Box:
     """
     if bounds is None:
         raise MissingBoundsError(
-            "bounds must be given, got None: pass public bounds=(low, high), two numbers or one "
-            "value per column, known without looking at the records"
+            "bounds must be given, got none",
+            parameter="bounds",
+            in_python="pass public bounds=(low, high), two numbers or one value per column, known "
+            "without looking at the records",
         )
     try:
         low, high = (np.array(corner, dtype=np.float64) for corner in bounds)
     except (TypeError, ValueError):
         raise ParameterError(
-            "bounds must be a pair (low, high) of numbers or of one value per column, "
-            f"got {_one_line(bounds)}"
+            "bounds must be a low and a high number, or one of each per column, got "
+            f"{_one_line(bounds)}",
+            parameter="bounds",
+            in_python="pass a pair (low, high)",
         ) from None
     for name, corner in (("low", low), ("high", high)):
         if corner.shape not in ((), (columns,)):
             raise ParameterError(
                 f"bounds must have one value or {columns} values (one per column) in {name}, "
-                f"got shape {corner.shape}"
+                f"got {' x '.join(map(str, corner.shape))}"
             )
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise ParameterError(f"bounds must be finite, got {_one_line(bounds)}")

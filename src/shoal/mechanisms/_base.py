@@ -188,7 +188,8 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         if wanted != "default":
             raise ParameterError(
                 f"set_output must be left at 'default' for records that are not in memory, got "
-                f"{wanted!r}: call set_output(transform='default')"
+                f"{wanted!r}",
+                in_python="call set_output(transform='default')",
             )
 
     def _spend(self, source: RandomSource, *, only_check: bool = False) -> None:

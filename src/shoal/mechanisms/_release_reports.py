@@ -80,8 +80,9 @@ def check_out(table: Any, out: Any) -> None:
         return
     if out is None:
         raise ParameterError(
-            "out must name a new folder for the reports of files, got None: use "
-            "fit(X).transform(X, out=...)"
+            "out must name a new folder for the reports of files, got none",
+            parameter="out",
+            in_python="use fit(X).transform(X, out=...)",
         )
     if table.path is not None and _is_inside(out, table.path):
         raise ParameterError(

@@ -200,7 +200,7 @@ class BayesRemap(Remap):
         if not proper or prior.sum() == 0:
             raise ParameterError(
                 f"prior must have shape {shape}, one weight >= 0 for each cell and not all zero, "
-                f"got {_outline(self.prior)}: give cells= as well to fix the shape"
+                f"got {_outline(self.prior)}: give cells as well to fix the shape"
             )
         prior /= prior.sum()
         return prior

@@ -68,8 +68,10 @@ class GridRemap(Remap):
         if self.points is None:
             if self.bounds is None:
                 raise MissingBoundsError(
-                    "bounds must be given, got None: pass public bounds=(low, high) for a regular "
-                    "grid or public points= for an irregular one"
+                    "bounds must be given, got none",
+                    parameter="bounds",
+                    in_python="pass public bounds=(low, high) for a regular grid or public points= "
+                    "for an irregular one",
                 )
             public_box(self.bounds, columns)
             cells_per_column(self.cells, columns)

@@ -89,12 +89,12 @@ def noise_law(mechanism: Any, columns: int) -> NoiseLaw:
         )
     if getattr(mechanism, "truncate", None) is not None:
         raise ParameterError(
-            f"mechanism must have truncate=None, got {mechanism.truncate!r}: redrawn reports are "
-            "pulled to the middle of the box; cluster them with cluster_reports"
+            f"mechanism must not truncate, got truncate {mechanism.truncate!r}: redrawn reports "
+            "are pulled to the middle of the box; cluster them with cluster_reports"
         )
     if getattr(mechanism, "columns", "all") != "all":
         raise ParameterError(
-            f"mechanism must report columns='all', got {mechanism.columns!r}: sampled columns "
+            f"mechanism must report all columns, got {mechanism.columns!r}: sampled columns "
             "hold no whole record"
         )
     copy = clone(mechanism).set_params(ledger=None)

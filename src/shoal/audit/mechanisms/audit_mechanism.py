@@ -179,8 +179,10 @@ def _promised(model: Any, claim: Guarantee | None) -> Guarantee:
     guarantee = getattr(model, "guarantee_", None) if claim is None else claim
     if not isinstance(guarantee, Guarantee) or guarantee.notion not in ("metric", "local"):
         raise ParameterError(
-            "claim must be given for a mechanism whose guarantee_ is neither metric nor local, "
-            f"got {claim!r}: pass Guarantee('metric', epsilon=...) or Guarantee('local', ...)"
+            "a mechanism must promise metric or local privacy to be audited, got another promise "
+            "or none",
+            parameter="claim",
+            in_python="pass claim=Guarantee('metric', epsilon=...) or Guarantee('local', ...)",
         )
     return guarantee
 

@@ -82,9 +82,10 @@ def _some(frame: Frame) -> Floats:
 def _release(method: Any, some: Floats, seed: int) -> Row:
     found = attack_centres(method, some, runs=RUNS, shadows=SHADOWS, random_state=seed)
     low, high = found.interval(1 - ERROR)
+    promise = getattr(method.fit(some), "guarantee_", None)
     ceiling = None
-    if hasattr(method, "epsilon"):
-        ceiling = advantage_ceiling(method.fit(some).guarantee_)
+    if promise is not None and promise.notion != "none":
+        ceiling = advantage_ceiling(promise)
     return {
         "attack": "membership",
         "gain": found.advantage,
