@@ -122,7 +122,7 @@ def check_parameters(model: Any) -> None:
             raise ParameterError(f"{name} must be one of {allowed}, got {getattr(model, name)!r}")
     if model.method == "kccm" and model.noise == "gaussian" and not model.delta > 0:
         raise ParameterError(
-            f'delta must be > 0 for noise="gaussian", got {model.delta!r}: '
+            f'delta must be > 0 for noise "gaussian", got {model.delta!r}: '
             "choose one far below 1 / n, or another noise"
         )
     if not (model.ledger is None or isinstance(model.ledger, Ledger)):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box
-from shoal._records import validate_table
+from shoal._table_input import validate_table
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster._pay import pay
@@ -111,7 +111,7 @@ class PrivateCopy(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records. Those that are not in memory are read once to see that they are all right, and
             then once for each pass.
         y : None

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box
-from shoal._records import validate_table
+from shoal._records import fitted_names
+from shoal._table_input import validate_table
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._open_engine import open_engine
@@ -154,7 +155,7 @@ class DPWaveCluster(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records. Those that are not in memory are read once to see that they are all right, and
             then once for each pass.
         y : None
@@ -247,8 +248,11 @@ class DPWaveCluster(CuratorsClusterer):
             "values": self.cell_values_,
             "shape": list(shape),
             "threshold": self.threshold_ if math.isfinite(self.threshold_) else None,
+            "metric": "cells",
+            "columns": fitted_names(self),
             "low": box.low,
             "high": box.high,
+            "half": HALF,
             "grid": grid,
             "technique": self.technique,
             "wavelet": self.wavelet,
