@@ -14,7 +14,7 @@ from sklearn.base import clone
 from contracts.checks import output
 from contracts.registry import INSTANCES
 from shoal.cluster import DPKMeans
-from shoal.exceptions import ShoalError
+from shoal.exceptions import DataError, ShoalError
 from shoal.privacy import Ledger
 from shoal.tables import ArrowTable
 
@@ -163,10 +163,8 @@ def test_bad_files(name, tmp_path):
         "no records": pa.table({"a": X[:0, 0]}),
     }.items():
         pq.write_table(table, tmp_path / f"{kind}.parquet")
-        for memory in (0, None):
-            source = tmp_path / f"{kind}.parquet"
-            with pytest.raises(ShoalError) as refused:
-                clone(INSTANCES[name]).fit(
-                    source if memory is None else ArrowTable(source, memory=memory)
-                )
+        for words in ({}, {"memory": 0}):
+            with pytest.raises(DataError) as refused:
+                source = ArrowTable(tmp_path / f"{kind}.parquet", columns=["a"], **words)
+                clone(INSTANCES[name]).fit(source)
             check(refused)
