@@ -149,6 +149,10 @@ def test_bad_contributions(name, kind):
     assert len(ledger) == 0
 
 
+def fit_file(estimator, path, **words):
+    return clone(estimator).fit(ArrowTable(path, columns=["a"], **words))
+
+
 CENTRAL = [name for name in INSTANCES if name.startswith(("DP", "PrivateCopy"))]
 
 
@@ -165,6 +169,5 @@ def test_bad_files(name, tmp_path):
         pq.write_table(table, tmp_path / f"{kind}.parquet")
         for words in ({}, {"memory": 0}):
             with pytest.raises(DataError) as refused:
-                source = ArrowTable(tmp_path / f"{kind}.parquet", columns=["a"], **words)
-                clone(INSTANCES[name]).fit(source)
+                fit_file(INSTANCES[name], tmp_path / f"{kind}.parquet", **words)
             check(refused)
