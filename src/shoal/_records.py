@@ -37,6 +37,7 @@ NO_RECORDS = "X must hold at least one record, got none"
 # scikit-learn's checks ask for these words; the number of records is left out of them.
 NO_COLUMNS = "X must be a table: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required."
 TEXT = "X must be a table of numbers, got text or other objects: encode or drop those columns"
+NOT_NUMBERS = (str, bytes, bytearray, np.datetime64, np.timedelta64)
 
 
 def validate_records(X: Any, *, estimator: Any = None, reset: bool = True) -> Floats:
@@ -118,7 +119,7 @@ def fitted_names(estimator: Any) -> list[str] | None:
 
 
 def _refuse_text(X: Any) -> None:
-    """Refuse repeated column names, and text and dates that numpy would turn into numbers."""
+    """Refuse repeated column names, and what numpy would turn into numbers: text, dates, masks."""
     if nw.dependencies.is_into_dataframe(X):
         names = list(getattr(X, "column_names", X.columns))
         if len(set(names)) < len(names):
@@ -131,12 +132,19 @@ def _refuse_text(X: Any) -> None:
                     f"X must hold numbers only, got {got} in column {name!r}: encode or drop it"
                 )
         return
-    values = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
-    kind = getattr(getattr(values, "dtype", None), "kind", "")
-    if kind in ("S", "U", "M", "m") or (
-        kind == "O" and any(isinstance(v, str | bytes) for v in values.flat)
+    listed = isinstance(X, list | tuple)
+    parts = [X, *X] if listed else [X]  # a list may hold rows that are arrays
+    if any(map(np.ma.is_masked, parts)):
+        raise DataError(FINITE)
+    values = np.array(X, dtype=object) if listed else X
+    if any(_kind(part) in ("S", "U", "T", "M", "m") for part in parts) or (
+        _kind(values) == "O" and any(isinstance(v, NOT_NUMBERS) for v in np.asarray(values).flat)
     ):
         raise DataTypeError(TEXT)
+
+
+def _kind(values: Any) -> str:
+    return str(getattr(getattr(values, "dtype", None), "kind", ""))
 
 
 def _plain(message: str) -> str:

@@ -209,6 +209,33 @@ def test_a_refused_ledger_leaves_nothing(data, tmp_path):
     assert ledger.spent == ()
 
 
+@pytest.mark.parametrize("how", ["another file", "the same file, changed"])
+def test_a_copy_of_other_records_is_not_taken(how, data, tmp_path):
+    """The page of one table would show the clusters of another, as its own."""
+    out = tmp_path / "out"
+    assert run(data, "--stand-in", "2", out=out).exit_code == 0
+    other = data if how == "the same file, changed" else tmp_path / "others.csv"
+    lines = data.read_text(encoding="utf-8").splitlines()
+    other.write_text("\n".join([lines[0], *lines[50:150]]) + "\n", encoding="utf-8")
+    later = (out / "stand-in.json").stat().st_mtime_ns + (10**9 if other == data else -(10**9))
+    os.utime(other, ns=(later, later))
+    before = (out / "report.html").read_bytes()
+    result = run(other, "--stand-in", "2", out=out)
+    assert f"must be a new folder for a copy of '{other.name}' as it is now" in str(
+        result.exception
+    )
+    assert (out / "report.html").read_bytes() == before
+
+
+def test_a_copy_that_is_gone(data, tmp_path):
+    out = tmp_path / "out"
+    assert run(data, "--stand-in", "2", out=out).exit_code == 0
+    (out / "stand-in.csv").unlink()
+    result = run(data, "--stand-in", "2", out=out)
+    assert isinstance(result.exception, ShoalError)
+    assert "cannot be read: No such file" in str(result.exception)
+
+
 def test_another_copy_needs_another_folder(data, tmp_path):
     out = tmp_path / "out"
     assert run(data, "--stand-in", "2", out=out).exit_code == 0

@@ -195,3 +195,16 @@ def test_words_for_a_ledger_need_one(option, shoal):
     code, _, err = shoal("cluster", "people.csv", *BOX, option, "people")
     assert code == 2
     assert f"{option} must come with --ledger FILE" in err
+
+
+@pytest.mark.parametrize("mark", ["", " ", "NA", "n/a", "NaN", "NULL"])
+def test_rows_without_an_id_are_not_one_person(mark, shoal):
+    lines = Path("people.csv").read_text().splitlines()
+    words = lines[7].split(",")
+    lines[7] = ",".join([*words[:2], mark, words[3]])
+    Path("gaps.csv").write_text("\n".join(lines) + "\n")
+    given = ("--user-column", "person", "--ledger", "people.ledger", "--out", "made")
+    code, _, err = shoal("cluster", "gaps.csv", *BOX, *given)
+    assert code == 2
+    assert "column 'person' must say whose record each row is, got rows without" in err
+    assert len(Ledger("people.ledger")) == 0

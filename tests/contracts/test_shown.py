@@ -20,7 +20,7 @@ from sklearn.utils import estimator_html_repr
 from contracts.checks import output
 from contracts.engines import ESTIMATORS
 from contracts.registry import INSTANCES
-from shoal.cluster import DPKMeans
+from shoal.cluster import DPKMeans, _curator
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.privacy import Ledger
 
@@ -176,3 +176,38 @@ def test_the_walk_finds_what_is_planted():
     hidden = np.zeros((5, N))[:, 0]  # its base is the whole
     model.remembered_ = hidden
     assert findings(model)
+
+
+class Equal(DPKMeans):
+    """Two of these are one if they have the same parameters."""
+
+    def __eq__(self, other):
+        return repr(self) == repr(other)
+
+    def __hash__(self):
+        return hash(repr(self))
+
+
+class Unhashable(DPKMeans):
+    def __eq__(self, other):
+        return repr(self) == repr(other)
+
+
+@pytest.mark.parametrize("kind", [Equal, Unhashable])
+def test_labels_belong_to_one_object(kind):
+    """Whatever a subclass calls equal."""
+    model = kind(2, bounds=(-3.0, 3.0)).fit(X)
+    assert model.labels_.shape == (N,)
+    assert not hasattr(clone(model), "labels_")
+    assert not hasattr(kind(2, bounds=(-3.0, 3.0)), "labels_")
+
+
+def test_labels_go_with_their_object():
+    kept = len(_curator._LABELS)
+    model = DPKMeans(2, bounds=(-3.0, 3.0)).fit(X)
+    assert len(_curator._LABELS) == kept + 1
+    model.fit(X)
+    assert len(_curator._LABELS) == kept + 1
+    del model
+    gc.collect()
+    assert len(_curator._LABELS) == kept

@@ -11,7 +11,7 @@ from contracts import checks
 from contracts.registry import INSTANCES
 from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
 from noise.test_source import all_different, words_of_forked_children
-from shoal.cluster import _noise, _open_engine
+from shoal.cluster import DPKMeans, _noise, _open_engine
 from shoal.cluster._budget import CountSum
 from shoal.cluster.kmeans import _fit, _grid
 from shoal.noise import SecureSource, SeededSource, discrete_gaussian, discrete_laplace
@@ -103,6 +103,18 @@ def test_first_centres_from_the_records(monkeypatch):
         _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )
     red(checks.replays_on_neighbours, LLOYD)
+
+
+def test_an_attribute_from_the_records(monkeypatch):
+    """In no release, but whoever is handed the estimator has it."""
+    right = DPKMeans._publish
+
+    def telling(self, fitted, *rest):
+        self.total_ = _fit.total_weight(fitted.engine)
+        right(self, fitted, *rest)
+
+    monkeypatch.setattr(DPKMeans, "_publish", telling)
+    red(checks.replays_on_neighbours, KMEANS)
 
 
 def test_grid_from_the_records(monkeypatch):

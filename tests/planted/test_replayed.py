@@ -1,6 +1,9 @@
 """Bugs that a replay must find, each planted on purpose, and the words that it finds them with."""
 
+import sys
+import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +13,9 @@ from shoal.cluster import DPKMeans, DPWaveCluster, _noise, _open_engine
 from shoal.cluster.kmeans import _contributions, _fit, _grid
 from shoal.cluster.kmeans._users import Users
 from shoal.cluster.wavecluster import _techniques
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, PrivacyUnit
+
+dp_kmeans = sys.modules["shoal.cluster.kmeans.dp_kmeans"]
 
 BOX = (-1.0, 1.0)
 GRID = DPKMeans(2, bounds=BOX, method="grid")
@@ -222,12 +227,52 @@ def test_one_user_changes_what_others_add(name, bug, monkeypatch):
     assert found.loss > 10
 
 
+# Words
+
+
+@pytest.mark.parametrize("estimator", [GRID])
+def test_a_purpose_that_counts_records(estimator, monkeypatch):
+    right = dp_kmeans.pay
+
+    def telling(ledger, table, *rest, what, **words):
+        return right(ledger, table, *rest, what=f"{what} of {table.rows} records", **words)
+
+    monkeypatch.setattr(dp_kmeans, "pay", telling)
+    assert "the ledger's entry differs" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID])
+def test_a_warning_that_counts_records(estimator, monkeypatch):
+    right = _fit.total_weight
+
+    def telling(engine):
+        if right(engine) > 20:
+            warnings.warn("many records", stacklevel=2)
+        return right(engine)
+
+    monkeypatch.setattr(_fit, "total_weight", telling)
+    assert "a warning differs" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GRID])
+def test_a_promise_that_counts_records(estimator, monkeypatch):
+    """The largest number of rows of a user, taken from the table."""
+    right = dp_kmeans.bounded_contributions
+
+    def telling(table, **words):
+        unit = PrivacyUnit.user("id", max_rows=table.rows)
+        return right(table, **words)._replace(privacy_unit=unit)
+
+    monkeypatch.setattr(dp_kmeans, "bounded_contributions", telling)
+    assert "the guarantee differs" in findings(estimator)
+
+
 # Spends
 
 
 @pytest.mark.parametrize("estimator", [GRID, GAUSSIAN, WAVE])
 def test_spend_skipped(estimator, monkeypatch):
-    monkeypatch.setattr(Ledger, "spend", lambda self, event, **words: None)
+    monkeypatch.setattr(Ledger, "spend", lambda self, event, **words: SimpleNamespace(receipt=None))
     assert "the ledger was not charged" in findings(estimator)
 
 

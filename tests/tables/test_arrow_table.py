@@ -361,3 +361,31 @@ def test_fit_predict(folder):
     labels = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit_predict(people(folder))
     whole = ds.dataset(folder).to_table().to_pandas()
     assert (labels == DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit_predict(whole)).all()
+
+
+def test_a_type_is_named_without_its_fields(tmp_path):
+    """Names inside a type come from the file, as those of columns do."""
+    people = pa.array([{"Alice Miller": 1}] * 3)
+    pq.write_table(pa.table({"a": people}), tmp_path / "people.parquet")
+    with pytest.raises(DataTypeError, match="got struct in") as refused:
+        ArrowTable(tmp_path / "people.parquet", columns=["a"])
+    assert "Alice" not in str(refused.value)
+
+
+@pytest.mark.parametrize("grown", ["file", "folder"])
+def test_records_that_came_since_the_last_pass(folder, grown):
+    """A table that is used again reads all of the files, not the row groups that were there."""
+    path = folder if grown == "folder" else folder / "part-0.parquet"
+    table = people(path)
+    table.check()
+    before = table.rows
+    if grown == "folder":
+        pq.write_table(table_of(70), folder / "part-9.parquet", row_group_size=20)
+    else:
+        pq.write_table(table_of(before + 70), path, row_group_size=20)
+    model = DPKMeans(2, bounds=(-3.0, 3.0)).fit(people(path))
+    with pytest.raises(DataError, match="its files have changed"):
+        model.predict(table)  # counted when there were fewer
+    table.check()
+    assert table.rows == before + 70
+    assert len(model.predict(table)) == before + 70

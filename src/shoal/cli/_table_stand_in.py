@@ -1,7 +1,7 @@
 """A private copy that a comparison runs on: released once, and kept beside the report."""
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,12 +32,14 @@ class Asked:
 
     model: Any
     table: "Table"
+    data: Path
 
 
 def check_stand_in(
     table: "Table",
     bounds: Any,
     *,
+    data: Path,
     epsilon: float | None,
     ledger: "Ledger | None",
     seed: int | None,
@@ -50,6 +52,8 @@ def check_stand_in(
         Raw records.
     bounds : tuple (low, high)
         Public bounds.
+    data : Path
+        The file that they come from.
     epsilon, seed
         As given by ``--stand-in`` and ``--seed``.
     ledger : Ledger or None
@@ -74,7 +78,7 @@ def check_stand_in(
         return None
     _numbers.positive("--stand-in", epsilon)
     model = PrivateCopy(epsilon, bounds=bounds, ledger=ledger, random_state=seed)
-    return Asked(model, table)
+    return Asked(model, table, data)
 
 
 def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
@@ -95,7 +99,8 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
     Raises
     ------
     ParameterError
-        If the folder holds a copy made with other settings.
+        If the folder holds a copy made with other settings, or of other records as far as the
+        name and the time of their file tell.
     ReleaseError
         If the copy cannot be written.
     """
@@ -112,7 +117,9 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
         seed = asked.model.random_state
         write_table(file, names, asked.model.sample(random_state=seed))
         # The copy counts once its release is there too.
-        asked.model.release_.save(folder / RELEASE)
+        release = asked.model.release_
+        values = {**release.values, "table": asked.data.name}
+        replace(release, values=values).save(folder / RELEASE)
     except (OSError, ShoalError) as failure:
         why = (failure.strerror if isinstance(failure, OSError) else None) or failure
         raise ReleaseError(
@@ -134,6 +141,19 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
     from shoal.privacy import Release  # noqa: PLC0415
 
     release = Release.load(folder / RELEASE)
+    try:
+        older = asked.data.stat().st_mtime_ns <= (folder / RELEASE).stat().st_mtime_ns
+        header = _header(folder / COPY)
+    except OSError as failure:
+        raise ReleaseError(
+            f"the copy in {str(folder)!r} cannot be read: {failure.strerror}"
+        ) from None
+    if release.values.get("table") != asked.data.name or not older:
+        # No digest of the records: it would leave with the copy, and tell who knows them all.
+        raise ParameterError(
+            f"--out must be a new folder for a copy of {asked.data.name!r} as it is now, got "
+            f"{str(folder)!r} with one of another or an earlier file: choose another folder"
+        )
     names = asked.table.names
     box = public_box(asked.model.bounds, len(names))
     same = (
@@ -141,7 +161,7 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
         and release.guarantee.seeded == (asked.model.random_state is not None)
         and np.array_equal(release.values["low"], box.low)
         and np.array_equal(release.values["high"], box.high)
-        and _header(folder / COPY) == names
+        and header == names
     )
     if not same:
         raise ParameterError(

@@ -6,9 +6,9 @@ skops write it to files that travel. So labels are no part of the estimator's st
 beside it, for whoever asks for ``labels_`` by name in the process that ran ``fit``.
 """
 
+import weakref
 from collections.abc import Iterable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +29,13 @@ class CuratorsClusterer(ClusterMixin, BaseEstimator):
     @property
     def labels_(self) -> Labels:
         """Cluster of each record that ``fit`` saw: private."""
-        try:
-            return _LABELS[self]
-        except KeyError:
+        whose, labels = _LABELS.get(id(self), (None, None))
+        if whose is None or whose() is not self or labels is None:
             raise AttributeError(
                 "labels_ are kept by the estimator that was fitted, for records in memory, and by "
                 "none of its copies: use predict"
-            ) from None
+            )
+        return labels
 
     def fit_predict(self, X: Any, y: Any = None, **words: Any) -> Any:
         """Spend the budget, and find the cluster of each record; private.
@@ -59,14 +59,16 @@ class CuratorsClusterer(ClusterMixin, BaseEstimator):
 
     def _keep_labels(self, labels: Labels | None) -> None:
         """Keep labels, or drop those of an earlier fit where records are not in memory."""
+        key = id(self)
         if labels is None:
-            _LABELS.pop(self, None)
+            _LABELS.pop(key, None)
         else:
-            _LABELS[self] = labels
+            _LABELS[key] = weakref.ref(self, lambda _: _LABELS.pop(key, None)), labels
 
     def __dir__(self) -> Iterable[str]:
         # Notebooks and debuggers show the values of all names that they find here.
         return [name for name in super().__dir__() if name != "labels_"]
 
 
-_LABELS: WeakKeyDictionary[CuratorsClusterer, Labels] = WeakKeyDictionary()
+# By identity: a subclass may call two estimators equal, and then a copy would have the labels.
+_LABELS: dict[int, tuple[weakref.ref[CuratorsClusterer], Labels]] = {}

@@ -21,6 +21,7 @@ from shoal.tables.column_names import check_header, check_names, locate_columns
 __all__ = ["Table", "read_table"]
 
 PARQUET = (".parquet", ".pq")
+MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none")  # in any case, blanks around
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +163,11 @@ def _parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> 
 
 def _user_ids(name: str, values: Sequence[Any]) -> list[str | int]:
     kinds = {type(value) for value in values}
-    if type(None) in kinds or "" in values:
-        # As one user they would lose most of their rows, and many people would share a promise.
+    if type(None) in kinds or any(
+        type(value) is str and value.strip().lower() in MISSING for value in values
+    ):
+        # As one user they would lose most of their rows, and many people would share a promise:
+        # where one of them leaves, rows of another take the place of theirs.
         raise DataError(
             f"column {name!r} must say whose record each row is, got rows without: fill them in or "
             "drop those rows"

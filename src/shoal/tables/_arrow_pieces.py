@@ -10,7 +10,7 @@ from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError
 from shoal.tables.column_names import check_header, locate_columns
 
-__all__ = ["Piece", "open_dataset", "pieces_of", "readable"]
+__all__ = ["Piece", "file_states", "open_dataset", "pieces_of", "readable"]
 
 # Of four columns 8 MiB, which stay in cache while they are worked on; fewer rows would have threads
 # wait for each other's short calls.
@@ -124,6 +124,29 @@ def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
         return datasets.dataset(path, format=_csv(path, names))
 
 
+def file_states(path: Path) -> frozenset[tuple[Path, int, int]]:
+    """Tell of which sizes and times the files are, so that a change of them shows.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a folder of files.
+
+    Returns
+    -------
+    states : frozenset of tuple (file, size, time)
+        Empty where nothing is there.
+
+    Raises
+    ------
+    DataError
+        If they cannot be looked at.
+    """
+    with readable(repr(str(path))):
+        states = [(file, file.stat()) for file in _files(path)]
+    return frozenset((file, state.st_size, state.st_mtime_ns) for file, state in states)
+
+
 def pieces_of(dataset: Any, name: str, *, numbered: bool) -> tuple[Piece, ...]:
     """Cut a dataset into pieces, in the order of its records.
 
@@ -180,24 +203,26 @@ def readable(name: str) -> Iterator[None]:
 def _format(path: Path) -> str:
     if not path.exists():
         raise _unreadable(repr(str(path)), "no such file or folder")
-    # As pyarrow does, files whose names begin like this are left to those who made them.
-    files = (
-        [path]
-        if path.is_file()
-        else [
-            file
-            for file in path.rglob("*")
-            if file.is_file()
-            and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
-        ]
-    )
-    found = {FORMATS.get(_ending(file), "") for file in files}
+    found = {FORMATS.get(_ending(file), "") for file in _files(path)}
     if len(found) != 1 or "" in found:
         raise _unreadable(
             repr(str(path)),
             "files of one kind are needed, that end in .parquet, .feather, .arrow or .csv",
         )
     return found.pop()
+
+
+def _files(path: Path) -> list[Path]:
+    """List a file, or those of a folder."""
+    if path.is_file():
+        return [path]
+    # As pyarrow does, files whose names begin like this are left to those who made them.
+    return [
+        file
+        for file in path.rglob("*")
+        if file.is_file()
+        and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+    ]
 
 
 def _csv(path: Path, names: Sequence[str] | None) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from shoal._threads import usable_threads
 from shoal.exceptions import DataError, ParameterError
-from shoal.tables._arrow_pieces import Piece, open_dataset, pieces_of
+from shoal.tables._arrow_pieces import Piece, file_states, open_dataset, pieces_of
 from shoal.tables._far_table import FarTable
 from shoal.tables._staged_files import StagedFiles, stage_files
 from shoal.tables.blocks import CHANGED, block_of, check_columns
@@ -81,6 +81,8 @@ class ArrowTable(FarTable):
                 "columns must be given for records in files, got a path alone: pass "
                 "ArrowTable(path, columns=[...]), since a name in a file may be a value of a record"
             )
+        self._header = names
+        self._files = None if self._path is None else file_states(self._path)
         self._dataset = open_dataset(source, names)
         super().__init__(self._dataset.schema.names if chosen is None else chosen)
         self._source = "the dataset" if self._path is None else repr(str(self._path))
@@ -251,6 +253,10 @@ class ArrowTable(FarTable):
             yield block_of(batch, self._names, look=look)
 
     def _parts(self) -> tuple[Piece, ...]:
+        """Cut the files as they are now: those of an earlier pass may have grown since."""
+        if self._path is not None and (files := file_states(self._path)) != self._files:
+            self._dataset, self._pieces = open_dataset(self._path, self._header), None
+            self._files = files
         if self._pieces is None:
             numbered = self._path is None or self._path.is_dir()
             self._pieces = pieces_of(self._dataset, self._source, numbered=numbered)

@@ -44,8 +44,10 @@ def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
     for name, index in zip(names, locate_columns(schema.names, names, where), strict=True):
         kind = schema.field(index).type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            # Its first word alone: the rest may list names of fields, which were not given.
+            got = str(kind).partition("<")[0]
             raise DataTypeError(
-                f"column {name!r} must hold numbers, got {kind} in {where}: choose columns "
+                f"column {name!r} must hold numbers, got {got} in {where}: choose columns "
                 "without it"
             )
 

@@ -201,7 +201,7 @@ def _check_columns(frame: Any, names: Sequence[str]) -> None:
             raise DataError(f"the frame must have one column {name!r}, got {how}: choose columns")
         if kinds[0].typeName() not in NUMBERS:
             raise DataTypeError(
-                f"column {name!r} must hold numbers, got {kinds[0].simpleString()} in the frame: "
+                f"column {name!r} must hold numbers, got {kinds[0].typeName()} in the frame: "
                 "choose columns without it"
             )
 

@@ -19,6 +19,7 @@ from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._contributions import bounded_contributions
 from shoal.cluster.kmeans._users import read_users
 from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.privacy import Ledger
 from shoal.tables import ArrayTable
 
 
@@ -348,3 +349,18 @@ def test_the_name_must_be_that_of_the_column():
         model.fit(np.zeros((2, 1)))
     with pytest.raises(ParameterError, match=r"^user_column must be a string"):
         model.set_params(user_column=3).fit(np.zeros((2, 1)), user_ids=[1, 2])
+
+
+def test_ids_of_other_rows_are_refused():
+    """A frame that was shuffled after its ids were taken: each row would be somebody else's."""
+    X = pd.DataFrame({"a": np.linspace(-1.0, 1.0, 40)})
+    ids = pd.Series(np.repeat(np.arange(8), 5), name="person")
+    shuffled = X.sample(frac=1.0, random_state=0)
+    ledger = Ledger(epsilon=5.0)
+    model = DPKMeans(2, bounds=(-1.0, 1.0), ledger=ledger)
+    with pytest.raises(DataError, match="user_ids must have the index of X"):
+        model.fit(shuffled, user_ids=ids)
+    assert len(ledger) == 0
+    model.fit(shuffled, user_ids=ids.loc[shuffled.index])
+    assert model.guarantee_.privacy_unit.id_column == "person"
+    DPKMeans(2, bounds=(-1.0, 1.0)).fit(shuffled, user_ids=ids.to_numpy())

@@ -1,6 +1,7 @@
 """A witness that records a fit, or shows a second fit what the first one showed."""
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,11 +78,26 @@ class ListeningLedger(Ledger):
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A fit with its releases, the order of its first spend, and its ledger if it takes one."""
+    """A fit with its releases, the order of its first spend, its ledger if any, and warnings."""
 
     model: Any
     recorder: Recorder
     ledger: Ledger | None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> dict[str, str]:
+        """What leaves the curator in words: the promise, the ledger's entries, warnings."""
+        entries = () if self.ledger is None else self.ledger.entries
+        promise = getattr(self.model, "guarantee_", None)
+        return {
+            "the guarantee": str(None if promise is None else promise.to_dict()),
+            "the ledger's entry": "; ".join(
+                f"{entry.purpose}, {entry.event}, {entry.columns}, {entry.privacy_unit}"
+                for entry in entries
+            ),
+            "a warning": "; ".join(self.warnings),
+        }
 
 
 def record(
@@ -111,6 +127,7 @@ def record(
     if "ledger" in model.get_params(deep=False):
         ledger = ListeningLedger(recorder, delta)
         model.set_params(ledger=ledger)
-    with witnessed(recorder):
+    with witnessed(recorder), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         model.fit(records)
-    return Recording(model, recorder, ledger)
+    return Recording(model, recorder, ledger, tuple(str(one.message) for one in caught))

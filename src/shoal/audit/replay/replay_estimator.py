@@ -8,7 +8,8 @@ more, and show it the same values whatever it hides. If it keeps its word,
   the records;
 * each hidden value differs by no more than its law hides at the declared cost, and all costs add up
   to no more than the promise;
-* what is published is the same, bit for bit;
+* what is published is the same, bit for bit, and so are the guarantee, the ledger's entries and
+  warnings;
 * the ledger is charged what is promised, before the first release.
 
 No confidence is involved: one replay shows a broken promise with certainty, where sampling would
@@ -236,6 +237,9 @@ class _Replay:
             yield f"the ledger was charged epsilon {charged:.4g}, promised {self.claimed:.4g}"
 
     def _published_differences(self, first: Recording, second: Recording) -> Iterable[str]:
+        for name, words in first.said.items():
+            if words != second.said[name]:
+                yield f"{name} differs although all noisy values are the same"
         one = dict(leaves("", self._published(first.model)))
         two = dict(leaves("", self._published(second.model)))
         for name in dict.fromkeys([*one, *two]):

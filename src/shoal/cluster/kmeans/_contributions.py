@@ -138,7 +138,9 @@ def _weights(sample_weight: Any, n: int, limit: float) -> npt.NDArray[np.int32]:
         column = np.empty(())
     if column.ndim != 1 or len(column) != n:
         raise DataError("sample_weight must have one entry for each row of X")
-    if column.dtype.kind not in "biuf" or not np.isfinite(column).all() or (column < 0).any():
+    # What a mask hides is missing, and numpy would take the value under it.
+    hidden = np.ma.is_masked(sample_weight) or column.dtype.kind not in "biuf"
+    if hidden or not np.isfinite(column).all() or (column < 0).any():
         raise DataError("sample_weight must hold finite numbers, none below 0")
     if not column.any():
         raise DataError("sample_weight must not be zero for every record: weight at least one")

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from shoal.exceptions import DataError, DataTypeError
 
-__all__ = ["Users", "read_users"]
+__all__ = ["Users", "check_same_rows", "read_users"]
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -61,13 +61,45 @@ def read_users(user_ids: Any, n: int) -> Users:
     native = _native(user_ids)
     series = nw.from_native(native, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        codes = _codes_of_series(series)
+        try:
+            codes = _codes_of_series(series)
+        except UnicodeDecodeError:  # it holds the text
+            raise _refused("text that is not UTF-8") from None
         column = series.name if isinstance(series.name, str) else ""
     else:
         codes, column = _codes_of_array(native), ""
     if len(codes) != n:
         raise DataError(COLUMN)
     return Users(codes, column)
+
+
+def check_same_rows(X: Any, user_ids: Any) -> None:
+    """Refuse ids of pandas whose rows have other labels than those of X.
+
+    Ids are taken row by row, as scikit-learn takes weights. A frame that was shuffled or sorted
+    after its ids were taken would give rows to the wrong users, and users a promise for others'
+    rows.
+
+    Parameters
+    ----------
+    X : object
+        Records as they were given.
+    user_ids : object
+        Ids as they were given.
+
+    Raises
+    ------
+    DataError
+        If both have an index, and not the same.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(X, pandas.DataFrame):
+        return
+    if isinstance(user_ids, pandas.Series) and not X.index.equals(user_ids.index):
+        raise DataError(
+            "user_ids must have the index of X, got another: take both from one frame, or pass "
+            "user_ids.to_numpy() if their rows are in the same order"
+        )
 
 
 def _native(user_ids: Any) -> Any:

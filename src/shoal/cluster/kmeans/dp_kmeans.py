@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._records import fitted_names
-from shoal._table_input import validate_table
+from shoal._table_input import leaves_last_fit, validate_table
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster._pay import pay
@@ -22,6 +22,7 @@ from shoal.cluster.kmeans._advice import Advice, advice, noise_advice
 from shoal.cluster.kmeans._contributions import bounded_contributions, counted_rows
 from shoal.cluster.kmeans._fit import Fitted, fit_private
 from shoal.cluster.kmeans._settings import check_parameters, check_settings
+from shoal.cluster.kmeans._users import check_same_rows
 from shoal.engines import HALF, nearest_centres
 from shoal.exceptions import DataError
 from shoal.noise import Lattice, as_source
@@ -182,6 +183,7 @@ class DPKMeans(CuratorsClusterer):
         self.ledger = ledger
         self.random_state = random_state
 
+    @leaves_last_fit
     def fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, user_ids: Any = None
     ) -> Self:
@@ -200,8 +202,8 @@ class DPKMeans(CuratorsClusterer):
             Whose record each row is: whole numbers, text, bytes or UUIDs, none missing, in a list,
             an array, or a pandas, polars or Arrow column; only for records in memory. Ids of
             other types (floats, dates) are refused, and none are converted: 1 and "1" are two
-            users. The promise is then made to users, for their first ``records_per_user`` rows
-            together; further rows do not count.
+            users. A pandas column must have the index of a pandas X. The promise is then made to
+            users, for their first ``records_per_user`` rows together; further rows do not count.
 
         Returns
         -------
@@ -210,6 +212,7 @@ class DPKMeans(CuratorsClusterer):
         """
         table = validate_table(X, estimator=self)
         check_parameters(self)
+        check_same_rows(X, user_ids)
         given = bounded_contributions(
             table,
             sample_weight=sample_weight,
@@ -242,6 +245,7 @@ class DPKMeans(CuratorsClusterer):
         fitted = fit_private(self, counted_rows(table, given), given, settings, source)
         self.method_, self.reason_ = choice.method, choice.reason
         self.guarantee_ = promise
+        self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._publish(fitted, given.record, receipt)
         labels = None
         if table.in_memory:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box
-from shoal._table_input import validate_table
+from shoal._table_input import leaves_last_fit, validate_table
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster._pay import pay
@@ -106,6 +106,7 @@ class PrivateCopy(BaseEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
+    @leaves_last_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Spend the budget and release what samples are drawn from.
 

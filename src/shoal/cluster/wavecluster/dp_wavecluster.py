@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box
 from shoal._records import fitted_names
-from shoal._table_input import validate_table
+from shoal._table_input import leaves_last_fit, validate_table
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._open_engine import open_engine
@@ -150,6 +150,7 @@ class DPWaveCluster(CuratorsClusterer):
         self.ledger = ledger
         self.random_state = random_state
 
+    @leaves_last_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Spend the budget and find the clusters.
 
@@ -193,6 +194,7 @@ class DPWaveCluster(CuratorsClusterer):
         engine = open_engine(table, lattice)
         found = find_cells(self, engine, settings, source)
         self.guarantee_ = promise
+        self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._publish(found.cells, settings, found.grid, found.shape, receipt)
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
