@@ -15,6 +15,7 @@ from shoal.exceptions import BudgetExceededError
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
@@ -23,7 +24,7 @@ from shoal.mechanisms import (
 )
 from shoal.noise import SecureSource, SeededSource
 from shoal.privacy import Ledger
-from shoal.remap import BayesRemap, KdLaplace
+from shoal.remap import BayesRemap
 from shoal.reports import NoiseAwareKMeans
 
 BOX = (0.0, 1.0)
