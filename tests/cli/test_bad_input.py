@@ -1,6 +1,7 @@
 """Bad input to any command: one line, exit code 2, nothing written, nothing spent."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -53,6 +54,8 @@ READERS = {
     ),
     "audit": ("audit", "{target}", "--out", "{out}", "--runs", "100", "--jobs", "1"),
 }
+# A call, a keyword argument: nothing that somebody at a shell could do.
+PYTHON = re.compile(r"\w\((?!s\))|\w=['\"(.]|=None\b")
 TARGETS = {
     "cluster": "DPKMeans",
     "perturb": "Laplace",
@@ -97,6 +100,7 @@ def refused(arguments, monkeypatch, capsys):
     assert shown.err.startswith("shoal: ")
     assert shown.err.count("\n") == 1
     assert shown.err.endswith("\n")
+    assert not PYTHON.search(shown.err), "the way out is an option, not Python"
     assert tree() == before, "nothing is written, and the ledger is as it was"
     return shown.err
 
@@ -194,7 +198,13 @@ def test_settings(command, says):
     target = TARGETS[command]
     assert "must be name=value" in says(line(command, *BOX, "--set", "seven", target=target))
     message = says(line(command, *BOX, "--set", "colour=red", target=target))
-    assert f"{target} must take the parameters" in message
+    assert f"--set must name a parameter of {target}, got 'colour': it can set " in message
+    message = says(line(command, *BOX, "--set", "user_ids=age", target=target))
+    assert "got 'user_ids'" in message
+    assert "--user-column" in message
+    for name, option in (("ledger", "--ledger"), ("random_state", "--seed")):
+        message = says(line(command, *BOX, "--set", f"{name}=1", target=target))
+        assert f"--set must leave {name} to {option}" in message
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -240,6 +250,60 @@ def test_more_than_is_left(command, says):
     ],
 )
 def test_datasets_and_ledger(arguments, words, says):
+    assert words in says(arguments)
+
+
+OWN = """
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from shoal import Laplace
+
+
+class Plain(BaseEstimator):
+    def __init__(self, epsilon=1.0, bounds=None, random_state=None):
+        self.epsilon, self.bounds, self.random_state = epsilon, bounds, random_state
+
+    def fit(self, X, y=None):
+        return self
+
+
+class Unpromised(Plain):
+    def fit_transform(self, X, y=None):
+        return np.asarray(X)
+
+    transform = fit_transform
+
+
+unbounded = Laplace(1.0)
+broken = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "people.csv"], "give --bounds LOW,HIGH"),
+        (["compare", "people.csv", *BOX, "--only", "own_code:broken"], "must be an estimator"),
+        (["compare", "people.csv", *BOX, "--only", "own_code:Plain"], "cluster_centers_"),
+        (["compare", "people.csv", *BOX, "--only", "own_code:Nothing"], "can be imported"),
+        (["compare", "people.csv", *BOX, "--only", "DPKMeans,no_code:A"], "can be imported"),
+        (["audit", "own_code:unbounded"], "give --bounds LOW,HIGH"),
+        (["audit", "own_code:Plain", "--bounds", "0,1", "--epsilon", "1"], "guarantee_"),
+        (["audit", "DPKMeans", "--samples", "1000"], "give --runs instead"),
+        (["audit", "Laplace", "--runs", "1000"], "give --samples instead"),
+        (
+            ["cluster", "people.csv", *BOX, "--target", "DPWaveCluster", "--bounds", "private"],
+            "LOW",
+        ),
+        (["perturb", "people.csv", *BOX, "--out", "r.csv", "--ledger", "plain.ledger"], "--metric"),
+        (["ledger", "people.ledger", "--epsilon", "7"], "leave out its limits to open it"),
+    ],
+)
+def test_the_way_out_is_an_option(arguments, words, says):
+    Path("own_code.py").write_text(OWN)
+    Path("__pycache__").mkdir()  # the only thing that importing it may leave
+    Ledger("plain.ledger", epsilon=3.0)
     assert words in says(arguments)
 
 

@@ -65,7 +65,8 @@ def test_centres(data, tmp_path):
     assert release.guarantee.epsilon == 2.0
     assert release.guarantee.holds
     table = read_back(out / "centres.csv")
-    assert table.names == ("age", "height", "noisy_size", "radius")
+    assert table.names == ("age", "height", "noisy_size", "radius", "certain")
+    assert release.values["columns"] == ["age", "height"]
     assert (table.X[:, :2] == release.values["centres"]).all()
     assert (out / "release.png").stat().st_size > 10_000
     assert str(release.guarantee) in result.stdout
@@ -119,7 +120,8 @@ def test_other_numbers_of_columns(data, tmp_path, columns, bounds):
     out = tmp_path / "out"
     result = run(data, "--set", "n_clusters=3", out=out, columns=columns, bounds=bounds)
     assert result.exit_code == 0, result.output
-    assert read_back(out / "centres.csv").names[:-2] == tuple(columns.split(","))
+    heads = (out / "centres.csv").read_text().splitlines()[0].split(",")
+    assert heads == [*columns.split(","), "noisy_size", "radius", "certain"]
     assert (out / "release.png").stat().st_size > 5_000
 
 
@@ -132,7 +134,8 @@ def test_names_that_are_in_the_way(tmp_path):
     assert "[bold]x" in result.stdout
     found = read_table(out / "centres.csv", columns=["radius", "[bold]x", "$y$", "noisy_size"])
     assert len(found.X) == 8
-    assert (out / "centres.csv").read_text().startswith("radius,[bold]x,$y$,noisy_size,radius_\n")
+    heads = (out / "centres.csv").read_text().splitlines()[0]
+    assert heads == "radius,[bold]x,$y$,noisy_size,radius_,certain"
 
 
 def test_private_bounds(data, tmp_path):
@@ -149,11 +152,50 @@ def test_json_and_seed(data, tmp_path):
     assert "seeded: for tests and experiments only" in prints[0]["guarantee"]["text"]
     assert prints[0]["may_be_published"] is False
     assert sorted(round(row["age"], -1) for row in prints[0]["clusters"]) == [20, 70]
-    assert set(prints[0]["clusters"][0]) == {"age", "height", "noisy_size", "radius"}
+    heads = {"cluster", "age", "height", "noisy_size", "radius", "certain"}
+    assert set(prints[0]["clusters"][0]) == heads
+    assert prints[0]["may_be_noise"] == []
     assert prints[0]["labels_for_the_curator_only"] is None
     plain = run(data, *words[:-1], out=tmp_path / "out").stdout
     assert "not to be published: " in plain
     assert "seeded" in (tmp_path / "out" / "release.json").read_text()
+
+
+def test_centers_that_may_be_noise_are_no_segments(tmp_path):
+    """Heavy tails in wide bounds: what noise alone explains is listed apart, with advice."""
+    rng = np.random.default_rng(100)
+    X = np.column_stack([rng.normal(45.0, 15.0, 4000), rng.lognormal(10.6, 0.9, 4000)])
+    data, out = tmp_path / "incomes.csv", tmp_path / "out"
+    lines = [f"{age:.6g},{income:.6g}" for age, income in X]
+    data.write_text("age,income\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    words = ["--set", "n_clusters=6", "--seed", "0"]
+    where = {"out": out, "columns": "age,income", "bounds": "18:100,0:5000000"}
+    printed = json.loads(run(data, *words, "--json", **where).stdout)
+    noise = [row["cluster"] for row in printed["may_be_noise"]]
+    values = Release.load(out / "release.json").values
+    assert noise == np.flatnonzero(~values["certain"]).tolist()
+    assert noise
+    assert [row["radius"] for row in printed["may_be_noise"]] == [None] * len(noise)
+    listed = [row["cluster"] for row in printed["clusters"]]
+    assert sorted(listed + noise) == list(range(6))
+    shown = run(data, *words, **where).stdout
+    known = 6 - len(noise)
+    assert f"{known} clusters" in shown
+    assert f"{len(noise)} of 6 centers may be noise alone" in shown
+    assert "span at most 1% of income: narrow these bounds, have them learned, or" in shown
+    assert f"(--bounds private or --set n_clusters={known})" in shown
+    assert f"not listed as segments: {', '.join(map(str, noise))}" in shown
+    rows = [line.split()[1] for line in shown.splitlines() if line.startswith("│")]
+    assert rows == list(map(str, listed))
+
+
+def test_nothing_certain(tmp_path):
+    data = tmp_path / "few.csv"
+    data.write_text("age,height\n41,170\n42,180\n", encoding="utf-8")
+    shown = run(data, "--set", "n_clusters=2", "--seed", "0", out=tmp_path / "out").stdout
+    assert "0 clusters" in shown
+    assert "2 of 2 centers may be noise alone: raise epsilon, bring more records" in shown
+    assert "(--bounds private or --epsilon)" in shown
 
 
 def test_an_earlier_release_is_replaced_as_a_whole(data, tmp_path):

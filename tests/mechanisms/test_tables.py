@@ -1,5 +1,7 @@
 """Local mechanisms on files: the law of arrays, a stream for each partition, paid before seen."""
 
+import errno
+import os
 import pickle
 
 import numpy as np
@@ -18,11 +20,11 @@ from shoal.exceptions import (
     LedgerFileError,
     ParameterError,
     ReleaseError,
+    ShoalError,
 )
-from shoal.mechanisms import Laplace, Piecewise, _release_reports
+from shoal.mechanisms import KdLaplace, Laplace, Piecewise, _release_reports
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, MetricEvent
-from shoal.remap import KdLaplace
 from shoal.tables import ArrowTable, _staged_files
 
 BOX = (-1.0, 1.0)
@@ -67,7 +69,7 @@ def tree(folder):
 
 
 def ledger(**words):
-    return Ledger(epsilon=9.0, metric_epsilon=9.0, **words)
+    return Ledger(epsilon=9.0, metric_epsilon=9.0, metric_unit="m", **words)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -137,7 +139,7 @@ def test_unseeded_runs_differ(data, tmp_path):
 
 def test_the_ledger_is_charged_once_between_drawing_and_publishing(data, tmp_path, monkeypatch):
     paying, seen = ledger(), []
-    mechanism = Laplace(2.0, bounds=BOX, ledger=paying)
+    mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying)
     perturb, publish, spend = Laplace._perturb, _staged_files.StagedFiles.publish, Ledger.spend
 
     def note(name, real):
@@ -154,7 +156,7 @@ def test_the_ledger_is_charged_once_between_drawing_and_publishing(data, tmp_pat
     mechanism.fit(files(data)).transform(files(data), out=tmp_path / "out")
     assert seen == ["draw", "spend", "publish"]
     assert [entry.purpose for entry in paying.entries] == ["Laplace reports"]
-    assert paying.spent_metric[""].epsilon == 2.0
+    assert paying.spent[0].epsilon == 2.0
 
 
 def test_a_ledger_that_cannot_pay_refuses_before_any_work(data, tmp_path, monkeypatch):
@@ -163,7 +165,9 @@ def test_a_ledger_that_cannot_pay_refuses_before_any_work(data, tmp_path, monkey
 
     monkeypatch.setattr(Laplace, "_perturb", work)
     before = tree(tmp_path)
-    mechanism = Laplace(2.0, bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0))
+    mechanism = Laplace(
+        2.0, unit="m", bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="m")
+    )
     with pytest.raises(BudgetExceededError):
         mechanism.transform(files(data), out=tmp_path / "out")
     assert tree(tmp_path) == before
@@ -182,11 +186,13 @@ def during(monkeypatch, act):
 
 
 def test_a_ledger_that_others_emptied_meanwhile(data, tmp_path, monkeypatch):
-    paying = Ledger(epsilon=1.0, metric_epsilon=3.0)
-    during(monkeypatch, lambda: paying.spend(MetricEvent(epsilon=2.0, unit=""), notion="metric"))
+    paying = Ledger(epsilon=1.0, metric_epsilon=3.0, metric_unit="m")
+    during(monkeypatch, lambda: paying.spend(MetricEvent(epsilon=2.0, unit="m"), notion="metric"))
     before = tree(tmp_path)
     with pytest.raises(BudgetExceededError):
-        Laplace(2.0, bounds=BOX, ledger=paying).transform(files(data), out=tmp_path / "out")
+        Laplace(2.0, unit="m", bounds=BOX, ledger=paying).transform(
+            files(data), out=tmp_path / "out"
+        )
     assert tree(tmp_path) == before
     assert len(paying) == 1
 
@@ -195,7 +201,9 @@ def test_a_failure_while_drawing_costs_nothing(data, tmp_path, monkeypatch):
     paying = ledger()
     pq.write_table(pa.table({"east": [np.nan], "north": [123456.789]}), data / "9.parquet")
     before = tree(tmp_path)
-    mechanism = Laplace(bounds=BOX, ledger=paying).fit(files(data))  # which reads no record
+    mechanism = Laplace(unit="m", bounds=BOX, ledger=paying).fit(
+        files(data)
+    )  # which reads no record
     with pytest.raises(DataError, match="X must hold finite numbers"):
         mechanism.transform(files(data), out=tmp_path / "out")
 
@@ -219,12 +227,31 @@ def test_a_name_that_is_taken_after_the_spend(data, tmp_path, monkeypatch):
     for book, words in {paying: "the budget was spent all the same", None: "no ledger was"}.items():
         during(monkeypatch, take)
         with pytest.raises(ReleaseError, match=f"{words}.*, and no report was released"):
-            Laplace(bounds=BOX, ledger=book).transform(files(data), out=out)
+            Laplace(unit="m", bounds=BOX, ledger=book).transform(files(data), out=out)
         assert tree(out) == ["note"]
         assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out"]
         (out / "note").unlink()
         out.rmdir()
     assert len(paying) == 1
+
+
+def test_reports_that_were_released_are_not_denied(data, tmp_path, monkeypatch):
+    """They have their name already when the system refuses to open them."""
+    paying = ledger()
+    mechanism = Laplace(bounds=BOX, ledger=paying).fit(data)
+    opened, out = ds.dataset, tmp_path / "out"
+
+    def refuse(source, *words, **more):
+        if source == out:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return opened(source, *words, **more)
+
+    monkeypatch.setattr(ds, "dataset", refuse)
+    with pytest.raises(ShoalError, match="Too many open files") as failure:
+        mechanism.transform(data, out=out)
+    assert "no report was released" not in str(failure.value)
+    assert len(paying) == 1
+    assert list(out.iterdir())
 
 
 def test_a_ledger_file_that_cannot_be_written(data, tmp_path):
@@ -233,7 +260,7 @@ def test_a_ledger_file_that_cannot_be_written(data, tmp_path):
     path.unlink()
     before = tree(tmp_path)
     with pytest.raises(LedgerFileError):
-        Laplace(bounds=BOX, ledger=paying).transform(files(data), out=tmp_path / "out")
+        Laplace(unit="m", bounds=BOX, ledger=paying).transform(files(data), out=tmp_path / "out")
     assert tree(tmp_path) == before
 
 
@@ -249,7 +276,7 @@ class Elsewhere(ArrowTable):
 def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
     paying = ledger()  # in memory: it refuses to travel
     table = Elsewhere(data, columns=["east", "north"])
-    mechanism = Laplace(2.0, bounds=BOX, ledger=paying, random_state=seed).fit(table)
+    mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying, random_state=seed).fit(table)
     mechanism.transform(table, out=tmp_path / "out")
     assert len(paying) == 1
     travelled = pickle.loads(table.pickled)
@@ -259,7 +286,10 @@ def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
 
 
 def test_where_reports_go(data, tmp_path):
-    mechanism, before = Laplace(bounds=BOX, ledger=ledger()).fit(files(data)), tree(tmp_path)
+    mechanism, before = (
+        Laplace(unit="m", bounds=BOX, ledger=ledger()).fit(files(data)),
+        tree(tmp_path),
+    )
     for X, out, words in [
         (np.zeros((3, 2)), tmp_path / "out", "out must be None where reports are returned"),
         (files(data), None, r"out must name a new folder .* fit\(X\)\.transform\(X, out=\.\.\.\)"),
@@ -317,7 +347,7 @@ def test_without_fit_nothing_is_noted(data, tmp_path):
 
 
 def test_data_frames_cannot_hold_reports_of_files(data, tmp_path):
-    mechanism = Laplace(bounds=BOX, ledger=ledger()).fit(files(data))
+    mechanism = Laplace(unit="m", bounds=BOX, ledger=ledger()).fit(files(data))
     words = r"call set_output\(transform='default'\)"
     with config_context(transform_output="polars"), pytest.raises(ParameterError, match=words):
         mechanism.transform(files(data), out=tmp_path / "out")
@@ -333,7 +363,7 @@ def test_out_is_no_metadata():
 
 @pytest.mark.parametrize("call", ["fit", "fit_transform", "transform"])
 def test_a_remap_of_all_reports_needs_them_in_memory(data, call):
-    kd = KdLaplace(bounds=BOX, ledger=ledger())
+    kd = KdLaplace(unit="m", bounds=BOX, ledger=ledger())
     if call == "transform":
         kd.fit(np.zeros((5, 2)))
     before = len(kd.ledger)

@@ -4,15 +4,20 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
 
 from shoal.exceptions import ParameterError
 
 __all__ = [
+    "RecordedCommand",
     "drop_empty_folders",
     "output_folder",
     "parse_bounds",
     "parse_bounds_file",
     "parse_list",
+    "typed",
 ]
 
 Bounds = tuple[float, float] | tuple[list[float], list[float]]
@@ -22,6 +27,7 @@ RULE = (
     "a JSON file of column: [low, high]"
 )
 
+_typed: list[str] = []  # the command of this run and its words
 _made: list[Path] = []  # folders of this run, inner ones first
 
 
@@ -103,6 +109,29 @@ def parse_list(text: str | None) -> list[str] | None:
         Without blanks around them.
     """
     return None if text is None else [item.strip() for item in text.split(",") if item.strip()]
+
+
+class RecordedCommand(TyperCommand):
+    """A command that keeps what was typed, for :func:`typed`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the words before they are taken apart."""
+        _typed[:] = [str(ctx.info_name), *args]
+        return super().parse_args(ctx, args)
+
+
+def typed() -> str:
+    """Write the running command as it was typed, without folders.
+
+    Returns
+    -------
+    command : str
+        For the page that it makes.
+    """
+    from shoal.experiments.provenance import typed_command  # noqa: PLC0415
+
+    name, *words = _typed
+    return typed_command(name, words)
 
 
 def output_folder(path: Path) -> Path:

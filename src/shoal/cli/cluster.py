@@ -1,6 +1,7 @@
 """``shoal cluster``: private clusters of a file or a folder; what is written may be published."""
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,13 +111,14 @@ def cluster(
     Example: shoal cluster people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._table_clusters import released_clusters  # noqa: PLC0415
+    from shoal.cli._table_clusters import released_clusters, uncertain_centers  # noqa: PLC0415
     from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
     from shoal.datasets import Table  # noqa: PLC0415
     from shoal.datasets.write_table import write_table  # noqa: PLC0415
     from shoal.experiments.targets import CENTRAL  # noqa: PLC0415
+    from shoal.tables import ArrayTable  # noqa: PLC0415
 
     chosen = given_columns(
         columns, bounds=bounds, no_header=no_header, apart={"--user-column": user_column}
@@ -134,11 +136,11 @@ def cluster(
     _set_users(model, user_column, records_per_user)
     _check_places(data, out, labels)
     names, records = chosen.used, opened_records(data, chosen, user=user_column)
-    in_memory = records.X if isinstance(records, Table) else None
+    in_memory = ArrayTable(records.X, tuple(names)) if isinstance(records, Table) else None
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("clustering"):
             if isinstance(records, Table) and records.user_ids is not None:
-                model.fit(records.X, user_ids=records.user_ids)
+                model.fit(in_memory, user_ids=records.user_ids)
             else:
                 model.fit(records if in_memory is None else in_memory)
         release = model.release_
@@ -152,6 +154,7 @@ def cluster(
         with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
             notes = [
                 *_promise_notes(model, user_column),
+                *uncertain_centers(model, found),
                 *_picture(release, names, stage.path / PICTURE),
             ]
             stage.show()
@@ -265,33 +268,36 @@ def _print(
 
 
 def _table(kind: str, found: "Clusters") -> Table:
-    shown = found.names[:MOST_SHOWN]
-    hidden = len(found.names) - len(shown)
+    shown = found.names[: min(found.columns, MOST_SHOWN)]
+    hidden = found.columns - len(shown)
+    captions = [f"and {hidden} more columns in {found.file}"] if hidden else []
     table = Table(
-        title=f"Released by {kind}: {len(found.values)} clusters",
-        caption=f"and {hidden} more columns in {found.file}" if hidden else None,
+        title=f"Released by {kind}: {found.certain.sum()} clusters",
+        caption="; ".join([*captions, *filter(None, [found.caption])]) or None,
     )
     for heading in ("cluster", *shown):
         table.add_column(heading, justify="right")
-    for number, row in enumerate(found.values):
-        table.add_row(str(number), *map(_short, row[: len(shown)]))
+    for number in found.certain.nonzero()[0]:
+        table.add_row(str(number), *map(_short, found.values[number, : len(shown)]))
     return table
 
 
 def _short(value: float) -> str:
+    if math.isinf(value):
+        return "unknown"
     return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
 def _plain(
     release: Any, found: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
 ) -> dict[str, object]:
-    rows = [dict(zip(found.names, row, strict=True)) for row in found.values.tolist()]
     return {
         "target": release.kind,
         "guarantee": {**release.guarantee.to_dict(), "text": str(release.guarantee)},
         "may_be_published": release.guarantee.holds,
         "ledger": None if release.ledger is None else release.ledger.to_dict(),
-        "clusters": rows,
+        "clusters": found.rows(certain=True),
+        "may_be_noise": found.rows(certain=False),
         "files": [str(file) for file in files],
         "labels_for_the_curator_only": None if labels is None else str(labels),
         "notes": notes,

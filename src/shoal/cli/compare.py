@@ -9,12 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import parse_bounds, parse_list
+from shoal.cli._arguments import parse_bounds, parse_list, typed
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal.experiments.compare import Comparison
+    from shoal.experiments.estimate import Estimate
 
 __all__ = ["compare"]
 
@@ -60,10 +61,15 @@ def compare(
         typer.Option(min=1, help="Number of clusters; chosen by silhouette if left out."),
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Methods, by commas, such as DPKMeans,Laplace; all that fit.")
+        str | None,
+        typer.Option(
+            help="Methods, by commas, such as DPKMeans,Laplace, or module:Class of your own; all "
+            "of shoal's that fit."
+        ),
     ] = None,
     runs: Annotated[
-        int, typer.Option(min=1, help="Fits of each method at each epsilon; 2 for a quick look.")
+        int,
+        typer.Option(min=1, help="Fits of each method at each epsilon; a recommendation needs 5."),
     ] = 10,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     stand_in: Annotated[
@@ -115,6 +121,7 @@ def compare(
         compare_report,
         open_frame,
     )
+    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
 
     require("matplotlib", extra="plot")  # not after minutes of work
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
@@ -133,6 +140,7 @@ def compare(
         )
     paying = paying_ledger(ledger, data, out, table=table_name, who=who)
     asked = check_stand_in(table, box, epsilon=stand_in, ledger=paying, seed=seed)
+    made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
         copy = opened_stand_in(asked, out)
         if copy is not None and label is not None:
@@ -160,7 +168,7 @@ def compare(
         compare_report(
             stage.path / REPORT,
             found,
-            title=data.name,
+            made=made,
             stand_in=None if copy is None else copy.guarantee,
             paid="" if copy is None else copy.paid,
         )
@@ -169,7 +177,7 @@ def compare(
     if copy is not None:
         state = "may be shared" if copy.guarantee.holds else "not to be shared: seeded"
     if as_json:
-        typer.echo(json.dumps(_plain(found, state, out / REPORT)))
+        typer.echo(json.dumps({**_plain(found, state, out / REPORT), "provenance": made.to_dict()}))
     else:
         _print(found, state, out / REPORT)
 
@@ -188,8 +196,8 @@ def _print(found: "Comparison", state: str, report: Path) -> None:
     table = Table(
         title=f"{found.frame.records:,} records, {found.frame.columns} columns, "
         f"{found.frame.clusters} clusters: cost at each worst-case epsilon",
-        caption=f"mean of {found.runs} runs; 1 = k-means without privacy; "
-        f"the best without looking: {found.frame.baselines.best:.3g}",
+        caption=f"mean of {found.runs} runs{' ± half of its 95% interval' * found.decides}; 1 = "
+        f"k-means without privacy; the best without looking: {found.frame.baselines.best:.3g}",
     )
     table.add_column("method", no_wrap=True)
     for epsilon in found.epsilons:
@@ -197,10 +205,19 @@ def _print(found: "Comparison", state: str, report: Path) -> None:
     for method in found.methods:
         costs = [row.cost for row in found.rows if row.method == method]
         if any(costs):
-            table.add_row(method, *["" if cost is None else f"{cost.mean:.3g}" for cost in costs])
+            table.add_row(method, *[_short(cost, found.decides) for cost in costs])
     screen.print(table)
+    for row in found.at(found.middle):
+        if ":" in row.contender:
+            screen.print(f"{row.method}: {row.guarantee}", soft_wrap=True)
     screen.print(f"{recommend(found)}\n", soft_wrap=True)
     screen.print(f"report, {state}: {report.resolve()}", soft_wrap=True)
+
+
+def _short(cost: "Estimate | None", decides: bool) -> str:
+    if cost is None:
+        return ""
+    return cost.brief if decides else f"{cost.mean:.3g}"
 
 
 def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
@@ -209,6 +226,7 @@ def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
     frame = found.frame
     return {
         "recommendation": recommend(found),
+        "enough_runs": found.decides,
         "records": frame.records,
         "columns": frame.names,
         "clusters": frame.clusters,

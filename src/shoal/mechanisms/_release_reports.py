@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.exceptions import ParameterError, ReleaseError, ShoalError
+from shoal.exceptions import ParameterError, ReleaseError
 from shoal.noise import RandomSource, SecureSource, SeededSource
 from shoal.tables import ArrowTable, Block, SparkTable
 
@@ -80,8 +80,9 @@ def check_out(table: Any, out: Any) -> None:
         return
     if out is None:
         raise ParameterError(
-            "out must name a new folder for the reports of files, got None: use "
-            "fit(X).transform(X, out=...)"
+            "out must name a new folder for the reports of files, got none",
+            parameter="out",
+            in_python="use fit(X).transform(X, out=...)",
         )
     if table.path is not None and _is_inside(out, table.path):
         raise ParameterError(
@@ -115,6 +116,8 @@ def release_reports(
     ------
     ReleaseError
         If reports cannot be written, or cannot be handed out after the spend.
+    DataError
+        If records cannot be used, before the spend; or reports were written and cannot be opened.
     """
     mechanism._spend(source, only_check=True)
     words = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
@@ -132,7 +135,7 @@ def release_reports(
 def _handed_out(staged: Any, *, paid: bool) -> Any:
     try:
         return staged.publish()
-    except (OSError, ShoalError) as failure:
+    except ReleaseError as failure:
         spent = "the budget was spent all the same" if paid else "no ledger was charged"
         raise ReleaseError(f"{failure}; {spent}, and no report was released") from None
 

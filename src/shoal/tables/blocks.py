@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal.exceptions import DataError, DataTypeError
 from shoal.tables.column_names import locate_columns
 from shoal.tables.table import Block
 
-__all__ = ["CHANGED", "FINITE", "block_of", "check_columns", "refuse_infinite"]
+__all__ = ["CHANGED", "block_of", "check_columns", "refuse_infinite"]
 
 CHANGED = "X must stay as it is while it is read: its files have changed"
-FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
 
 
 def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
