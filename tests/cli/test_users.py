@@ -158,7 +158,7 @@ def test_a_ledger_for_people_does_not_pay_for_rows(shoal):
     Path("people.ledger").unlink()
     Path("people.ledger.head").unlink()
     Ledger("people.ledger", epsilon=2.0, privacy_unit=unit)
-    assert "--user-column must be 'person', by which the ledger" in refused(shoal, "people.csv")
+    assert "name the column of users with --user-column" in refused(shoal, "people.csv")
 
 
 def test_folders_are_refused(shoal):
