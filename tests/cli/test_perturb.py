@@ -106,7 +106,11 @@ def test_every_mechanism(data, tmp_path, target):
     assert found["reports"] == 300
     assert found["guarantee"]["epsilon"] == 1.0
     assert found["guarantee"]["seeded"] is False
-    assert len(ledger) == 1, "one spend, however the reports are made"
+    (entry,) = ledger.entries  # one spend, however the reports are made
+    assert (entry.table, entry.output) == ("places", "r.csv")
+    if target != "KdLaplace":  # whose own mechanism, which spends, knows no names
+        assert entry.columns == ("east", "north")
+    assert found["ledger"] == entry.receipt.to_dict()
     assert np.isfinite(read_table(tmp_path / "r.csv", columns=["east", "north"]).X).all()
 
 

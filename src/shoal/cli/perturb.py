@@ -158,12 +158,13 @@ def _set_unit(mechanism: Any, unit: str) -> None:
 def _in_memory(mechanism: Any, table: "Table", data: Path, out: Path) -> int:
     """Write the reports to a file; give their number."""
     from shoal.datasets.write_table import check_table_path, write_table  # noqa: PLC0415
+    from shoal.tables import ArrayTable  # noqa: PLC0415
 
     check_table_path(out, table.names)
     if out.exists() and out.samefile(data):
         raise ParameterError(f"--out must not replace the records, got {str(out)!r}")
     with progress_bar("perturbing"):
-        reports = mechanism.fit_transform(table.X)
+        reports = mechanism.fit_transform(ArrayTable(table.X, table.names))
     try:
         write_table(out, table.names, reports)
     except ParameterError as failure:
