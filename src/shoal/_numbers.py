@@ -6,6 +6,8 @@ from typing import Any
 
 from shoal.exceptions import ParameterError
 
+FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
+
 
 def positive(name: str, value: Any) -> float:
     """Return ``value`` as a finite float above zero."""
@@ -52,15 +54,6 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise ParameterError(f"{name} must be a string, got {value!r}")
     return str(value)
-
-
-def is_number(cell: str) -> bool:
-    """Say whether a cell of a text file holds a number, or nothing."""
-    try:
-        float(cell)
-    except ValueError:
-        return cell == ""
-    return True
 
 
 def seed(name: str, value: Any) -> int | None:

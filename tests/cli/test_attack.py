@@ -161,9 +161,9 @@ def test_same_seed_same_numbers(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--columns", "age,weight"], "must have a column 'weight'"),
+        (["--columns", "age,weight"], "must have one column 'weight'"),
         (["--columns", "age,group"], "column 'group' must hold numbers"),
-        (["--label", "kind"], "must have a column 'kind'"),
+        (["--label", "kind"], "must have one column 'kind'"),
         (["--guess", "weight"], "the column to guess must be one of age, height"),
         (["--attacks", "bribes"], "attacks on an estimator must be among"),
         (["--attacks", ","], "at least one attack"),

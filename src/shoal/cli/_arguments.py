@@ -15,6 +15,7 @@ __all__ = [
     "drop_empty_folders",
     "output_folder",
     "parse_bounds",
+    "parse_bounds_file",
     "parse_list",
     "typed",
 ]
@@ -65,6 +66,33 @@ def parse_bounds(text: str | None, names: Sequence[str] | None = None) -> Bounds
     except ValueError:
         raise ParameterError(f"{RULE}, got {text!r}") from None
     return low, high
+
+
+def parse_bounds_file(path: Path) -> dict[str, tuple[float, float]]:
+    """Read a JSON file of bounds.
+
+    Parameters
+    ----------
+    path : Path
+        As given by ``--bounds``.
+
+    Returns
+    -------
+    bounds : dict of str to tuple (low, high)
+        Of each column that the file names, in its order.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be read, or holds something else.
+    """
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): (float(low), float(high)) for name, (low, high) in table.items()}
+    except OSError as error:
+        raise ParameterError(f"{RULE}, got {str(path)!r}: {error.strerror}") from None
+    except (AttributeError, TypeError, ValueError):
+        raise ParameterError(f"{RULE}, got {str(path)!r} with something else") from None
 
 
 def parse_list(text: str | None) -> list[str] | None:
@@ -145,16 +173,11 @@ def drop_empty_folders() -> None:
 
 
 def _from_file(path: Path, names: Sequence[str] | None) -> Bounds:
+    table = parse_bounds_file(path)
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
-        pairs = [(float(low), float(high)) for low, high in (table[n] for n in names or table)]
-    except OSError as error:
-        raise ParameterError(f"{RULE}, got {str(path)!r}: {error.strerror}") from None
+        return _by_column([table[name] for name in names or table])
     except KeyError as missing:
         raise ParameterError(f"{RULE}, got {str(path)!r} without column {missing}") from None
-    except (TypeError, ValueError, IndexError):
-        raise ParameterError(f"{RULE}, got {str(path)!r} with something else") from None
-    return _by_column(pairs)
 
 
 def _by_column(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:

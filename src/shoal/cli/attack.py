@@ -34,7 +34,21 @@ def attack(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
+            "them. No name is taken from the data."
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header",
+            help="The first line of a CSV file is a record: --columns names all columns in order, "
+            "- those to leave out.",
+        ),
+    ] = False,
     label: Annotated[str | None, typer.Option(help="Column of classes, not a number.")] = None,
     setting: Annotated[
         list[str] | None,
@@ -58,9 +72,10 @@ def attack(
 ) -> None:
     """Attack private clusters of your own file, and write a report for the curator.
 
-    Example: shoal attack people.csv --bounds 0:120,0:250 --epsilon 1 --set n_clusters=5
+    Example: shoal attack people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
     from shoal.experiments import (  # noqa: PLC0415
         attack_report,
@@ -71,7 +86,10 @@ def attack(
     from shoal.experiments.provenance import Provenance  # noqa: PLC0415
     from shoal.plotting import draw_rates  # noqa: PLC0415
 
-    table = read_table(data, columns=parse_list(columns), label=label)
+    used, header = given_columns(
+        columns, bounds=bounds, no_header=no_header, apart={"--label": label}
+    )
+    table = read_table(data, columns=used, label=label, names=header)
     model = build_target(
         target,
         epsilon=epsilon,

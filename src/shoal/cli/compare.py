@@ -38,7 +38,21 @@ def compare(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
+            "them. No name is taken from the data."
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header",
+            help="The first line of a CSV file is a record: --columns names all columns in order, "
+            "- those to leave out.",
+        ),
+    ] = False,
     label: Annotated[
         str | None, typer.Option(help="Column of classes to compare clusters with.")
     ] = None,
@@ -69,6 +83,15 @@ def compare(
         Path | None,
         typer.Option(help="Ledger that pays for --stand-in; made by `shoal ledger`."),
     ] = None,
+    table_name: Annotated[
+        str | None,
+        typer.Option(
+            "--table", help="Name of these records in the ledger; that of the file if left out."
+        ),
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who spends; your login name if left out.")
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the report; a comparison that was stopped goes on.")
     ] = Path("shoal-compare"),
@@ -82,13 +105,15 @@ def compare(
 
     The report is for the curator only, unless --stand-in pays for a private copy.
 
-    Example: shoal compare people.csv --epsilon 0.5,1,2 --bounds 0:120,0:250 --label group
+    Example: shoal compare people.csv --columns age,weight --bounds 0:120,0:250 --label group
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal import _numbers  # noqa: PLC0415
     from shoal._optional import require  # noqa: PLC0415
+    from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_stand_in import check_stand_in, opened_stand_in  # noqa: PLC0415
+    from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
     from shoal.experiments.compare import (  # noqa: PLC0415
         choose_contenders,
@@ -102,10 +127,19 @@ def compare(
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
-    table = read_table(data, columns=parse_list(columns), label=label)
+    used, header = given_columns(
+        columns, bounds=bounds, no_header=no_header, apart={"--label": label}
+    )
+    table = read_table(data, columns=used, label=label, names=header)
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = parse_bounds(bounds, table.names)
-    asked = check_stand_in(table, box, epsilon=stand_in, ledger=ledger, seed=seed)
+    if ledger is not None and stand_in is None:
+        raise ParameterError(
+            f"--ledger must come with --stand-in EPSILON, got {str(ledger)!r} alone: a comparison "
+            "on raw records is for the curator only, and no ledger pays for it"
+        )
+    paying = paying_ledger(ledger, data, out, table=table_name, who=who)
+    asked = check_stand_in(table, box, epsilon=stand_in, ledger=paying, seed=seed)
     made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
         copy = opened_stand_in(asked, out)
@@ -116,6 +150,7 @@ def compare(
             frame = open_frame(
                 data if copy is None else copy.file,
                 columns=table.names,
+                header=header if copy is None else None,
                 label=label if copy is None else None,
                 bounds=box,
                 clusters=clusters,

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, cells_per_column, public_box
 from shoal._records import validate_records
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.remap._base import Remap
-from shoal.remap._regular_grid import cells_per_column
 
 __all__ = ["GridRemap"]
 

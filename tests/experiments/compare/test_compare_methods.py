@@ -36,7 +36,7 @@ def cheap_attacks(monkeypatch):
 
 def frame_of(file, **words):
     bounds = ([0.0, 40.0], [120.0, 250.0])
-    return open_frame(file, label="group", bounds=bounds, **words)
+    return open_frame(file, columns=["age", "height"], label="group", bounds=bounds, **words)
 
 
 def test_frame(file):
@@ -127,17 +127,17 @@ def test_too_few_records(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,b\n" + "1,2\n" * 31)
     with pytest.raises(DataError, match="at least 32 records"):
-        open_frame(path, bounds=(0, 9))
+        open_frame(path, columns=["a", "b"], bounds=(0, 9))
     path.write_text("a,b\n" + "1,2\n" * 40)
     with pytest.raises(DataError, match="at least 50 records"):
-        open_frame(path, bounds=(0, 9), clusters=50)
+        open_frame(path, columns=["a", "b"], bounds=(0, 9), clusters=50)
 
 
 def test_records_that_are_all_alike(tmp_path):
     path = tmp_path / "alike.csv"
     path.write_text("a,b\n" + "1,2\n" * 40)
     with pytest.raises(DataError, match="more different records than the 2 clusters"):
-        open_frame(path, bounds=(0, 9), clusters=2)
+        open_frame(path, columns=["a", "b"], bounds=(0, 9), clusters=2)
 
 
 def test_report(file, tmp_path):

@@ -54,7 +54,7 @@ def audit_mechanism(
     Parameters
     ----------
     mechanism : object with ``transform`` or callable
-        Such as :class:`shoal.mechanisms.Laplace` or :class:`shoal.remap.KdLaplace`; one with
+        Such as :class:`shoal.mechanisms.Laplace` or :class:`shoal.mechanisms.KdLaplace`; one with
         ``fit`` is cloned and fitted to made-up records. Or a callable ``f(record, n)`` that gives n
         independent reports, with `bounds` and `claim`.
     columns : int, optional

@@ -111,6 +111,7 @@ def check_parameters(model: Any) -> None:
         )
     _numbers.probability("delta", model.delta)
     _numbers.positive("weight_limit", model.weight_limit)
+    _numbers.text("user_column", model.user_column)
     for name in ("overcluster", "max_clusters", "records_per_user"):
         _numbers.count(name, getattr(model, name))
     for name in ("n_public", "max_iter"):

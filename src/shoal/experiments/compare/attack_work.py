@@ -18,8 +18,8 @@ from shoal.experiments.cell import Cell
 from shoal.experiments.compare.contender import Contender
 from shoal.experiments.compare.equal_privacy import box_diameter
 from shoal.experiments.compare.frame import Frame, random_rows
+from shoal.mechanisms import KdLaplace
 from shoal.metrics import privacy_distance
-from shoal.remap import KdLaplace
 
 __all__ = ["MOST_ATTACKED", "AttackWork", "attack_without_privacy"]
 

@@ -20,6 +20,7 @@ from shoal.experiments.targets import import_object, parameter_names
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
@@ -27,7 +28,6 @@ from shoal.mechanisms import (
     SquareWave,
 )
 from shoal.privacy import Guarantee
-from shoal.remap import KdLaplace
 
 __all__ = ["CONTENDERS", "WAVE_CELLS", "WAVE_THRESHOLD", "Chosen", "Contender", "choose_contenders"]
 
