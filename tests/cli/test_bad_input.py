@@ -283,20 +283,51 @@ broken = None
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["compare", "people.csv"], "give --bounds LOW,HIGH"),
-        (["compare", "people.csv", *BOX, "--only", "own_code:broken"], "must be an estimator"),
-        (["compare", "people.csv", *BOX, "--only", "own_code:Plain"], "cluster_centers_"),
-        (["compare", "people.csv", *BOX, "--only", "own_code:Nothing"], "can be imported"),
-        (["compare", "people.csv", *BOX, "--only", "DPKMeans,no_code:A"], "can be imported"),
+        (["compare", "people.csv", *COLUMNS], "give --bounds LOW,HIGH"),
+        (
+            ["compare", "people.csv", *COLUMNS, *BOX, "--only", "own_code:broken"],
+            "must be an estimator",
+        ),
+        (["compare", "people.csv", *COLUMNS, *BOX, "--only", "own_code:Plain"], "cluster_centers_"),
+        (
+            ["compare", "people.csv", *COLUMNS, *BOX, "--only", "own_code:Nothing"],
+            "can be imported",
+        ),
+        (
+            ["compare", "people.csv", *COLUMNS, *BOX, "--only", "DPKMeans,no_code:A"],
+            "can be imported",
+        ),
         (["audit", "own_code:unbounded"], "give --bounds LOW,HIGH"),
         (["audit", "own_code:Plain", "--bounds", "0,1", "--epsilon", "1"], "guarantee_"),
         (["audit", "DPKMeans", "--samples", "1000"], "give --runs instead"),
         (["audit", "Laplace", "--runs", "1000"], "give --samples instead"),
         (
-            ["cluster", "people.csv", *BOX, "--target", "DPWaveCluster", "--bounds", "private"],
+            [
+                "cluster",
+                "people.csv",
+                *COLUMNS,
+                *BOX,
+                "--target",
+                "DPWaveCluster",
+                "--bounds",
+                "private",
+            ],
             "LOW",
         ),
-        (["perturb", "people.csv", *BOX, "--out", "r.csv", "--ledger", "plain.ledger"], "--metric"),
+        (
+            [
+                "perturb",
+                "people.csv",
+                *COLUMNS,
+                *BOX,
+                "--out",
+                "r.csv",
+                "--ledger",
+                "plain.ledger",
+                *UNIT,
+            ],
+            "--metric",
+        ),
         (["ledger", "people.ledger", "--epsilon", "7"], "leave out its limits to open it"),
     ],
 )
