@@ -80,6 +80,7 @@ class ArrowTable(FarTable):
             raise ParameterError(
                 "columns must be given for records in files, got a path alone, and a name in a "
                 "file may be a value of a record",
+                parameter="columns",
                 in_python="pass ArrowTable(path, columns=[...])",
             )
         self._dataset = open_dataset(source, names)
