@@ -19,18 +19,20 @@ from shoal._records import validate_records
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
 from shoal.reports._confidence import ball_radii
-from shoal.reports._grid_density import deconvolve
+from shoal.reports._grid_density import MOST_COLUMNS, deconvolve
+from shoal.reports._laws import Laws
 from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
 from shoal.reports._noise_law import NoiseLaw, noise_law
-from shoal.reports._starts import Start, best_of_plain, better_of_grid_and_plain
+from shoal.reports._posterior_draws import PosteriorDraws, posterior_draws
+from shoal.reports._starts import Start, best_of_law, best_of_plain, law_is_better
 
 __all__ = ["NoiseAwareKMeans"]
 
 Floats = npt.NDArray[np.float64]
 
 FINEST = 200.0  # parts of the box below which no cluster is resolved
-POLISH = 10  # updates of the mixture after a start from the grid, which is near the best already
-UPDATES = 100  # and after a start from the reports
+FEW_UPDATES = 10  # of the mixture in few columns, where it begins near the best or hardly matters
+UPDATES = 100  # in more columns, where it is the law of the records
 TOL = 1e-3  # nats over all reports
 
 
@@ -149,15 +151,8 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         law, box = self._check(reports.shape[1])
         rng = check_random_state(self.random_state)
         start = self._start(reports, law, box, rng)
-        mixture = fit_mixture(
-            reports,
-            start.mixture,
-            law,
-            floor=((box.high - box.low) / FINEST) ** 2,
-            max_iter=self.max_iter or (POLISH if start.name == "grid" else UPDATES),
-            tol=TOL,
-        )
-        self.cluster_centers_ = np.clip(mixture.means, box.low, box.high)
+        mixture = self._fit_mixture(reports, start.mixture, law, box)
+        self.cluster_centers_ = np.clip(start.centres, box.low, box.high)
         self.weights_ = mixture.weights
         self.covariances_ = mixture.covariances
         self.start_ = start.name
@@ -221,16 +216,42 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         return law, public_box(bounds, columns)
 
     def _start(self, reports: Floats, law: NoiseLaw, box: Box, rng: Any) -> Start:
-        first = rng.permutation(len(reports)) % 2 == 0
-        k = self.n_clusters
-        found = deconvolve(reports, law, box, k, first=first) if len(reports) > 1 else None
-        if found is None:
-            return best_of_plain(reports, law, box, k, restarts=self.n_init, rng=rng)
-        return better_of_grid_and_plain(
-            reports, found, law, box, k, first=first, restarts=self.n_init, rng=rng
+        """Return the centres of a law of records, unless other reports prefer plain ones."""
+        k, restarts = self.n_clusters, self.n_init
+        if len(reports) > 1:
+            first = rng.permutation(len(reports)) % 2 == 0
+            laws = deconvolve(reports, law, box, k, first=first)
+            if laws is None:
+                laws = self._drawn(reports, law, box, first, rng)
+            if law_is_better(reports, laws, box, k, first=first, restarts=restarts, rng=rng):
+                return best_of_law(reports, laws, box, k, restarts=restarts, rng=rng)
+        return best_of_plain(reports, law, box, k, restarts=restarts, rng=rng)
+
+    def _drawn(
+        self, reports: Floats, law: NoiseLaw, box: Box, first: npt.NDArray[np.bool_], rng: Any
+    ) -> Laws:
+        """Return laws by draws from the posterior, with a mixture as the prior."""
+        found: list[PosteriorDraws] = []
+        for part in (reports, reports[first], reports[~first]):
+            start = best_of_plain(part, law, box, self.n_clusters, restarts=self.n_init, rng=rng)
+            mixture = self._fit_mixture(part, start.mixture, law, box)
+            found.append(posterior_draws(part, mixture, law, box, rng))
+        return Laws("mixture", found[0], (found[1], found[2]), misfit=0.0)
+
+    def _fit_mixture(self, reports: Floats, start: Mixture, law: NoiseLaw, box: Box) -> Mixture:
+        few = reports.shape[1] <= MOST_COLUMNS
+        return fit_mixture(
+            reports,
+            start,
+            law,
+            floor=((box.high - box.low) / FINEST) ** 2,
+            max_iter=self.max_iter or (FEW_UPDATES if few else UPDATES),
+            tol=TOL,
         )
 
     def _radii(self, reports: Floats, mixture: Mixture, law: NoiseLaw, box: Box) -> Floats:
+        """Return radii around the centres that hold the balls around the mixture's means."""
         covariances = mean_covariances(reports, mixture, law)
+        apart = np.linalg.norm(self.cluster_centers_ - mixture.means, axis=1)
         farthest = float(np.linalg.norm(box.high - box.low))
-        return np.minimum(ball_radii(covariances, self.confidence), farthest)
+        return np.minimum(ball_radii(covariances, self.confidence) + apart, farthest)
