@@ -1,9 +1,9 @@
 """NoiseAwareKMeans beside KMeans on clipped reports, over epsilon, judged on the true records.
 
-``SHOAL_DATA=... python benchmarks/noise_aware.py`` prints the held-out sets, ``--design`` the others.
-Both get the same reports, seed by seed. A cell is the mean excess cost over KMeans on the true
-records (cost ratio minus 1), and "gain" the paired difference with its standard error; a cell in
-which NoiseAwareKMeans is worse by more than two of them is marked.
+``SHOAL_DATA=... python benchmarks/noise_aware.py`` prints the held-out sets, ``--design`` the
+others. Both get the same reports, seed by seed. A cell is the mean excess cost over KMeans on the
+true records (cost ratio minus 1), and "gain" the paired difference with its standard error; a cell
+in which NoiseAwareKMeans is worse by more than two of them is marked.
 
 Design sets, which choices were made on: s1, a2, unbalance, d31-design (31 clusters of 100 records,
 other layouts than below), city-design (homes in a city of 20 km). Held-out sets, run once after

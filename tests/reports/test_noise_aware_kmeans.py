@@ -180,9 +180,10 @@ def uneven_city(seed, columns=2, n=3000):
     ("name", "columns"), [("coarse", 2), ("fine", 2), ("fine", 1), ("fine", 3), ("fine", 5)]
 )
 def test_with_little_noise_it_costs_what_kmeans_costs(name, columns):
-    """Noise of 5% or 0.5% of the box's half side; fixed seeds, so that it never fails by chance.
+    """Noise of 5% or 0.5% of the box's half side, as a standard deviation; fixed seeds.
 
-    Over other seeds the ratio was below 1.005 in 20 of 20.
+    20 other seeds gave ratios of at most 1.0087: false alarms of other draws are below 14% at 95%
+    confidence. Means of Gaussians in place of k-means centres gave 1.06 to 1.41.
     """
     X = uneven_city(0, columns)
     epsilon = np.sqrt(columns + 1) / {"coarse": 0.05, "fine": 0.005}[name]
@@ -190,7 +191,7 @@ def test_with_little_noise_it_costs_what_kmeans_costs(name, columns):
     model = NoiseAwareKMeans(6, mechanism=mechanism, random_state=0)
     model.fit(mechanism.fit_transform(X))
     best = KMeans(6, n_init=10, random_state=0).fit(X)
-    assert cost(X, model.cluster_centers_) < 1.01 * best.inertia_
+    assert cost(X, model.cluster_centers_) < 1.02 * best.inertia_
 
 
 def test_31_small_clusters():

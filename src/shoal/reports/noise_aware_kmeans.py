@@ -40,11 +40,18 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     """K-means on reports that accounts for their noise.
 
     In up to three columns the law of the records is deconvolved on a grid over the public box
-    (iterative Bayesian update, stopped by cross-validation on reports), and its k-means centres are
-    found with restarts. Each half of the reports then judges the centres found from the other half,
-    those of plain k-means on clipped reports included, and the better way is taken. In more columns
-    plain k-means is the start. Either way a mixture of Gaussians, each convolved with the noise, is
-    fitted from there to the reports.
+    (iterative Bayesian update, stopped by cross-validation on reports). In more columns, or where
+    the noise is finer than a grid, the law is made of draws of the record behind each report, with
+    a mixture of Gaussians fitted through the noise as the prior; as the noise vanishes these become
+    the reports. The centres are those with the least k-means cost under that law.
+
+    Each half of the reports judges the centres found from the other half, in this way and by plain
+    k-means on clipped reports: by the cost on the records behind it, paired report by report. The
+    plain centres are returned unless the others cost less, by more than a standard error and 0.2%
+    of the cost. They are also returned where a grid shows that the noise is not what it is said to
+    be: where a half, as it is, explains the reports of the other better than its law seen through
+    the noise does. A mixture of Gaussians that begins at the clusters gives shares, covariances
+    and radii.
 
     Parameters
     ----------
@@ -58,32 +65,34 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     n_init : int, default=20
         Restarts of k-means.
     max_iter : int, default=None
-        Updates of the mixture; None takes 10 after a start from a grid and at most 100 otherwise.
+        Updates of the mixture; None takes at most 10 in up to three columns, else at most 100.
     confidence : float, default=0.95
         Level of ``center_radius_``.
     random_state : None, int or RandomState, default=None
-        For the restarts; nothing private depends on it.
+        For the halves, restarts and draws; nothing private depends on it.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Centres of the records.
+        Centres of the records: those of least k-means cost under their estimated law.
     weights_ : ndarray of shape (n_clusters,)
-        Shares of the records.
+        Shares of the records, by the mixture.
     covariances_ : ndarray of shape (n_clusters, d, d)
-        Covariances of the records, without the noise.
+        Covariances of the records, without the noise, by the mixture.
     center_radius_ : ndarray of shape (n_clusters,)
         Radius of a ball around each centre that holds the mean of its component with probability
-        ``confidence``, from the observed information of the mixture. It speaks of clusters that
-        the reports can tell apart; at most the diameter of the box, where they say nothing.
+        ``confidence``: that of a ball around the component's estimated mean, from the observed
+        information of the mixture, and the distance to that mean. It speaks of clusters that the
+        reports can tell apart; at most the diameter of the box, where they say nothing.
     labels_ : ndarray of shape (n,)
         Nearest centre of each report.
     guarantee_ : Guarantee
         That of the mechanism.
     release_ : Release
         Centres, weights, covariances and radii, for :func:`label_on_device`.
-    start_ : {"grid", "reports"}
-        Where the mixture began.
+    start_ : {"grid", "mixture", "reports"}
+        Where the centres came from, and the mixture began: the law on a grid, the law by draws
+        with a mixture as the prior, or plain k-means on clipped reports.
     log_likelihood_ : ndarray
         Penalised log-likelihood of the reports before each update of the mixture.
     n_iter_ : int
@@ -254,4 +263,5 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         covariances = mean_covariances(reports, mixture, law)
         apart = np.linalg.norm(self.cluster_centers_ - mixture.means, axis=1)
         farthest = float(np.linalg.norm(box.high - box.low))
-        return np.minimum(ball_radii(covariances, self.confidence) + apart, farthest)
+        radii: Floats = np.minimum(ball_radii(covariances, self.confidence) + apart, farthest)
+        return radii
