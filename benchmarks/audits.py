@@ -14,13 +14,13 @@ from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
     SphericalLaplace,
     SquareWave,
 )
-from shoal.remap import KdLaplace
 
 BOX = {"bounds": (-1.0, 1.0)}
 ESTIMATORS = {

@@ -52,7 +52,7 @@ class TimedTable(ArrowTable):
     """A table that notes how long each pass takes."""
 
     def __init__(self, folder: Path, *, cold: bool) -> None:
-        super().__init__(folder, memory=0)
+        super().__init__(folder, columns=NAMES, memory=0)
         self.passes: list[tuple[str, float]] = []
         self._folder = folder
         self._cold = cold
@@ -107,7 +107,7 @@ def read_as_we_do(folder: Path, *, cold: bool) -> float:
         forget(folder)
     start = time.perf_counter()
     with ThreadPoolExecutor(usable_threads()) as pool:
-        rows = pool.map(_rows, pieces_of(open_dataset(folder)))
+        rows = pool.map(_rows, pieces_of(open_dataset(folder), "the files", numbered=True))
         assert sum(rows)
     return time.perf_counter() - start
 

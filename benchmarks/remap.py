@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 from timing import Ratio, compare
 
-from shoal.mechanisms import Laplace
-from shoal.remap import BayesRemap, GridRemap, KdLaplace
+from shoal.mechanisms import KdLaplace, Laplace
+from shoal.remap import BayesRemap, GridRemap
 
 COUNT = 1_000_000
 BOX = (-1.0, 1.0)

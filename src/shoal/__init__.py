@@ -16,7 +16,7 @@ _ROOMS = {
     "Duchi": "mechanisms",
     "Guarantee": "privacy",
     "Hybrid": "mechanisms",
-    "KdLaplace": "remap",
+    "KdLaplace": "mechanisms",
     "Laplace": "mechanisms",
     "Ledger": "privacy",
     "NoiseAwareKMeans": "reports",

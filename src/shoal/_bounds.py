@@ -1,15 +1,21 @@
-"""Public bounds of the records: given by the caller, never computed from records."""
+"""Public bounds and grids of the records: given by the caller, never computed from records."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal import _numbers
 from shoal.exceptions import MissingBoundsError, ParameterError
 
-__all__ = ["Box", "bounded_columns", "public_box"]
+__all__ = ["Box", "bounded_columns", "cells_per_column", "public_box"]
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+# Width of a column below which the finest lattice on it, 2^46 steps, has steps that are no normal
+# doubles; 10^-289.
+NARROWEST = 2.0**-960
 
 
 class Box(NamedTuple):
@@ -39,32 +45,75 @@ def public_box(bounds: Any, columns: int) -> Box:
     MissingBoundsError
         If there are none.
     ParameterError
-        If they are not finite, not in order, or of another length.
+        If they are not finite, not in order, too close to each other for any lattice, or of
+        another length.
     """
     if bounds is None:
         raise MissingBoundsError(
-            "bounds must be given, got None: pass public bounds=(low, high), two numbers or one "
-            "value per column, known without looking at the records"
+            "bounds must be given, got none",
+            parameter="bounds",
+            in_python="pass public bounds=(low, high), two numbers or one value per column, known "
+            "without looking at the records",
         )
     try:
         low, high = (np.array(corner, dtype=np.float64) for corner in bounds)
     except (TypeError, ValueError):
         raise ParameterError(
-            "bounds must be a pair (low, high) of numbers or of one value per column, "
-            f"got {bounds!r}"
+            "bounds must be a low and a high number, or one of each per column, got "
+            f"{_one_line(bounds)}",
+            parameter="bounds",
+            in_python="pass a pair (low, high)",
         ) from None
     for name, corner in (("low", low), ("high", high)):
         if corner.shape not in ((), (columns,)):
             raise ParameterError(
                 f"bounds must have one value or {columns} values (one per column) in {name}, "
-                f"got shape {corner.shape}"
+                f"got {' x '.join(map(str, corner.shape))}"
             )
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ParameterError(f"bounds must be finite, got {bounds!r}")
+        raise ParameterError(f"bounds must be finite, got {_one_line(bounds)}")
     if not (low < high).all():
-        raise ParameterError(f"bounds must have low < high in every column, got {bounds!r}")
+        raise ParameterError(
+            f"bounds must have low < high in every column, got {_one_line(bounds)}"
+        )
+    if not (high / 2 - low / 2 >= NARROWEST / 2).all():
+        raise ParameterError(
+            "bounds must be at least 2^-960 (1e-289) apart in every column, got "
+            f"{_one_line(bounds)}: rescale the narrowest column"
+        )
     shape = (columns,)
     return Box(np.broadcast_to(low, shape).copy(), np.broadcast_to(high, shape).copy())
+
+
+def _one_line(bounds: Any) -> str:
+    """Write bounds, which may be arrays, without line breaks."""
+    return " ".join(repr(bounds).split())
+
+
+def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Integers:
+    """Check a number of cells and spread it over the columns.
+
+    Parameters
+    ----------
+    cells : int or sequence of int
+        One number, or one per column.
+    columns : int
+        Number of columns.
+    name : str, default="cells"
+        What the caller calls it.
+
+    Returns
+    -------
+    cells : ndarray of int64, shape (columns,)
+        Number of cells of each column.
+    """
+    if not isinstance(cells, list | tuple | np.ndarray):
+        return np.full(columns, _numbers.count(name, cells), dtype=np.int64)
+    if np.shape(cells) != (columns,):
+        raise ParameterError(
+            f"{name} must be one whole number or {columns} of them (one per column), got {cells!r}"
+        )
+    return np.array([_numbers.count(name, number) for number in cells], dtype=np.int64)
 
 
 def bounded_columns(bounds: Any, *, default: int) -> int:
@@ -92,4 +141,4 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
             return max((len(corner) for corner in bounds if np.ndim(corner)), default=default)
         except TypeError:
             pass
-    raise ParameterError(f"bounds must be a pair (low, high), got {bounds!r}")
+    raise ParameterError(f"bounds must be a pair (low, high), got {_one_line(bounds)}")

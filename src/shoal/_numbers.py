@@ -6,6 +6,8 @@ from typing import Any
 
 from shoal.exceptions import ParameterError
 
+FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
+
 
 def positive(name: str, value: Any) -> float:
     """Return ``value`` as a finite float above zero."""
@@ -54,20 +56,13 @@ def text(name: str, value: Any) -> str:
     return str(value)
 
 
-def is_number(cell: str) -> bool:
-    """Say whether a cell of a text file holds a number, or nothing."""
-    try:
-        float(cell)
-    except ValueError:
-        return cell == ""
-    return True
-
-
 def seed(name: str, value: Any) -> int | None:
     """Return ``value`` as a seed, an int of at least 0; None, for secure randomness, stays None."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if value is not None and not (whole and value >= 0):
-        raise ParameterError(f"{name} must be None (secure) or an integer >= 0, got {value!r}")
+        raise ParameterError(
+            f"{name} must be an integer >= 0, or left out for secure randomness, got {value!r}"
+        )
     return None if value is None else int(value)
 
 

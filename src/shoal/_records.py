@@ -1,4 +1,4 @@
-"""From whatever table the user has to a float64 array.
+"""From records or reports in memory to a float64 array; no file or Spark frame is opened here.
 
 Messages about records name no row and no value: scikit-learn's own do, so they are not passed on
 unless they speak of shapes and types only.
@@ -12,11 +12,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from shoal._numbers import FINITE
 from shoal.exceptions import DataError, DataTypeError
-from shoal.tables import ArrayTable, ArrowTable, SparkTable, open_table
-from shoal.tables.blocks import FINITE
 
-__all__ = ["validate_records", "validate_table"]
+__all__ = ["column_names", "fitted_names", "validate_records"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,6 +33,9 @@ PLAIN = {
     "Expected 2D": TABLE,
     "too large": "X must hold numbers that fit a float64, got larger ones: rescale those columns",
 }
+NO_RECORDS = "X must hold at least one record, got none"
+# scikit-learn's checks ask for these words; the number of records is left out of them.
+NO_COLUMNS = "X must be a table: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required."
 TEXT = "X must be a table of numbers, got text or other objects: encode or drop those columns"
 
 
@@ -73,44 +75,46 @@ def validate_records(X: Any, *, estimator: Any = None, reset: bool = True) -> Fl
     return records
 
 
-def validate_table(
-    X: Any, *, estimator: Any, reset: bool = True
-) -> ArrayTable | ArrowTable | SparkTable:
-    """Open records wherever they are, and check what can be known without reading them all.
+def column_names(X: Any) -> list[str] | None:
+    """Tell the names of the columns of a table in memory.
 
     Parameters
     ----------
-    X : array-like, data frame, path, Arrow dataset, Spark DataFrame, or one of our tables
-        Records, one a row.
-    estimator : estimator
-        Whose ``n_features_in_`` and ``feature_names_in_`` are set or compared with.
-    reset : bool, default=True
-        True in ``fit``: set the attributes; False: compare, and choose the columns of ``fit`` among
-        those of a file or a Spark DataFrame.
+    X : object
+        Records.
 
     Returns
     -------
-    table : ArrayTable, ArrowTable or SparkTable
-        Columns are numbers. Records in memory are finite; others are looked at by ``table.check``.
+    names : list of str or None
+        None for arrays, and for tables whose names are not text, as scikit-learn has it.
 
-    Raises
-    ------
-    DataError
-        If they are not, or columns are not those of ``fit``.
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> column_names(pd.DataFrame({"age": [41.0], "income": [1.0]}))
+    ['age', 'income']
     """
-    fitted = None if reset else getattr(estimator, "feature_names_in_", None)
-    table = open_table(X, columns=None if fitted is None else [str(name) for name in fitted])
-    if table is None:
-        return ArrayTable(validate_records(X, estimator=estimator, reset=reset))
-    if reset:
-        estimator.n_features_in_ = table.columns
-        estimator.feature_names_in_ = np.array(table.names, dtype=object)
-    elif table.columns != estimator.n_features_in_ or (
-        fitted is not None and tuple(fitted) != table.names
-    ):
-        known = estimator.n_features_in_ if fitted is None else list(fitted)
-        raise DataError(f"X must have the columns of fit, {known}, got {list(table.names)}")
-    return table
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    names = list(getattr(X, "column_names", X.columns))
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def fitted_names(estimator: Any) -> list[str] | None:
+    """Tell the names of the columns that an estimator was fitted to.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+
+    Returns
+    -------
+    names : list of str or None
+        None where the table had none.
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
 
 
 def _refuse_text(X: Any) -> None:
@@ -121,8 +125,10 @@ def _refuse_text(X: Any) -> None:
             raise DataError("X must have different names for all columns: rename repeated ones")
         for name, kind in nw.from_native(X, eager_only=True).schema.items():
             if not (kind.is_numeric() or kind == nw.Boolean):
+                # The name alone: the text of an Enum lists its values.
+                got = type(kind).__name__
                 raise DataTypeError(
-                    f"X must hold numbers only, got {kind} in column {name!r}: encode or drop it"
+                    f"X must hold numbers only, got {got} in column {name!r}: encode or drop it"
                 )
         return
     values = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
@@ -138,6 +144,8 @@ def _plain(message: str) -> str:
     first = message.splitlines()[0]
     if "argument must be" in first:
         return f"X must hold numbers only: {first}"
+    if first.startswith("Found array with 0"):
+        return NO_RECORDS if "sample(s)" in first else NO_COLUMNS
     if first.startswith("Found array with"):
         return f"X must be a table: {first.removesuffix(' by BaseEstimator.')}"
     return first if first.startswith(HARMLESS) else TEXT

@@ -18,7 +18,8 @@
     └── MissingPackageError (ImportError)   an optional package is not installed
 
 A message is one line: the parameter, the rule, the value, the way out. No message names a row or a
-value of a record.
+value of a record. A way out that is written in Python (a call, a class, a keyword) is passed as
+``in_python``: the command line, whose users have none of these, puts its own in that place.
 """
 
 __all__ = [
@@ -40,7 +41,29 @@ __all__ = [
 
 
 class ShoalError(Exception):
-    """Base of every error that shoal raises on purpose."""
+    """Base of every error that shoal raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, in words for all users, and the way out if it needs no Python.
+    parameter : str, default=""
+        What the way out is about; the command line knows its own by this name.
+    in_python : str, default=""
+        The way out in Python.
+
+    Examples
+    --------
+    >>> error = ShoalError("bounds must be given", parameter="bounds", in_python="pass bounds=")
+    >>> str(error), error.message
+    ('bounds must be given: pass bounds=', 'bounds must be given')
+    """
+
+    def __init__(self, message: object = "", *, parameter: str = "", in_python: str = "") -> None:
+        self.message = str(message)
+        self.parameter = parameter
+        self.in_python = in_python
+        super().__init__(f"{message}: {in_python}" if in_python else message)
 
 
 class ParameterError(ShoalError, ValueError):

@@ -14,6 +14,7 @@ from shoal.exceptions import MissingBoundsError, ParameterError
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
@@ -23,7 +24,6 @@ from shoal.mechanisms import (
 from shoal.mechanisms._columns import ColumnMechanism
 from shoal.papers.kd_laplace import NdLaplace
 from shoal.privacy import Guarantee, Ledger
-from shoal.remap import KdLaplace
 
 BOX = (-1.0, 1.0)
 METRIC = Guarantee("metric", epsilon=2.0)
@@ -206,7 +206,7 @@ def test_distances_are_the_callers():
 def test_the_result():
     told = []
     ledger = Ledger(epsilon=1.0)
-    mechanism = PlanarLaplace(2.0, bounds=BOX, ledger=ledger, random_state=5)
+    mechanism = PlanarLaplace(2.0, unit="m", bounds=BOX, ledger=ledger, random_state=5)
     before = dict(vars(mechanism))
     words = {**FEW, "progress": lambda *numbers: told.append(numbers), "random_state": 1}
     audit = audit_mechanism(mechanism, **words)

@@ -1,6 +1,7 @@
 """shoal attack: the user's own file, a table, a picture, and a report for the curator."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -39,14 +40,15 @@ def test_estimator(data, tmp_path):
     result = run(data, *arguments, out=out)
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
-    assert "An attacker who sees this release is right about membership in" in words
-    assert "An attacker who sees a forest trained on the members' records" in words
-    assert "without it, 50" in words
+    assert "Released centres: the same attack on k-means without privacy is right in" in words
+    assert "the same attack on a forest trained with those of k-means without privacy" in words
+    assert "is right in more than 73 of 100: this is the promise, not a measurement" in words
+    assert "without privacy, being in the data costs a record" in words
     assert "in height on average" in words
     assert "report, for the curator only" in words
     text = (out / "report.html").read_text(encoding="utf-8")
     assert "For the curator only" in text
-    assert text.count("73 of 100") == 1, "the ceiling of epsilon 1, which covers no forest"
+    assert text.count("<td>73 of 100</td>") == 1, "the ceiling of epsilon 1 covers no forest"
     assert (out / "rates.png").stat().st_size > 10_000
 
 
@@ -56,7 +58,8 @@ def test_mechanism(data, tmp_path):
     result = run(data, *arguments, "--attacks", "yeom,label-only", out=out)
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
-    assert "An attacker who sees a forest trained on the members' reports is right" in words
+    assert "the same attack on a forest trained on their records is right in" in words
+    assert "a report without noise would be the record itself" in words
     assert "an attacker who sees a report is off by" in words
     assert "he names the record itself for" in words
     assert "What does a report say about its record?" in (out / "report.html").read_text("utf-8")
@@ -88,6 +91,65 @@ def test_json(data, tmp_path):
     assert Path(found["report"]).exists()
 
 
+def test_an_attack_without_power_says_so_first(tmp_path):
+    """Two people out of 300 uniform ones are lost in the centre of one cluster, private or not."""
+    rng = np.random.default_rng(3)
+    path = tmp_path / "uniform.csv"
+    np.savetxt(
+        path, rng.uniform(60, 110, (300, 2)), delimiter=",", header="age,height", comments=""
+    )
+    arguments = ["--attacks", "centres", "--set", "n_clusters=1", "--guess", "age"]
+    result = run(path, *arguments, out=tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    first, *rest = result.stdout.splitlines()
+    assert first == (
+        "No attack on membership that was run has power on these records, even without privacy: "
+        "their results say nothing about privacy."
+    )
+    assert "it has no power here, so what it gets" in rest[0]
+    assert re.search(r"right in \d+ of 100 \(95%: \d+ to \d+\): it has no power", rest[0])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert page.index(first[:40]) < page.index("Attacked: ")
+    assert '<p class="verdict">' not in page, "nothing on the page looks like a good verdict"
+    found = json.loads(run(path, *arguments, "--json", out=tmp_path / "out").stdout)
+    assert found["has_power"] is found["attacks"][0]["has_power"] is False
+    assert found["sentences"][0] == first
+    low, high = found["attacks"][0]["interval_without_privacy"]
+    assert low <= 0 <= high
+
+
+def test_an_attack_with_power(tmp_path):
+    """Few records for many centres: without privacy, a centre lies on a record that was in."""
+    rng = np.random.default_rng(5)
+    path = tmp_path / "few.csv"
+    X = rng.uniform([0, 50], [120, 250], (40, 2))
+    np.savetxt(path, X, delimiter=",", header="age,height", comments="")
+    arguments = ["--attacks", "centres", "--set", "n_clusters=8", "--epsilon", "0.1", "--json"]
+    command = ["attack", str(path), "--columns", "age,height", "--bounds", "0:120,50:250"]
+    result = CliRunner().invoke(
+        app, [*command, *arguments, "--runs", "10", "--seed", "1", "--out", str(tmp_path / "out")]
+    )
+    found = json.loads(result.stdout)
+    assert found["has_power"] is True
+    assert found["attacks"][0]["tells_privacy_from_none"] is True
+    assert "so it has power here; it gets" in found["sentences"][0]
+    assert found["sentences"][0].endswith("where guessing gets 50.")
+
+
+def test_the_page_says_where_its_numbers_come_from(data, tmp_path):
+    """The command as it was typed, but without folders: these may name a machine or a person."""
+    out = tmp_path / "out"
+    found = json.loads(run(data, "--attacks", "centres", "--json", out=out).stdout)
+    made = found["provenance"]
+    assert made["data"] == "people.csv"
+    assert made["seed"] == 1
+    assert made["command"].startswith("shoal attack people.csv --columns age,height")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    for text in (made["date"], f"shoal {made['version']}", "seed 1", made["command"]):
+        assert f"{text}</" in page
+    assert str(tmp_path) not in page
+
+
 def test_same_seed_same_numbers(data, tmp_path):
     prints = [
         json.loads(run(data, "--attacks", "centres", "--json", out=tmp_path / "out").stdout)
@@ -99,9 +161,9 @@ def test_same_seed_same_numbers(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--columns", "age,weight"], "must have a column 'weight'"),
+        (["--columns", "age,weight"], "must have one column 'weight'"),
         (["--columns", "age,group"], "column 'group' must hold numbers"),
-        (["--label", "kind"], "must have a column 'kind'"),
+        (["--label", "kind"], "must have one column 'kind'"),
         (["--guess", "weight"], "the column to guess must be one of age, height"),
         (["--attacks", "bribes"], "attacks on an estimator must be among"),
         (["--attacks", ","], "at least one attack"),

@@ -64,6 +64,33 @@ def test_json(tmp_path):
     assert Path(found["report"]).exists()
 
 
+def test_provenance(tmp_path):
+    found = json.loads(run(*MECHANISM, "--json", out=tmp_path).stdout)["provenance"]
+    assert found["data"] == "made-up records"
+    assert found["command"].startswith("shoal audit Laplace --epsilon 2 --samples 20000 --seed 1")
+    for text in (found["date"], f"shoal {found['version']}", "made-up records", "seed 1"):
+        assert f"{text}</" in page(tmp_path)
+    assert str(tmp_path) not in page(tmp_path)
+
+
+def test_without_a_seed_the_randomness_is_secure(tmp_path):
+    result = run(*MECHANISM[:-2], "--json", out=tmp_path)
+    assert json.loads(result.stdout)["provenance"]["randomness"] == "secure randomness"
+    assert "secure randomness</" in page(tmp_path)
+
+
+def test_own_class_from_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "my_audited_code.py").write_text(
+        "from shoal import Laplace\n\n\nclass Mine(Laplace):\n    pass\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+    words = ["--bounds", "0,1", "--samples", "20000", "--seed", "1"]
+    result = run("audit", "my_audited_code:Mine", "--epsilon", "2", *words, out=tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "audited: Mine(" in result.stdout
+
+
 def test_own_estimator(tmp_path, monkeypatch):
     module = types.ModuleType("somebodys")
     module.model = DPKMeans(1, bounds=(0.0, 1.0), method="lloyd", max_iter=1)
@@ -80,7 +107,7 @@ def test_own_estimator(tmp_path, monkeypatch):
         (["audit", "DPKMeans", "--epsilon", "0"], "epsilon must be"),
         (["audit", "DPKMeans", "--bounds", "1,-1"], "bounds must"),
         (["audit", "DPKMeans", "--bounds", "one"], "--bounds must be"),
-        (["audit", "DPKMeans", "--set", "k=2"], "parameters that were given"),
+        (["audit", "DPKMeans", "--set", "k=2"], "--set must name a parameter of DPKMeans, got 'k'"),
         (["audit", "DPKMeans", "--set", "k"], "--set must be name=value"),
         (["audit", "DPKMeans", "--samples", "1000"], "samples must be left out"),
         (["audit", "Laplace", "--runs", "1000"], "runs and resume must be left out"),

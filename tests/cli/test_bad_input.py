@@ -1,6 +1,7 @@
 """Bad input to any command: one line, exit code 2, nothing written, nothing spent."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,9 +15,11 @@ from shoal.cli import main
 from shoal.privacy import Ledger
 
 BOX = ("--bounds", "0:120,0:250")
+COLUMNS = ("--columns", "age,weight")
+UNIT = ("--unit", "km")
 FILES = {
     "people.csv": "age,weight\n30,70\n40,80\n50,65\n20,90\n",
-    "words.csv": "age,name\n30,Ann\n40,Bob\n",
+    "words.csv": "age,weight\n30,Ann\n40,Bob\n",
     "holes.csv": "age,weight\n30,\n40,80\n",
     "ragged.csv": "age,weight\n30\n40,80\n",
     "empty.csv": "",
@@ -27,11 +30,32 @@ FILES = {
 }
 # What each command needs beside the file; the audit makes its own records.
 READERS = {
-    "cluster": ("cluster", "{file}", "--out", "{out}", "--ledger", "people.ledger"),
-    "perturb": ("perturb", "{file}", "--out", "{out}.csv", "--ledger", "people.ledger"),
-    "attack": ("attack", "{file}", "--out", "{out}", "--runs", "1", "--attacks", "centres"),
+    "cluster": ("cluster", "{file}", *COLUMNS, "--out", "{out}", "--ledger", "people.ledger"),
+    "perturb": (
+        "perturb",
+        "{file}",
+        *COLUMNS,
+        *UNIT,
+        "--out",
+        "{out}.csv",
+        "--ledger",
+        "people.ledger",
+    ),
+    "attack": (
+        "attack",
+        "{file}",
+        *COLUMNS,
+        "--out",
+        "{out}",
+        "--runs",
+        "1",
+        "--attacks",
+        "centres",
+    ),
     "audit": ("audit", "{target}", "--out", "{out}", "--runs", "100", "--jobs", "1"),
 }
+# A call, a keyword argument: nothing that somebody at a shell could do.
+PYTHON = re.compile(r"\w\((?!s\))|\w=['\"(.]|=None\b")
 TARGETS = {
     "cluster": "DPKMeans",
     "perturb": "Laplace",
@@ -49,7 +73,7 @@ def folder(tmp_path, monkeypatch):
         Path(name).write_text(content)
     Path("picture.csv").write_bytes(b"\x89PNG\xff\xfe")
     Path("a folder").mkdir()
-    Ledger("people.ledger", epsilon=3.0, metric_epsilon=3.0)
+    Ledger("people.ledger", epsilon=3.0, metric_epsilon=3.0, metric_unit="km")
     return tmp_path
 
 
@@ -76,6 +100,7 @@ def refused(arguments, monkeypatch, capsys):
     assert shown.err.startswith("shoal: ")
     assert shown.err.count("\n") == 1
     assert shown.err.endswith("\n")
+    assert not PYTHON.search(shown.err), "the way out is an option, not Python"
     assert tree() == before, "nothing is written, and the ledger is as it was"
     return shown.err
 
@@ -94,7 +119,7 @@ def says(monkeypatch, capsys):
         ("picture.csv", "it is not text separated by commas"),
         ("empty.csv", "must hold at least one record"),
         ("head.csv", "must hold at least one record"),
-        ("words.csv", "column 'name' must hold numbers, got text"),
+        ("words.csv", "column 'weight' must hold numbers, got text"),
         ("holes.csv", "column 'weight' must hold finite numbers"),
         ("ragged.csv", "must have as many values in every line as in its first"),
     ],
@@ -121,7 +146,8 @@ def test_a_folder_without_data(command, words, says):
 @pytest.mark.parametrize("command", ["cluster", "perturb", "attack"])
 def test_missing_column(command, says):
     message = says(line(command, *BOX, "--columns", "age,height"))
-    assert "must have a column 'height': it has 'age', 'weight'" in message
+    assert "must have one column 'height', got none of that name among its 2" in message
+    assert "weight" not in message
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -172,7 +198,13 @@ def test_settings(command, says):
     target = TARGETS[command]
     assert "must be name=value" in says(line(command, *BOX, "--set", "seven", target=target))
     message = says(line(command, *BOX, "--set", "colour=red", target=target))
-    assert f"{target} must take the parameters" in message
+    assert f"--set must name a parameter of {target}, got 'colour': it can set " in message
+    message = says(line(command, *BOX, "--set", "user_ids=age", target=target))
+    assert "got 'user_ids'" in message
+    assert "--user-column" in message
+    for name, option in (("ledger", "--ledger"), ("random_state", "--seed")):
+        message = says(line(command, *BOX, "--set", f"{name}=1", target=target))
+        assert f"--set must leave {name} to {option}" in message
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -221,6 +253,60 @@ def test_datasets_and_ledger(arguments, words, says):
     assert words in says(arguments)
 
 
+OWN = """
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from shoal import Laplace
+
+
+class Plain(BaseEstimator):
+    def __init__(self, epsilon=1.0, bounds=None, random_state=None):
+        self.epsilon, self.bounds, self.random_state = epsilon, bounds, random_state
+
+    def fit(self, X, y=None):
+        return self
+
+
+class Unpromised(Plain):
+    def fit_transform(self, X, y=None):
+        return np.asarray(X)
+
+    transform = fit_transform
+
+
+unbounded = Laplace(1.0)
+broken = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "people.csv"], "give --bounds LOW,HIGH"),
+        (["compare", "people.csv", *BOX, "--only", "own_code:broken"], "must be an estimator"),
+        (["compare", "people.csv", *BOX, "--only", "own_code:Plain"], "cluster_centers_"),
+        (["compare", "people.csv", *BOX, "--only", "own_code:Nothing"], "can be imported"),
+        (["compare", "people.csv", *BOX, "--only", "DPKMeans,no_code:A"], "can be imported"),
+        (["audit", "own_code:unbounded"], "give --bounds LOW,HIGH"),
+        (["audit", "own_code:Plain", "--bounds", "0,1", "--epsilon", "1"], "guarantee_"),
+        (["audit", "DPKMeans", "--samples", "1000"], "give --runs instead"),
+        (["audit", "Laplace", "--runs", "1000"], "give --samples instead"),
+        (
+            ["cluster", "people.csv", *BOX, "--target", "DPWaveCluster", "--bounds", "private"],
+            "LOW",
+        ),
+        (["perturb", "people.csv", *BOX, "--out", "r.csv", "--ledger", "plain.ledger"], "--metric"),
+        (["ledger", "people.ledger", "--epsilon", "7"], "leave out its limits to open it"),
+    ],
+)
+def test_the_way_out_is_an_option(arguments, words, says):
+    Path("own_code.py").write_text(OWN)
+    Path("__pycache__").mkdir()  # the only thing that importing it may leave
+    Ledger("plain.ledger", epsilon=3.0)
+    assert words in says(arguments)
+
+
 def start(*arguments):
     return subprocess.Popen(
         [sys.executable, "-c", "from shoal.cli import main; main()", *arguments],
@@ -250,7 +336,7 @@ def test_interrupt_while_reading():
     """A pipe that nobody ends keeps the command reading for as long as it takes."""
     os.mkfifo("pipe.csv")
     before = Path("people.ledger").read_bytes()
-    process = start("cluster", "pipe.csv", *BOX, "--ledger", "people.ledger")
+    process = start("cluster", "pipe.csv", *COLUMNS, *BOX, "--ledger", "people.ledger")
     # Opening waits for the reader.
     with open("pipe.csv", "w", encoding="utf-8") as pipe:  # noqa: PTH123 - as a pipe
         pipe.write("age,weight\n")
@@ -269,7 +355,7 @@ def test_interrupt_in_the_middle_of_a_fit():
     """What is spent before the noise stays spent; no file of the release is left."""
     crowd(5000)
     many = ("--set", "n_clusters=5000", "--set", "method=lloyd", "--set", "max_iter=50")
-    process = start("cluster", "crowd.csv", *BOX, "--ledger", "people.ledger", *many)
+    process = start("cluster", "crowd.csv", *COLUMNS, *BOX, "--ledger", "people.ledger", *many)
     out = Path("shoal-cluster")
     err = stopped(process, lambda: out.exists() and any(out.iterdir()))
     assert err == "shoal: stopped by Ctrl-C\n"
@@ -280,7 +366,9 @@ def test_interrupt_in_the_middle_of_a_fit():
 
 def test_interrupt_in_the_middle_of_attacks():
     crowd(2000)
-    process = start("attack", "crowd.csv", *BOX, "--runs", "100000", "--attacks", "centres")
+    process = start(
+        "attack", "crowd.csv", *COLUMNS, *BOX, "--runs", "100000", "--attacks", "centres"
+    )
     err = stopped(process, Path("shoal-attack").exists)
     assert err == "shoal: stopped by Ctrl-C\n"
     assert not Path("shoal-attack").exists()

@@ -1,5 +1,6 @@
 """shoal cluster: a release and nothing else; one clear line and nothing spent on bad input."""
 
+import csv
 import json
 import os
 
@@ -45,6 +46,12 @@ def run(data, *arguments, out, columns="age,height", bounds="0:120,50:250"):
     return CliRunner().invoke(app, [str(data), *given, *arguments, "--out", str(out)])
 
 
+def read_back(path):
+    """Read a table of ours, whose first line names its columns."""
+    with path.open() as file:
+        return read_table(path, columns=next(csv.reader(file)))
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -57,8 +64,9 @@ def test_centres(data, tmp_path):
     release = Release.load(out / "release.json")
     assert release.guarantee.epsilon == 2.0
     assert release.guarantee.holds
-    table = read_table(out / "centres.csv")
-    assert table.names == ("age", "height", "noisy_size", "radius")
+    table = read_back(out / "centres.csv")
+    assert table.names == ("age", "height", "noisy_size", "radius", "certain")
+    assert release.values["columns"] == ["age", "height"]
     assert (table.X[:, :2] == release.values["centres"]).all()
     assert (out / "release.png").stat().st_size > 10_000
     assert str(release.guarantee) in result.stdout
@@ -82,7 +90,7 @@ def test_no_record_and_no_label_in_the_release(data, tmp_path, target):
         if not isinstance(value, str)
     )
     assert not [name for name in names(out) if name.startswith(".")]
-    assert len(read_table(tmp_path / "labels.csv").X) == 401
+    assert len(read_back(tmp_path / "labels.csv").X) == 401
     assert "for the curator only: " in result.stdout
 
 
@@ -93,7 +101,7 @@ def test_cells(data, tmp_path):
     assert result.exit_code == 0, result.output
     assert names(out) == ["clusters.csv", "release.json", "release.png"]
     values = Release.load(out / "release.json").values
-    table = read_table(out / "clusters.csv")
+    table = read_back(out / "clusters.csv")
     assert table.names == ("cells", "age from", "age to", "height from", "height to")
     assert table.X[:, 0].sum() == len(values["cells"])
     assert (table.X[:, 1] < table.X[:, 2]).all()
@@ -112,7 +120,8 @@ def test_other_numbers_of_columns(data, tmp_path, columns, bounds):
     out = tmp_path / "out"
     result = run(data, "--set", "n_clusters=3", out=out, columns=columns, bounds=bounds)
     assert result.exit_code == 0, result.output
-    assert read_table(out / "centres.csv").names[:-2] == tuple(columns.split(","))
+    heads = (out / "centres.csv").read_text().splitlines()[0].split(",")
+    assert heads == [*columns.split(","), "noisy_size", "radius", "certain"]
     assert (out / "release.png").stat().st_size > 5_000
 
 
@@ -125,7 +134,8 @@ def test_names_that_are_in_the_way(tmp_path):
     assert "[bold]x" in result.stdout
     found = read_table(out / "centres.csv", columns=["radius", "[bold]x", "$y$", "noisy_size"])
     assert len(found.X) == 8
-    assert (out / "centres.csv").read_text().startswith("radius,[bold]x,$y$,noisy_size,radius_\n")
+    heads = (out / "centres.csv").read_text().splitlines()[0]
+    assert heads == "radius,[bold]x,$y$,noisy_size,radius_,certain"
 
 
 def test_private_bounds(data, tmp_path):
@@ -142,11 +152,50 @@ def test_json_and_seed(data, tmp_path):
     assert "seeded: for tests and experiments only" in prints[0]["guarantee"]["text"]
     assert prints[0]["may_be_published"] is False
     assert sorted(round(row["age"], -1) for row in prints[0]["clusters"]) == [20, 70]
-    assert set(prints[0]["clusters"][0]) == {"age", "height", "noisy_size", "radius"}
+    heads = {"cluster", "age", "height", "noisy_size", "radius", "certain"}
+    assert set(prints[0]["clusters"][0]) == heads
+    assert prints[0]["may_be_noise"] == []
     assert prints[0]["labels_for_the_curator_only"] is None
     plain = run(data, *words[:-1], out=tmp_path / "out").stdout
     assert "not to be published: " in plain
     assert "seeded" in (tmp_path / "out" / "release.json").read_text()
+
+
+def test_centers_that_may_be_noise_are_no_segments(tmp_path):
+    """Heavy tails in wide bounds: what noise alone explains is listed apart, with advice."""
+    rng = np.random.default_rng(100)
+    X = np.column_stack([rng.normal(45.0, 15.0, 4000), rng.lognormal(10.6, 0.9, 4000)])
+    data, out = tmp_path / "incomes.csv", tmp_path / "out"
+    lines = [f"{age:.6g},{income:.6g}" for age, income in X]
+    data.write_text("age,income\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    words = ["--set", "n_clusters=6", "--seed", "0"]
+    where = {"out": out, "columns": "age,income", "bounds": "18:100,0:5000000"}
+    printed = json.loads(run(data, *words, "--json", **where).stdout)
+    noise = [row["cluster"] for row in printed["may_be_noise"]]
+    values = Release.load(out / "release.json").values
+    assert noise == np.flatnonzero(~values["certain"]).tolist()
+    assert noise
+    assert [row["radius"] for row in printed["may_be_noise"]] == [None] * len(noise)
+    listed = [row["cluster"] for row in printed["clusters"]]
+    assert sorted(listed + noise) == list(range(6))
+    shown = run(data, *words, **where).stdout
+    known = 6 - len(noise)
+    assert f"{known} clusters" in shown
+    assert f"{len(noise)} of 6 centers may be noise alone" in shown
+    assert "span at most 1% of income: narrow these bounds, have them learned, or" in shown
+    assert f"(--bounds private or --set n_clusters={known})" in shown
+    assert f"not listed as segments: {', '.join(map(str, noise))}" in shown
+    rows = [line.split()[1] for line in shown.splitlines() if line.startswith("│")]
+    assert rows == list(map(str, listed))
+
+
+def test_nothing_certain(tmp_path):
+    data = tmp_path / "few.csv"
+    data.write_text("age,height\n41,170\n42,180\n", encoding="utf-8")
+    shown = run(data, "--set", "n_clusters=2", "--seed", "0", out=tmp_path / "out").stdout
+    assert "0 clusters" in shown
+    assert "2 of 2 centers may be noise alone: raise epsilon, bring more records" in shown
+    assert "(--bounds private or --epsilon)" in shown
 
 
 def test_an_earlier_release_is_replaced_as_a_whole(data, tmp_path):
@@ -161,14 +210,14 @@ def test_ledger(data, tmp_path):
     ledger = Ledger(tmp_path / "people.ledger", epsilon=1.5)
     words = ["--set", "n_clusters=2", "--ledger", ledger.path]
     assert run(data, *words, out=tmp_path / "one").exit_code == 0
-    assert ledger.spent[0].epsilon == 1.0
+    assert [promise.epsilon for promise in ledger.spent] == [1.0]
     (entry,) = ledger.entries
     assert entry.purpose.startswith("DPKMeans(2")
     refused = run(data, *words, "--labels", str(tmp_path / "l.csv"), out=tmp_path / "two" / "deep")
     assert isinstance(refused.exception, BudgetExceededError)
     assert "\n" not in str(refused.exception)
-    assert ledger.spent[0].epsilon == 1.0
-    assert names(tmp_path) == ["one", "people.csv", "people.ledger"]
+    assert [promise.epsilon for promise in ledger.spent] == [1.0]
+    assert names(tmp_path) == ["one", "people.csv", "people.ledger", "people.ledger.head"]
 
 
 def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
@@ -182,7 +231,7 @@ def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--columns", "age,weight"], "must have a column 'weight'"),
+        (["--columns", "age,weight"], "must have one column 'weight', got none"),
         (["--columns", "age,name"], "column 'name' must hold numbers, got text"),
         (["--target", "KMeans"], "--target must be one of DPKMeans, DPWaveCluster, got 'KMeans'"),
         (["--target", "Laplace"], "--target must be one of DPKMeans, DPWaveCluster"),
@@ -222,7 +271,9 @@ def test_bad_input(data, tmp_path, arguments, text):
     assert "\n" not in str(result.exception)
     assert "secret" not in str(result.exception)
     assert result.stdout == ""
-    assert names(tmp_path) == ["good.ledger", "people.csv"], "nothing half-written"
+    assert names(tmp_path) == ["good.ledger", "good.ledger.head", "people.csv"], (
+        "nothing half-written"
+    )
     assert data.read_bytes() == before
     assert not ledger.entries
 

@@ -48,10 +48,86 @@ def cheap(monkeypatch):
 
 def run(data, *arguments, out):
     given = [] if "--bounds" in arguments else ["--bounds", BOUNDS]
+    given += [] if "--columns" in arguments else ["--columns", "age,height"]
     label = [] if {"--label", "--columns"} & set(arguments) else ["--label", "group"]
     return CliRunner().invoke(
         app, ["compare", str(data), *QUICK, *given, *label, *arguments, "--out", str(out)]
     )
+
+
+OWN = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+
+from shoal import DPKMeans, Laplace
+
+
+class Mine(DPKMeans):
+    pass
+
+
+class Sketch(ClusterMixin, BaseEstimator):
+    def __init__(self, n_clusters=2, epsilon=1.0, bounds=None, random_state=None):
+        self.n_clusters, self.epsilon = n_clusters, epsilon
+        self.bounds, self.random_state = bounds, random_state
+
+    def fit(self, X, y=None):
+        plain = KMeans(self.n_clusters, n_init=1, random_state=self.random_state).fit(X)
+        self.cluster_centers_ = plain.cluster_centers_
+        return self
+
+
+reports = Laplace(1.0)
+"""
+
+
+def test_methods_of_the_users_own(data, tmp_path, monkeypatch):
+    """From the current folder, at equal worst-case privacy by their own guarantee_."""
+    (tmp_path / "my_compared_code.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+    only = "DPKMeans-grid,my_compared_code:Mine,my_compared_code:Sketch,my_compared_code:reports"
+    words = ["--only", only, "--runs", "5", "--epsilon", "2"]
+    result = run(data, *words, out=tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    printed = " ".join(result.stdout.split())
+    assert "my_compared_code:Mine: central differential privacy with epsilon = 1 " in printed
+    assert "my_compared_code:Sketch: no privacy guarantee: it has no guarantee_" in printed
+    assert "my_compared_code:reports + KMeans: metric privacy" in printed
+    assert "take my_compared_code:Sketch" not in printed, "the cheapest, but it promises nothing"
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "no privacy guarantee: it has no guarantee_" in page
+    found = json.loads(run(data, *words, "--json", out=tmp_path / "out").stdout)
+    rows = {row["method"]: row for row in found["methods"]}
+    assert rows["my_compared_code:Mine"]["own_epsilon"] == pytest.approx(1.0)
+    assert rows["my_compared_code:Mine"]["equal"] is True
+    assert rows["my_compared_code:Sketch"]["equal"] is False
+    assert rows["my_compared_code:reports + KMeans"]["own_epsilon"] == pytest.approx(2 / 8**0.5)
+    kept = {path.name for path in (tmp_path / "out").glob("records-*.csv")}
+    (tmp_path / "my_compared_code.py").write_text(OWN + "# changed\n")
+    assert run(data, *words, out=tmp_path / "out").exit_code == 0
+    assert {path.name for path in (tmp_path / "out").glob("records-*.csv")} > kept
+
+
+def test_two_runs_recommend_nothing(data, tmp_path):
+    result = run(data, out=tmp_path / "out")
+    assert "±" not in result.stdout
+    assert "Undecided: 2 runs of each method cannot tell them apart" in result.stdout
+    assert "take " not in result.stdout
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "±" not in page.partition("What an attacker learns")[0]
+
+
+def test_provenance(data, tmp_path):
+    found = json.loads(run(data, "--json", out=tmp_path / "out").stdout)
+    made = found["provenance"]
+    assert made["data"] == "people.csv"
+    assert made["command"].startswith("shoal compare people.csv --only DPKMeans-grid,Duchi")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    for text in (made["date"], f"shoal {made['version']}", "people.csv", "seed 0", made["command"]):
+        assert f"{text}</" in page
+    assert str(tmp_path) not in page
 
 
 def names(folder):
@@ -63,7 +139,6 @@ def test_a_report_for_the_curator(data, tmp_path):
     result = run(data, out=out)
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
-    assert "At a worst-case epsilon of 1, with a curator who holds the records" in words
     assert "report, for the curator only: " in words
     assert "Duchi + KMeans" in words
     assert "report.html" in names(out)
@@ -83,7 +158,8 @@ def test_json_and_again(data, tmp_path):
     assert found["clusters"] == 2
     assert {row["epsilon"] for row in found["methods"]} == {2.0, 8.0}
     assert {row["own_epsilon"] for row in found["methods"] if row["model"] == "central"} == {1, 4}
-    assert found["recommendation"].startswith("At a worst-case epsilon of 8")
+    assert found["recommendation"].startswith("Undecided: 2 runs")
+    assert found["enough_runs"] is False
 
 
 def test_stand_in_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
@@ -99,11 +175,10 @@ def test_stand_in_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
     release = Release.load(out / "stand-in.json")
     assert release.guarantee.holds
     assert release.guarantee.epsilon == 2.0
-    copy = read_table(out / "stand-in.csv")
-    assert copy.names == ("age", "height")
+    copy = read_table(out / "stand-in.csv", columns=["age", "height"])
     text = (out / "report.html").read_text(encoding="utf-8")
     assert f"May be shared: everything here comes from a release with {release.guarantee}" in text
-    assert "Its epsilon of 2 was charged to people.ledger." in text
+    assert "Its epsilon of 2 was charged to people.ledger, then of 1 entry, hash " in text
     assert "the copy holds no labels" in text
     for path in out.iterdir():
         assert SENTINEL[:8] not in path.read_text(encoding="utf-8", errors="replace")
@@ -144,9 +219,9 @@ def test_another_copy_needs_another_folder(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--columns", "age,weight"], "must have a column 'weight'"),
+        (["--columns", "age,weight"], "must have one column 'weight'"),
         (["--columns", "age,group"], "column 'group' must hold numbers, got text"),
-        (["--label", "class"], "must have a column 'class'"),
+        (["--label", "class"], "must have one column 'class'"),
         (["--only", "Gauss"], "--only must be among DPKMeans-grid, "),
         (["--only", "SphericalLaplace"], "for 3 columns only, and these are 2"),
         (["--epsilon", "0"], "--epsilon must be a finite number > 0, got 0.0"),
@@ -174,8 +249,9 @@ def test_bad_input(data, tmp_path, arguments, text):
 
 def test_no_bounds_no_file_no_ledger(data, tmp_path):
     out = tmp_path / "out"
-    result = CliRunner().invoke(app, ["compare", str(data), "--label", "group", "--out", str(out)])
-    assert "pass public bounds" in str(result.exception)
+    words = ["--columns", "age,height", "--label", "group", "--out", str(out)]
+    result = CliRunner().invoke(app, ["compare", str(data), *words])
+    assert "bounds must be given" in str(result.exception)
     assert "must be a CSV or Parquet file" in str(run(tmp_path / "no.csv", out=out).exception)
     words = ["--stand-in", "1", "--ledger", str(tmp_path / "no.ledger")]
     assert isinstance(run(data, *words, out=out).exception, LedgerFileError)
@@ -195,6 +271,7 @@ def test_ctrl_c_then_again(data, tmp_path):
     out = tmp_path / "out"
     code = "from shoal.cli import main; main()"
     words = ["compare", str(data), "--bounds", BOUNDS, "--label", "group", "--clusters", "2"]
+    words += ["--columns", "age,height"]
     command = [sys.executable, "-c", code, *words, "--runs", "300", "--out", str(out)]
     process = subprocess.Popen(
         [*command, "--jobs", "1"],

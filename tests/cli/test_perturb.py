@@ -33,6 +33,10 @@ def data(tmp_path):
 
 def run(data, *arguments, out, columns="east,north"):
     given = [str(data), "--columns", columns, *BOX, "-o", str(out), *arguments]
+    if "--ledger" in arguments and not {"Duchi", "Hybrid", "Piecewise", "SquareWave"} & {
+        *arguments
+    }:
+        given += ["--unit", "km"]
     return CliRunner().invoke(app, given)
 
 
@@ -45,7 +49,7 @@ def test_reports(data, tmp_path, ending):
     out = tmp_path / f"reports.{ending}"
     result = run(data, "--epsilon", "2", "--seed", "1", out=out)
     assert result.exit_code == 0, result.output
-    records, reports = read_table(data, columns=["east", "north"]), read_table(out)
+    records, reports = (read_table(path, columns=["east", "north"]) for path in (data, out))
     assert reports.names == records.names
     assert reports.X.shape == records.X.shape
     assert not (reports.X == records.X).any()
@@ -64,22 +68,36 @@ def test_parquet_in_and_out(tmp_path):
     pq.write_table(pa.table({"0": [0.5, -0.5], "1": [0.1, 0.2]}), data)
     result = run(data, "--seed", "4", out=out, columns="0,1")
     assert result.exit_code == 0, result.output
-    expected = Laplace(1.0, bounds=(-1.0, 1.0), random_state=4).fit_transform(read_table(data).X)
+    expected = Laplace(1.0, bounds=(-1.0, 1.0), random_state=4).fit_transform(
+        read_table(data, columns=["0", "1"]).X
+    )
     assert pq.read_table(out).column_names == ["0", "1"]
-    assert (expected == read_table(out).X).all()
+    assert (expected == read_table(out, columns=["0", "1"]).X).all()
 
 
-def test_names_that_a_csv_file_cannot_hold_are_refused_before_the_spend(tmp_path):
-    data, ledger = tmp_path / "in.parquet", Ledger(tmp_path / "l", epsilon=1.0, metric_epsilon=1.0)
+def test_names_may_be_numbers(tmp_path):
+    data, out = tmp_path / "in.parquet", tmp_path / "out.csv"
     pq.write_table(pa.table({"0": [0.5, -0.5], "1": [0.1, 0.2]}), data)
-    result = run(data, "--ledger", ledger.path, out=tmp_path / "out.csv", columns="0,1")
-    assert "names must hold a word in a CSV file" in str(result.exception)
+    assert run(data, out=out, columns="0,1").exit_code == 0
+    assert out.read_text().startswith("0,1\n")
+    assert len(read_table(out, columns=["0", "1"]).X) == 2
+
+
+def test_a_ledger_needs_the_unit_of_distance(data, tmp_path):
+    ledger = Ledger(tmp_path / "a.ledger", epsilon=9.0, metric_epsilon=9.0, metric_unit="km")
+    given = [str(data), "--columns", "east,north", *BOX, "-o", str(tmp_path / "r.csv")]
+    given += ["--ledger", ledger.path]
+    refused = CliRunner().invoke(app, given)
+    assert "--unit must name the unit of distance" in str(refused.exception)
+    refused = CliRunner().invoke(app, [*given, "--target", "Duchi", "--unit", "km"])
+    assert "--unit must come with a metric promise, got Duchi" in str(refused.exception)
     assert not ledger.entries
+    assert not (tmp_path / "r.csv").exists()
 
 
 @pytest.mark.parametrize("target", [name for name in LOCAL if name != "SphericalLaplace"])
 def test_every_mechanism(data, tmp_path, target):
-    ledger = Ledger(tmp_path / "a.ledger", epsilon=9.0, metric_epsilon=9.0)
+    ledger = Ledger(tmp_path / "a.ledger", epsilon=9.0, metric_epsilon=9.0, metric_unit="km")
     words = ["--target", target, "--ledger", ledger.path, "--json"]
     result = run(data, *words, out=tmp_path / "r.csv")
     assert result.exit_code == 0, result.output
@@ -88,22 +106,22 @@ def test_every_mechanism(data, tmp_path, target):
     assert found["guarantee"]["epsilon"] == 1.0
     assert found["guarantee"]["seeded"] is False
     assert len(ledger) == 1, "one spend, however the reports are made"
-    assert np.isfinite(read_table(tmp_path / "r.csv").X).all()
+    assert np.isfinite(read_table(tmp_path / "r.csv", columns=["east", "north"]).X).all()
 
 
 def test_spent_budget(data, tmp_path):
-    ledger = Ledger(tmp_path / "a.ledger", epsilon=1.0, metric_epsilon=1.5)
+    ledger = Ledger(tmp_path / "a.ledger", epsilon=1.0, metric_epsilon=1.5, metric_unit="km")
     assert run(data, "--ledger", ledger.path, out=tmp_path / "one.csv").exit_code == 0
     refused = run(data, "--ledger", ledger.path, out=tmp_path / "two.csv")
     assert isinstance(refused.exception, BudgetExceededError)
-    assert names(tmp_path) == ["a.ledger", "one.csv", "places.csv"]
+    assert names(tmp_path) == ["a.ledger", "a.ledger.head", "one.csv", "places.csv"]
     assert len(ledger) == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--columns", "east,west"], "must have a column 'west'"),
+        (["--columns", "east,west"], "must have one column 'west', got none"),
         (["--columns", "east,name"], "column 'name' must hold numbers, got text"),
         (["--target", "Noise"], "--target must be one of Duchi, Hybrid"),
         (["--target", "DPKMeans"], "--target must be one of Duchi, Hybrid"),
@@ -123,13 +141,18 @@ def test_spent_budget(data, tmp_path):
 )
 def test_bad_input(data, tmp_path, arguments, text):
     (tmp_path / "link.csv").symlink_to(data)
-    before, ledger = data.read_bytes(), Ledger(tmp_path / "a.ledger", epsilon=9, metric_epsilon=9)
+    before, ledger = (
+        data.read_bytes(),
+        Ledger(tmp_path / "a.ledger", epsilon=9, metric_epsilon=9, metric_unit="km"),
+    )
     given = [argument.replace("{folder}", str(tmp_path)) for argument in arguments]
     result = run(data, "--ledger", ledger.path, *given, out=tmp_path / "reports.csv")
     assert isinstance(result.exception, ShoalError), result.output
     assert text in str(result.exception)
     assert "\n" not in str(result.exception)
-    assert names(tmp_path) == ["a.ledger", "link.csv", "places.csv"], "nothing half-written"
+    assert names(tmp_path) == ["a.ledger", "a.ledger.head", "link.csv", "places.csv"], (
+        "nothing half-written"
+    )
     assert data.read_bytes() == before
     assert not ledger.entries
 

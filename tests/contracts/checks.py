@@ -18,11 +18,11 @@ from shoal.audit import (
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.cluster.stand_in import PrivateCopy
 from shoal.cluster.wavecluster._band import band_of
-from shoal.mechanisms import Hybrid, Laplace
+from shoal.mechanisms import Hybrid, KdLaplace, Laplace
 from shoal.mechanisms._local import LocalMechanism
 from shoal.mechanisms._metric import MetricMechanism
-from shoal.privacy import Guarantee, Ledger, epsilon_to_zcdp
-from shoal.remap import KdLaplace
+from shoal.privacy import Guarantee, Ledger, Release, epsilon_to_zcdp
+from shoal.reports import label_on_device
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
 
@@ -87,6 +87,17 @@ def differs_without_a_seed(estimator):
     fits = [clone(estimator).set_params(random_state=None) for _ in range(3)]
     outputs = [output(fit).tobytes() for fit in fits]
     assert len(set(outputs)) == len(outputs)
+
+
+def labels_follow_from_the_release(estimator):
+    """In a box that is no square, labels on a device are those of predict, ties included."""
+    low, high = np.array([-30.0, 0.01]), np.array([10.0, 0.03])
+    X = low + (RECORDS + 1.0) / 2 * (high - low)
+    fitted = clone(estimator).set_params(bounds=(low, high), random_state=0).fit(X)
+    release = Release.from_json(fitted.release_.to_json())
+    corners = np.array([low, high, (low + high) / 2, low - 1e9, high + 1e9])
+    asked = np.concatenate([X, corners])
+    assert (label_on_device(release, asked) == fitted.predict(asked)).all()
 
 
 def noise_pays_for(estimator):

@@ -13,13 +13,14 @@ from shoal.cluster.stand_in import PrivateCopy
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
     SphericalLaplace,
     SquareWave,
 )
-from shoal.remap import BayesRemap, Clip, GridRemap, KdLaplace
+from shoal.remap import BayesRemap, Clip, GridRemap
 from shoal.reports import NoiseAwareKMeans
 
 WIDE = (-20.0, 20.0)
@@ -48,23 +49,23 @@ INSTANCES = {
     "DPWaveCluster-db2": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid=8, wavelet="db2"),
     "PrivateCopy": PrivateCopy(epsilon=1.5, bounds=WIDE),
     "PrivateCopy-public": PrivateCopy(epsilon=1.5, bounds=WIDE, n_public=60),
-    "Laplace": Laplace(epsilon=1e4, bounds=WIDE),
-    "Laplace-resample": Laplace(epsilon=1e4, bounds=WIDE, truncate="resample"),
+    "Laplace": Laplace(epsilon=1e4, unit="m", bounds=WIDE),
+    "Laplace-resample": Laplace(epsilon=1e4, unit="m", bounds=WIDE, truncate="resample"),
     "Piecewise": Piecewise(epsilon=10.0, bounds=WIDE),
     "Piecewise-sample": Piecewise(epsilon=3.0, bounds=WIDE, columns="sample"),
     "Hybrid": Hybrid(epsilon=10.0, bounds=WIDE),
     "Hybrid-sample": Hybrid(epsilon=3.0, bounds=WIDE, columns="sample"),
     "Duchi": Duchi(epsilon=10.0, bounds=WIDE),
     "SquareWave": SquareWave(epsilon=10.0, bounds=WIDE),
-    "KdLaplace": KdLaplace(epsilon=1e4, bounds=WIDE),
-    "KdLaplace-grid": KdLaplace(epsilon=1e4, bounds=WIDE, remap="grid"),
+    "KdLaplace": KdLaplace(epsilon=1e4, unit="m", bounds=WIDE),
+    "KdLaplace-grid": KdLaplace(epsilon=1e4, unit="m", bounds=WIDE, remap="grid"),
 }
 
 # Mechanisms for one number of columns only: tests/mechanisms/test_fixed_columns.py runs on these
 # what scikit-learn's checks and ours can ask of them.
 FIXED_COLUMNS = {
-    2: PlanarLaplace(epsilon=1e4, bounds=WIDE),
-    3: SphericalLaplace(epsilon=1e4, bounds=WIDE),
+    2: PlanarLaplace(epsilon=1e4, unit="m", bounds=WIDE),
+    3: SphericalLaplace(epsilon=1e4, unit="m", bounds=WIDE),
 }
 
 # What sees reports only spends nothing and draws no noise: tests/remap and tests/reports hold these

@@ -122,7 +122,7 @@ def test_one_record_moves_statistics_as_declared(estimator):
 
 def test_refused_spend_draws_nothing(estimator):
     delta = getattr(estimator, "delta", 0.0)
-    tight = Ledger(epsilon=1.0, delta=delta, metric_epsilon=1.0)
+    tight = Ledger(epsilon=1.0, delta=delta, metric_epsilon=1.0, metric_unit="m")
     refused = clone(estimator).set_params(ledger=tight)
     with checks.recording() as tape, pytest.raises(BudgetExceededError):
         output(refused)
@@ -147,6 +147,11 @@ def test_tables_give_the_bits_of_arrays(estimator, make):
     frame = make({"height": RECORDS[:, 0], "weight": RECORDS[:, 1]})
     assert (output(estimator, frame) == output(clone(estimator), RECORDS)).all()
     assert estimator.feature_names_in_.tolist() == ["height", "weight"]
+
+
+def test_labels_follow_from_the_release(estimator):
+    if isinstance(estimator, DPKMeans | DPWaveCluster):
+        checks.labels_follow_from_the_release(estimator)
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])

@@ -6,6 +6,7 @@ import pytest
 
 from shoal.exceptions import ParameterError
 from shoal.experiments.page import Page
+from shoal.experiments.provenance import Provenance
 
 EVIL = '<script>alert("x")</script>'
 
@@ -14,14 +15,18 @@ def full_page(tmp_path):
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"\x89PNG")
     page = Page(EVIL).lead(EVIL).verdict(EVIL, bad=True).section(EVIL).text(EVIL).points([EVIL])
-    return page.table([EVIL, "b"], [[EVIL, "1"]]).picture(picture, says=EVIL).footer(EVIL)
+    return (
+        page.table([EVIL, "b"], [[EVIL, "1"]])
+        .picture(picture, says=EVIL)
+        .provenance(Provenance(EVIL, 0, data=EVIL), EVIL)
+    )
 
 
 def test_nothing_from_outside_and_nothing_to_run(tmp_path):
     text = full_page(tmp_path).html
     assert "<script" not in text
     assert "http" not in text
-    assert text.count("&lt;script&gt;") == 12
+    assert text.count("&lt;script&gt;") == 13
 
 
 def test_written_whole_or_not_at_all(tmp_path):

@@ -36,7 +36,12 @@ def test_own_object(monkeypatch):
     [
         ("KMeans", {}, ParameterError, "one of DPKMeans, DPWaveCluster"),
         ("DPKMeans", {}, MissingBoundsError, "--bounds LOW,HIGH"),
-        ("DPKMeans", {"bounds": (0, 1), "words": {"k": 2}}, ParameterError, "got k, bounds"),
+        (
+            "DPKMeans",
+            {"bounds": (0, 1), "words": {"k": 2}},
+            ParameterError,
+            "got 'k': it can set delta, ",
+        ),
     ],
 )
 def test_refusals(name, words, error, text):

@@ -81,8 +81,8 @@ def test_log_density_is_that_of_laplace_and_normalised(drawn):
 
 @pytest.mark.parametrize("d", KINDS)
 def test_other_numbers_of_columns_are_refused_and_nothing_is_spent(d):
-    ledger = Ledger(epsilon=1.0, metric_epsilon=10.0)
-    mechanism = KINDS[d](1.0, bounds=(-1.0, 1.0), ledger=ledger)
+    ledger = Ledger(epsilon=1.0, metric_epsilon=10.0, metric_unit="m")
+    mechanism = KINDS[d](1.0, unit="m", bounds=(-1.0, 1.0), ledger=ledger)
     with pytest.raises(DataError, match=f"X must have {d} columns for .*, got 4: use Laplace"):
         mechanism.transform(np.zeros((2, 4)))
     assert len(ledger) == 0

@@ -113,8 +113,8 @@ def test_metric_promise_converts_to_local_over_the_box():
 
 
 def test_one_record_on_the_device_without_fit():
-    ledger = Ledger(epsilon=1.0, metric_epsilon=5.0)
-    mechanism = Laplace(2.0, bounds=(-1.0, 1.0), ledger=ledger)
+    ledger = Ledger(epsilon=1.0, metric_epsilon=5.0, metric_unit="m")
+    mechanism = Laplace(2.0, unit="m", bounds=(-1.0, 1.0), ledger=ledger)
     assert mechanism.randomise([0.1, 0.2, 0.3]).shape == (3,)
     assert mechanism.randomise([0.1, 0.2]).shape == (2,)
     assert len(ledger) == 2

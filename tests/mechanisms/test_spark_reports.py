@@ -23,7 +23,9 @@ def frame():
 
 
 def ledger():
-    return Ledger(epsilon=9.0, metric_epsilon=9.0)  # in memory: it refuses to travel
+    return Ledger(
+        epsilon=9.0, metric_epsilon=9.0, metric_unit="m"
+    )  # in memory: it refuses to travel
 
 
 def values(frame):
@@ -33,7 +35,7 @@ def values(frame):
 def test_reports_have_the_law_of_arrays_and_a_stream_for_each_partition(frame):
     """Kolmogorov and Smirnov at 10^-6 a column: a false alarm in 5 * 10^5 runs."""
     paying = ledger()
-    mechanism = Laplace(2.0, bounds=BOX, ledger=paying).fit(frame)
+    mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying).fit(frame)
     assert mechanism.feature_names_in_.tolist() == ["east", "north"]
     reports = mechanism.transform(frame)
     assert len(paying) == 1
@@ -59,7 +61,7 @@ def test_seeded_runs_repeat(frame):
 
 def test_what_is_refused_costs_nothing(frame):
     paying = ledger()
-    mechanism = Laplace(bounds=BOX, ledger=paying).fit(frame)
+    mechanism = Laplace(unit="m", bounds=BOX, ledger=paying).fit(frame)
     with pytest.raises(ParameterError, match="out must be None where reports are returned"):
         mechanism.transform(frame, out="reports")
     with pytest.raises(DataError, match="X must hold finite numbers"):
@@ -67,6 +69,19 @@ def test_what_is_refused_costs_nothing(frame):
     with pytest.raises(ParameterError, match=r"call set_output\(transform='default'\)"):
         Laplace(bounds=BOX).set_output(transform="pandas").fit(frame).transform(frame)
     assert not paying.entries
-    poor = Laplace(bounds=BOX, ledger=Ledger(epsilon=0.5, metric_epsilon=0.5))
+    poor = Laplace(
+        unit="m", bounds=BOX, ledger=Ledger(epsilon=0.5, metric_epsilon=0.5, metric_unit="m")
+    )
     with pytest.raises(BudgetExceededError):
         poor.transform(frame)
+
+
+def test_a_seed_of_fit_does_not_draw_once_it_is_taken_back(frame):
+    found = []
+    for _ in range(2):
+        mechanism = Laplace(bounds=BOX, random_state=0).fit(frame).set_params(random_state=None)
+        found.append(values(mechanism.transform(frame)))
+    assert mechanism.guarantee_.holds
+    assert (found[0] != found[1]).any()
+    mechanism.set_params(random_state=0).transform(frame)
+    assert not mechanism.set_params(random_state=None).guarantee_.holds

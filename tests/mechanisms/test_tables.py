@@ -1,5 +1,7 @@
 """Local mechanisms on files: the law of arrays, a stream for each partition, paid before seen."""
 
+import errno
+import os
 import pickle
 
 import numpy as np
@@ -18,11 +20,11 @@ from shoal.exceptions import (
     LedgerFileError,
     ParameterError,
     ReleaseError,
+    ShoalError,
 )
-from shoal.mechanisms import Laplace, Piecewise, _release_reports
+from shoal.mechanisms import KdLaplace, Laplace, Piecewise, _release_reports
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, MetricEvent
-from shoal.remap import KdLaplace
 from shoal.tables import ArrowTable, _staged_files
 
 BOX = (-1.0, 1.0)
@@ -40,6 +42,10 @@ def write(folder, files=4, d=2):
             pa.table({**columns, "word": ["x"] * ROWS}).select(names), folder / f"{place}.parquet"
         )
     return folder
+
+
+def files(folder, d=2, **words):
+    return ArrowTable(folder, columns=["east", "north", "up"][:d], **words)
 
 
 @pytest.fixture
@@ -63,7 +69,7 @@ def tree(folder):
 
 
 def ledger(**words):
-    return Ledger(epsilon=9.0, metric_epsilon=9.0, **words)
+    return Ledger(epsilon=9.0, metric_epsilon=9.0, metric_unit="m", **words)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -72,7 +78,7 @@ def test_reports_are_distributed_as_those_of_arrays(tmp_path, name):
     d = 3 if name == "SphericalLaplace" else 2
     mechanism = clone(MECHANISMS[name]).set_params(epsilon=2.5, bounds=BOX, random_state=11)
     data = write(tmp_path / "data", d=d)
-    reports = values(mechanism.fit(data).transform(data, out=tmp_path / "out"))
+    reports = values(mechanism.fit(files(data, d)).transform(data, out=tmp_path / "out"))
     expected = (
         clone(mechanism).set_params(random_state=12).fit_transform(np.tile(RECORD[:d], (20_000, 1)))
     )
@@ -96,7 +102,7 @@ def shared_rows(dataset):
 @pytest.mark.parametrize("kind", [Laplace, Piecewise])
 def test_no_two_partitions_share_a_stream(data, tmp_path, kind, seed):
     mechanism = kind(1.0, bounds=BOX, random_state=seed)
-    assert shared_rows(mechanism.transform(data, out=tmp_path / "out")) < 0.01
+    assert shared_rows(mechanism.transform(files(data), out=tmp_path / "out")) < 0.01
 
 
 def test_a_shared_stream_would_be_noticed(data, tmp_path, monkeypatch):
@@ -104,36 +110,36 @@ def test_a_shared_stream_would_be_noticed(data, tmp_path, monkeypatch):
     monkeypatch.setattr(_release_reports, "SeededSource", lambda key: SeededSource(key[:16]))
     for place, seed in enumerate((None, 3)):
         mechanism = Laplace(1.0, bounds=BOX, random_state=seed)
-        assert shared_rows(mechanism.transform(data, out=tmp_path / f"{place}")) == 1.0
+        assert shared_rows(mechanism.transform(files(data), out=tmp_path / f"{place}")) == 1.0
 
 
 def test_seeded_runs_repeat_and_go_on(data, tmp_path):
     def reports(mechanism, place, threads=2):
-        table = ArrowTable(data, threads=threads)
+        table = files(data, threads=threads)
         return values(mechanism.transform(table, out=tmp_path / place))
 
-    one, two = (Laplace(bounds=BOX, random_state=5).fit(data) for _ in range(2))
+    one, two = (Laplace(bounds=BOX, random_state=5).fit(files(data)) for _ in range(2))
     first = reports(one, "a")
     assert (first == reports(two, "b", threads=1)).all()
     second = reports(one, "c")
     assert (first != second).any(axis=1).mean() > 0.99, "the seed's stream goes on"
     assert (second == reports(two, "d")).all()
-    assert (first == reports(one.fit(data), "e")).all(), "and starts again at fit"
-    other = Laplace(bounds=BOX, random_state=6).fit(data)
+    assert (first == reports(one.fit(files(data)), "e")).all(), "and starts again at fit"
+    other = Laplace(bounds=BOX, random_state=6).fit(files(data))
     assert (first != reports(other, "f")).any(axis=1).mean() > 0.99
     drawn = [Laplace(bounds=BOX, random_state=np.random.default_rng(1)) for _ in range(2)]
     assert (reports(drawn[0], "g") == reports(drawn[1], "h")).all()
 
 
 def test_unseeded_runs_differ(data, tmp_path):
-    mechanism = Laplace(bounds=BOX).fit(data)
-    one, two = (values(mechanism.transform(data, out=tmp_path / name)) for name in "ab")
+    mechanism = Laplace(bounds=BOX).fit(files(data))
+    one, two = (values(mechanism.transform(files(data), out=tmp_path / name)) for name in "ab")
     assert (one != two).any(axis=1).mean() > 0.99
 
 
 def test_the_ledger_is_charged_once_between_drawing_and_publishing(data, tmp_path, monkeypatch):
     paying, seen = ledger(), []
-    mechanism = Laplace(2.0, bounds=BOX, ledger=paying)
+    mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying)
     perturb, publish, spend = Laplace._perturb, _staged_files.StagedFiles.publish, Ledger.spend
 
     def note(name, real):
@@ -147,10 +153,10 @@ def test_the_ledger_is_charged_once_between_drawing_and_publishing(data, tmp_pat
     monkeypatch.setattr(Laplace, "_perturb", note("draw", perturb))
     monkeypatch.setattr(Ledger, "spend", note("spend", spend))
     monkeypatch.setattr(_staged_files.StagedFiles, "publish", note("publish", publish))
-    mechanism.fit(data).transform(data, out=tmp_path / "out")
+    mechanism.fit(files(data)).transform(files(data), out=tmp_path / "out")
     assert seen == ["draw", "spend", "publish"]
     assert [entry.purpose for entry in paying.entries] == ["Laplace reports"]
-    assert paying.spent_metric[""].epsilon == 2.0
+    assert paying.spent[0].epsilon == 2.0
 
 
 def test_a_ledger_that_cannot_pay_refuses_before_any_work(data, tmp_path, monkeypatch):
@@ -159,9 +165,11 @@ def test_a_ledger_that_cannot_pay_refuses_before_any_work(data, tmp_path, monkey
 
     monkeypatch.setattr(Laplace, "_perturb", work)
     before = tree(tmp_path)
-    mechanism = Laplace(2.0, bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0))
+    mechanism = Laplace(
+        2.0, unit="m", bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="m")
+    )
     with pytest.raises(BudgetExceededError):
-        mechanism.transform(data, out=tmp_path / "out")
+        mechanism.transform(files(data), out=tmp_path / "out")
     assert tree(tmp_path) == before
 
 
@@ -178,11 +186,13 @@ def during(monkeypatch, act):
 
 
 def test_a_ledger_that_others_emptied_meanwhile(data, tmp_path, monkeypatch):
-    paying = Ledger(epsilon=1.0, metric_epsilon=3.0)
-    during(monkeypatch, lambda: paying.spend(MetricEvent(epsilon=2.0, unit=""), notion="metric"))
+    paying = Ledger(epsilon=1.0, metric_epsilon=3.0, metric_unit="m")
+    during(monkeypatch, lambda: paying.spend(MetricEvent(epsilon=2.0, unit="m"), notion="metric"))
     before = tree(tmp_path)
     with pytest.raises(BudgetExceededError):
-        Laplace(2.0, bounds=BOX, ledger=paying).transform(data, out=tmp_path / "out")
+        Laplace(2.0, unit="m", bounds=BOX, ledger=paying).transform(
+            files(data), out=tmp_path / "out"
+        )
     assert tree(tmp_path) == before
     assert len(paying) == 1
 
@@ -191,16 +201,18 @@ def test_a_failure_while_drawing_costs_nothing(data, tmp_path, monkeypatch):
     paying = ledger()
     pq.write_table(pa.table({"east": [np.nan], "north": [123456.789]}), data / "9.parquet")
     before = tree(tmp_path)
-    mechanism = Laplace(bounds=BOX, ledger=paying).fit(data)  # which reads no record
+    mechanism = Laplace(unit="m", bounds=BOX, ledger=paying).fit(
+        files(data)
+    )  # which reads no record
     with pytest.raises(DataError, match="X must hold finite numbers"):
-        mechanism.transform(data, out=tmp_path / "out")
+        mechanism.transform(files(data), out=tmp_path / "out")
 
     def stop():
         raise KeyboardInterrupt
 
     during(monkeypatch, stop)
     with pytest.raises(KeyboardInterrupt):
-        mechanism.transform(data, out=tmp_path / "out")
+        mechanism.transform(files(data), out=tmp_path / "out")
     assert tree(tmp_path) == before
     assert not paying.entries
 
@@ -215,12 +227,31 @@ def test_a_name_that_is_taken_after_the_spend(data, tmp_path, monkeypatch):
     for book, words in {paying: "the budget was spent all the same", None: "no ledger was"}.items():
         during(monkeypatch, take)
         with pytest.raises(ReleaseError, match=f"{words}.*, and no report was released"):
-            Laplace(bounds=BOX, ledger=book).transform(data, out=out)
+            Laplace(unit="m", bounds=BOX, ledger=book).transform(files(data), out=out)
         assert tree(out) == ["note"]
         assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out"]
         (out / "note").unlink()
         out.rmdir()
     assert len(paying) == 1
+
+
+def test_reports_that_were_released_are_not_denied(data, tmp_path, monkeypatch):
+    """They have their name already when the system refuses to open them."""
+    paying = ledger()
+    mechanism = Laplace(bounds=BOX, ledger=paying).fit(data)
+    opened, out = ds.dataset, tmp_path / "out"
+
+    def refuse(source, *words, **more):
+        if source == out:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return opened(source, *words, **more)
+
+    monkeypatch.setattr(ds, "dataset", refuse)
+    with pytest.raises(ShoalError, match="Too many open files") as failure:
+        mechanism.transform(data, out=out)
+    assert "no report was released" not in str(failure.value)
+    assert len(paying) == 1
+    assert list(out.iterdir())
 
 
 def test_a_ledger_file_that_cannot_be_written(data, tmp_path):
@@ -229,7 +260,7 @@ def test_a_ledger_file_that_cannot_be_written(data, tmp_path):
     path.unlink()
     before = tree(tmp_path)
     with pytest.raises(LedgerFileError):
-        Laplace(bounds=BOX, ledger=paying).transform(data, out=tmp_path / "out")
+        Laplace(unit="m", bounds=BOX, ledger=paying).transform(files(data), out=tmp_path / "out")
     assert tree(tmp_path) == before
 
 
@@ -244,8 +275,8 @@ class Elsewhere(ArrowTable):
 @pytest.mark.parametrize("seed", [None, 7])
 def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
     paying = ledger()  # in memory: it refuses to travel
-    table = Elsewhere(data)
-    mechanism = Laplace(2.0, bounds=BOX, ledger=paying, random_state=seed).fit(table)
+    table = Elsewhere(data, columns=["east", "north"])
+    mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying, random_state=seed).fit(table)
     mechanism.transform(table, out=tmp_path / "out")
     assert len(paying) == 1
     travelled = pickle.loads(table.pickled)
@@ -255,19 +286,22 @@ def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
 
 
 def test_where_reports_go(data, tmp_path):
-    mechanism, before = Laplace(bounds=BOX, ledger=ledger()).fit(data), tree(tmp_path)
+    mechanism, before = (
+        Laplace(unit="m", bounds=BOX, ledger=ledger()).fit(files(data)),
+        tree(tmp_path),
+    )
     for X, out, words in [
         (np.zeros((3, 2)), tmp_path / "out", "out must be None where reports are returned"),
-        (data, None, r"out must name a new folder .* fit\(X\)\.transform\(X, out=\.\.\.\)"),
-        (data, data, "out must lie outside the folder of the records"),
-        (str(data), data / "reports", "out must lie outside the folder of the records"),
-        (data, 7, "out must be a new folder"),
+        (files(data), None, r"out must name a new folder .* fit\(X\)\.transform\(X, out=\.\.\.\)"),
+        (files(data), data, "out must lie outside the folder of the records"),
+        (files(str(data)), data / "reports", "out must lie outside the folder of the records"),
+        (files(data), 7, "out must be a new folder"),
         (ds.dataset(data), data, "out must be a new folder"),
     ]:
         with pytest.raises(ParameterError, match=words):
             clone(mechanism).transform(X, out=out)
     with pytest.raises(ParameterError, match="out must name a new folder"):
-        mechanism.fit_transform(data)
+        mechanism.fit_transform(files(data))
     assert tree(tmp_path) == before
     assert not mechanism.ledger.entries
 
@@ -289,7 +323,10 @@ def test_columns_are_those_of_fit(tmp_path):
     assert np.abs(values(fitted.transform(data, out=tmp_path / "2")) - X[:, ::-1]).max() < 0.05
     for table, words in [
         (ArrowTable(data, columns=["a", "b"]), r"X must have the columns of fit, \['b', 'a'\]"),
-        (ds.dataset(pa.table({"a": [1.0]})), "must have one column 'b', got 'a'"),
+        (
+            ds.dataset(pa.table({"a": [1.0]})),
+            "must have one column 'b', got none",
+        ),
     ]:
         with pytest.raises(DataError, match=words):
             fitted.transform(table, out=tmp_path / "3")
@@ -304,18 +341,18 @@ def test_columns_are_those_of_fit(tmp_path):
 
 def test_without_fit_nothing_is_noted(data, tmp_path):
     mechanism = Laplace(bounds=BOX)
-    mechanism.transform(data, out=tmp_path / "out")
+    mechanism.transform(files(data), out=tmp_path / "out")
     assert not hasattr(mechanism, "n_features_in_")
     assert not hasattr(mechanism, "feature_names_in_")
 
 
 def test_data_frames_cannot_hold_reports_of_files(data, tmp_path):
-    mechanism = Laplace(bounds=BOX, ledger=ledger()).fit(data)
+    mechanism = Laplace(unit="m", bounds=BOX, ledger=ledger()).fit(files(data))
     words = r"call set_output\(transform='default'\)"
     with config_context(transform_output="polars"), pytest.raises(ParameterError, match=words):
-        mechanism.transform(data, out=tmp_path / "out")
+        mechanism.transform(files(data), out=tmp_path / "out")
     with pytest.raises(ParameterError, match=words):
-        mechanism.set_output(transform="pandas").transform(data, out=tmp_path / "out")
+        mechanism.set_output(transform="pandas").transform(files(data), out=tmp_path / "out")
     assert not mechanism.ledger.entries
     assert not (tmp_path / "out").exists()
 
@@ -326,10 +363,10 @@ def test_out_is_no_metadata():
 
 @pytest.mark.parametrize("call", ["fit", "fit_transform", "transform"])
 def test_a_remap_of_all_reports_needs_them_in_memory(data, call):
-    kd = KdLaplace(bounds=BOX, ledger=ledger())
+    kd = KdLaplace(unit="m", bounds=BOX, ledger=ledger())
     if call == "transform":
         kd.fit(np.zeros((5, 2)))
     before = len(kd.ledger)
     with pytest.raises(ParameterError, match=r"X must be in memory for KdLaplace.*Laplace"):
-        getattr(kd, call)(data)
+        getattr(kd, call)(files(data))
     assert len(kd.ledger) == before

@@ -12,7 +12,13 @@ from scipy import stats
 from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, two_sample_p
 from noise.test_discrete_laplace import Scripted
 from shoal.exceptions import ParameterError
-from shoal.noise import SeededSource, discrete_laplace, exceedances
+from shoal.noise import (
+    SeededSource,
+    SparseCounts,
+    SparseLaplaceLaw,
+    discrete_laplace,
+    exceedances,
+)
 
 MODULE = sys.modules["shoal.noise.exceedances"]
 ONES = 2**64 - 1
@@ -296,3 +302,14 @@ def test_too_many_reports_are_refused_with_a_threshold_that_will_do():
         exceedances(2**62, threshold=3, **words)
     assert 2**62 * MODULE._chance(50, 2.0) <= MODULE.MOST_REPORTS
     assert 2**62 * MODULE._chance(48, 2.0) > MODULE.MOST_REPORTS
+
+
+def test_whether_too_many_are_to_be_expected_is_decided_by_public_numbers(monkeypatch):
+    """One cell more than may be, with and without enough occupied ones to fall below."""
+    monkeypatch.setattr(MODULE, "MOST_REPORTS", 100)
+    most = math.floor(100 / MODULE._chance(1, 50.0))
+    for occupied in (0, 1, 5):
+        exact = SparseCounts(np.arange(occupied), np.ones(occupied, dtype=np.int64))
+        assert SparseLaplaceLaw(most, 1, 50.0).show(exact, SeededSource(1)).codes.size
+        with pytest.raises(ParameterError, match="threshold must leave at most"):
+            SparseLaplaceLaw(most + 1, 1, 50.0).show(exact, SeededSource(1))

@@ -64,6 +64,9 @@ def lattices(rng, d):
     yield Lattice.box(low, high)
     yield Lattice.box(low, high, half=3)
     yield Lattice.isotropic(low, high, step=float((high - low).min() / 1000))
+    high[-1] = low[-1] = 0.0
+    high[-1] = 2.0**-1001
+    yield Lattice.box(low, high)
 
 
 def with_gaps(X):
@@ -115,9 +118,32 @@ def test_no_other_point_is_nearer():
 
 
 @pytest.mark.parametrize("half", [1, 100, 2**19])
-@pytest.mark.parametrize("edge", [1e-300, 1.0, 1e300, 1.7e308, 5e-324 * 2**22, 2.0**-1022])
+@pytest.mark.parametrize("edge", [2.0**-1002, 1e-300, 1.0, 1e300, 2.0**1021])
 def test_points_of_the_smallest_and_largest_boxes_come_back(edge, half):
-    """Steps whose inverse is infinite or no normal number among them."""
     made = Lattice.box(np.array([-edge]), np.array([edge]), half=half)
     indices = np.unique(np.linspace(-half, half, 5000).astype(np.int64))[:, np.newaxis]
     assert (made.encode(made.decode(indices)) == indices).all()
+
+
+@pytest.mark.parametrize("step", [0.0, 5e-324, 2.0**-1023, 2.0**1023, np.inf, np.nan])
+def test_steps_that_cannot_be_inverted_are_refused(step):
+    ones = np.ones(2, dtype=np.int64)
+    with pytest.raises(ParameterError, match="bounds must allow for lattice steps") as refused:
+        Lattice(np.zeros(2), np.array([1.0, step]), -ones, ones)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_narrow_column_changes_nothing_for_the_others():
+    """Half points of 30 boxes: one record or many, alone or beside a column of any width."""
+    rng = np.random.default_rng(0)
+    for high in rng.uniform(0.1, 10.0, 30):
+        alone = Lattice.box(np.zeros(1), np.array([high]))
+        X = alone.decode(rng.integers(-(2**19), 2**19, (5000, 1)) + 0.5)
+        expected = alone.encode(X)
+        for width in (2.0**-1001, 1.0, 1e300):
+            made = Lattice.box(np.zeros(2), np.array([high, width]))
+            beside = np.column_stack([X, np.zeros(5000)])
+            many = made.encode(beside)
+            few = np.concatenate([made.encode(beside[i : i + 1000]) for i in range(0, 5000, 1000)])
+            assert (many[:, :1] == expected).all()
+            assert (few == many).all()

@@ -268,7 +268,10 @@ def test_means_have_intervals_cut_where_no_mean_can_lie():
 
 def test_claims_are_judged_where_there_are_measurements():
     claim = Claim("low", "ocm", ("thr",), below=0.2)
-    [verdict] = judge_claims([measured(dataset="ds3"), measured(dataset="gowalla")], claims=[claim])
+    once = [measured(dataset="ds3"), measured(dataset="gowalla")]
+    [single] = judge_claims(once, claims=[claim])
+    assert (single.judgement, single.held) == ("undecided", 0), "a single run decides nothing"
+    [verdict] = judge_claims(once * 2, claims=[claim])
     assert verdict.datasets == ("ds3", "gowalla")
     assert "on ds3, gowalla: low: holds, 2 of 2 means" in str(verdict)
 
@@ -276,25 +279,30 @@ def test_claims_are_judged_where_there_are_measurements():
 def test_claims_are_judged_by_every_mean():
     thr, em = METHODS[:2]
     runs = [
-        measured(thr, epsilon=0.5, ocm=0.3),
-        measured(thr, epsilon=1.0, ocm=0.1),
-        measured(thr, epsilon=1.0, ocm=0.2),
-        measured(em, epsilon=0.5, ocm=0.2),
-        measured(em, epsilon=1.0, ocm=0.4),
+        *[measured(thr, epsilon=0.5, ocm=ocm) for ocm in (0.299, 0.300, 0.301)],
+        *[measured(thr, epsilon=1.0, ocm=ocm) for ocm in (0.149, 0.150, 0.151)],
+        *[measured(em, epsilon=0.5, ocm=ocm) for ocm in (0.199, 0.200, 0.201)],
+        *[measured(em, epsilon=1.0, ocm=ocm) for ocm in (0.399, 0.400, 0.401)],
     ]
     low = Claim("low", "ocm", ("thr",), ("ds2",), below=0.2)
     [verdict] = judge_claims(runs, claims=[low])
-    assert (verdict.holds, verdict.held, verdict.means) == (False, 1, 2)
-    assert verdict.worst == "thr on ds2 at 0.5: 0.300"
+    assert (verdict.judgement, verdict.held, verdict.means) == ("does not hold", 1, 2)
+    assert verdict.breaking == ("thr",)
+    # Two means share the 5%: Student's factor for 2 degrees of freedom and 1.25% is 6.205.
+    assert verdict.worst == "thr on ds2 at 0.5: 0.300 [0.296, 0.304]"
     [verdict] = judge_claims(runs, claims=[replace(low, lowest=1.0)])
-    assert verdict.holds
+    assert verdict.judgement == "holds"
     assert "holds" in str(verdict)
+    [verdict] = judge_claims(runs, claims=[replace(low, lowest=1.0, below=0.1515)])
+    assert verdict.judgement == "undecided", "the interval contains the limit"
+    assert (verdict.held, verdict.breaking) == (0, ())
     [verdict] = judge_claims(runs, claims=[replace(low, below=0.23, averaged=True)])
-    assert (verdict.holds, verdict.means) == (True, 1)
+    assert (verdict.judgement, verdict.means) == ("holds", 1)
     [verdict] = judge_claims(
         runs, claims=[Claim("best", "ocm", ("thr",), ("ds2",), rivals=("thr-em",))]
     )
-    assert (verdict.held, verdict.worst) == (1, "thr on ds2 at 0.5: 0.300 against 0.200")
+    assert verdict.held == 1
+    assert verdict.worst == ("thr on ds2 at 0.5: 0.300 [0.296, 0.304] against 0.200 [0.196, 0.204]")
     assert judge_claims(runs, claims=[replace(low, datasets=("ds1",))]) == ()
 
 

@@ -43,7 +43,10 @@ def _release(**values):
 def _centres(columns):
     box = {"low": np.full(columns, -1.0), "high": np.ones(columns)}
     return _release(
-        centres=RNG.uniform(-1, 1, (3, columns)), sizes=np.array([5.0, 9.0, 2.0]), **box
+        centres=RNG.uniform(-1, 1, (3, columns)),
+        sizes=np.array([5.0, 9.0, 2.0]),
+        certain=np.array([True, True, False]),
+        **box,
     )
 
 

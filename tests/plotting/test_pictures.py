@@ -1,5 +1,7 @@
 """Pictures are written for one, two and many columns, and for what is missing."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,21 @@ def test_release(columns, tmp_path):
     model.fit(RNG.uniform(-1.0, 1.0, (200, columns)))
     names = [f"${place} <b>" for place in range(columns)]
     assert draw_release(tmp_path / "a.png", model.release_, names).stat().st_size > 5_000
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_centers_that_may_be_noise_are_hollow(columns, tmp_path):
+    model = DPKMeans(3, epsilon=5.0, bounds=(-1.0, 1.0), random_state=0)
+    model.fit(np.full((500, columns), -0.9))
+    assert model.certain_.any()
+    assert not model.certain_.all()
+    path = draw_release(tmp_path / "a.json", model.release_, [f"c{i}" for i in range(columns)])
+    marks = [trace for trace in json.loads(path.read_text())["data"] if "marker" in trace]
+    names = [trace["name"] for trace in marks]
+    assert {"centre", "may be noise alone"} <= set(names)
+    said = json.dumps([trace for trace in marks if trace["name"] == "may be noise alone"])
+    assert "cluster" in said
+    assert "may be noise alone" in said
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
-from shoal.mechanisms import Laplace
-from shoal.remap import BayesRemap, Clip, GridRemap, KdLaplace
+from shoal.mechanisms import KdLaplace, Laplace
+from shoal.remap import BayesRemap, Clip, GridRemap
 
 EPSILON = 2.0
 BOX = (-1.0, 1.0)

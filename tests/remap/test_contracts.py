@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import KdLaplace, Laplace
 from shoal.mechanisms._base import Mechanism
-from shoal.remap import BayesRemap, Clip, GridRemap, KdLaplace
+from shoal.remap import BayesRemap, Clip, GridRemap
 
 WIDE = (-20.0, 20.0)
 MECHANISM = Laplace(10.0, bounds=WIDE, random_state=0)

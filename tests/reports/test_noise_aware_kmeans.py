@@ -146,8 +146,8 @@ def test_release_and_guarantee():
 
 
 def test_fitting_spends_nothing():
-    ledger = Ledger(epsilon=10.0)
-    mechanism = Piecewise(4.0, bounds=BOX, ledger=ledger)
+    ledger = Ledger(epsilon=1.0, metric_epsilon=100.0, metric_unit="m")
+    mechanism = Laplace(4.0, unit="m", bounds=BOX, ledger=ledger)
     reports = mechanism.fit_transform(records(0, n=300))
     assert len(ledger) == 1
     NoiseAwareKMeans(3, mechanism=mechanism).fit(reports)

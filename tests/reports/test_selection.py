@@ -5,10 +5,8 @@ import pytest
 
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import Laplace
-from shoal.privacy import Guarantee, Release
 from shoal.reports import (
     cluster_reports,
-    label_on_device,
     select_dbscan_eps,
     select_n_clusters,
 )
@@ -151,23 +149,3 @@ def test_bad_reports(function):
 def test_too_many_reports_for_memory_in_their_square():
     with pytest.raises(ParameterError, match="method must be kmeans"):
         cluster_reports(np.zeros((20_001, 1)), "affinity")
-
-
-def test_labels_on_device():
-    centres = np.array([[0.0, 0.0], [1.0, 1.0]])
-    release = Release("any", {"centres": centres}, Guarantee("local", epsilon=1.0))
-    assert label_on_device(release, [0.9, 0.9]) == 1
-    assert label_on_device(centres, [[0.9, 0.9], [0.1, 0.0]]).tolist() == [1, 0]
-    frame = pd.DataFrame({"a": [0.9], "b": [0.7]})
-    assert label_on_device(Release.from_json(release.to_json()), frame).tolist() == [1]
-
-
-def test_labels_on_device_refuse_bad_input():
-    centres = [[0.0, 0.0], [1.0, 1.0]]
-    empty = Release("counts", {"k": 2}, Guarantee("local", epsilon=1.0))
-    for bad in (empty, "centres", None, [[np.nan, 0.0]], [], [1.0, 2.0]):
-        with pytest.raises(ParameterError, match="release must"):
-            label_on_device(bad, [0.0, 0.0])
-    for bad in ([np.nan, 0.0], [0.0], "record", [["a", "b"]], 1.0):
-        with pytest.raises(DataError, match="X must"):
-            label_on_device(centres, bad)

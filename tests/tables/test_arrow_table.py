@@ -12,6 +12,7 @@ import pytest
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.cluster.stand_in import PrivateCopy
 from shoal.exceptions import DataError, DataTypeError, ParameterError, ShoalError
+from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger
 from shoal.tables import ArrowTable, CountRows, open_table
 
@@ -31,6 +32,10 @@ def folder(tmp_path):
     for place in range(3):
         pq.write_table(table_of(), path / f"part-{place}.parquet", row_group_size=20)
     return path
+
+
+def people(path, **words):
+    return ArrowTable(path, columns=["a", "b"], **words)
 
 
 def cut_short(path):
@@ -83,16 +88,16 @@ def both_infinities(path):
 
 FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
 DAMAGED = (
-    "the data must be whole Parquet, Feather or CSV files, got 'part-2.parquet': it is damaged"
+    "the data must be whole Parquet, Feather or CSV files, got file 3 of '{folder}': it is damaged"
 )
 BROKEN = {
     cut_short: DAMAGED,
     no_footer: DAMAGED,
     other_bytes: DAMAGED,
     empty: DAMAGED,
-    text_inside: "column 'a' must hold numbers, got string in 'part-2.parquet'",
-    column_gone: "'part-2.parquet' must have one column 'b', got 'a'",
-    column_renamed: "'part-2.parquet' must have one column 'b', got 'a', 'B'",
+    text_inside: "column 'a' must hold numbers, got string in file 3 of '{folder}'",
+    column_gone: "file 3 of '{folder}' must have one column 'b', got none",
+    column_renamed: "file 3 of '{folder}' must have one column 'b', got none",
     nan_inside: FINITE,
     nothing_there: FINITE,
     infinite: FINITE,
@@ -110,8 +115,9 @@ def test_a_bad_file_is_told_in_one_line_and_costs_nothing(folder, damage, estima
     damage(folder / "part-2.parquet")
     ledger = Ledger(epsilon=1.0)
     estimator.set_params(bounds=(-3.0, 3.0), ledger=ledger)
-    with pytest.raises(DataError, match=re.escape(BROKEN[damage])) as found:
-        estimator.fit(folder)
+    text = BROKEN[damage].replace("{folder}", str(folder))
+    with pytest.raises(DataError, match=re.escape(text)) as found:
+        estimator.fit(people(folder))
     assert "\n" not in str(found.value)
     assert "123456" not in str(found.value)
     assert found.value.__cause__ is None
@@ -132,13 +138,13 @@ def test_a_file_that_breaks_after_the_check_leaves_the_spend_on_record(folder, m
 
     monkeypatch.setattr(ArrowTable, "check", then_broken)
     with pytest.raises(DataError, match="damaged"):
-        model.fit(folder)
-    assert ledger.spent[0].epsilon == 1.0
+        model.fit(people(folder))
+    assert [promise.epsilon for promise in ledger.spent] == [1.0]
     assert not hasattr(model, "release_")
 
 
 def test_other_records_than_those_that_were_checked_are_refused(folder):
-    table = ArrowTable(folder)
+    table = people(folder)
     table.check()
     assert table.rows == 150
     pq.write_table(table_of(60), folder / "part-1.parquet")
@@ -147,7 +153,7 @@ def test_other_records_than_those_that_were_checked_are_refused(folder):
 
 
 def test_fewer_records_than_were_checked_are_refused(folder):
-    table = ArrowTable(folder)
+    table = people(folder)
     table.check()
     table._rows += 1  # as if one had gone, and no file looked damaged
     with pytest.raises(DataError, match="stay as it is while it is read"):
@@ -157,7 +163,7 @@ def test_fewer_records_than_were_checked_are_refused(folder):
 def test_a_parameter_is_refused_before_anything_is_read(folder):
     no_footer(folder / "part-2.parquet")
     with pytest.raises(ParameterError, match="epsilon"):
-        DPKMeans(2, bounds=(-3.0, 3.0), epsilon=0.0).fit(folder)
+        DPKMeans(2, bounds=(-3.0, 3.0), epsilon=0.0).fit(people(folder))
 
 
 @pytest.mark.parametrize(
@@ -169,23 +175,23 @@ def test_a_parameter_is_refused_before_anything_is_read(folder):
 )
 def test_weights_and_users_need_records_in_memory(folder, given, message):
     with pytest.raises(DataError, match=message):
-        DPKMeans(2, bounds=(-3.0, 3.0)).fit(folder, **given)
+        DPKMeans(2, bounds=(-3.0, 3.0)).fit(people(folder), **given)
 
 
 def test_one_file_may_be_empty_but_not_all(folder):
     pq.write_table(table_of(0), folder / "part-1.parquet")
-    table = ArrowTable(folder)
+    table = people(folder)
     table.check()
     assert table.rows == 100
     for file in folder.iterdir():
         pq.write_table(table_of(0), file)
     with pytest.raises(DataError, match="at least one record"):
-        ArrowTable(folder).check()
+        people(folder).check()
 
 
 def test_values_whose_sum_overflows_are_finite(tmp_path):
     pq.write_table(pa.table({"a": [1.7e308, 1.7e308], "b": [-1.7e308, 0.0]}), tmp_path / "x.pq")
-    table = ArrowTable(tmp_path / "x.pq")
+    table = people(tmp_path / "x.pq")
     table.check()
     assert table.rows == 2
 
@@ -193,7 +199,7 @@ def test_values_whose_sum_overflows_are_finite(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["a", "c"], "the data must have one column 'c', got 'a', 'b'"),
+        (["a", "c"], "must have one column 'c', got none of that name among its 2"),
         (["a", "a"], "columns must be one or more, all different"),
         ([], "columns must be one or more, all different"),
     ],
@@ -206,7 +212,7 @@ def test_columns_that_are_not_there(folder, columns, message):
 def test_text_is_refused_and_can_be_left_out(tmp_path):
     pq.write_table(table_of(name=["x"] * 50), tmp_path / "x.parquet")
     with pytest.raises(DataTypeError, match="column 'name' must hold numbers, got string"):
-        ArrowTable(tmp_path)
+        ArrowTable(tmp_path, columns=["a", "name"])
     assert ArrowTable(tmp_path, columns=["b", "a"]).names == ("b", "a")
 
 
@@ -222,18 +228,18 @@ def test_a_folder_without_files_of_one_kind(tmp_path, files, why):
     for name in files:
         (tmp_path / name).write_bytes(b"1,2")
     with pytest.raises(DataError, match=why):
-        open_table(tmp_path)
+        open_table(tmp_path, columns=["a"])
 
 
 def test_no_such_path():
     with pytest.raises(DataError, match="got 'nowhere/at/all': no such file or folder"):
-        open_table("nowhere/at/all")
+        open_table("nowhere/at/all", columns=["a"])
 
 
 def test_hidden_files_are_left_out(folder):
     (folder / "_SUCCESS").write_bytes(b"")
     (folder / ".part.crc").write_bytes(b"xyz")
-    table = ArrowTable(folder)
+    table = people(folder)
     table.check()
     assert table.rows == 150
 
@@ -251,13 +257,48 @@ def test_partitions_by_folder(tmp_path):
     assert table.rows == 40
 
 
-def test_csv_without_a_heading(tmp_path):
+def test_csv_without_a_header_line(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("1.5,2\n3,4\n5,6.25\n")
-    table = ArrowTable(path)
-    assert table.names == ("column 1", "column 2")
+    table = ArrowTable(path, names=["a", "b"])
+    assert table.names == ("a", "b")
     table.check()
     assert table.rows == 3
+    assert ArrowTable(path, columns=["b"], names=["a", "b"]).names == ("b",)
+
+
+def test_a_path_alone_gives_no_names(folder, tmp_path):
+    """The first line of a file may be a record, and its values would be published as names."""
+    path = tmp_path / "x.csv"
+    path.write_text(f"{SECRET},N/A\n1,2\n3,4\n")
+    ledger = Ledger(epsilon=1.0)
+    for source in (path, str(path), folder):
+        for attempt in (
+            ArrowTable,
+            open_table,
+            DPKMeans(2, bounds=(-3.0, 3.0), ledger=ledger).fit,
+            PrivateCopy(bounds=(-3.0, 3.0), ledger=ledger).fit,
+            Laplace(bounds=(-3.0, 3.0)).fit,
+        ):
+            with pytest.raises(ParameterError, match="columns must be given for records in files"):
+                attempt(source)
+    with pytest.raises(DataError, match="must have one column 'age'") as refused:
+        ArrowTable(path, columns=["age"])
+    assert "123456" not in str(refused.value)
+    assert "N/A" not in str(refused.value)
+    assert ledger.entries == ()
+
+
+def test_names_are_those_of_all_columns(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("1.5,2\n3,4\n")
+    for names in (["a"], ["a", "b", "c"], ["a", "a"]):
+        with pytest.raises(ParameterError, match="one after the other, all 2 and different"):
+            ArrowTable(path, names=names)
+    pq.write_table(table_of(), tmp_path / "y.parquet")
+    for source in (tmp_path / "y.parquet", ds.dataset(table_of())):
+        with pytest.raises(ParameterError, match="without a header line must be CSV files"):
+            ArrowTable(source, names=["a", "b"])
 
 
 @pytest.mark.parametrize("line", ["5,", "5,x", "5", "5,6,7", '5,"nan"', "5,1e999"])
@@ -267,10 +308,10 @@ def test_csv_that_breaks_late(tmp_path, line):
     lines = ["a,b", *["1,2"] * 300_000, "1.5,2.5", line]
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(DataError) as found:
-        ArrowTable(path).check()
+        people(path).check()
     assert "\n" not in str(found.value)
     path.write_text("\n".join(lines[:-1]) + "\n")
-    table = ArrowTable(path)
+    table = people(path)
     table.check()
     assert table.rows == 300_001
 
@@ -283,7 +324,7 @@ def test_labels_come_in_the_order_of_the_files(folder):
 
 
 def test_an_error_in_one_thread_stops_the_others(folder):
-    table = ArrowTable(folder, threads=2)
+    table = people(folder, threads=2)
     before = threading.active_count()
 
     def work(pieces):
@@ -300,7 +341,7 @@ def test_the_columns_of_fit_are_chosen_again(tmp_path):
     pq.write_table(table_of(200), tmp_path / "fit.parquet")
     wide = table_of(200, c=np.full(200, 9.0)).select(["c", "b", "a"])
     pq.write_table(wide, tmp_path / "more.parquet")
-    model = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit(tmp_path / "fit.parquet")
+    model = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit(people(tmp_path / "fit.parquet"))
     same = model.predict(tmp_path / "fit.parquet")
     assert (model.predict(tmp_path / "more.parquet") == same).all()
     pq.write_table(wide.select(["c", "b"]), tmp_path / "less.parquet")
@@ -309,7 +350,7 @@ def test_the_columns_of_fit_are_chosen_again(tmp_path):
 
 
 def test_score_needs_records_in_memory(folder):
-    model = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit(folder)
+    model = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit(people(folder))
     with pytest.raises(DataError, match="X must be in memory for score"):
         model.score(folder)
     whole = ds.dataset(folder).to_table().to_pandas()
@@ -317,6 +358,6 @@ def test_score_needs_records_in_memory(folder):
 
 
 def test_fit_predict(folder):
-    labels = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit_predict(folder)
+    labels = DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit_predict(people(folder))
     whole = ds.dataset(folder).to_table().to_pandas()
     assert (labels == DPKMeans(2, bounds=(-3.0, 3.0), random_state=0).fit_predict(whole)).all()

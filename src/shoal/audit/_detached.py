@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from shoal.exceptions import ParameterError
 
-__all__ = ["detached"]
+__all__ = ["detached", "released"]
 
 
 def detached(target: Any, *, seed: int | None = None) -> Any:
@@ -47,3 +47,30 @@ def detached(target: Any, *, seed: int | None = None) -> Any:
             f"got a seed for {type(target).__name__}"
         )
     return clone(target).set_params(**words)
+
+
+def released(model: Any) -> Any:
+    """Return the values that a fitted estimator releases.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+
+    Returns
+    -------
+    values : mapping
+        Of its ``release_``.
+
+    Raises
+    ------
+    ParameterError
+        If it has none.
+    """
+    if not hasattr(getattr(model, "release_", None), "values"):
+        raise ParameterError(
+            f"estimator must have release_.values after fit, got {type(model).__name__} without",
+            parameter="estimator",
+            in_python="audit a function with epsilon_lower_bound",
+        )
+    return model.release_.values

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli._arguments import drop_empty_folders
+from shoal.cli._arguments import RecordedCommand, drop_empty_folders
+from shoal.cli._messages import command_line_message
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.cluster import cluster
@@ -39,7 +40,7 @@ for command in (
     perturb,
     reproduce,
 ):
-    app.command()(command)
+    app.command(cls=RecordedCommand)(command)
 
 
 def _version(wanted: bool) -> None:
@@ -65,7 +66,7 @@ def main() -> None:
     try:
         app()
     except ShoalError as error:
-        typer.echo(f"shoal: {error}", err=True)
+        typer.echo(f"shoal: {command_line_message(error)}", err=True)
         sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:

@@ -4,10 +4,21 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
 
 from shoal.exceptions import ParameterError
 
-__all__ = ["drop_empty_folders", "output_folder", "parse_bounds", "parse_list"]
+__all__ = [
+    "RecordedCommand",
+    "drop_empty_folders",
+    "output_folder",
+    "parse_bounds",
+    "parse_bounds_file",
+    "parse_list",
+    "typed",
+]
 
 Bounds = tuple[float, float] | tuple[list[float], list[float]]
 
@@ -16,6 +27,7 @@ RULE = (
     "a JSON file of column: [low, high]"
 )
 
+_typed: list[str] = []  # the command of this run and its words
 _made: list[Path] = []  # folders of this run, inner ones first
 
 
@@ -56,6 +68,33 @@ def parse_bounds(text: str | None, names: Sequence[str] | None = None) -> Bounds
     return low, high
 
 
+def parse_bounds_file(path: Path) -> dict[str, tuple[float, float]]:
+    """Read a JSON file of bounds.
+
+    Parameters
+    ----------
+    path : Path
+        As given by ``--bounds``.
+
+    Returns
+    -------
+    bounds : dict of str to tuple (low, high)
+        Of each column that the file names, in its order.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be read, or holds something else.
+    """
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): (float(low), float(high)) for name, (low, high) in table.items()}
+    except OSError as error:
+        raise ParameterError(f"{RULE}, got {str(path)!r}: {error.strerror}") from None
+    except (AttributeError, TypeError, ValueError):
+        raise ParameterError(f"{RULE}, got {str(path)!r} with something else") from None
+
+
 def parse_list(text: str | None) -> list[str] | None:
     """Take a list apart at its commas; None stays None.
 
@@ -70,6 +109,29 @@ def parse_list(text: str | None) -> list[str] | None:
         Without blanks around them.
     """
     return None if text is None else [item.strip() for item in text.split(",") if item.strip()]
+
+
+class RecordedCommand(TyperCommand):
+    """A command that keeps what was typed, for :func:`typed`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the words before they are taken apart."""
+        _typed[:] = [str(ctx.info_name), *args]
+        return super().parse_args(ctx, args)
+
+
+def typed() -> str:
+    """Write the running command as it was typed, without folders.
+
+    Returns
+    -------
+    command : str
+        For the page that it makes.
+    """
+    from shoal.experiments.provenance import typed_command  # noqa: PLC0415
+
+    name, *words = _typed
+    return typed_command(name, words)
 
 
 def output_folder(path: Path) -> Path:
@@ -111,16 +173,11 @@ def drop_empty_folders() -> None:
 
 
 def _from_file(path: Path, names: Sequence[str] | None) -> Bounds:
+    table = parse_bounds_file(path)
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
-        pairs = [(float(low), float(high)) for low, high in (table[n] for n in names or table)]
-    except OSError as error:
-        raise ParameterError(f"{RULE}, got {str(path)!r}: {error.strerror}") from None
+        return _by_column([table[name] for name in names or table])
     except KeyError as missing:
         raise ParameterError(f"{RULE}, got {str(path)!r} without column {missing}") from None
-    except (TypeError, ValueError, IndexError):
-        raise ParameterError(f"{RULE}, got {str(path)!r} with something else") from None
-    return _by_column(pairs)
 
 
 def _by_column(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:

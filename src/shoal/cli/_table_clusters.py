@@ -1,7 +1,7 @@
 """A release as a table of clusters: computed from the release alone, so nothing more is spent."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,17 +9,34 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from shoal.privacy import Release
 
-__all__ = ["Clusters", "released_clusters"]
+__all__ = ["Clusters", "released_clusters", "uncertain_centers"]
 
 Floats = npt.NDArray[np.float64]
 
+RADIUS = "radius: in units of the bounds, 1 is a column's width"
+
 
 class Clusters(NamedTuple):
-    """One row a cluster, in the order of the release, which is the order of labels."""
+    """One row a cluster, in the order of the release, which is the order of labels.
+
+    Rows that are not ``certain`` may be noise alone, and are no segments. ``columns`` are as many
+    of the names as a reader needs of those that are, and ``caption`` explains them.
+    """
 
     file: str
     names: tuple[str, ...]
     values: Floats
+    certain: npt.NDArray[np.bool_]
+    columns: int
+    caption: str = ""
+
+    def rows(self, *, certain: bool) -> list[dict[str, float | None]]:
+        """Name the values of these clusters and their number; None is what is not known."""
+        names = (*_apart(("cluster",), self.names), *self.names)
+        return [
+            dict(zip(names, (int(number), *map(_finite, self.values[number])), strict=True))
+            for number in np.flatnonzero(self.certain == certain)
+        ]
 
 
 def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
@@ -35,15 +52,45 @@ def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
     Returns
     -------
     clusters : Clusters
-        Centres with their noisy sizes and 95% radii, or the extent of each cluster's cells; and
+        Centers with their noisy sizes, 95% radii in units of the bounds (inf: unknown) and whether
+        they are certain (1) or may be noise alone (0); or the extent of each cluster's cells; and
         the name of a file for them.
     """
     if "centres" in release.values:
-        names = (*columns, *_apart(("noisy_size", "radius"), columns))
-        parts = [release.values[name] for name in ("centres", "sizes", "radii")]
-        return Clusters("centres.csv", names, np.column_stack(parts).astype(np.float64))
+        names = (*columns, *_apart(("noisy_size", "radius", "certain"), columns))
+        parts = [release.values[name] for name in ("centres", "sizes", "radii", "certain")]
+        table = np.column_stack(parts).astype(np.float64)
+        certain = release.values["certain"]
+        return Clusters("centres.csv", names, table, certain, len(names) - 1, RADIUS)
     sides = tuple(f"{column} {side}" for column in columns for side in ("from", "to"))
-    return Clusters("clusters.csv", (*_apart(("cells",), sides), *sides), _extents(release))
+    extents = _extents(release)
+    names = (*_apart(("cells",), sides), *sides)
+    return Clusters("clusters.csv", names, extents, np.ones(len(extents), dtype=bool), len(names))
+
+
+def uncertain_centers(model: Any, clusters: Clusters) -> list[str]:
+    """Say which centers may be noise alone, and which options help.
+
+    Parameters
+    ----------
+    model : DPKMeans or DPWaveCluster
+        Fitted; only what it released is read.
+    clusters : Clusters
+        What was released.
+
+    Returns
+    -------
+    notes : list of str
+        One line, or none where all clusters are certain.
+    """
+    if clusters.certain.all():
+        return []
+    known = int(clusters.certain.sum())
+    numbers = ", ".join(map(str, np.flatnonzero(~clusters.certain)))
+    option = f"--set n_clusters={known}" if known else "--epsilon"
+    bounds = "LOW:HIGH,..." if isinstance(model.bounds, str) else "private"
+    ways = f"--bounds {bounds} or {option}"
+    return [f"{model.advice_} ({ways}); not listed as segments: {numbers}"]
 
 
 def _extents(release: "Release") -> Floats:
@@ -59,6 +106,10 @@ def _extents(release: "Release") -> Floats:
         high = values["low"] + (cells.max(axis=0) + 1) * width
         rows.append([len(cells), *np.column_stack([low, high]).ravel()])
     return np.array(rows, dtype=np.float64).reshape(len(rows), 1 + 2 * len(shape))
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
 
 
 def _apart(words: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:

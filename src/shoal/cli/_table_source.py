@@ -1,38 +1,122 @@
 """The records that a command is given: small files are read at once, all others are streamed."""
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from shoal.cli._arguments import parse_bounds_file
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal.datasets import Table
     from shoal.tables import ArrowTable
 
-__all__ = ["check_outside", "opened_records"]
+__all__ = ["Columns", "check_outside", "given_columns", "opened_records"]
+
+LEFT_OUT = "-"
+NEEDED = (
+    "--columns must name every column that is used, as in --columns age,height: names are not "
+    "taken from the file, whose first line may be a record; look at it yourself"
+)
 
 STREAMED_BYTES = 1 << 26  # from this size on, a CSV or Parquet file is read some records at a time
 STREAMED = (".feather", ".arrow", ".ipc")
 READ_AT_ONCE = (".csv", ".parquet", ".pq", ".csv.gz")
 
 
+class Columns(NamedTuple):
+    """Which columns of a file are used; every name was given by the user.
+
+    Parameters
+    ----------
+    used : tuple of str
+        Columns of numbers, in this order.
+    header : tuple of str or None
+        Names of all columns, in order, of a CSV file without a header line.
+    """
+
+    used: tuple[str, ...]
+    header: tuple[str, ...] | None = None
+
+
+def given_columns(
+    columns: str | None,
+    *,
+    bounds: str | None = None,
+    no_header: bool = False,
+    apart: Mapping[str, str | None] | None = None,
+) -> Columns:
+    """Read which columns are used; a name that is not given is not taken from the file.
+
+    Parameters
+    ----------
+    columns : str or None
+        As given by ``--columns``: names by commas, in quotes where a name has a comma itself.
+    bounds : str or None
+        As given by ``--bounds``: a JSON file names the columns too.
+    no_header : bool, default=False
+        As given by ``--no-header``: `columns` names all columns of the file, one after the other,
+        ``-`` those that are left out.
+    apart : mapping of str to str or None, default=None
+        Options that name a column which is read apart, and what they were given.
+
+    Returns
+    -------
+    columns : Columns
+        At least one.
+
+    Raises
+    ------
+    ParameterError
+        If none is given, one twice, or one that another option reads apart.
+
+    Examples
+    --------
+    >>> given_columns("age,height").used
+    ('age', 'height')
+    >>> given_columns("age,-,name", no_header=True, apart={"--label": "name"})
+    Columns(used=('age',), header=('age', 'column 2', 'name'))
+    """
+    names = _split(columns)
+    if columns is None and not no_header and bounds and bounds.lower().endswith(".json"):
+        names = list(parse_bounds_file(Path(bounds)))
+    others = {option: name for option, name in (apart or {}).items() if name is not None}
+    header = None
+    if no_header:
+        header = tuple(
+            f"column {number}" if name == LEFT_OUT else name for number, name in enumerate(names, 1)
+        )
+        for option, name in others.items():
+            if name not in names:
+                raise ParameterError(f"{option} must be one of --columns with --no-header")
+        names = [name for name in names if name not in (LEFT_OUT, *others.values())]
+    for option, name in others.items():
+        if name in names:
+            raise ParameterError(f"--columns must leave the column of {option} out, got it too")
+    if not names:
+        raise ParameterError(NEEDED)
+    if len(set(names)) < len(names):
+        raise ParameterError("--columns must be different names, got one twice")
+    return Columns(tuple(names), header)
+
+
 def opened_records(
-    path: Path, *, columns: Sequence[str] | None = None
-) -> "tuple[tuple[str, ...], Table | ArrowTable]":
+    path: Path, columns: Columns, *, user: str | None = None
+) -> "Table | ArrowTable":
     """Open a file or a folder of raw records.
 
     Parameters
     ----------
     path : Path
         A CSV, Parquet or Feather file, or a folder of files of one kind.
-    columns : sequence of str, default=None
-        Which columns, in this order; all by default.
+    columns : Columns
+        From :func:`given_columns`.
+    user : str, default=None
+        A column that says whose record each row is; the file is then read at once.
 
     Returns
     -------
-    names : tuple of str
-        Names of the columns.
     records : Table or ArrowTable
         In memory, checked; or streamed, with the same numbers, of which only names and types have
         been looked at.
@@ -41,16 +125,22 @@ def opened_records(
     ------
     DataError
         If they cannot be read, or a column is not there or does not hold numbers.
+    ParameterError
+        If users are asked for in files that are only streamed.
     """
     from shoal.datasets import read_table  # noqa: PLC0415
 
-    if not _is_streamed(path):
-        table = read_table(path, columns=columns)
-        return table.names, table
+    used, header = columns
+    if user is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):
+        raise ParameterError(
+            f"--user-column must come with one CSV or Parquet file, got {str(path)!r}: it is read "
+            "at once, to count the rows of each user"
+        )
+    if user is not None or not _is_streamed(path):
+        return read_table(path, columns=used, names=header, user=user)
     from shoal.tables import ArrowTable  # noqa: PLC0415
 
-    records = ArrowTable(path, columns=columns)
-    return records.names, records
+    return ArrowTable(path, columns=used, names=header)
 
 
 def check_outside(option: str, path: Path, data: Path) -> None:
@@ -74,6 +164,16 @@ def check_outside(option: str, path: Path, data: Path) -> None:
         raise ParameterError(
             f"{option} must lie outside the folder of the records {str(data)!r}, got {str(path)!r}"
         )
+
+
+def _split(columns: str | None) -> list[str]:
+    if columns is None:
+        return []
+    try:
+        rows = list(csv.reader([columns], skipinitialspace=True, strict=True))
+    except csv.Error:
+        raise ParameterError(f"--columns must be names by commas, got {columns!r}") from None
+    return [name.strip() for row in rows for name in row if name.strip()]
 
 
 def _is_streamed(path: Path) -> bool:

@@ -1,5 +1,6 @@
 """A private copy that a comparison runs on: released once, and kept beside the report."""
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ from shoal.exceptions import ParameterError, ReleaseError, ShoalError
 
 if TYPE_CHECKING:
     from shoal.datasets import Table
-    from shoal.privacy import Guarantee
+    from shoal.privacy import Guarantee, Ledger
 
 __all__ = ["StandIn", "check_stand_in", "opened_stand_in"]
 
@@ -31,11 +32,15 @@ class Asked:
 
     model: Any
     table: "Table"
-    ledger: Path | None
 
 
 def check_stand_in(
-    table: "Table", bounds: Any, *, epsilon: float | None, ledger: Path | None, seed: int | None
+    table: "Table",
+    bounds: Any,
+    *,
+    epsilon: float | None,
+    ledger: "Ledger | None",
+    seed: int | None,
 ) -> Asked | None:
     """Check what a private copy needs, before anything is written or spent.
 
@@ -45,8 +50,10 @@ def check_stand_in(
         Raw records.
     bounds : tuple (low, high)
         Public bounds.
-    epsilon, ledger, seed
-        As given by ``--stand-in``, ``--ledger`` and ``--seed``.
+    epsilon, seed
+        As given by ``--stand-in`` and ``--seed``.
+    ledger : Ledger or None
+        Who pays.
 
     Returns
     -------
@@ -60,21 +67,14 @@ def check_stand_in(
     """
     from shoal import _numbers  # noqa: PLC0415
     from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.cli._table_target import open_ledger  # noqa: PLC0415
     from shoal.cluster.stand_in import PrivateCopy  # noqa: PLC0415
 
     public_box(bounds, len(table.names))
     if epsilon is None:
-        if ledger is not None:
-            raise ParameterError(
-                f"--ledger must come with --stand-in EPSILON, got {str(ledger)!r} alone: a "
-                "comparison on raw records is for the curator only, and no ledger pays for it"
-            )
         return None
     _numbers.positive("--stand-in", epsilon)
-    paying = None if ledger is None else open_ledger(ledger)
-    model = PrivateCopy(epsilon, bounds=bounds, ledger=paying, random_state=seed)
-    return Asked(model, table, ledger)
+    model = PrivateCopy(epsilon, bounds=bounds, ledger=ledger, random_state=seed)
+    return Asked(model, table)
 
 
 def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
@@ -120,15 +120,17 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
             "same, and nothing was released"
         ) from None
     paid = "No ledger was charged for it."
-    if asked.ledger is not None:
-        paid = f"Its epsilon of {asked.model.epsilon:g} was charged to {asked.ledger.name}."
+    if asked.model.ledger is not None:
+        paid = (
+            f"Its epsilon of {asked.model.epsilon:g} was charged to "
+            f"{Path(asked.model.ledger.path).name}, then of {asked.model.release_.ledger}."
+        )
     return StandIn(file, asked.model.guarantee_, paid)
 
 
 def _kept(asked: Asked, folder: Path) -> "Guarantee":
     """Read the promise of the copy that is there; a run that goes on pays nothing again."""
     from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.datasets import read_table  # noqa: PLC0415
     from shoal.privacy import Release  # noqa: PLC0415
 
     release = Release.load(folder / RELEASE)
@@ -139,7 +141,7 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
         and release.guarantee.seeded == (asked.model.random_state is not None)
         and np.array_equal(release.values["low"], box.low)
         and np.array_equal(release.values["high"], box.high)
-        and read_table(folder / COPY).names == names
+        and _header(folder / COPY) == names
     )
     if not same:
         raise ParameterError(
@@ -147,3 +149,9 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
             "other columns, bounds, epsilon or seed: choose another folder"
         )
     return release.guarantee
+
+
+def _header(file: Path) -> tuple[str, ...]:
+    """Read the names of a copy, which :func:`opened_stand_in` wrote."""
+    with file.open(newline="", encoding="utf-8") as lines:
+        return tuple(next(csv.reader(lines), ()))

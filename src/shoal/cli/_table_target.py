@@ -10,9 +10,16 @@ from shoal.exceptions import LedgerFileError, ParameterError
 if TYPE_CHECKING:
     from shoal.privacy import Ledger
 
-__all__ = ["open_ledger", "private_target"]
+__all__ = ["open_ledger", "paying_ledger", "private_target"]
 
 LEARNED = "private"
+# Parameters that have an option of their own, which checks more than --set does.
+OPTIONS = {
+    "ledger": "--ledger",
+    "random_state": "--seed",
+    "records_per_user": "--records-per-user",
+    "user_column": "--user-column",
+}
 
 
 def private_target(
@@ -23,7 +30,7 @@ def private_target(
     bounds: str | None,
     names: Sequence[str],
     settings: Sequence[str],
-    ledger: Path | None,
+    ledger: "Ledger | None",
     seed: int | None,
 ) -> Any:
     """Make an estimator or a mechanism of shoal's, ready to run.
@@ -34,10 +41,12 @@ def private_target(
         As given by ``--target``.
     known : sequence of str
         What the command can run.
-    epsilon, bounds, settings, ledger, seed
+    epsilon, bounds, settings, seed
         As given by the options of these names and ``--set``.
     names : sequence of str
         Names of the columns.
+    ledger : Ledger or None
+        Who pays.
 
     Returns
     -------
@@ -48,33 +57,73 @@ def private_target(
     ------
     ParameterError
         If the command cannot run it, or it has no such parameter.
-    LedgerFileError
-        If the ledger's file cannot be used.
     """
     from shoal.experiments import build_target, parse_words  # noqa: PLC0415
 
     if name.lower() not in map(str.lower, known):
         raise ParameterError(f"--target must be one of {', '.join(known)}, got {name!r}")
     words = parse_words(settings)
-    for word, option in (("ledger", "--ledger"), ("random_state", "--seed")):
+    for word, option in OPTIONS.items():
         if word in words:
             raise ParameterError(f"--set must leave {word} to {option}, got {word} in it")
     box = bounds if bounds == LEARNED else parse_bounds(bounds, names)
     target = build_target(name, epsilon=epsilon, bounds=box, words=words)
-    return target.set_params(
-        ledger=None if ledger is None else open_ledger(ledger), random_state=seed
-    )
+    return target.set_params(ledger=ledger, random_state=seed)
+
+
+def paying_ledger(
+    path: Path | None, data: Path, out: Path, *, table: str | None, who: str | None
+) -> "Ledger | None":
+    """Open the ledger that pays for a command, whose entries say who spent, on what, for what.
+
+    Parameters
+    ----------
+    path : Path or None
+        As given by ``--ledger``.
+    data : Path
+        The records; its name without the ending is that of the table, if none is given.
+    out : Path
+        What is written.
+    table, who : str or None
+        As given by the options of these names.
+
+    Returns
+    -------
+    ledger : Ledger or None
+        None without ``--ledger``.
+
+    Raises
+    ------
+    LedgerFileError
+        If its file cannot be used, or it is for another table.
+    ParameterError
+        If options are given that only say something to a ledger.
+    """
+    if path is None:
+        for option, given in (("--table", table), ("--who", who)):
+            if given is not None:
+                raise ParameterError(f"{option} must come with --ledger FILE, got {given!r} alone")
+        return None
+    file = data.name or data.resolve().name
+    name = (file.partition(".")[0] or file) if table is None else table
+    counted = open_ledger(path).table
+    if counted and counted != name:
+        raise ParameterError(
+            f"--table must be {counted!r}, the table that {str(path)!r} is for, got {name!r}: keep "
+            "a ledger for each table, or give both one name where they are about the same people"
+        )
+    return open_ledger(path, table=name, who=who, output=out.name or out.resolve().name)
 
 
 def open_ledger(path: Path, **limits: Any) -> "Ledger":
-    """Open the ledger in a file that exists, or make one where limits are given.
+    """Open the ledger in a file that exists, or make one where an epsilon is given.
 
     Parameters
     ----------
     path : Path
         As given.
     **limits
-        Of a new ledger, as for :class:`shoal.privacy.Ledger`.
+        Of a new ledger, or what entries say, as for :class:`shoal.privacy.Ledger`.
 
     Returns
     -------
@@ -89,7 +138,7 @@ def open_ledger(path: Path, **limits: Any) -> "Ledger":
     from shoal.privacy import Ledger  # noqa: PLC0415
 
     try:
-        if not limits and not path.exists():
+        if "epsilon" not in limits and not path.exists():
             raise LedgerFileError(
                 f"there is no ledger at {str(path)!r}: make one with `shoal ledger {path} "
                 "--epsilon LIMIT`"

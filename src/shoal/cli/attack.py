@@ -8,11 +8,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import output_folder, parse_bounds, parse_list
+from shoal.cli._arguments import output_folder, parse_bounds, parse_list, typed
 from shoal.cli._complete import complete_settings, complete_targets
 from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
+    from shoal.audit import AttackResult
     from shoal.experiments import AttackSuite
 
 __all__ = ["attack"]
@@ -33,7 +34,21 @@ def attack(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
+            "them. No name is taken from the data."
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header",
+            help="The first line of a CSV file is a record: --columns names all columns in order, "
+            "- those to leave out.",
+        ),
+    ] = False,
     label: Annotated[str | None, typer.Option(help="Column of classes, not a number.")] = None,
     setting: Annotated[
         list[str] | None,
@@ -57,9 +72,10 @@ def attack(
 ) -> None:
     """Attack private clusters of your own file, and write a report for the curator.
 
-    Example: shoal attack people.csv --bounds 0:120,0:250 --epsilon 1 --set n_clusters=5
+    Example: shoal attack people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
     from shoal.experiments import (  # noqa: PLC0415
         attack_report,
@@ -67,9 +83,13 @@ def attack(
         build_target,
         parse_words,
     )
+    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
     from shoal.plotting import draw_rates  # noqa: PLC0415
 
-    table = read_table(data, columns=parse_list(columns), label=label)
+    used, header = given_columns(
+        columns, bounds=bounds, no_header=no_header, apart={"--label": label}
+    )
+    table = read_table(data, columns=used, label=label, names=header)
     model = build_target(
         target,
         epsilon=epsilon,
@@ -89,18 +109,18 @@ def attack(
             progress=update,
         )
     picture = draw_rates(folder / "rates.png", suite.rows)
-    report = attack_report(folder / "report.html", suite, picture=picture)
+    made = Provenance(typed(), seed, data=data.name)
+    report = attack_report(folder / "report.html", suite, picture=picture, made=made)
     if as_json:
-        typer.echo(json.dumps(_plain(suite, report)))
+        typer.echo(json.dumps({**_plain(suite, report), "provenance": made.to_dict()}))
         return
-    screen = Console()
-    screen.print(_table(suite))
+    # Words of the user's own file are no markup.
+    screen = Console(markup=False, highlight=False)
     for sentence in suite.sentences:
-        screen.print(sentence)
-    for found in filter(None, (suite.reconstruction, suite.attribute)):
-        screen.print(str(found))
-    for note in suite.notes:
-        screen.print(note)
+        screen.print(sentence, soft_wrap=True)
+    screen.print(_table(suite))
+    for line in (*suite.guesses, *suite.notes):
+        screen.print(line, soft_wrap=True)
     screen.print(f"\nreport, for the curator only: {report.resolve()}", soft_wrap=True)
 
 
@@ -108,27 +128,36 @@ def _table(suite: "AttackSuite") -> Table:
     table = Table(
         title=f"Was this record in? {suite.records:,} records, {suite.columns} columns",
         caption="half of the records asked about were in: guessing is right in 50 of 100;\n"
-        "±: 95% interval; promised: what no attack on the release can pass",
+        "±: half of the 95% interval; promised: what no attack on the release can pass",
     )
     table.add_column("attack", no_wrap=True)
-    for heading in ("right of 100", "advantage", "no privacy", "promised"):
+    for heading in ("no privacy", "power", "here", "promised"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in suite.rows:
-        low, high = row.result.interval()
         table.add_row(
             row.result.attack,
-            f"{100 * row.result.right:.0f}",
-            f"{row.result.advantage:.2f} ± {(high - low) / 2:.2f}",
-            f"{100 * row.control.right:.0f}",
+            _right(row.control),
+            "yes" if row.has_power else "no",
+            _right(row.result),
             "" if row.ceiling is None else f"<= {50 + 50 * row.ceiling:.0f}",
         )
     return table
+
+
+def _right(found: "AttackResult") -> str:
+    low, high = found.interval()
+    return f"{100 * found.right:.0f} ± {25 * (high - low):.0f}"
 
 
 def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
     rows = [
         {
             "attack": row.result.attack,
+            "has_power": row.has_power,
+            "tells_privacy_from_none": row.tells_apart,
+            "right_without_privacy": row.control.right,
+            "advantage_without_privacy": row.control.advantage,
+            "interval_without_privacy": row.control.interval(),
             "right": row.result.right,
             "advantage": row.result.advantage,
             "interval": row.result.interval(),
@@ -136,7 +165,6 @@ def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
             "fpr": row.result.fpr,
             "tpr_at_1_percent": row.result.tpr_at(0.01),
             "tpr_at_0.1_percent": row.result.tpr_at(0.001),
-            "advantage_without_privacy": row.control.advantage,
             "largest_advantage_promised": row.ceiling,
         }
         for row in suite.rows
@@ -144,11 +172,14 @@ def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
     found = {
         "reconstruction": suite.reconstruction and str(suite.reconstruction),
         "attribute": suite.attribute and str(suite.attribute),
+        "attribute_without_privacy": suite.attribute_control and str(suite.attribute_control),
     }
     return {
         "target": suite.target,
         "guarantee": suite.guarantee,
         "records": suite.records,
+        "has_power": suite.has_power,
+        "sentences": suite.sentences,
         "attacks": rows,
         **found,
         "notes": suite.notes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from shoal.cli._arguments import output_folder, parse_bounds
+from shoal.cli._arguments import output_folder, parse_bounds, typed
 from shoal.cli._complete import complete_settings, complete_targets
 from shoal.cli._progress import progress_bar
 
@@ -76,6 +76,7 @@ def audit(
         draw_promise,
         parse_words,
     )
+    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
 
     model = build_target(
         target,
@@ -98,9 +99,10 @@ def audit(
             progress=update,
         )
     picture = draw_promise(folder / "audit.png", found)
-    report = audit_report(folder / "report.html", found, picture=picture)
+    made = Provenance(typed(), seed)
+    report = audit_report(folder / "report.html", found, picture=picture, made=made)
     if as_json:
-        typer.echo(json.dumps(_plain(found, report)))
+        typer.echo(json.dumps({**_plain(found, report), "provenance": made.to_dict()}))
     else:
         _print(Console(), found, report)
     if found.broken:

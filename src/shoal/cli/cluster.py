@@ -1,6 +1,7 @@
 """``shoal cluster``: private clusters of a file or a folder; what is written may be published."""
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import parse_list
 from shoal.cli._complete import complete_central, complete_settings
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import MissingPackageError, ParameterError, ReleaseError, ShoalError
@@ -48,7 +48,32 @@ def cluster(
             "private, to learn them for a share of the budget (DPKMeans)."
         ),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
+            "them. No name is taken from the data."
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header",
+            help="The first line of a CSV file is a record: --columns names all columns in order, "
+            "- those to leave out.",
+        ),
+    ] = False,
+    user_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that says whose record each row is: the promise is then made to people, "
+            "however many rows they have, and not to rows (DPKMeans)."
+        ),
+    ] = None,
+    records_per_user: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rows of each person that count; 1 if left out."),
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,6 +84,13 @@ def cluster(
     ] = None,
     ledger: Annotated[
         Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="Name of these records in the ledger; that of the file if left out."),
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who spends; your login name if left out.")
     ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the release; an earlier one in it is replaced.")
@@ -76,33 +108,41 @@ def cluster(
 
     Folders, and files of more than 64 MiB, are never in memory as a whole.
 
-    Example: shoal cluster people.csv --bounds 0:120,0:250 --epsilon 1 --set n_clusters=5
+    Example: shoal cluster people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._table_clusters import released_clusters  # noqa: PLC0415
-    from shoal.cli._table_source import opened_records  # noqa: PLC0415
+    from shoal.cli._table_clusters import released_clusters, uncertain_centers  # noqa: PLC0415
+    from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
-    from shoal.cli._table_target import private_target  # noqa: PLC0415
+    from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
     from shoal.datasets import Table  # noqa: PLC0415
     from shoal.datasets.write_table import write_table  # noqa: PLC0415
     from shoal.experiments.targets import CENTRAL  # noqa: PLC0415
+    from shoal.tables import ArrayTable  # noqa: PLC0415
 
-    names, records = opened_records(data, columns=parse_list(columns))
-    in_memory = records.X if isinstance(records, Table) else None
+    chosen = given_columns(
+        columns, bounds=bounds, no_header=no_header, apart={"--user-column": user_column}
+    )
     model = private_target(
         target,
         CENTRAL,
         epsilon=epsilon,
         bounds=bounds,
-        names=names,
+        names=chosen.used,
         settings=setting or [],
-        ledger=ledger,
+        ledger=paying_ledger(ledger, data, out, table=table, who=who),
         seed=seed,
     )
+    _set_users(model, user_column, records_per_user)
     _check_places(data, out, labels)
+    names, records = chosen.used, opened_records(data, chosen, user=user_column)
+    in_memory = ArrayTable(records.X, tuple(names)) if isinstance(records, Table) else None
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("clustering"):
-            model.fit(records if in_memory is None else in_memory)
+            if isinstance(records, Table) and records.user_ids is not None:
+                model.fit(in_memory, user_ids=records.user_ids)
+            else:
+                model.fit(records if in_memory is None else in_memory)
         release = model.release_
         found = released_clusters(release, names)
         with _after_the_spend(
@@ -112,7 +152,11 @@ def cluster(
             write_table(stage.path / found.file, found.names, found.values)
             stage.show()
         with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
-            notes = _picture(release, names, stage.path / PICTURE)
+            notes = [
+                *_promise_notes(model, user_column),
+                *uncertain_centers(model, found),
+                *_picture(release, names, stage.path / PICTURE),
+            ]
             stage.show()
     if labels is not None:
         with _after_the_spend("labels cannot be written", f"and the release is in {out}"):
@@ -122,6 +166,46 @@ def cluster(
         typer.echo(json.dumps(_plain(release, found, stage.shown, labels, notes)))
     else:
         _print(release, found, stage.shown, labels, notes)
+
+
+def _set_users(model: Any, user_column: str | None, records_per_user: int | None) -> None:
+    """Let an estimator promise to people instead of rows, if it can."""
+    if user_column is None:
+        if records_per_user is not None:
+            raise ParameterError(
+                f"--records-per-user must come with --user-column NAME, got {records_per_user} "
+                "alone"
+            )
+        unit = None if model.ledger is None else model.ledger.limits.privacy_unit
+        if unit is not None and unit.kind == "user" and unit.enforced:
+            raise ParameterError(
+                f"--user-column must be {unit.id_column!r}, by which the ledger tells people "
+                "apart, got none: it does not pay for promises to rows"
+            )
+        return
+    known = model.get_params()
+    if "records_per_user" not in known:
+        raise ParameterError(
+            f"--user-column must come with --target DPKMeans, got {type(model).__name__}, whose "
+            "promise is to rows"
+        )
+    model.set_params(records_per_user=records_per_user or 1)
+    if "user_column" in known:
+        model.set_params(user_column=user_column)
+
+
+def _promise_notes(model: Any, user_column: str | None) -> list[str]:
+    """Say to whom nothing is promised."""
+    notes = []
+    if model.random_state is not None:
+        notes.append("no promise: who knows --seed can take the noise away")
+    if user_column is None:
+        able = "records_per_user" in model.get_params()
+        notes.append(
+            "the promise is to rows: a person with several rows is protected less; use "
+            f"--user-column{'' if able else ' with --target DPKMeans'}"
+        )
+    return notes
 
 
 def _check_places(data: Path, out: Path, labels: Path | None) -> None:
@@ -172,6 +256,8 @@ def _print(
     screen = Console(markup=False, highlight=False)
     screen.print(_table(release.kind, found))
     screen.print(f"{release.guarantee}\n", soft_wrap=True)
+    if release.ledger is not None:
+        screen.print(f"ledger: {release.ledger}")
     for note in notes:
         screen.print(note, soft_wrap=True)
     state = "may be published" if release.guarantee.holds else "not to be published"
@@ -182,32 +268,36 @@ def _print(
 
 
 def _table(kind: str, found: "Clusters") -> Table:
-    shown = found.names[:MOST_SHOWN]
-    hidden = len(found.names) - len(shown)
+    shown = found.names[: min(found.columns, MOST_SHOWN)]
+    hidden = found.columns - len(shown)
+    captions = [f"and {hidden} more columns in {found.file}"] if hidden else []
     table = Table(
-        title=f"Released by {kind}: {len(found.values)} clusters",
-        caption=f"and {hidden} more columns in {found.file}" if hidden else None,
+        title=f"Released by {kind}: {found.certain.sum()} clusters",
+        caption="; ".join([*captions, *filter(None, [found.caption])]) or None,
     )
     for heading in ("cluster", *shown):
         table.add_column(heading, justify="right")
-    for number, row in enumerate(found.values):
-        table.add_row(str(number), *map(_short, row[: len(shown)]))
+    for number in found.certain.nonzero()[0]:
+        table.add_row(str(number), *map(_short, found.values[number, : len(shown)]))
     return table
 
 
 def _short(value: float) -> str:
+    if math.isinf(value):
+        return "unknown"
     return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
 def _plain(
     release: Any, found: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
 ) -> dict[str, object]:
-    rows = [dict(zip(found.names, row, strict=True)) for row in found.values.tolist()]
     return {
         "target": release.kind,
         "guarantee": {**release.guarantee.to_dict(), "text": str(release.guarantee)},
         "may_be_published": release.guarantee.holds,
-        "clusters": rows,
+        "ledger": None if release.ledger is None else release.ledger.to_dict(),
+        "clusters": found.rows(certain=True),
+        "may_be_noise": found.rows(certain=False),
         "files": [str(file) for file in files],
         "labels_for_the_curator_only": None if labels is None else str(labels),
         "notes": notes,

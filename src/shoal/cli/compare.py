@@ -9,12 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import parse_bounds, parse_list
+from shoal.cli._arguments import parse_bounds, parse_list, typed
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal.experiments.compare import Comparison
+    from shoal.experiments.estimate import Estimate
 
 __all__ = ["compare"]
 
@@ -37,7 +38,21 @@ def compare(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
+            "them. No name is taken from the data."
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header",
+            help="The first line of a CSV file is a record: --columns names all columns in order, "
+            "- those to leave out.",
+        ),
+    ] = False,
     label: Annotated[
         str | None, typer.Option(help="Column of classes to compare clusters with.")
     ] = None,
@@ -46,10 +61,15 @@ def compare(
         typer.Option(min=1, help="Number of clusters; chosen by silhouette if left out."),
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Methods, by commas, such as DPKMeans,Laplace; all that fit.")
+        str | None,
+        typer.Option(
+            help="Methods, by commas, such as DPKMeans,Laplace, or module:Class of your own; all "
+            "of shoal's that fit."
+        ),
     ] = None,
     runs: Annotated[
-        int, typer.Option(min=1, help="Fits of each method at each epsilon; 2 for a quick look.")
+        int,
+        typer.Option(min=1, help="Fits of each method at each epsilon; a recommendation needs 5."),
     ] = 10,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     stand_in: Annotated[
@@ -62,6 +82,15 @@ def compare(
     ledger: Annotated[
         Path | None,
         typer.Option(help="Ledger that pays for --stand-in; made by `shoal ledger`."),
+    ] = None,
+    table_name: Annotated[
+        str | None,
+        typer.Option(
+            "--table", help="Name of these records in the ledger; that of the file if left out."
+        ),
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who spends; your login name if left out.")
     ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the report; a comparison that was stopped goes on.")
@@ -76,13 +105,15 @@ def compare(
 
     The report is for the curator only, unless --stand-in pays for a private copy.
 
-    Example: shoal compare people.csv --epsilon 0.5,1,2 --bounds 0:120,0:250 --label group
+    Example: shoal compare people.csv --columns age,weight --bounds 0:120,0:250 --label group
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal import _numbers  # noqa: PLC0415
     from shoal._optional import require  # noqa: PLC0415
+    from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_stand_in import check_stand_in, opened_stand_in  # noqa: PLC0415
+    from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
     from shoal.experiments.compare import (  # noqa: PLC0415
         choose_contenders,
@@ -90,15 +121,26 @@ def compare(
         compare_report,
         open_frame,
     )
+    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
 
     require("matplotlib", extra="plot")  # not after minutes of work
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
-    table = read_table(data, columns=parse_list(columns), label=label)
+    used, header = given_columns(
+        columns, bounds=bounds, no_header=no_header, apart={"--label": label}
+    )
+    table = read_table(data, columns=used, label=label, names=header)
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = parse_bounds(bounds, table.names)
-    asked = check_stand_in(table, box, epsilon=stand_in, ledger=ledger, seed=seed)
+    if ledger is not None and stand_in is None:
+        raise ParameterError(
+            f"--ledger must come with --stand-in EPSILON, got {str(ledger)!r} alone: a comparison "
+            "on raw records is for the curator only, and no ledger pays for it"
+        )
+    paying = paying_ledger(ledger, data, out, table=table_name, who=who)
+    asked = check_stand_in(table, box, epsilon=stand_in, ledger=paying, seed=seed)
+    made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
         copy = opened_stand_in(asked, out)
         if copy is not None and label is not None:
@@ -108,6 +150,7 @@ def compare(
             frame = open_frame(
                 data if copy is None else copy.file,
                 columns=table.names,
+                header=header if copy is None else None,
                 label=label if copy is None else None,
                 bounds=box,
                 clusters=clusters,
@@ -125,7 +168,7 @@ def compare(
         compare_report(
             stage.path / REPORT,
             found,
-            title=data.name,
+            made=made,
             stand_in=None if copy is None else copy.guarantee,
             paid="" if copy is None else copy.paid,
         )
@@ -134,7 +177,7 @@ def compare(
     if copy is not None:
         state = "may be shared" if copy.guarantee.holds else "not to be shared: seeded"
     if as_json:
-        typer.echo(json.dumps(_plain(found, state, out / REPORT)))
+        typer.echo(json.dumps({**_plain(found, state, out / REPORT), "provenance": made.to_dict()}))
     else:
         _print(found, state, out / REPORT)
 
@@ -153,8 +196,8 @@ def _print(found: "Comparison", state: str, report: Path) -> None:
     table = Table(
         title=f"{found.frame.records:,} records, {found.frame.columns} columns, "
         f"{found.frame.clusters} clusters: cost at each worst-case epsilon",
-        caption=f"mean of {found.runs} runs; 1 = k-means without privacy; "
-        f"the best without looking: {found.frame.baselines.best:.3g}",
+        caption=f"mean of {found.runs} runs{' ± half of its 95% interval' * found.decides}; 1 = "
+        f"k-means without privacy; the best without looking: {found.frame.baselines.best:.3g}",
     )
     table.add_column("method", no_wrap=True)
     for epsilon in found.epsilons:
@@ -162,10 +205,19 @@ def _print(found: "Comparison", state: str, report: Path) -> None:
     for method in found.methods:
         costs = [row.cost for row in found.rows if row.method == method]
         if any(costs):
-            table.add_row(method, *["" if cost is None else f"{cost.mean:.3g}" for cost in costs])
+            table.add_row(method, *[_short(cost, found.decides) for cost in costs])
     screen.print(table)
+    for row in found.at(found.middle):
+        if ":" in row.contender:
+            screen.print(f"{row.method}: {row.guarantee}", soft_wrap=True)
     screen.print(f"{recommend(found)}\n", soft_wrap=True)
     screen.print(f"report, {state}: {report.resolve()}", soft_wrap=True)
+
+
+def _short(cost: "Estimate | None", decides: bool) -> str:
+    if cost is None:
+        return ""
+    return cost.brief if decides else f"{cost.mean:.3g}"
 
 
 def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
@@ -174,6 +226,7 @@ def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
     frame = found.frame
     return {
         "recommendation": recommend(found),
+        "enough_runs": found.decides,
         "records": frame.records,
         "columns": frame.names,
         "clusters": frame.clusters,

@@ -25,7 +25,7 @@ def demo(
     records: Annotated[int, typer.Option(min=1, help="Number of generated records.")] = 20_000,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each method at each epsilon.")] = 5,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat the table; voids the guarantees.")
+        int | None, typer.Option(min=0, help="Repeat the table; voids the guarantees.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from shoal.cli._arguments import parse_list
 from shoal.cli._complete import complete_local
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError, ReleaseError
 
 if TYPE_CHECKING:
     from shoal.datasets import Table
-    from shoal.privacy import Guarantee
+    from shoal.privacy import Guarantee, Ledger
 
 __all__ = ["perturb"]
 
 FILES = (".csv", ".parquet", ".pq")
+SEEDED = "no promise: who knows --seed can take the noise away"
+ROWS = "the promise is to rows: a person with several rows is protected less"
 
 
 def perturb(
@@ -53,13 +54,41 @@ def perturb(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, by commas.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
+            "them. No name is taken from the data."
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header",
+            help="The first line of a CSV file is a record: --columns names all columns in order, "
+            "- those to leave out.",
+        ),
+    ] = False,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            help="Unit of distance between records, such as km, that a Laplace mechanism's epsilon "
+            "is per; a ledger needs it."
+        ),
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", help="A parameter of the target, as name=value."),
     ] = None,
     ledger: Annotated[
         Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="Name of these records in the ledger; that of the file if left out."),
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who spends; your login name if left out.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Repeat the reports; voids the guarantee.")
@@ -71,16 +100,17 @@ def perturb(
     Folders and large files are never in memory as a whole, and their reports appear all at once,
     as Parquet files in the order of the records.
 
-    Example: shoal perturb places.csv -o reports.csv --target Laplace --epsilon 2 --bounds -1,1
+    Example: shoal perturb places.csv -o reports.csv --columns x,y --bounds -1,1 --epsilon 2
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.cli._table_source import opened_records  # noqa: PLC0415
-    from shoal.cli._table_target import private_target  # noqa: PLC0415
+    from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
+    from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
     from shoal.datasets import Table  # noqa: PLC0415
     from shoal.experiments.targets import LOCAL  # noqa: PLC0415
 
-    names, records = opened_records(data, columns=parse_list(columns))
+    chosen = given_columns(columns, bounds=bounds, no_header=no_header)
+    names = chosen.used
     mechanism = private_target(
         target,
         LOCAL,
@@ -88,9 +118,11 @@ def perturb(
         bounds=bounds,
         names=names,
         settings=setting or [],
-        ledger=ledger,
+        ledger=paying_ledger(ledger, data, out, table=table, who=who),
         seed=seed,
     )
+    _set_unit(mechanism, unit)
+    records = opened_records(data, chosen)
     if isinstance(records, Table):
         count = _in_memory(mechanism, records, data, out)
     else:
@@ -98,13 +130,36 @@ def perturb(
     box = public_box(mechanism.bounds, len(names))
     promises = _promises(mechanism.guarantee_, math.dist(box.low, box.high))
     if as_json:
-        typer.echo(json.dumps(_plain(target, promises, (count, len(names)), out)))
+        typer.echo(json.dumps(_plain(target, promises, (count, len(names)), out, mechanism.ledger)))
         return
     # The names of files are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
     for words, promise in promises.items():
         screen.print(f"{words}: {promise}", soft_wrap=True)
+    if mechanism.random_state is not None:
+        screen.print(SEEDED)
+    screen.print(ROWS, soft_wrap=True)
+    if mechanism.ledger is not None:
+        screen.print(f"ledger: {mechanism.ledger.receipt}")
     screen.print(f"\n{count:,} reports: {out.resolve()}", soft_wrap=True)
+
+
+def _set_unit(mechanism: Any, unit: str | None) -> None:
+    """Name the unit of a metric promise, which a ledger needs."""
+    known = mechanism.get_params()
+    if unit is None:
+        if mechanism.ledger is not None and known.get("unit") == "":
+            raise ParameterError(
+                "--unit must name the unit of distance between records for a ledger, such as "
+                "--unit km, got none: an epsilon per km and one per m are not the same"
+            )
+        return
+    if "unit" not in known:
+        raise ParameterError(
+            f"--unit must come with a metric promise, got {type(mechanism).__name__}, whose "
+            "epsilon is the same at any distance"
+        )
+    mechanism.set_params(unit=unit)
 
 
 def _in_memory(mechanism: Any, table: "Table", data: Path, out: Path) -> int:
@@ -148,7 +203,11 @@ def _promises(guarantee: "Guarantee", diameter: float) -> dict[str, "Guarantee"]
 
 
 def _plain(
-    target: str, promises: dict[str, "Guarantee"], shape: tuple[int, int], out: Path
+    target: str,
+    promises: dict[str, "Guarantee"],
+    shape: tuple[int, int],
+    out: Path,
+    ledger: "Ledger | None",
 ) -> dict[str, object]:
     guarantees = [{**promise.to_dict(), "text": str(promise)} for promise in promises.values()]
     return {
@@ -158,4 +217,5 @@ def _plain(
         "reports": shape[0],
         "columns": shape[1],
         "file": str(out),
+        "ledger": None if ledger is None else ledger.receipt.to_dict(),
     }

@@ -1,6 +1,14 @@
-"""What both clusterers do with labels: keep them with the curator."""
+"""What both clusterers do with labels: keep them with the curator.
 
+Labels of private records are private, and their number is the number of records. A notebook shows
+every public attribute of a fitted estimator, a debugger all of ``vars``, and pickle, joblib and
+skops write it to files that travel. So labels are no part of the estimator's state: they are kept
+beside it, for whoever asks for ``labels_`` by name in the process that ran ``fit``.
+"""
+
+from collections.abc import Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -8,18 +16,33 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 __all__ = ["CuratorsClusterer"]
 
+Labels = npt.NDArray[np.int32]
+
 
 class CuratorsClusterer(ClusterMixin, BaseEstimator):
-    """A clusterer whose labels are raw-data output: they stay with the curator's own process."""
+    """A clusterer whose labels are raw-data output: they stay with the curator's own process.
 
-    labels_: npt.NDArray[np.int32]
+    They live as long as the fitted estimator, and no copy of it has them, by ``copy``, ``deepcopy``
+    or ``clone`` no more than by pickle: ask the copy to ``predict``.
+    """
+
+    @property
+    def labels_(self) -> Labels:
+        """Cluster of each record that ``fit`` saw: private."""
+        try:
+            return _LABELS[self]
+        except KeyError:
+            raise AttributeError(
+                "labels_ are kept by the estimator that was fitted, for records in memory, and by "
+                "none of its copies: use predict"
+            ) from None
 
     def fit_predict(self, X: Any, y: Any = None, **words: Any) -> Any:
         """Spend the budget, and find the cluster of each record; private.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records.
         y : None
             Ignored.
@@ -34,14 +57,16 @@ class CuratorsClusterer(ClusterMixin, BaseEstimator):
         self.fit(X, **words)
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
-    def _keep_labels(self, labels: npt.NDArray[np.int32] | None) -> None:
-        """Set labels, or drop those of an earlier fit where records are not in memory."""
-        if labels is not None:
-            self.labels_ = labels
-        elif hasattr(self, "labels_"):
-            del self.labels_
+    def _keep_labels(self, labels: Labels | None) -> None:
+        """Keep labels, or drop those of an earlier fit where records are not in memory."""
+        if labels is None:
+            _LABELS.pop(self, None)
+        else:
+            _LABELS[self] = labels
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = {**super().__getstate__()}
-        state.pop("labels_", None)
-        return state
+    def __dir__(self) -> Iterable[str]:
+        # Notebooks and debuggers show the values of all names that they find here.
+        return [name for name in super().__dir__() if name != "labels_"]
+
+
+_LABELS: WeakKeyDictionary[CuratorsClusterer, Labels] = WeakKeyDictionary()

@@ -39,11 +39,14 @@ class NoisyPairs:
         Noisy sums.
     deviations : CountSum
         Standard deviation of the noise of one count, and of one column of a sum.
+    tails : ndarray of float64, shape (k,)
+        Bound of the probability that an exact count of 0 shows as at least each noisy count.
     """
 
     counts: Integers
     sums: Integers
     deviations: CountSum
+    tails: Floats
 
 
 class Noise(Protocol):
@@ -75,6 +78,9 @@ class Noise(Protocol):
 
     def count_tail(self, share: float, probability: float, *, unit: int) -> float:
         """Give what the noise of a count exceeds with at most this probability."""
+
+    def count_tails(self, noisy: Integers, share: float, *, unit: int) -> Floats:
+        """Bound the probability that an exact count of 0 shows as at least each noisy count."""
 
     def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
         """Give the standard deviations of the noise of pairs that cost ``share``."""
@@ -136,6 +142,10 @@ class PureNoise:
         """Give what the noise of a count exceeds with at most this probability."""
         return 1.0 + unit / share * math.log(1 / (2 * probability))
 
+    def count_tails(self, noisy: Integers, share: float, *, unit: int) -> Floats:
+        """Bound the probability that an exact count of 0 shows as at least each noisy count."""
+        return LaplaceLaw(_up(unit / share)).upper_tail(noisy)
+
     def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
         """Give the standard deviations of the noise of pairs that cost ``share``."""
         scales = self.scales(share, columns=columns, reach=reach, unit=unit)
@@ -160,30 +170,30 @@ class PureNoise:
         sizes = {"columns": columns, "reach": reach, "unit": unit}
         scales = self.scales(share, **sizes)
         if self.split == "joint":
-            counts, sums = self._joint(exact, share, scales, source=source)
+            counts, sums, tails = self._joint(exact, share, scales, source=source)
         else:
             shares = split_pure(share, columns, self.split)
             laws = LaplaceLaw(scales.counts), LaplaceLaw(scales.sums)
             counts = hide(exact.counts, laws[0], cost=shares.counts, source=source)
             sums = hide(exact.sums, laws[1], cost=shares.sums, source=source)
-        return NoisyPairs(counts, sums, self.pair_deviations(share, **sizes))
+            tails = laws[0].upper_tail(counts)
+        return NoisyPairs(counts, sums, self.pair_deviations(share, **sizes), tails)
 
     def _joint(
         self, exact: NearestStatistics, share: float, scales: CountSum, *, source: RandomSource
-    ) -> tuple[Integers, Integers]:
+    ) -> tuple[Integers, Integers, Floats]:
         """Hide each row, its count first, in boxes of as many columns as the sampler takes."""
         table = np.column_stack([exact.counts, exact.sums])
         blocks = _blocks(exact.sums.shape[1])
         sides = np.array([scales.counts, *([scales.sums] * exact.sums.shape[1])])
-        parts = zip(
-            np.array_split(table, blocks, axis=1), np.array_split(sides, blocks), strict=True
-        )
+        laws = [BoxLaw(tuple(side.tolist())) for side in np.array_split(sides, blocks)]
+        parts = np.array_split(table, blocks, axis=1)
         noisy = [
-            hide(part, BoxLaw(tuple(side.tolist())), cost=share / blocks, source=source)
-            for part, side in parts
+            hide(part, law, cost=share / blocks, source=source)
+            for part, law in zip(parts, laws, strict=True)
         ]
         rows = np.column_stack(noisy)
-        return rows[:, 0], rows[:, 1:]
+        return rows[:, 0], rows[:, 1:], laws[0].upper_tail(rows[:, 0])
 
 
 @dataclass(frozen=True)
@@ -230,6 +240,10 @@ class ZCDPNoise:
         """Give what the noise of a count exceeds with at most this probability."""
         return 1.0 + _sigma(unit, share) * NormalDist().inv_cdf(1 - probability)
 
+    def count_tails(self, noisy: Integers, share: float, *, unit: int) -> Floats:
+        """Bound the probability that an exact count of 0 shows as at least each noisy count."""
+        return GaussianLaw(_sigma(unit, share)).upper_tail(noisy)
+
     def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
         """Give the standard deviations of the noise of pairs that cost ``share``."""
         return self.scales(share, columns=columns, reach=reach, unit=unit)
@@ -250,7 +264,7 @@ class ZCDPNoise:
         laws = GaussianLaw(scales.counts), GaussianLaw(scales.sums)
         counts = hide(exact.counts, laws[0], cost=shares.counts, source=source)
         sums = hide(exact.sums, laws[1], cost=shares.sums, source=source)
-        return NoisyPairs(counts, sums, scales)
+        return NoisyPairs(counts, sums, scales, laws[0].upper_tail(counts))
 
 
 def noise_for(epsilon: float, delta: float) -> Noise:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal._numbers import is_number
 from shoal._optional import require
 from shoal._whole_file import beside, whole_file
 from shoal.datasets.read_table import PARQUET
@@ -107,11 +106,6 @@ def _known(path: str | os.PathLike[str], names: Sequence[str]) -> Path:
         )
     if file.suffix.lower() in PARQUET:
         require("pyarrow.parquet", extra="arrow")
-    elif all(map(is_number, names)):
-        raise ParameterError(
-            "names must hold a word in a CSV file, got numbers alone, which would be read as a "
-            "record: end the file's name in .parquet"
-        )
     if len(set(names)) < len(names):
         raise ParameterError("names must be different, got one twice")
     return file

@@ -1,25 +1,31 @@
 """What attackers found out, as one HTML page for the curator."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from shoal.audit import AttackResult
 from shoal.experiments.attack_suite import AttackRow, AttackSuite
+from shoal.experiments.estimate import rounded
 from shoal.experiments.page import Page
+from shoal.experiments.provenance import Provenance
 
 __all__ = ["attack_report"]
 
 HEADINGS = (
     "attack",
-    "right of 100",
-    "advantage",
+    "without privacy: right of 100",
     "95% interval",
+    "has power",
+    "here: right of 100",
+    "95% interval",
+    "advantage",
     "found at 1% false alarms",
     "at 0.1%",
-    "without privacy: right of 100",
     "promise allows at most",
 )
 
 
-def attack_report(path: Path, suite: AttackSuite, *, picture: Path) -> Path:
+def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Provenance) -> Path:
     """Write the page.
 
     Parameters
@@ -30,6 +36,8 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path) -> Path:
         What was found.
     picture : Path
         PNG file of the rates, embedded in the page.
+    made : Provenance
+        Where the numbers come from.
 
     Returns
     -------
@@ -47,13 +55,15 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path) -> Path:
         "tested on, and no budget pays for that."
     )
     for sentence in suite.sentences:
-        page.verdict(sentence)
+        page.verdict(sentence, bad=not suite.has_power)
     page.text(f"Attacked: {suite.target}.")
     page.text(f"Its promise: {suite.guarantee}.")
     page.section("Was this record in the data?")
     page.table(HEADINGS, [attack_cells(row) for row in suite.rows])
     page.text(
-        "Half of the records asked about were in, so guessing blindly is right in 50 of 100. "
+        "Half of the records asked about were in, so guessing blindly is right in 50 of 100. An "
+        "attack whose interval contains 50 where nothing is protected has no power on these "
+        "records, and its other numbers say nothing. "
         "Advantage is the share of members found minus the share of others accused. An attacker "
         "who must not accuse more than 1 of 100 others finds the share of members in the column of "
         "1% false alarms."
@@ -72,23 +82,23 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path) -> Path:
     page.text("The left ends of the curves count few records, and are rough.")
     if suite.reconstruction is not None:
         page.section("What does a report say about its record?")
-        page.points(_sentences(str(suite.reconstruction)))
+        page.points(_sentences(suite.guesses))
         page.text(
             "This attacker knows the noise and all records, but not who sent which report: nobody "
             "can guess better."
         )
-    if suite.attribute is not None:
+    elif suite.attribute is not None:
         page.section(f"Can {suite.attribute.column} be guessed from the other columns?")
-        page.points(_sentences(str(suite.attribute)))
+        page.points(_sentences(suite.guesses))
     if suite.notes:
         page.section("What was left out")
         page.points(suite.notes)
-    page.footer("An attack that fails proves nothing: another may succeed. A promise is a proof.")
-    return page.write(path)
+    proof = "An attack that fails proves nothing: another may succeed. A promise is a proof."
+    return page.provenance(made, proof).write(path)
 
 
 def attack_cells(row: AttackRow) -> list[str]:
-    """Give the numbers of an attack as a row of a table.
+    """Return the numbers of an attack as a row of a table.
 
     Parameters
     ----------
@@ -101,18 +111,22 @@ def attack_cells(row: AttackRow) -> list[str]:
         As many as there are headings.
     """
     found = row.result
-    low, high = found.interval()
     return [
         found.attack,
-        f"{100 * found.right:.0f}",
-        f"{found.advantage:.3f}",
-        f"{low:.3f} to {high:.3f}",
+        *_right(row.control),
+        "yes" if row.has_power else "no",
+        *_right(found),
+        f"{rounded(found.advantage, 3)}",
         f"{100 * found.tpr_at(0.01):.1f}%",
         f"{100 * found.tpr_at(0.001):.1f}%",
-        f"{100 * row.control.right:.0f}",
         "" if row.ceiling is None else f"{50 + 50 * row.ceiling:.0f} of 100",
     ]
 
 
-def _sentences(text: str) -> list[str]:
-    return [f"{line[:1].upper()}{line[1:]}." for line in text.splitlines()]
+def _right(found: AttackResult) -> list[str]:
+    low, high = (50 + 50 * limit for limit in found.interval())
+    return [f"{100 * found.right:.0f}", f"{low:.0f} to {high:.0f}"]
+
+
+def _sentences(lines: Iterable[str]) -> list[str]:
+    return [f"{line[:1].upper()}{line[1:]}." for line in lines]

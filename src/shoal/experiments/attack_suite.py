@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from shoal import _numbers
+from shoal._numbers import readable
 from shoal.audit import (
     AttackResult,
     AttributeInference,
@@ -29,6 +30,7 @@ from shoal.experiments.promise_audit import promise_of
 __all__ = ["ATTACKS", "AttackRow", "AttackSuite", "attack_suite"]
 
 ATTACKS = ("centres", "shadow", "yeom", "label-only")
+MIN_GAPS = 2  # runs for an interval
 FOREST = ("shadow", "yeom", "label-only")
 MOST_RECORDS = 2000  # the attack on centres fits all of them many times
 CONTROL_CLUSTERS = 8
@@ -52,12 +54,44 @@ class AttackRow:
         On the same without privacy.
     ceiling : float or None
         The largest advantage that the promise allows; None where it covers something else.
+    seen, without : str
+        What the attacker sees, and the same without privacy, in words.
     """
 
     attack: str
     result: AttackResult
     control: AttackResult
     ceiling: float | None
+    seen: str = "this release"
+    without: str = "k-means without privacy"
+
+    @property
+    def has_power(self) -> bool:
+        """Whether the attack is surely better than guessing where nothing is protected."""
+        return self.control.interval()[0] > 0
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether it surely does worse than without privacy: what privacy took from it."""
+        return self.result.interval()[1] < self.control.interval()[0]
+
+    @property
+    def sentence(self) -> str:
+        """Whether the attack has power at all, and what its result is worth, in that order."""
+        name = self.result.attack[:1].upper() + self.result.attack[1:]
+        first = f"{name}: the same attack on {self.without} is right in {right(self.control)}"
+        found = f"{right(self.result)} on {self.seen}"
+        if not self.has_power:
+            return (
+                f"{first}: it has no power here, so what it gets, {found}, says nothing about "
+                "privacy."
+            )
+        if not self.tells_apart:
+            return (
+                f"{first}, so it has power here; it gets {found}, which these runs cannot tell "
+                "from no privacy at all."
+            )
+        return f"{first}, so it has power here; it gets {found}, where guessing gets 50."
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +110,8 @@ class AttackSuite:
         Membership attacks.
     reconstruction : Reconstruction or None
         Best guesses of whole records, for reports.
-    attribute : AttributeInference or None
-        Best guesses of one column.
+    attribute, attribute_control : AttributeInference or None
+        Best guesses of one column, and the same from a release without privacy.
     notes : tuple of str
         What was left out, and why.
     """
@@ -89,27 +123,78 @@ class AttackSuite:
     rows: tuple[AttackRow, ...]
     reconstruction: Reconstruction | None
     attribute: AttributeInference | None
+    attribute_control: AttributeInference | None
     notes: tuple[str, ...]
 
     @property
+    def has_power(self) -> bool:
+        """Whether any membership attack is better than guessing where nothing is protected."""
+        return any(row.has_power for row in self.rows)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
-        """What the best attack on each thing that is seen means, a sentence each."""
-        seen = {
-            True: "this release",
-            False: "a forest trained on the members' records with their clusters"
-            if self.reconstruction is None
-            else "a forest trained on the members' reports",
-        }
-        found = []
-        for of_release, what in seen.items():
-            rows = [row for row in self.rows if (row.attack == "centres") == of_release]
-            if rows:
-                best = max((row.result for row in rows), key=lambda result: result.right)
-                found.append(
-                    f"An attacker who sees {what} is right about membership in "
-                    f"{100 * best.right:.0f} of 100 guesses; without it, 50."
-                )
+        """What the attacks are worth on these records first, then what they and the promise say."""
+        found = [row.sentence for row in self.rows]
+        if not self.has_power:
+            found.insert(
+                0,
+                "No attack on membership that was run has power on these records, even without "
+                "privacy: their results say nothing about privacy.",
+            )
+        for ceiling in {row.ceiling for row in self.rows if row.ceiling is not None}:
+            found.append(
+                f"No attack on the release, known or not, is right in more than "
+                f"{50 + 50 * ceiling:.0f} of 100: this is the promise, not a measurement."
+            )
         return tuple(found)
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What is guessed about records and columns, after what the same guess gets unprotected."""
+        found = []
+        if self.reconstruction is not None:
+            found.append("a report without noise would be the record itself")
+            found += str(self.reconstruction).splitlines()
+        if self.attribute is not None:
+            found.append(_attribute_power(self.attribute, self.attribute_control))
+            found += str(self.attribute).splitlines()
+        return tuple(found)
+
+
+def right(found: AttackResult) -> str:
+    """Write how often an attack is right.
+
+    Parameters
+    ----------
+    found : AttackResult
+        What it got.
+
+    Returns
+    -------
+    text : str
+        Of 100 guesses, with the interval of 95%.
+
+    Examples
+    --------
+    >>> right(AttackResult.from_runs("loss", [([1.0], [0.0])] * 3, threshold=0.5))
+    '100 of 100 (95%: 100 to 100)'
+    """
+    low, high = (50 + 50 * limit for limit in found.interval())
+    return f"{100 * found.right:.0f} of 100 (95%: {low:.0f} to {high:.0f})"
+
+
+def _attribute_power(found: AttributeInference, control: AttributeInference | None) -> str:
+    """Say first whether being in the data changes the guess where nothing is protected."""
+    if control is None:
+        return f"a report without noise would give {found.column} itself"
+    first = f"without privacy, being in the data costs a record {readable(control.difference or 0)}"
+    if len(control.gaps) < MIN_GAPS:
+        return f"{first} in {found.column}; a single run cannot tell whether this is chance"
+    low, high = control.interval()
+    first += f" in {found.column} (95%: {readable(low)} to {readable(high)})"
+    if low > 0:
+        return f"{first}, so the guess has power here"
+    return f"{first}: the guess has no power here, so it says nothing about privacy"
 
 
 def attack_suite(
@@ -169,17 +254,20 @@ def attack_suite(
         )
     guarantee = promise_of(target, table.X.shape[1])
     ceiling = advantage_ceiling(guarantee)
-    steps = _Steps(2 * len(chosen) + (not central) + (column is not None), progress)
+    guesses = (column is not None) * (1 + central)
+    steps = _Steps(2 * len(chosen) + (not central) + guesses, progress)
     seen = target if central else _channel(target, table.X.shape[1])
     if seen is not target:
         notes.append("guesses from reports: before the remap, which can only blur them")
     work = _Work(seen, table, _numbers.count("runs", runs), n_jobs, random_state)
+    without = _control(target) if central else None
     rows = []
     for attack in chosen:
         result = steps.done(work.attack(attack, target))
-        control = steps.done(work.attack(attack, _control(target) if central else None))
+        control = steps.done(work.attack(attack, without))
         # A forest learns raw records, or classes that nobody perturbed: no promise covers it.
-        rows.append(AttackRow(attack, result, control, ceiling if attack == "centres" else None))
+        allowed = ceiling if attack == "centres" else None
+        rows.append(AttackRow(attack, result, control, allowed, *_words(attack, without)))
     return AttackSuite(
         target=repr(target),
         guarantee=str(guarantee),
@@ -187,7 +275,10 @@ def attack_suite(
         columns=table.X.shape[1],
         rows=tuple(rows),
         reconstruction=None if central else steps.done(work.reconstruction()),
-        attribute=None if column is None else steps.done(work.attribute(column)),
+        attribute=None if column is None else steps.done(work.attribute(work.seen, column)),
+        attribute_control=None
+        if column is None or without is None
+        else steps.done(work.attribute(without, column, bounds=target.bounds)),
         notes=tuple(notes),
     )
 
@@ -245,11 +336,12 @@ class _Work:
     def reconstruction(self) -> Reconstruction:
         return reconstruct(self.seen, self.some, prior="records", random_state=self.seed)
 
-    def attribute(self, column: str) -> AttributeInference:
+    def attribute(self, target: Any, column: str, *, bounds: Any = None) -> AttributeInference:
         found = infer_attribute(
-            self.seen,
+            target,
             self.some,
             self.table.names.index(column),
+            bounds=bounds,
             runs=self.runs,
             random_state=self.seed,
         )
@@ -291,8 +383,20 @@ def _channel(target: Any, columns: int) -> Any:
     return clone(inner)
 
 
+def _words(attack: str, without: Any) -> tuple[str, str]:
+    """Name what an attacker sees, and the same without privacy."""
+    if without is None:
+        seen = "a forest trained on the members' reports"
+        return seen, "a forest trained on their records"
+    plain = "k-means" if isinstance(without, KMeans) else "the same method"
+    if attack == "centres":
+        return "this release", f"{plain} without privacy"
+    seen = "a forest trained on the members' records with their clusters"
+    return seen, f"a forest trained with those of {plain} without privacy"
+
+
 def _control(target: Any) -> Any:
-    """Give what a user without privacy would run."""
+    """Return what a user without privacy would run."""
     names = target.get_params(deep=False)
     if "technique" in names:
         return clone(target).set_params(epsilon=np.inf, ledger=None)  # the reference, exact

@@ -7,12 +7,13 @@ import numpy as np
 from shoal.audit import EstimatorAudit
 from shoal.experiments.page import Page
 from shoal.experiments.promise_audit import PromiseAudit
+from shoal.experiments.provenance import Provenance
 from shoal.plotting import draw_audit
 
 __all__ = ["audit_report", "draw_promise"]
 
 
-def audit_report(path: Path, audit: PromiseAudit, *, picture: Path) -> Path:
+def audit_report(path: Path, audit: PromiseAudit, *, picture: Path, made: Provenance) -> Path:
     """Write the page.
 
     Parameters
@@ -23,6 +24,8 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Path) -> Path:
         What was found.
     picture : Path
         PNG file of the worst pair, embedded in the page.
+    made : Provenance
+        Where the numbers come from.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Path) -> Path:
     )
     _search(page, audit)
     _replay(page, audit)
-    return page.write(path)
+    return page.provenance(made).write(path)
 
 
 def draw_promise(path: Path, audit: PromiseAudit) -> Path:

@@ -10,6 +10,7 @@ from shoal._statistics import mean_interval
 __all__ = ["Estimate", "rounded"]
 
 ERROR = 0.05
+ROUNDING = 1e-6  # by which an interval that was not cut may be off its middle
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Estimate:
     0.200 [-0.048, 0.448]
     >>> Estimate.of([0.1, 0.3, 0.2]).brief
     '0.20 ± 0.25'
+    >>> Estimate.of([0.1, 0.3, 0.2], lowest=0.0).brief
+    '0.20 [0.00, 0.45]'
     """
 
     mean: float
@@ -36,13 +39,14 @@ class Estimate:
     high: float
 
     @classmethod
-    def of(cls, values: Iterable[float]) -> "Estimate":
-        """Summarise one value for each run, at least one."""
+    def of(cls, values: Iterable[float], *, lowest: float = -np.inf) -> "Estimate":
+        """Summarize one value for each run, at least one; no value can lie below ``lowest``."""
         sample = list(values)
         mean = float(np.mean(sample))
         if len(sample) == 1:
             return cls(mean, mean, mean)
-        return cls(mean, *mean_interval(sample, error=ERROR))
+        low, high = mean_interval(sample, error=ERROR)
+        return cls(mean, max(low, lowest), high)
 
     def __str__(self) -> str:
         mean, low, high = (rounded(one, 3) for one in (self.mean, self.low, self.high))
@@ -50,11 +54,15 @@ class Estimate:
 
     @property
     def brief(self) -> str:
-        """The mean and half of the interval, in few digits; of a single run the mean alone."""
-        half = (self.high - self.low) / 2
+        """The mean and half of the interval, or the interval where it was cut, in few digits."""
         digits = 2 if abs(self.mean) < 10 else 0 if abs(self.mean) >= 100 else 1
-        mean = rounded(self.mean, digits)
-        return f"{mean} ± {half:.{digits}f}" if half else mean
+        mean, low, high = (rounded(one, digits) for one in (self.mean, self.low, self.high))
+        if self.low == self.high:
+            return mean
+        half = self.high - self.mean
+        if self.mean - self.low < (1 - ROUNDING) * half:
+            return f"{mean} [{low}, {high}]"
+        return f"{mean} ± {half:.{digits}f}"
 
     def overlaps(self, other: "Estimate") -> bool:
         """Tell whether the runs leave open which of the two is larger."""

@@ -10,6 +10,7 @@ from typing import Self
 from shoal._optional import require
 from shoal._whole_file import whole_file
 from shoal.exceptions import ParameterError
+from shoal.experiments.provenance import Provenance
 
 __all__ = ["Page"]
 
@@ -28,7 +29,10 @@ thead th { border-bottom: 2px solid #1c2733; font-weight: 600; vertical-align: b
 figure { margin: 1.4rem 0; } img { width: 100%; height: auto; }
 figcaption { color: #4a5a6a; font-size: .9rem; margin-top: .3rem; }
 li { margin: .45rem 0; } code { background: #f1f4f7; padding: .1rem .3rem; border-radius: 3px; }
-footer { color: #4a5a6a; font-size: .85rem; margin-top: 3rem; border-top: 1px solid #dde3ea; }
+footer { color: #4a5a6a; font-size: .85rem; margin-top: 3rem; border-top: 1px solid #dde3ea;
+         padding-top: .4rem; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1rem; }
+dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
 """
 
 PAGE = """<!doctype html>
@@ -139,9 +143,18 @@ class Page:
             shown = f'<img src="data:image/png;base64,{data}" alt="{words}">'
         return self._add(f"<figure>{shown}<figcaption>{words}</figcaption></figure>")
 
-    def footer(self, words: str) -> Self:
-        """Add what a reader may want to know last."""
-        return self._add(f"<footer><p>{html.escape(words)}</p></footer>")
+    def provenance(self, made: Provenance, *words: str) -> Self:
+        """End with where the numbers come from, after words that a reader wants to know last."""
+        lines = [f"<p>{html.escape(line)}</p>" for line in words]
+        facts = (
+            ("date", made.date),
+            ("version", f"shoal {made.version}"),
+            ("data", made.data),
+            ("randomness", made.randomness),
+        )
+        told = "".join(f"<dt>{name}</dt><dd>{html.escape(text)}</dd>" for name, text in facts)
+        command = f"<dt>command</dt><dd><code>{html.escape(made.command)}</code></dd>"
+        return self._add(f"<footer>{''.join(lines)}<dl>{told}{command}</dl></footer>")
 
     @property
     def html(self) -> str:

@@ -21,7 +21,9 @@ from shoal.audit._detached import detached
 from shoal.exceptions import MissingBoundsError, ParameterError
 from shoal.privacy import Guarantee
 
-__all__ = ["PromiseAudit", "audit_promise", "promise_of"]
+__all__ = ["PromiseAudit", "audit_promise", "promise_of", "promise_of_fitted"]
+
+NO_GUARANTEE = "it has no guarantee_, so nothing is promised"
 
 Progress = Callable[[int, int], None]
 
@@ -163,19 +165,27 @@ def audit_promise(
     }
     if getattr(target, "bounds", None) is None:
         raise MissingBoundsError(
-            "the target must have public bounds to be audited: made-up records are put inside them"
+            "the target must have public bounds to be audited: made-up records are put inside them",
+            parameter="bounds",
+            in_python="give it bounds",
         )
     wide = bounded_columns(target.bounds, default=columns)
     guarantee = str(promise_of(target, wide))
     if hasattr(target, "transform"):
         if runs is not None or resume is not None:
-            raise ParameterError("runs and resume must be left out for a mechanism: pass samples")
+            raise ParameterError(
+                "runs and resume must be left out for a mechanism",
+                parameter="samples",
+                in_python="pass samples",
+            )
         if samples is not None:
             words["samples"] = samples
         reports = audit_mechanism(target, columns=wide, **words)
         return PromiseAudit(repr(target), guarantee, reports, None)
     if samples is not None:
-        raise ParameterError("samples must be left out for an estimator: pass runs")
+        raise ParameterError(
+            "samples must be left out for an estimator", parameter="runs", in_python="pass runs"
+        )
     pairs = list(neighbouring_datasets(target.bounds, columns=wide))
     if runs is not None:
         words["runs"] = runs
@@ -199,5 +209,21 @@ def promise_of(target: Any, columns: int) -> Guarantee:
     guarantee : Guarantee
         As it would be for real records, secure randomness included.
     """
-    guarantee: Guarantee = detached(target).fit(np.zeros((1, columns))).guarantee_
-    return guarantee
+    return promise_of_fitted(detached(target).fit(np.zeros((1, columns))))
+
+
+def promise_of_fitted(model: Any) -> Guarantee:
+    """Read the promise of a fitted object.
+
+    Parameters
+    ----------
+    model : estimator or mechanism
+        Fitted; perhaps of the user's own.
+
+    Returns
+    -------
+    guarantee : Guarantee
+        Of notion "none" where it has no ``guarantee_``.
+    """
+    promise = getattr(model, "guarantee_", None)
+    return promise if isinstance(promise, Guarantee) else Guarantee.none(NO_GUARANTEE)

@@ -3,9 +3,14 @@
 A mechanism runs on the device that holds the record. It learns nothing from records: ``fit`` only
 notes how many columns there are, and ``transform`` works without it. Reports of records that are
 not in memory are drawn out of sight, paid for, and then handed out.
+
+What was drawn decides what the guarantee says. A source belongs to the ``random_state`` that it was
+made from and is made anew when that was changed; and once a mechanism has handed out reports that
+came from a seed, its guarantee does not hold until the next ``fit``, also in copies of it.
 """
 
-from abc import ABC, abstractmethod
+import numbers
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -17,11 +22,12 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from shoal import _numbers
 from shoal._bounds import public_box
-from shoal._records import validate_table
+from shoal._report_channel import ReportChannel
+from shoal._table_input import validate_table
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._release_reports import check_out, release_reports
-from shoal.noise import Lattice, RandomSource, as_source
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger
+from shoal.noise import Lattice, RandomSource, as_source, is_seeded
+from shoal.privacy import Adjacency, Event, Ledger
 from shoal.tables import ArrayTable
 
 __all__ = ["Mechanism"]
@@ -31,7 +37,28 @@ Floats = npt.NDArray[np.float64]
 CHUNK_VALUES = 1 << 16  # numbers perturbed at a time
 
 
-class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+class SourceInUse:
+    """Where a mechanism's reports come from, and whether any of them came from a seed."""
+
+    def __init__(self, *, drew_seeded: bool = False) -> None:
+        self.drew_seeded = drew_seeded
+        self._kept: tuple[Any, RandomSource] | None = None
+
+    def keep(self, random_state: Any) -> RandomSource:
+        """Make a source whose stream goes on from one transform to the next."""
+        source = as_source(random_state)
+        self._kept = random_state, source
+        return source
+
+    def current(self, random_state: Any) -> RandomSource:
+        """Return the source of this ``random_state``: the one kept, unless that was changed."""
+        kept = self._kept  # once: another thread may change it
+        if kept is None:
+            return as_source(random_state)
+        return kept[1] if _same_state(kept[0], random_state) else self.keep(random_state)
+
+
+class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """A local randomiser: records in, reports out, one row each.
 
     Subclasses store ``epsilon``, ``bounds``, ``ledger`` and ``random_state``, and say how records
@@ -43,6 +70,8 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     ledger: Ledger | None
     random_state: Any
 
+    _drew_seeded: bool = False  # by what this is a copy of
+
     # A place to write to is no metadata of the records.
     __metadata_request__transform: ClassVar[dict[str, str]] = {"out": UNUSED}
 
@@ -51,7 +80,7 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records. Of those that are not in memory, only names and types are looked at.
         y : None
             Ignored.
@@ -64,7 +93,9 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         table = validate_table(X, estimator=self)
         self._check(table.columns)
         # A seed's stream goes on from one transform to the next and starts again at fit.
-        self._source = as_source(self.random_state)
+        in_use = SourceInUse()
+        in_use.keep(self.random_state)
+        self._in_use, self._drew_seeded = in_use, False
         return self
 
     def transform(self, X: Any, *, out: Any = None) -> Any:
@@ -92,13 +123,18 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         fitted = hasattr(self, "n_features_in_")
         # Without fit there are no columns to compare with, and transform must not note any.
         table = validate_table(X, estimator=self if fitted else BaseEstimator(), reset=not fitted)
-        check_out(X, table, out)
+        check_out(table, out)
         self._check(table.columns)
-        source = getattr(self, "_source", None) or as_source(self.random_state)
+        if not hasattr(self, "_in_use"):
+            self._in_use = SourceInUse(drew_seeded=self._drew_seeded)
+        in_use = self._in_use
+        source = in_use.current(self.random_state)
         if isinstance(table, ArrayTable):
             self._spend(source)
+            in_use.drew_seeded |= source.seeded
             return self._perturb(table.X, source)
         self._check_output()
+        in_use.drew_seeded |= source.seeded
         return release_reports(self, table, source, out)
 
     def randomise(self, x: Any) -> Floats:
@@ -116,19 +152,6 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         report: Floats = self.transform(np.atleast_2d(x))[0]
         return report
-
-    @property
-    @abstractmethod
-    def guarantee_(self) -> Guarantee:
-        """What each report promises to the one it is about."""
-
-    @abstractmethod
-    def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-density of reports given a record."""
-
-    @abstractmethod
-    def variance(self, X: Any = None) -> float | Floats:
-        """Variance of one column of a report: the worst over the box, or that of each entry."""
 
     @abstractmethod
     def lattice(self, columns: int) -> Lattice:
@@ -149,6 +172,15 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         public_box(self.bounds, columns)
         self.lattice(columns)  # a box that no lattice fits is refused before anything is spent
 
+    @property
+    def _seeded(self) -> bool:
+        """Whether reports handed out since ``fit``, or the next ones, come from a seed."""
+        return is_seeded(self.random_state) or self._has_drawn_seeded()
+
+    def _has_drawn_seeded(self) -> bool:
+        in_use = getattr(self, "_in_use", None)
+        return self._drew_seeded if in_use is None else bool(in_use.drew_seeded)
+
     def _check_output(self) -> None:
         """Refuse, before anything is spent, what scikit-learn cannot make of files."""
         chosen = getattr(self, "_sklearn_output_config", {})
@@ -156,7 +188,8 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         if wanted != "default":
             raise ParameterError(
                 f"set_output must be left at 'default' for records that are not in memory, got "
-                f"{wanted!r}: call set_output(transform='default')"
+                f"{wanted!r}",
+                in_python="call set_output(transform='default')",
             )
 
     def _spend(self, source: RandomSource, *, only_check: bool = False) -> None:
@@ -188,12 +221,25 @@ class Mechanism(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         # The source holds a key: it stays in this process.
-        state: dict[str, Any] = {**super().__getstate__()}
-        state.pop("_source", None)
+        state: dict[str, Any] = {**super().__getstate__(), "_drew_seeded": self._has_drawn_seeded()}
+        state.pop("_in_use", None)
         return state
+
+    def __sklearn_clone__(self) -> Self:
+        # What post-processes reports is cloned with the mechanism that drew them, and asks it.
+        copy: Self = super().__sklearn_clone__()
+        if self._has_drawn_seeded():
+            copy._drew_seeded = True
+        return copy
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         tags.non_deterministic = True
         return tags
+
+
+def _same_state(one: Any, two: Any) -> bool:
+    """Tell whether two random states are the same seed or the same object."""
+    whole = isinstance(one, numbers.Integral) and isinstance(two, numbers.Integral)
+    return one is two or (whole and int(one) == int(two))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shoal._bounds import public_box
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
-from shoal.noise import Lattice, is_seeded
+from shoal.noise import Lattice
 from shoal.privacy import Adjacency, Event, Guarantee, PureEvent
 
 __all__ = ["LocalMechanism"]
@@ -33,7 +33,7 @@ class LocalMechanism(Mechanism):
             "local",
             epsilon=self.epsilon,
             adjacency=Adjacency.SUBSTITUTE,
-            seeded=is_seeded(self.random_state),
+            seeded=self._seeded,
         )
 
     def _event(self) -> Event:

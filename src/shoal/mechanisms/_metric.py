@@ -18,8 +18,8 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
-from shoal.noise import Lattice, RandomSource, is_seeded
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger, MetricEvent
+from shoal.noise import Lattice, RandomSource
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, MetricEvent, parse_unit
 
 __all__ = ["MetricMechanism"]
 
@@ -27,10 +27,10 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 DEFAULT_EPSILON = 1.0
-UNIT = ""  # that of the columns, whatever it is
-FINENESS = 2.0**-12  # lattice step over noise scale and box: 1/4096 is far below either
-FARTHEST = 2.0**-50  # lattice step over the largest bound, so that indices stay exact in doubles
-FINEST = 2.0**-36  # lattice step over noise scale, so that exact noise stays fast
+FINENESS = 2.0**-12  # lattice step over 1 / epsilon and over the box: 1/4096 is far below either
+# Steps finer than either of these serve nothing and are not taken:
+FARTHEST = 2.0**-50  # over the largest bound: doubles hold hardly finer records
+FINEST = 2.0**-36  # over the noise scale: exact noise stays fast
 
 
 class MetricMechanism(Mechanism):
@@ -39,12 +39,15 @@ class MetricMechanism(Mechanism):
     Subclasses draw the noise; their docstrings describe the parameters.
     """
 
+    noise_kind = "radial"
+
     def __init__(
         self,
         epsilon: float = 1.0,
         *,
         level: float | None = None,
         radius: float | None = None,
+        unit: str = "",
         bounds: Any = None,
         ledger: Ledger | None = None,
         random_state: Any = None,
@@ -52,6 +55,7 @@ class MetricMechanism(Mechanism):
         self.epsilon = epsilon
         self.level = level
         self.radius = radius
+        self.unit = unit
         self.bounds = bounds
         self.ledger = ledger
         self.random_state = random_state
@@ -63,8 +67,8 @@ class MetricMechanism(Mechanism):
             "metric",
             epsilon=self._promised(),
             adjacency=Adjacency.SUBSTITUTE,
-            unit=UNIT,
-            seeded=is_seeded(self.random_state),
+            unit=self.unit,
+            seeded=self._seeded,
         )
 
     def log_density(self, z: Any, x: Any) -> Floats:
@@ -125,14 +129,18 @@ class MetricMechanism(Mechanism):
         Returns
         -------
         lattice : Lattice
-            Made from ``epsilon`` and ``bounds`` alone.
+            Made from ``epsilon`` and ``bounds`` alone. Its step is at most 1/4096 of 1 / epsilon.
+
+        Raises
+        ------
+        ParameterError
+            If no lattice so fine fits the box.
         """
         box = public_box(self.bounds, columns)
-        rate = self._rate()
+        rate, coarsest = self._rate(), FINENESS / self._promised()
         narrowest = 2.0 * float((box.high / 2 - box.low / 2).min())
         farthest = float(max(np.abs(box.low).max(), np.abs(box.high).max()))
-        step = FINENESS * min(1.0 / rate, narrowest)
-        step = max(step, FARTHEST * farthest, FINEST / rate)
+        step = min(coarsest, max(FINENESS * narrowest, FARTHEST * farthest, FINEST / rate))
         if not 0 < step < math.inf:
             raise ParameterError(
                 f"epsilon must allow for a lattice on the box, got {self._promised()!r}: "
@@ -156,6 +164,10 @@ class MetricMechanism(Mechanism):
         """Epsilon that the noise is drawn at."""
         return self._promised()
 
+    def _check(self, columns: int) -> None:
+        parse_unit(self.unit)
+        super()._check(columns)
+
     def _check_epsilon(self) -> None:
         super()._check_epsilon()
         given = {"level": self.level, "radius": self.radius}
@@ -176,7 +188,9 @@ class MetricMechanism(Mechanism):
             _numbers.positive("level / radius", self._promised())
 
     def _event(self) -> Event:
-        return MetricEvent(epsilon=self._promised(), unit=UNIT, purpose="one report of each record")
+        return MetricEvent(
+            epsilon=self._promised(), unit=self.unit, purpose="one report of each record"
+        )
 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         columns = records.shape[1]

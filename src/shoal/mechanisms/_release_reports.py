@@ -6,7 +6,6 @@ for. Every partition, and every new attempt at one, draws from a source of its o
 is worked on twice, one report is handed out, and nobody sees the other.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.exceptions import ParameterError, ReleaseError, ShoalError
+from shoal.exceptions import ParameterError, ReleaseError
 from shoal.noise import RandomSource, SecureSource, SeededSource
 from shoal.tables import ArrowTable, Block, SparkTable
 
@@ -57,15 +56,13 @@ class Draw:
         return reports
 
 
-def check_out(X: Any, table: Any, out: Any) -> None:
+def check_out(table: Any, out: Any) -> None:
     """Refuse a place for reports where none is needed, or that lies among the records.
 
     Parameters
     ----------
-    X : object
-        The records, as they were given.
     table : ArrayTable, ArrowTable or SparkTable
-        The same, opened.
+        The records.
     out : path-like or None
         As given.
 
@@ -83,10 +80,11 @@ def check_out(X: Any, table: Any, out: Any) -> None:
         return
     if out is None:
         raise ParameterError(
-            "out must name a new folder for the reports of files, got None: use "
-            "fit(X).transform(X, out=...)"
+            "out must name a new folder for the reports of files, got none",
+            parameter="out",
+            in_python="use fit(X).transform(X, out=...)",
         )
-    if isinstance(X, str | os.PathLike) and _is_inside(out, Path(X)):
+    if table.path is not None and _is_inside(out, table.path):
         raise ParameterError(
             f"out must lie outside the folder of the records, got {str(out)!r}: reports among "
             "them would be read as records"
@@ -118,6 +116,8 @@ def release_reports(
     ------
     ReleaseError
         If reports cannot be written, or cannot be handed out after the spend.
+    DataError
+        If records cannot be used, before the spend; or reports were written and cannot be opened.
     """
     mechanism._spend(source, only_check=True)
     words = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
@@ -135,7 +135,7 @@ def release_reports(
 def _handed_out(staged: Any, *, paid: bool) -> Any:
     try:
         return staged.publish()
-    except (OSError, ShoalError) as failure:
+    except ReleaseError as failure:
         spent = "the budget was spent all the same" if paid else "no ledger was charged"
         raise ReleaseError(f"{failure}; {spent}, and no report was released") from None
 

@@ -44,6 +44,9 @@ class Laplace(MetricMechanism):
     level, radius : float, default=None
         Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
         factor of at most e^level. Epsilon is level / radius.
+    unit : str, default=""
+        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
+        this unit. A ledger adds up what is spent per unit and takes no reports without one.
     bounds : tuple (low, high)
         Public box, two numbers or one value per column in each; records outside are clipped.
         Reports may lie outside.
@@ -83,8 +86,9 @@ class Laplace(MetricMechanism):
     (1000, 2)
     >>> bool(abs(reports.var() - mechanism.variance()) < 0.1)
     True
-    >>> Laplace(level=2.0, radius=0.5, bounds=(-1.0, 1.0)).guarantee_.epsilon
-    4.0
+    >>> homes = Laplace(level=2.0, radius=0.5, unit="km", bounds=(0.0, 40.0))
+    >>> homes.guarantee_.epsilon, homes.guarantee_.unit
+    (4.0, 'km')
     """
 
     def __init__(
@@ -93,6 +97,7 @@ class Laplace(MetricMechanism):
         *,
         level: float | None = None,
         radius: float | None = None,
+        unit: str = "",
         bounds: Any = None,
         truncate: str | None = None,
         ledger: Ledger | None = None,
@@ -101,6 +106,7 @@ class Laplace(MetricMechanism):
         self.epsilon = epsilon
         self.level = level
         self.radius = radius
+        self.unit = unit
         self.bounds = bounds
         self.truncate = truncate
         self.ledger = ledger

@@ -65,6 +65,8 @@ class Piecewise(ColumnMechanism):
     probability of any report by a factor of at most e^4 = 54.6
     """
 
+    noise_kind = "unbiased"
+
     def __init__(
         self,
         epsilon: float = 1.0,

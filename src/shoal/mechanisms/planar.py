@@ -30,6 +30,9 @@ class PlanarLaplace(MetricMechanism):
     level, radius : float, default=None
         Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
         factor of at most e^level. Epsilon is level / radius.
+    unit : str, default=""
+        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
+        this unit. A ledger adds up what is spent per unit and takes no reports without one.
     bounds : tuple (low, high)
         Public box, two numbers or one value per column in each; records outside are clipped.
         Reports may lie outside.

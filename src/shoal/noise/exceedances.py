@@ -27,7 +27,7 @@ from shoal.noise._settle import exact, floor_of, is_positive, settle
 from shoal.noise.discrete_laplace import check_scale
 from shoal.noise.source import RandomSource
 
-__all__ = ["Exceedances", "exceedances"]
+__all__ = ["Exceedances", "check_exceedances", "exceedances"]
 
 Integers = npt.NDArray[np.int64]
 Enclosure = Callable[[Any], Any]  # from an interval context to an interval
@@ -94,21 +94,41 @@ def exceedances(
     >>> found.positions.size, int(found.values.min())  # 10^15 / (e^32 (1 + e^-1/2)) = 7.9 expected
     (9, 64)
     """
-    _check_whole("cells", cells, 0, MOST_CELLS, "2^62")
-    _check_whole("threshold", threshold, 1, LARGEST, "2^61")
-    check_scale("scale", scale)
+    check_exceedances(cells, threshold, scale)
     cells, threshold = int(cells), int(threshold)
     width = scale if isinstance(scale, Fraction) else Fraction(float(scale))
     chance = _chance(threshold, float(scale))
-    if cells * chance > MOST_REPORTS:
+    positions = _positions(cells, chance, partial(_rate, threshold=threshold, scale=width), source)
+    above = _geometric(positions.size, float(scale), partial(exact, value=width), LARGEST, source)
+    return Exceedances(positions=positions, values=above + threshold)
+
+
+def check_exceedances(cells: int, threshold: int, scale: float | Fraction) -> None:
+    """Refuse what cannot be drawn; what this allows for some cells it allows for fewer.
+
+    Parameters
+    ----------
+    cells : int
+        Number of cells.
+    threshold : int
+        Smallest noise that is reported.
+    scale : float or Fraction
+        Scale of the noise.
+
+    Raises
+    ------
+    ParameterError
+        If one is out of range, or too many reports are to be expected.
+    """
+    _check_whole("cells", cells, 0, MOST_CELLS, "2^62")
+    _check_whole("threshold", threshold, 1, LARGEST, "2^61")
+    check_scale("scale", scale)
+    if int(cells) * _chance(int(threshold), float(scale)) > MOST_REPORTS:
         enough = math.ceil(float(scale) * (math.log(cells) - math.log(MOST_REPORTS)))
         raise ParameterError(
             f"threshold must leave at most 2^26 reports to expect, got {threshold}; "
             f"take {enough} or more, or fewer cells"
         )
-    positions = _positions(cells, chance, partial(_rate, threshold=threshold, scale=width), source)
-    above = _geometric(positions.size, float(scale), partial(exact, value=width), LARGEST, source)
-    return Exceedances(positions=positions, values=above + threshold)
 
 
 def _check_whole(name: str, value: int, least: int, most: int, most_name: str) -> None:

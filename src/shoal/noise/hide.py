@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol, TypeVar
 
+from shoal.exceptions import ParameterError
 from shoal.noise.source import RandomSource
 
 __all__ = ["Currency", "Law", "Witness", "hide", "witnessed"]
@@ -70,6 +71,11 @@ def hide(exact: Exact, law: Law[Exact, Shown], *, cost: float, source: RandomSou
     shown : object
         What may be released.
 
+    Raises
+    ------
+    ParameterError
+        If somebody looks on (:func:`witnessed`) although the noise is meant to hide something.
+
     Examples
     --------
     >>> import numpy as np
@@ -78,8 +84,13 @@ def hide(exact: Exact, law: Law[Exact, Shown], *, cost: float, source: RandomSou
     >>> hide(counts, LaplaceLaw(scale=2.0), cost=0.5, source=SeededSource(1)).shape
     (3,)
     """
-    shown = law.show(exact, source)
     witness = _WITNESS.get()
+    if witness is not None and not source.seeded:
+        raise ParameterError(
+            "random_state must be a seed while a witness sees exact values, got none: what is "
+            "shown then would be called private"
+        )
+    shown = law.show(exact, source)
     if witness is None:
         return shown
     replaced: Shown = witness.release(exact, law, cost, shown)
@@ -90,7 +101,8 @@ def hide(exact: Exact, law: Law[Exact, Shown], *, cost: float, source: RandomSou
 def witnessed(witness: Witness) -> Iterator[None]:
     """Let a witness see every release that this thread makes inside the block.
 
-    A witness sees exact values of the records: audits of made-up records are what it is for.
+    A witness sees exact values of the records and may replace what is shown: audits of made-up
+    records are what it is for. Noise must then come from a seed, so that no guarantee holds.
 
     Parameters
     ----------

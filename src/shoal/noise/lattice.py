@@ -2,8 +2,9 @@
 
 A proof about real numbers does not cover doubles (Mironov 2012). On integers it does: sums are
 exact in any order, noise is exact, and two neighbouring inputs have the same possible outputs. The
-lattice is made from public bounds alone. Rounding a record acts on that record only, so it cannot
-raise any sensitivity beyond the lattice's own.
+lattice is made from public bounds alone. Rounding a record acts on that record only, by the same
+operations wherever it lies and however many there are, so it cannot raise any sensitivity beyond
+the lattice's own (proofs/noise.md).
 """
 
 import math
@@ -43,6 +44,11 @@ class Lattice:
     low, high : ndarray of int64, shape (d,)
         Smallest and largest index of a record; records beyond are clipped.
 
+    Raises
+    ------
+    ParameterError
+        If a step or its inverse is not a normal double: indices could not be trusted.
+
     Examples
     --------
     >>> import numpy as np
@@ -58,6 +64,17 @@ class Lattice:
     step: Floats
     low: Integers
     high: Integers
+
+    def __post_init__(self) -> None:
+        """Refuse steps by whose inverse records cannot be multiplied."""
+        with np.errstate(all="ignore"):
+            both = np.stack([self.step, np.reciprocal(self.step)])
+        fine = ((both >= LEAST_NORMAL) & (both < np.inf)).all(axis=0)
+        if not fine.all():
+            raise ParameterError(
+                "bounds must allow for lattice steps from 2^-1022 to 2^1022, got one of "
+                f"{self.step[~fine][0]:g}: rescale the columns"
+            )
 
     @classmethod
     def box(cls, low: Floats, high: Floats, *, half: int = 2**19) -> Self:
@@ -101,8 +118,9 @@ class Lattice:
         ParameterError
             If the box holds no lattice point in some column, or indices above 2^52.
         """
-        power = 2.0 ** math.floor(math.log2(step))
-        first, last = np.ceil(low / power), np.floor(high / power)
+        power = math.ldexp(1.0, math.frexp(step)[1] - 1)
+        with np.errstate(over="ignore"):  # an infinite index is refused below
+            first, last = np.ceil(low / power), np.floor(high / power)
         if (first > last).any():
             raise ParameterError(
                 f"bounds must be at least one lattice step ({power:g}) apart in every column: "
@@ -237,16 +255,13 @@ def _round(
     inside = True
     # A record so far away that its index overflows becomes infinite, and is clipped too.
     with np.errstate(over="ignore", invalid="ignore"):
+        # One product for every record, and three times as fast as a quotient.
         inverse = np.reciprocal(step)
-        # Products are three times as fast as quotients; where the step is so small or so large that
-        # its inverse is no normal number, quotients are right.
-        by_inverse = bool(((inverse >= LEAST_NORMAL) & (inverse < np.inf)).all())
-        scale, factor = (np.multiply, inverse) if by_inverse else (np.divide, step)
         for start in range(0, len(values), rows):
             block = values[start : start + rows]
             indices = scratch[: len(block)]
             np.subtract(block, origin, out=indices)
-            scale(indices, factor, out=indices)
+            np.multiply(indices, inverse, out=indices)
             np.rint(indices, out=indices)
             if isinstance(low, float):
                 # To see that nothing is to be clipped takes as long as clipping, but tells more.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import gammaincc, ndtr
 
 from shoal.noise.box_norm import box_norm
 from shoal.noise.discrete_gaussian import discrete_gaussian
@@ -21,6 +22,7 @@ from shoal.noise.source import RandomSource
 __all__ = ["BoxLaw", "ChoiceLaw", "GaussianLaw", "LaplaceLaw"]
 
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,15 @@ class LaplaceLaw:
     def show(self, exact: Integers, source: RandomSource) -> Integers:
         """Add the noise."""
         return exact + discrete_laplace(exact.shape, scale=self.scale, source=source)
+
+    def upper_tail(self, values: Integers) -> Floats:
+        """Return the probability that the noise of one entry is at least each value.
+
+        With q = e^(-1/scale): q^v / (1 + q) for v >= 1, and by symmetry 1 - q^(1 - v) / (1 + q).
+        """
+        above = np.maximum(values, 1 - values).astype(np.float64)
+        tail = np.exp(-above / self.scale) / (1.0 + math.exp(-1.0 / self.scale))
+        return np.where(values >= 1, tail, 1.0 - tail)
 
     def loss(self, exact: Integers, other: Integers) -> float:
         """Sum of the differences over the scale; infinite between values of other shapes."""
@@ -88,6 +99,20 @@ class BoxLaw:
         """Add the noise."""
         return exact + box_norm(len(exact), scales=self.scales, source=source)
 
+    def upper_tail(self, values: Integers) -> Floats:
+        """Return the probability that the noise of the first column is at least each value.
+
+        The first of m columns is scale * G * U, rounded, with G of law Gamma(m + 1) and U uniform
+        on [-1, 1]; so with t = (v - 1/2) / scale >= 0 the tail is E[(1 - t / G)+] / 2
+        = (Q(m + 1, t) - t Q(m, t) / m) / 2, Q the regularized upper incomplete Gamma function.
+        """
+        m = len(self.scales)
+        t = (np.asarray(values, dtype=np.float64) - 0.5) / self.scales[0]
+        far = np.abs(t)
+        tail = np.maximum(gammaincc(m + 1, far) - far / m * gammaincc(m, far), 0.0) / 2
+        both: Floats = np.where(t >= 0, tail, 1.0 - tail)
+        return both
+
     def loss(self, exact: Integers, other: Integers) -> float:
         """Largest difference of a row in the box's own unit, rows added up."""
         gap = _gap(exact, other)
@@ -124,6 +149,15 @@ class GaussianLaw:
     def show(self, exact: Integers, source: RandomSource) -> Integers:
         """Add the noise."""
         return exact + discrete_gaussian(exact.shape, sigma=self.sigma, source=source)
+
+    def upper_tail(self, values: Integers) -> Floats:
+        """Bound the probability that the noise of one entry is at least each value.
+
+        By that of a normal variable to be at least the value less 1 (Canonne, Kamath & Steinke
+        2020, proposition 25).
+        """
+        tail: Floats = ndtr((1.0 - np.asarray(values, dtype=np.float64)) / self.sigma)
+        return tail
 
     def loss(self, exact: Integers, other: Integers) -> float:
         """Squared distance over twice the variance; infinite between values of other shapes."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.noise.discrete_laplace import discrete_laplace
-from shoal.noise.exceedances import exceedances
+from shoal.noise.exceedances import check_exceedances, exceedances
 from shoal.noise.hide import Currency
 from shoal.noise.source import RandomSource
 
@@ -77,6 +77,8 @@ class SparseLaplaceLaw:
 
     def show(self, exact: SparseCounts, source: RandomSource) -> SparseCounts:
         """Draw the cells that reach the threshold, and their noisy values."""
+        # By public numbers: how many cells are occupied must not decide whether this fails.
+        check_exceedances(self.cells, self.threshold, self.scale)
         noise = discrete_laplace(exact.values.shape, scale=self.scale, source=source)
         noisy = exact.values + noise
         passed = noisy >= self.threshold

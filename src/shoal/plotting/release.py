@@ -18,6 +18,7 @@ __all__ = ["draw_release"]
 
 LARGEST = 900.0  # area of the largest cluster's dot, in points
 SMALLEST = 12.0
+HOLLOW = 160.0  # of a dot that may be noise alone, at least: its number fits inside
 MOST_NAMES = 16  # columns whose names still fit below a picture
 SHORT = 24  # letters of a name
 
@@ -73,20 +74,33 @@ def _places(values: Any, names: Sequence[str], title: str) -> Panel:
                 width=1.0,
                 name="box",
             ),
-            Points(
-                at=centres,
-                colour=COLOURS["central"],
-                area=_areas(values["sizes"]),
-                alpha=0.55,
-                says="centre",
-                notes=_notes(values["sizes"]),
-            ),
+            *_centres(values, centres),
             Texts(at=centres, words=numbers),
         ),
         x=_axis(names[0], centres, low, high, 0),
         y=up,
         title=title,
     )
+
+
+def _centres(values: Any, centres: Any) -> list[Points]:
+    """Mark centres by their sizes; those that may be noise alone are hollow and grey."""
+    certain, notes = values["certain"], _notes(values)
+    areas = np.maximum(_areas(values["sizes"]), np.where(certain, 0.0, HOLLOW))
+    return [
+        Points(
+            at=centres[chosen],
+            colour=GREY if hollow else COLOURS["central"],
+            area=areas[chosen],
+            hollow=hollow,
+            alpha=1.0 if hollow else 0.55,
+            name="may be noise alone" if hollow else "centre",
+            says="centre",
+            notes=tuple(notes[number] for number in np.flatnonzero(chosen)),
+        )
+        for chosen, hollow in ((certain, False), (~certain, True))
+        if chosen.any()
+    ]
 
 
 def _axis(name: str, centres: Any, low: Any, high: Any, column: int) -> Axis:
@@ -99,20 +113,25 @@ def _profiles(values: Any, names: Sequence[str], title: str) -> Panel:
     heights = (values["centres"] - values["low"]) / (values["high"] - values["low"])
     widths = 0.8 + 4.0 * np.sqrt(_areas(values["sizes"]) / LARGEST)
     places = np.arange(float(len(names)))
-    notes = _notes(values["sizes"])
+    notes = _notes(values)
     lines: list[Mark] = [
         Line(
             x=places,
             y=height,
-            colour=COLOURS["central"],
-            alpha=0.5,
+            colour=COLOURS["central"] if certain else GREY,
+            dash=() if certain else DASH,
+            alpha=0.5 if certain else 1.0,
             width=float(width),
             marker="o",
             size=3.0,
+            hollow=not certain,
+            name="centre" if certain else "may be noise alone",
             says=note,
             notes=tuple(names),
         )
-        for height, width, note in zip(heights, widths, notes, strict=True)
+        for height, width, note, certain in zip(
+            heights, widths, notes, values["certain"], strict=True
+        )
     ]
     last = np.column_stack([np.full(len(heights), places[-1]), heights[:, -1]])
     lines.append(Texts(at=last, words=tuple(map(str, range(len(heights)))), beside="right"))
@@ -127,9 +146,13 @@ def _profiles(values: Any, names: Sequence[str], title: str) -> Panel:
     )
 
 
-def _notes(sizes: Any) -> tuple[str, ...]:
+def _notes(values: Any) -> tuple[str, ...]:
     return tuple(
-        f"cluster {number}, noisy size {readable(float(size))}" for number, size in enumerate(sizes)
+        f"cluster {number}, noisy size {readable(float(size))}"
+        + ("" if certain else ", may be noise alone")
+        for number, (size, certain) in enumerate(
+            zip(values["sizes"], values["certain"], strict=True)
+        )
     )
 
 

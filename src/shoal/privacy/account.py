@@ -99,7 +99,8 @@ class Account:
         if (adjacency is Adjacency.SUBSTITUTE or notion == "local") and has_parallel(event):
             raise GuaranteeError(
                 "parallel parts share one epsilon under add/remove only, because a substituted "
-                "record can change two parts: state the event for Adjacency.ADD_REMOVE"
+                "record can change two parts",
+                in_python="state the event for Adjacency.ADD_REMOVE",
             )
         size = group_size(
             privacy_unit,
@@ -203,8 +204,9 @@ class Account:
         if limits.metric_epsilon is None:
             raise BudgetExceededError(
                 f"this ledger allows no metric spend and {epsilon:g} per "
-                f"{unit or 'unit of distance'} was asked: nothing was recorded; declare "
-                "Ledger(metric_epsilon=..., metric_unit=...)"
+                f"{unit or 'unit of distance'} was asked: nothing was recorded",
+                parameter="metric_epsilon",
+                in_python="declare Ledger(metric_epsilon=..., metric_unit=...)",
             )
         return convert_epsilon(Fraction(epsilon), unit, limits.metric_unit)
 

@@ -251,8 +251,8 @@ def _parallel(event: Parallel, records: int) -> Cost:
 
 def _metric(event: MetricEvent, records: int) -> Cost:
     raise GuaranteeError(
-        f"a metric epsilon is per {event.unit or 'unit of distance'} and has no plain one: convert "
-        "with metric_to_local(epsilon, diameter)"
+        f"a metric epsilon is per {event.unit or 'unit of distance'} and has no plain one",
+        in_python="convert with metric_to_local(epsilon, diameter)",
     )
 
 

@@ -86,7 +86,8 @@ def compose(
     if has_parallel(schedule) and (adjacency is Adjacency.SUBSTITUTE or notion == "local"):
         raise GuaranteeError(
             "parallel parts share one epsilon under add/remove only, because a substituted record "
-            "can change two parts: compose under Adjacency.ADD_REMOVE and call to_substitute()"
+            "can change two parts",
+            in_python="compose under Adjacency.ADD_REMOVE and call to_substitute()",
         )
     price = cost(schedule)
     best = _best(schedule, price, delta)

@@ -113,7 +113,9 @@ def convert_epsilon(epsilon: Fraction, unit: str, wanted: str) -> Fraction:
     if not given.kind:
         raise GuaranteeError(
             "a metric spend needs the name of its unit of distance, because an epsilon per km "
-            "and one per m are not the same: give the mechanism a unit, such as unit='km'"
+            "and one per m are not the same",
+            parameter="unit",
+            in_python="give the mechanism a unit, such as unit='km'",
         )
     if given.kind != other.kind:
         raise GuaranteeError(

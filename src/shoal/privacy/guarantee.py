@@ -308,5 +308,5 @@ class Guarantee:
         self._require_promise(wanted)
         if self.notion == "metric":
             raise GuaranteeError(
-                f"a metric promise has no {wanted} form: call to_local(diameter) first"
+                f"a metric promise has no {wanted} form", in_python="call to_local(diameter) first"
             )

@@ -324,8 +324,8 @@ class Ledger:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.path is None:
             raise LedgerPicklingError(
-                "a ledger in memory cannot travel to another process or into a pickle: use "
-                "Ledger(path=...)"
+                "a ledger in memory cannot travel to another process or into a pickle",
+                in_python="use Ledger(path=...)",
             )
         return _reopened, (type(self), self.path, self._table, self._who, self._output)
 
@@ -342,8 +342,9 @@ class Ledger:
         different = given.differences(self._limits, ignore_defaults=not complete)
         if different:
             raise LedgerFileError(
-                f"{self.path} was declared with another {' and '.join(different)}: open it as "
-                "Ledger(path) to take its limits, or choose another path"
+                f"{self.path} was declared with another {' and '.join(different)}",
+                parameter="limits",
+                in_python="open it as Ledger(path) to take its limits, or choose another path",
             )
         with self._transaction(write=False):
             pass
@@ -354,7 +355,8 @@ class Ledger:
         process = os.getpid()
         if self._file is None and process != self._home:
             raise LedgerPicklingError(
-                "a ledger in memory stays with its process; in a fork, use Ledger(path=...)"
+                "a ledger in memory stays with its process",
+                in_python="in a fork, use Ledger(path=...)",
             )
         # A forked child may inherit a lock that nobody will release, hence one per process.
         with self._locks.setdefault(process, threading.Lock()):

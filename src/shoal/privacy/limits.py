@@ -72,8 +72,9 @@ class Limits:
             raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
         if self.privacy_unit.kind == "user" and not self.privacy_unit.id_column:
             raise ParameterError(
-                "privacy_unit must name the id column of its users, such as "
-                "PrivacyUnit.user('person')"
+                "privacy_unit must name the id column of its users",
+                parameter="privacy_unit",
+                in_python="such as PrivacyUnit.user('person')",
             )
         _numbers.text("table", self.table)
         if (self.metric_epsilon is None) != (parse_unit(self.metric_unit).kind == ""):

@@ -50,8 +50,8 @@ def _exact_cost(event: Event) -> tuple[str, Fraction] | None:
         return None
     if len(metric) < len(prices):
         raise GuaranteeError(
-            "metric events add up with metric events only: spend them apart, or convert with "
-            "metric_to_local(epsilon, diameter)"
+            "metric events add up with metric events only",
+            in_python="spend them apart, or convert with metric_to_local(epsilon, diameter)",
         )
     unit = metric[0][0]
     if all(other == unit for other, _ in metric):

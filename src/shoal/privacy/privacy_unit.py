@@ -156,8 +156,10 @@ def group_size(
     replaced = not central or wanted_adjacency is Adjacency.SUBSTITUTE
     if substituted and not replaced:
         raise GuaranteeError(
-            "a promise for substitution does not cover adding a record: state the event for "
-            "Adjacency.ADD_REMOVE, or keep a Ledger(adjacency=Adjacency.SUBSTITUTE)"
+            "a promise for substitution does not cover adding a record",
+            parameter="adjacency",
+            in_python="state the event for Adjacency.ADD_REMOVE, or keep a "
+            "Ledger(adjacency=Adjacency.SUBSTITUTE)",
         )
     steps = 2 if replaced and not substituted else 1
     if spent.kind == wanted.kind:
@@ -171,7 +173,9 @@ def group_size(
     if central and substituted:
         raise GuaranteeError(
             "a promise for substituted records does not cover users, who may have different "
-            "numbers of rows: state the event for Adjacency.ADD_REMOVE"
+            "numbers of rows",
+            parameter="adjacency",
+            in_python="state the event for Adjacency.ADD_REMOVE",
         )
     return steps * _rows_of_a_user(wanted)
 
@@ -206,7 +210,9 @@ def _rows_of_a_user(wanted: PrivacyUnit) -> int:
     if wanted.enforced or wanted.max_rows is None:
         raise GuaranteeError(
             "a promise to records covers a user only with a known number of rows, and nothing "
-            "limited them here: pass user ids to the fit, or keep a ledger with "
-            "PrivacyUnit.user(..., max_rows=m, enforced=False) if no user has more than m rows"
+            "limited them here",
+            parameter="user_ids",
+            in_python="pass user ids to the fit, or keep a ledger with PrivacyUnit.user(..., "
+            "max_rows=m, enforced=False) if no user has more than m rows",
         )
     return wanted.max_rows

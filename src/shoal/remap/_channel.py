@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from shoal._bounds import Box
+from shoal._report_channel import ReportChannel
 from shoal.exceptions import ParameterError
-from shoal.mechanisms._base import Mechanism
 from shoal.remap._distances import squared_distances
 
 __all__ = ["Channel"]
@@ -34,7 +34,7 @@ class Channel:
     """
 
     def __init__(self, mechanism: Any, box: Box) -> None:
-        if not isinstance(mechanism, Mechanism):
+        if not isinstance(mechanism, ReportChannel):
             raise ParameterError(
                 "mechanism must be the shoal mechanism that made the reports, "
                 f"got {type(mechanism).__name__}"

@@ -2,47 +2,18 @@
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal import _numbers
 from shoal._bounds import Box
-from shoal.exceptions import ParameterError
 
-__all__ = ["RegularGrid", "cells_per_column"]
+__all__ = ["RegularGrid"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 CHUNK_ROWS = 1 << 14  # reports looked up at a time, so that every pass stays in cache
-
-
-def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Integers:
-    """Check a number of cells and spread it over the columns.
-
-    Parameters
-    ----------
-    cells : int or sequence of int
-        One number, or one per column.
-    columns : int
-        Number of columns.
-    name : str, default="cells"
-        What the caller calls it.
-
-    Returns
-    -------
-    cells : ndarray of int64, shape (columns,)
-        Number of cells of each column.
-    """
-    if not isinstance(cells, list | tuple | np.ndarray):
-        return np.full(columns, _numbers.count(name, cells), dtype=np.int64)
-    if np.shape(cells) != (columns,):
-        raise ParameterError(
-            f"{name} must be one whole number or {columns} of them (one per column), got {cells!r}"
-        )
-    return np.array([_numbers.count(name, number) for number in cells], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

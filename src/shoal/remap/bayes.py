@@ -16,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, cells_per_column, public_box
 from shoal.exceptions import ParameterError
 from shoal.privacy import Guarantee
 from shoal.remap._base import Remap
 from shoal.remap._channel import Channel
 from shoal.remap._dense import MOST_COLUMNS, DensePosterior
-from shoal.remap._regular_grid import cells_per_column
 from shoal.remap._sparse import SparsePosterior
 
 __all__ = ["BayesRemap"]
@@ -79,7 +78,7 @@ class BayesRemap(Remap):
 
     See Also
     --------
-    KdLaplace : Mechanism and remap in one.
+    shoal.mechanisms.KdLaplace : Mechanism and remap in one.
     shoal.remap.iterative_bayesian_update : The estimate of the prior.
 
     Notes
@@ -201,7 +200,7 @@ class BayesRemap(Remap):
         if not proper or prior.sum() == 0:
             raise ParameterError(
                 f"prior must have shape {shape}, one weight >= 0 for each cell and not all zero, "
-                f"got {_outline(self.prior)}: give cells= as well to fix the shape"
+                f"got {_outline(self.prior)}: give cells as well to fix the shape"
             )
         prior /= prior.sum()
         return prior

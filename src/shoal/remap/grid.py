@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, cells_per_column, public_box
 from shoal._records import validate_records
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.remap._base import Remap
-from shoal.remap._regular_grid import cells_per_column
 
 __all__ = ["GridRemap"]
 
@@ -69,8 +68,10 @@ class GridRemap(Remap):
         if self.points is None:
             if self.bounds is None:
                 raise MissingBoundsError(
-                    "bounds must be given, got None: pass public bounds=(low, high) for a regular "
-                    "grid or public points= for an irregular one"
+                    "bounds must be given, got none",
+                    parameter="bounds",
+                    in_python="pass public bounds=(low, high) for a regular grid or public points= "
+                    "for an irregular one",
                 )
             public_box(self.bounds, columns)
             cells_per_column(self.cells, columns)

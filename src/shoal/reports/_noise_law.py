@@ -16,8 +16,8 @@ from scipy.special import roots_genlaguerre
 from sklearn.base import clone
 
 from shoal._bounds import Box
+from shoal._report_channel import ReportChannel
 from shoal.exceptions import ParameterError
-from shoal.mechanisms import Laplace, Piecewise, PlanarLaplace, SphericalLaplace
 from shoal.reports.gaussian_channel import GaussianChannel
 
 __all__ = ["NoiseLaw", "noise_law"]
@@ -25,7 +25,6 @@ __all__ = ["NoiseLaw", "noise_law"]
 Floats = npt.NDArray[np.float64]
 
 NODES = 6  # of the quadrature: the next digit of the density would need many more
-RADIAL = (Laplace, PlanarLaplace, SphericalLaplace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,8 @@ def noise_law(mechanism: Any, columns: int) -> NoiseLaw:
     one = np.ones(1)
     if isinstance(mechanism, GaussianChannel):
         return NoiseLaw(mechanism, one, one, radial=False)
-    if not isinstance(mechanism, (*RADIAL, Piecewise)):
+    kind = mechanism.noise_kind if isinstance(mechanism, ReportChannel) else "other"
+    if kind == "other":
         raise ParameterError(
             "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
             "SphericalLaplace, Piecewise or GaussianChannel, "
@@ -89,19 +89,19 @@ def noise_law(mechanism: Any, columns: int) -> NoiseLaw:
         )
     if getattr(mechanism, "truncate", None) is not None:
         raise ParameterError(
-            f"mechanism must have truncate=None, got {mechanism.truncate!r}: redrawn reports are "
-            "pulled to the middle of the box; cluster them with cluster_reports"
+            f"mechanism must not truncate, got truncate {mechanism.truncate!r}: redrawn reports "
+            "are pulled to the middle of the box; cluster them with cluster_reports"
         )
     if getattr(mechanism, "columns", "all") != "all":
         raise ParameterError(
-            f"mechanism must report columns='all', got {mechanism.columns!r}: sampled columns "
+            f"mechanism must report all columns, got {mechanism.columns!r}: sampled columns "
             "hold no whole record"
         )
     copy = clone(mechanism).set_params(ledger=None)
     # The parameters are checked here, on a record that nobody has.
     middle = np.zeros((1, columns))
     copy.fit(middle)
-    if not isinstance(mechanism, RADIAL):
+    if kind != "radial":
         return NoiseLaw(copy, one, one, radial=False)
     power = (columns - 1) / 2
     nodes, weights = roots_genlaguerre(NODES, power)

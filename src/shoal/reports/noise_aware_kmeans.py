@@ -9,19 +9,19 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
-from shoal._records import validate_records
+from shoal._records import fitted_names, validate_records
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
 from shoal.reports._confidence import ball_radii
 from shoal.reports._grid_density import MOST_COLUMNS, deconvolve
 from shoal.reports._laws import Laws
 from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
+from shoal.reports._nearest import nearest_centers
 from shoal.reports._noise_law import NoiseLaw, noise_law
 from shoal.reports._posterior_draws import PosteriorDraws, posterior_draws
 from shoal.reports._starts import Start, best_of_law, best_of_plain, law_is_better
@@ -174,6 +174,8 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
             kind="NoiseAwareKMeans",
             values={
                 "centres": self.cluster_centers_,
+                "metric": "euclidean",  # of the reports, whose noise is measured in it
+                "columns": fitted_names(self),
                 "weights": self.weights_,
                 "covariances": self.covariances_,
                 "center_radius": self.center_radius_,
@@ -202,10 +204,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         return self._nearest(validate_records(X, estimator=self, reset=False))
 
     def _nearest(self, rows: Floats) -> npt.NDArray[np.int32]:
-        labels: npt.NDArray[np.int32] = pairwise_distances_argmin(
-            rows, self.cluster_centers_
-        ).astype(np.int32)
-        return labels
+        return nearest_centers(rows, self.cluster_centers_)
 
     def _check(self, columns: int) -> tuple[NoiseLaw, Box]:
         _numbers.count("n_clusters", self.n_clusters)

@@ -1,15 +1,14 @@
 """Files in pieces that can be read on their own: row groups of Parquet, whole files otherwise."""
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal._numbers import is_number
 from shoal._optional import require
-from shoal.exceptions import DataError
+from shoal.exceptions import DataError, ParameterError
+from shoal.tables.column_names import check_header, locate_columns
 
 __all__ = ["Piece", "open_dataset", "pieces_of", "readable"]
 
@@ -34,7 +33,7 @@ class Piece:
     Parameters
     ----------
     name : str
-        The file, for messages.
+        The file, for messages: not its own name where only that of a folder was given.
     fragment : pyarrow.dataset.Fragment
         Where to read.
     group : int or None
@@ -61,12 +60,20 @@ class Piece:
         Yields
         ------
         batch : pyarrow.RecordBatch
-            The next records of the piece, in their order.
+            The next records of the piece, in their order, under the names that were given.
         """
-        rows = max(1, min(BATCH_ROWS, BATCH_VALUES // len(names)))
+        found = self.schema().names
+        fields = [found[index] for index in locate_columns(found, names, self.name)]
+        arrow = require("pyarrow", extra="arrow")
+        for batch in self._read(fields):
+            columns = [batch.column(field) for field in fields]
+            yield arrow.RecordBatch.from_arrays(columns, names=list(names))
+
+    def _read(self, fields: list[str]) -> Iterator[Any]:
+        rows = max(1, min(BATCH_ROWS, BATCH_VALUES // len(fields)))
         with readable(self.name):
             if self.group is None:
-                yield from self.fragment.to_batches(columns=list(names), batch_size=rows)
+                yield from self.fragment.to_batches(columns=fields, batch_size=rows)
                 return
             parquet = require("pyarrow.parquet", extra="arrow")
             # Page by page: a row group of any size takes no more memory than its batches.
@@ -75,17 +82,19 @@ class Piece:
                 parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False) as opened,
             ):
                 yield from opened.iter_batches(
-                    rows, row_groups=[self.group], columns=list(names), use_threads=False
+                    rows, row_groups=[self.group], columns=fields, use_threads=False
                 )
 
 
-def open_dataset(source: Any) -> Any:
+def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
     """Open files as one dataset; a dataset stays as it is.
 
     Parameters
     ----------
     source : path-like or pyarrow.dataset.Dataset
         A Parquet, Feather or CSV file, or a folder of such files, all of one kind.
+    names : sequence of str, default=None
+        Names of all columns, in order, of CSV files without a header line.
 
     Returns
     -------
@@ -96,25 +105,37 @@ def open_dataset(source: Any) -> Any:
     ------
     DataError
         If there are no such files, or they cannot be read.
+    ParameterError
+        If names are given for files that have some, or other than all.
     """
     datasets = require("pyarrow.dataset", extra="arrow")
-    if isinstance(source, datasets.Dataset):
+    ours = isinstance(source, datasets.Dataset)
+    form = "dataset" if ours else _format(Path(source))
+    if names is not None and form != "csv":
+        raise ParameterError(
+            f"files without a header line must be CSV files, got a {form}, whose schema has names"
+        )
+    if ours:
         return source
     path = Path(source)
-    form = _format(path)
-    with readable(str(path)):
+    with readable(repr(str(path))):
         if form != "csv":
             return datasets.dataset(path, format=form, exclude_invalid_files=False)
-        return datasets.dataset(path, format=_csv(datasets.dataset(path, format="csv").schema))
+        return datasets.dataset(path, format=_csv(path, names))
 
 
-def pieces_of(dataset: Any) -> tuple[Piece, ...]:
+def pieces_of(dataset: Any, name: str, *, numbered: bool) -> tuple[Piece, ...]:
     """Cut a dataset into pieces, in the order of its records.
 
     Parameters
     ----------
     dataset : pyarrow.dataset.Dataset
         Files, or tables in memory.
+    name : str
+        What was given, for messages.
+    numbered : bool
+        Whether messages number the files of it: their own names, which may be those of people,
+        were not given.
 
     Returns
     -------
@@ -123,12 +144,12 @@ def pieces_of(dataset: Any) -> tuple[Piece, ...]:
     """
     datasets = require("pyarrow.dataset", extra="arrow")
     pieces: list[Piece] = []
-    for fragment in dataset.get_fragments():
-        name = os.path.basename(getattr(fragment, "path", "")) or "the dataset"  # noqa: PTH119
+    for number, fragment in enumerate(dataset.get_fragments(), start=1):
+        file = f"file {number} of {name}" if numbered else name
         whole = not isinstance(fragment, datasets.ParquetFileFragment)
-        with readable(name):
+        with readable(file):
             groups = [None] if whole else [group.id for group in fragment.row_groups]
-        pieces.extend(Piece(name, fragment, group) for group in groups)
+        pieces.extend(Piece(file, fragment, group) for group in groups)
     return tuple(pieces)
 
 
@@ -139,7 +160,7 @@ def readable(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : str
-        The file.
+        The file, as messages call it.
 
     Raises
     ------
@@ -153,12 +174,12 @@ def readable(name: str) -> Iterator[None]:
         why = error.strerror if error.errno and error.strerror else "it is damaged or cut short"
         raise _unreadable(name, why) from None
     except arrow.ArrowException:
-        raise _unreadable(name, "it is damaged, or its columns change") from None
+        raise _unreadable(name, "it is damaged, its columns change, or two have one name") from None
 
 
 def _format(path: Path) -> str:
     if not path.exists():
-        raise _unreadable(str(path), "no such file or folder")
+        raise _unreadable(repr(str(path)), "no such file or folder")
     # As pyarrow does, files whose names begin like this are left to those who made them.
     files = (
         [path]
@@ -173,30 +194,33 @@ def _format(path: Path) -> str:
     found = {FORMATS.get(_ending(file), "") for file in files}
     if len(found) != 1 or "" in found:
         raise _unreadable(
-            str(path),
+            repr(str(path)),
             "files of one kind are needed, that end in .parquet, .feather, .arrow or .csv",
         )
     return found.pop()
 
 
-def _csv(first: Any) -> Any:
-    """Say how CSV files are read, from what their first lines look like."""
+def _csv(path: Path, names: Sequence[str] | None) -> Any:
+    """Return how CSV files are read, from the types that their first lines look like."""
     arrow = require("pyarrow", extra="arrow")
     csv = require("pyarrow.csv", extra="arrow")
-    headless = all(map(is_number, first.names))  # the first line is a record
-    names = [f"column {place + 1}" for place in range(len(first))] if headless else first.names
+    datasets = require("pyarrow.dataset", extra="arrow")
+    headless = csv.ReadOptions(autogenerate_column_names=names is not None)
+    first = datasets.dataset(path, format=datasets.CsvFileFormat(read_options=headless)).schema
+    if names is not None:
+        check_header(names, len(first), repr(str(path)))
     types = arrow.types
     # First lines may look like whole numbers, or like nothing at all: numbers are doubles.
     doubles = {
         name: arrow.float64()
-        for name, field in zip(names, first, strict=True)
+        for name, field in zip(names or first.names, first, strict=True)
         if types.is_integer(field.type)
         or types.is_floating(field.type)
         or types.is_null(field.type)
     }
-    return require("pyarrow.dataset", extra="arrow").CsvFileFormat(
+    return datasets.CsvFileFormat(
         convert_options=csv.ConvertOptions(column_types=doubles),
-        read_options=csv.ReadOptions(column_names=names if headless else None),
+        read_options=csv.ReadOptions(column_names=names),
     )
 
 
@@ -206,4 +230,4 @@ def _ending(file: Path) -> str:
 
 
 def _unreadable(name: str, why: str) -> DataError:
-    return DataError(f"the data must be whole Parquet, Feather or CSV files, got {name!r}: {why}")
+    return DataError(f"the data must be whole Parquet, Feather or CSV files, got {name}: {why}")

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from shoal.exceptions import DataError, ParameterError
+from shoal.exceptions import ParameterError
+from shoal.tables.column_names import check_names
 
 __all__ = ["FarTable"]
 
@@ -19,9 +20,7 @@ class FarTable:
     in_memory = False
 
     def __init__(self, names: Sequence[str]) -> None:
-        if not names or len(set(names)) < len(names):
-            raise DataError(f"columns must be one or more, all different, got {list(names)!r}")
-        self._names = tuple(names)
+        self._names = check_names(names)
         self._rows: int | None = None
 
     @property

@@ -5,15 +5,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from shoal._optional import require
-from shoal.exceptions import DataError, ShoalError
+from shoal.exceptions import DataError, ReleaseError, ShoalError
 
-__all__ = ["CHANGED", "run"]
+__all__ = ["CHANGED", "TWICE", "run"]
 
 Result = TypeVar("Result")
 
 CHANGED = (
-    "X must stay as it is while it is read, got other records from the frame: cache it, or write "
-    "it to files first"
+    "X must stay as it is while it is read, got other records from the frame: write it to files "
+    "first"
+)
+TWICE = (
+    "reports must be those that were drawn first, got ones that were drawn again, which may not be "
+    "handed out: call sparkContext.setCheckpointDir(folder) and perturb the records anew"
 )
 RUNS = 3  # of a pass whose worker was lost; a cluster tries each of its tasks four times by itself
 
@@ -39,6 +43,8 @@ def run(action: Callable[[], Result]) -> Result:
     ------
     DataError
         If the records cannot be read.
+    ReleaseError
+        If reports were drawn twice.
     ShoalError
         If Spark cannot do it.
     """
@@ -68,6 +74,8 @@ def _text(error: Any) -> str:
 
 
 def _plain(text: str) -> ShoalError:
+    if TWICE in text:
+        return ReleaseError(TWICE)
     condition = CONDITION.search(text)
     name = condition[1] if condition else "no error condition"
     if name == "PYTHON_EXCEPTION":

@@ -1,5 +1,6 @@
 """What Spark's tasks give for each record: its number, or a report of it."""
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +13,11 @@ from shoal.tables.blocks import block_of
 from shoal.tables.staged import Start
 from shoal.tables.table import Label
 
-__all__ = ["ERROR", "LabelTask", "ReportTask"]
+__all__ = ["ATTEMPT", "ERROR", "PARTITION", "LabelTask", "ReportTask"]
 
-ERROR = "error"
+# Columns beside a report: who drew it, and why a record could not be used.
+PARTITION, ATTEMPT, ERROR = "partition", "attempt", "error"
+ATTEMPT_BITS = 63  # of a random number that no two attempts share; a long of Java
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,10 @@ class LabelTask:
 
 @dataclass(frozen=True, eq=False)
 class ReportTask:
-    """A report of each record.
+    """A report of each record, marked with the attempt that drew it.
+
+    Every attempt at a partition draws a random number for itself, by which its reports can be told
+    from those of any other attempt (two have the same with probability 2^-63).
 
     Parameters
     ----------
@@ -57,8 +63,18 @@ class ReportTask:
     def run(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Give a batch of reports for each batch, and at its end why records cannot be used."""
         arrow = require("pyarrow", extra="spark")
-        context = require("pyspark", extra="spark").TaskContext.get()
-        draw = self.start(context.partitionId())
+        partition = require("pyspark", extra="spark").TaskContext.get().partitionId()
+        attempt = secrets.randbits(ATTEMPT_BITS)
+
+        def marked(columns: list[Any], errors: Any) -> Any:
+            marks = [
+                arrow.array(np.full(len(errors), mark, dtype=np.int64))
+                for mark in (partition, attempt)
+            ]
+            names = [*self.names, PARTITION, ATTEMPT, ERROR]
+            return arrow.RecordBatch.from_arrays([*columns, *marks, errors], names=names)
+
+        draw = self.start(partition)
         for batch in batches:
             if batch.num_rows == 0:
                 continue
@@ -66,11 +82,7 @@ class ReportTask:
                 reports = np.asarray(draw(block_of(batch, self.names)), dtype=np.float64)
             except DataError as bad:
                 nothing = [arrow.nulls(1, arrow.float64()) for _ in self.names]
-                yield self._batch(nothing, arrow.array([str(bad)], arrow.string()))
+                yield marked(nothing, arrow.array([str(bad)], arrow.string()))
                 return
             columns = [arrow.array(np.ascontiguousarray(column)) for column in reports.T]
-            yield self._batch(columns, arrow.nulls(len(reports), arrow.string()))
-
-    def _batch(self, columns: list[Any], errors: Any) -> Any:
-        arrow = require("pyarrow", extra="spark")
-        return arrow.RecordBatch.from_arrays([*columns, errors], names=[*self.names, ERROR])
+            yield marked(columns, arrow.nulls(len(reports), arrow.string()))

@@ -3,45 +3,45 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from shoal._optional import require
-from shoal.exceptions import DataError, ParameterError
-from shoal.tables._spark_errors import CHANGED, run
-from shoal.tables._spark_rows import ERROR, ReportTask
+from shoal.exceptions import DataError, ParameterError, ReleaseError
+from shoal.tables._spark_errors import CHANGED, TWICE, run
+from shoal.tables._spark_rows import ATTEMPT, ERROR, PARTITION, ReportTask
 from shoal.tables.staged import Start
 
-__all__ = ["SparkStaged", "keep_reports"]
+__all__ = ["SparkStaged", "stage_reports"]
 
 
 class SparkStaged:
     """Reports that Spark keeps, which nobody has seen yet.
 
-    No record gets two different reports that anyone sees, because nobody sees a report before all
-    of them have been drawn and kept, and what is kept is never drawn again:
+    Of each record at most one report can be read, whatever Spark does again (proofs/reports.md):
 
-    * Reports are drawn inside an eager local checkpoint. It returns when executors keep each
-      partition, in memory or on their disks, and it cuts what is kept off from the records: the
-      plan of the frame that is published begins at the reports, and does not know how they were
-      drawn. A second action reads them again.
-    * A task that fails, or whose worker is killed, leaves nothing behind that is read; the task
-      that takes its place draws for the whole partition afresh. Where the job itself fails, nothing
-      refers to what it kept, Spark's cleaner drops it, and a new job draws all afresh.
-    * If an executor is lost later on, so are its partitions: an action that needs them fails, and
-      says that the checkpoint's block is gone; there is no plan by which they could be drawn again.
-    * Where the context has a checkpoint folder, what was kept is then copied to files there, one
-      for each partition, and the published frame reads these: it survives lost executors.
-    * Two copies of one task that run at the same time (speculation) may each keep theirs. The files
-      of a checkpoint folder are of one of them; without such a folder, ``spark.speculation`` is
-      refused.
+    * Reports are drawn inside an eager local checkpoint, and each is marked with the attempt that
+      drew it. Spark may come to keep several copies of a partition, drawn by several attempts:
+      two that ran at the same time, or one on an executor that was declared lost and came back.
+    * The driver then notes one attempt for each partition, once. Whatever is handed out is read
+      through a comparison with this list: a report of any other attempt ends the action that meets
+      it with an error, and its value goes nowhere.
+    * Where the context has a checkpoint folder, reports are copied to files there, through the same
+      comparison, and the published frame reads these: it survives lost executors. Without one,
+      an action that needs what a lost executor kept fails; nothing is ever drawn again.
 
     Parameters
     ----------
+    reports : pyspark.sql.DataFrame
+        The columns of the reports, from the attempts that were noted and no others.
     kept : pyspark.sql.DataFrame
-        A checkpoint of reports, with a last column of errors.
+        The checkpoint that they are read from.
     names : sequence of str
         Names for the columns of a report.
     """
 
-    def __init__(self, kept: Any, names: Sequence[str]) -> None:
+    def __init__(self, reports: Any, kept: Any, names: Sequence[str]) -> None:
+        self._reports = reports
         self._kept = kept
         self._names = tuple(names)
 
@@ -54,19 +54,17 @@ class SparkStaged:
             One row for each record, in columns of the same names. It lives as long as the
             session, or the checkpoint folder, does: write it where it is to stay.
         """
-        column = require("pyspark.sql.functions", extra="spark").col
-        places = self._kept.columns[:-1]  # all but errors
-        return self._kept.select(
-            *(column(place).alias(name) for place, name in zip(places, self._names, strict=True))
-        )
+        return self._reports.toDF(*self._names)
 
     def discard(self) -> None:
         """Drop the reports, from the executors or from the checkpoint folder."""
         run(lambda: _drop(self._kept))
 
 
-def keep_reports(selected: Any, start: Start, *, rows: int | None) -> Any:
-    """Draw a report of each record, once.
+def stage_reports(
+    selected: Any, start: Start, names: Sequence[str], *, rows: int | None
+) -> SparkStaged:
+    """Draw a report of each record, and note which ones may be handed out.
 
     Parameters
     ----------
@@ -74,58 +72,88 @@ def keep_reports(selected: Any, start: Start, *, rows: int | None) -> Any:
         The columns of the records, and no others.
     start : callable
         From the number of a partition to a function that draws reports of a block.
+    names : sequence of str
+        Names for the columns of a report.
     rows : int or None
         How many records there are, if they were counted.
 
     Returns
     -------
-    kept : pyspark.sql.DataFrame
-        A checkpoint of all reports, under the names of the columns, and of errors, all null.
+    staged : SparkStaged
+        Reports of all records.
 
     Raises
     ------
     DataError
         If the records cannot be used, or are not as many; nothing is staged then.
     ParameterError
-        If Spark is set up so that a record might get two reports.
+        If Spark is set up so that a record might get two reports, or reports might be lost.
     """
     reliable = _has_folder(selected)
+    columns = selected.columns
     types = require("pyspark.sql.types", extra="spark")
     schema = types.StructType(
-        [types.StructField(name, types.DoubleType()) for name in selected.columns]
+        [types.StructField(name, types.DoubleType()) for name in columns]
+        + [types.StructField(name, types.LongType()) for name in (PARTITION, ATTEMPT)]
         + [types.StructField(ERROR, types.StringType())]
     )
-
-    def keep() -> Any:
-        task = ReportTask(start, tuple(selected.columns))
-        return selected.mapInArrow(task.run, schema).localCheckpoint()
-
-    kept = run(keep)
-    functions = require("pyspark.sql.functions", extra="spark")
+    task = ReportTask(start, tuple(columns))
+    kept = run(lambda: selected.mapInArrow(task.run, schema).localCheckpoint())
     try:
-        found, error = run(
-            lambda: kept.agg(functions.count("*"), functions.max(ERROR)).collect()[0]
-        )
-        if error is not None:
-            raise DataError(error)
-        if not found:
-            raise DataError("X must hold at least one record, got none")
-        if rows is not None and found != rows:
-            raise DataError(CHANGED)
+        reports = _only(kept, columns, _attempts(kept, rows))
         if not reliable:
-            return kept
-        # Files are written of reports that have been drawn: no worker can be lost meanwhile, and
-        # what is done again is written again, not drawn again.
-        filed = run(kept.checkpoint)
+            return SparkStaged(reports, kept, names)
+        filed = run(reports.checkpoint)
     except BaseException:
         run(lambda: _drop(kept))
         raise
     run(lambda: _drop(kept))
-    return filed
+    return SparkStaged(filed, filed, names)
+
+
+def _attempts(kept: Any, rows: int | None) -> npt.NDArray[np.int64]:
+    """Look once at all that was drawn, and note the attempt of each partition; -1 for none."""
+    functions = require("pyspark.sql.functions", extra="spark")
+    drawn = kept.groupBy(PARTITION).agg(
+        functions.count("*"),
+        functions.count(ERROR),
+        functions.min(ATTEMPT),
+        functions.max(ATTEMPT),
+    )
+    partitions = run(drawn.collect)
+    if any(errors for _, _, errors, _, _ in partitions):
+        bad = kept.where(functions.col(ERROR).isNotNull()).select(functions.max(ERROR))
+        raise DataError(run(bad.collect)[0][0])
+    if not partitions:
+        raise DataError("X must hold at least one record, got none")
+    if any(first != last for _, _, _, first, last in partitions):
+        raise ReleaseError(TWICE)
+    if rows is not None and sum(count for _, count, _, _, _ in partitions) != rows:
+        raise DataError(CHANGED)
+    attempts = np.full(1 + max(row[0] for row in partitions), -1, dtype=np.int64)
+    for partition, _, _, attempt, _ in partitions:
+        attempts[partition] = attempt
+    return attempts
+
+
+def _only(kept: Any, columns: Sequence[str], attempts: npt.NDArray[np.int64]) -> Any:
+    """Read the reports of these attempts; a report of any other is an error."""
+    functions = require("pyspark.sql.functions", extra="spark")
+    wanted = functions.get(functions.lit(attempts), functions.col(PARTITION).cast("int"))
+    noted = wanted == functions.col(ATTEMPT)
+    # Every column compares for itself: Spark reads no column that an action does not ask for.
+    return kept.select(
+        *(
+            functions.when(noted, functions.col(name))
+            .otherwise(functions.raise_error(functions.lit(TWICE)))
+            .alias(name)
+            for name in columns
+        )
+    )
 
 
 def _has_folder(frame: Any) -> bool:
-    """Say whether the context has a checkpoint folder, and that without one reports are safe."""
+    """Say whether the context has a checkpoint folder; without one, reports must not get lost."""
     if require("pyspark.sql.utils", extra="spark").is_remote():
         raise ParameterError(
             "reports of a Spark frame must be drawn in a session of the driver itself, got Spark "
@@ -137,7 +165,7 @@ def _has_folder(frame: Any) -> bool:
     if context.getConf().get("spark.speculation", "false").lower() == "true":
         raise ParameterError(
             "spark.speculation must be false where Spark has no checkpoint folder, got true, by "
-            "which a record could get two reports: call sparkContext.setCheckpointDir(folder) first"
+            "which reports could be lost: call sparkContext.setCheckpointDir(folder) first"
         )
     return False
 
@@ -146,7 +174,8 @@ def _drop(kept: Any) -> None:
     """Free what a checkpoint keeps: blocks of executors, or files."""
     plan = kept._jdf.queryExecution().analyzed()  # no public way leads to what it keeps
     rdd = plan.rdd()
-    rdd.unpersist(True)
+    # Without waiting: an executor that is still drawing, or does not answer, must not hold this up.
+    rdd.unpersist(False)
     file = rdd.getCheckpointFile()
     if file.isDefined():
         context = kept.sparkSession.sparkContext

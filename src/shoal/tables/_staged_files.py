@@ -58,6 +58,8 @@ class StagedFiles:
         ------
         ReleaseError
             If the folder cannot get its name, which something else may have by now.
+        DataError
+            If the reports are in their place, but cannot be opened.
         """
         try:
             self.folder.rename(self._out)
@@ -66,7 +68,8 @@ class StagedFiles:
         self.discard()
         with contextlib.suppress(OSError):  # they are there: only a crash could undo the name
             _sync(self._out.parent)
-        return require("pyarrow.dataset", extra="arrow").dataset(self._out, format="parquet")
+        with readable(str(self._out)):
+            return require("pyarrow.dataset", extra="arrow").dataset(self._out, format="parquet")
 
     def discard(self) -> None:
         """Remove what is still out of sight."""
@@ -204,7 +207,7 @@ def _partitions(pieces: Sequence[Piece], names: Sequence[str]) -> list[list[Piec
     rows = 0
     for _, same in itertools.groupby(pieces, key=lambda piece: id(piece.fragment)):
         of_file = list(same)
-        check_columns(of_file[0].schema(), names, repr(of_file[0].name))
+        check_columns(of_file[0].schema(), names, of_file[0].name)
         for piece, more in zip(of_file, _rows(of_file), strict=True):
             if not partitions or rows + more > PARTITION_ROWS:
                 partitions.append([])

@@ -5,13 +5,14 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal._threads import usable_threads
-from shoal.exceptions import DataError
+from shoal.exceptions import DataError, ParameterError
 from shoal.tables._arrow_pieces import Piece, open_dataset, pieces_of
 from shoal.tables._far_table import FarTable
 from shoal.tables._staged_files import StagedFiles, stage_files
@@ -37,7 +38,12 @@ class ArrowTable(FarTable):
     source : path-like or pyarrow.dataset.Dataset
         A file, or a folder of files of one kind.
     columns : sequence of str, default=None
-        Which columns, in this order; all by default.
+        Which columns, in this order. They must be given for a path: a name in a file may be a value
+        of a record, and those that are read here are published with a release. Of a dataset, all by
+        default: its names are in your hands, as those of a data frame are.
+    names : sequence of str, default=None
+        Names of all columns, in order, of CSV files without a header line; `columns` chooses among
+        them.
     memory : int, default=2**28
         Bytes. Records that take no more in memory, at four bytes a value, are kept there by an
         estimator that needs several passes; 0 reads the files again for each.
@@ -64,15 +70,29 @@ class ArrowTable(FarTable):
         source: "str | os.PathLike[str] | Any",
         *,
         columns: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
         memory: int = HELD,
         threads: int | None = None,
     ) -> None:
-        self._dataset = open_dataset(source)
-        super().__init__(self._dataset.schema.names if columns is None else columns)
-        check_columns(self._dataset.schema, self._names, "the data")
+        self._path = Path(source) if isinstance(source, str | os.PathLike) else None
+        chosen = names if columns is None else columns
+        if self._path is not None and chosen is None:
+            raise ParameterError(
+                "columns must be given for records in files, got a path alone: pass "
+                "ArrowTable(path, columns=[...]), since a name in a file may be a value of a record"
+            )
+        self._dataset = open_dataset(source, names)
+        super().__init__(self._dataset.schema.names if chosen is None else chosen)
+        self._source = "the dataset" if self._path is None else repr(str(self._path))
+        check_columns(self._dataset.schema, self._names, self._source)
         self._threads = threads or usable_threads()
         self._memory = memory
         self._pieces: tuple[Piece, ...] | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder that was given; None for a dataset."""
+        return self._path
 
     @property
     def fits_in_memory(self) -> bool:
@@ -89,7 +109,7 @@ class ArrowTable(FarTable):
             infinite or NaN, or if there is no record.
         """
         for piece in self._parts():
-            check_columns(piece.schema(), self._names, repr(piece.name))
+            check_columns(piece.schema(), self._names, piece.name)
         self._rows = None
         (rows,) = self.fold(CountRows())
         if not rows[0]:
@@ -232,5 +252,6 @@ class ArrowTable(FarTable):
 
     def _parts(self) -> tuple[Piece, ...]:
         if self._pieces is None:
-            self._pieces = pieces_of(self._dataset)
+            numbered = self._path is None or self._path.is_dir()
+            self._pieces = pieces_of(self._dataset, self._source, numbered=numbered)
         return self._pieces

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal.exceptions import DataError, DataTypeError
+from shoal.tables.column_names import locate_columns
 from shoal.tables.table import Block
 
-__all__ = ["CHANGED", "FINITE", "block_of", "check_columns", "refuse_infinite"]
+__all__ = ["CHANGED", "block_of", "check_columns", "refuse_infinite"]
 
 CHANGED = "X must stay as it is while it is read: its files have changed"
-FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
 
 
 def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
@@ -40,12 +41,8 @@ def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
         If it does not hold numbers.
     """
     types = require("pyarrow.types", extra="arrow")
-    for name in names:
-        places = schema.get_all_field_indices(name)
-        if len(places) != 1:
-            how = "several" if places else f"{', '.join(map(repr, schema.names))}"
-            raise DataError(f"{where} must have one column {name!r}, got {how}: choose columns")
-        kind = schema.field(places[0]).type
+    for name, index in zip(names, locate_columns(schema.names, names, where), strict=True):
+        kind = schema.field(index).type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             raise DataTypeError(
                 f"column {name!r} must hold numbers, got {kind} in {where}: choose columns "

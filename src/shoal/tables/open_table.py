@@ -19,7 +19,8 @@ def open_table(X: Any, *, columns: Sequence[str] | None = None) -> ArrowTable | 
     X : object
         A path, an Arrow dataset, a Spark DataFrame, or one of our tables, which stays as it is.
     columns : sequence of str, default=None
-        Which columns, in this order; all by default. A table of ours has made that choice.
+        Which columns, in this order; all by default, but for a path, which needs them. A table of
+        ours has made that choice.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from shoal.tables._far_table import FarTable
 from shoal.tables._spark_errors import CHANGED, run
 from shoal.tables._spark_partials import PARTIALS, CombineTask, FoldTask, Partial, combine
 from shoal.tables._spark_rows import LabelTask
-from shoal.tables._spark_staged import SparkStaged, keep_reports
+from shoal.tables._spark_staged import SparkStaged, stage_reports
 from shoal.tables.staged import Start
 from shoal.tables.table import CountRows, Job, Label
 
@@ -34,8 +34,9 @@ class SparkTable(FarTable):
     the records, so a task that Spark runs twice changes nothing; where the process of a task dies
     and Spark gives up (in ``local[2]`` it tries once), the whole pass is run again.
 
-    shoal must be installed for the Python workers. The frame must give the same records each time
-    it is computed: cache it, or write it to files, if it samples or draws.
+    shoal must be installed for the Python workers. The frame must give the same records, each in
+    the same partition, each time it is computed: write it to files if it samples or draws. A cache
+    will not do, since Spark computes again what a lost executor had cached.
 
     Parameters
     ----------
@@ -72,9 +73,10 @@ class SparkTable(FarTable):
         Raises
         ------
         DataError
-            If Spark cannot read the frame to its end, if a value is missing, infinite or NaN, or if
-            there is no record.
+            If Spark cannot read the frame to its end, if it draws random numbers, if a value is
+            missing, infinite or NaN, or if there is no record.
         """
+        self._stable()
         # Counts are small, so those of any number of partitions may come to the driver.
         partials = self._partials(CountRows(), levels=())
         found = combine(CountRows(), partials)
@@ -149,11 +151,12 @@ class SparkTable(FarTable):
         Raises
         ------
         DataError
-            If the frame cannot be read, holds a value that is not finite, or gives other records
-            than those that were checked; nothing is staged then.
+            If the frame cannot be read, draws random numbers, holds a value that is not finite, or
+            gives other records than those that were checked; nothing is staged then.
+        ReleaseError
+            If a part of Spark drew reports twice, and they got mixed; nothing is staged then.
         """
-        kept = keep_reports(self._selected(), start, rows=self._rows)
-        return SparkStaged(kept, self._names)
+        return stage_reports(self._stable(), start, self._names, rows=self._rows)
 
     def _selected(self) -> Any:
         """Give the columns that are needed, under names that Spark reads as they are."""
@@ -164,6 +167,16 @@ class SparkTable(FarTable):
                 for name, place in zip(self._names, self._places, strict=True)
             )
         )
+
+    def _stable(self) -> Any:
+        """Give the columns, unless a task that is run again would be given other records."""
+        selected = run(self._selected)
+        if not run(lambda: selected._jdf.queryExecution().optimizedPlan().deterministic()):
+            raise DataError(
+                "X must give the same records each time it is computed, got a frame that draws "
+                "random numbers: write it to files first"
+            )
+        return selected
 
     def _partials(self, job: Job, levels: Sequence[int]) -> list[Partial]:
         """Give the statistics of partitions, put together at each level into so many."""

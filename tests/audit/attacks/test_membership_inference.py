@@ -12,9 +12,9 @@ from shoal.audit.attacks import attack_centres, membership_inference
 from shoal.audit.attacks._targets import split_records
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
-from shoal.remap import BayesRemap, KdLaplace
+from shoal.remap import BayesRemap
 
 BOX = (-1.0, 1.0)
 ATTACKS = [pytest.param("shadow", marks=needs_toolbox), "yeom", "label-only"]
@@ -101,10 +101,12 @@ def test_one_cluster_tells_nothing():
 def test_nothing_is_spent():
     X, y = coin_classes(80)
     targets = [
-        lambda ledger: Laplace(0.5, bounds=BOX, ledger=ledger, random_state=3),
-        lambda ledger: KdLaplace(0.5, bounds=BOX, ledger=ledger),
+        lambda ledger: Laplace(0.5, unit="m", bounds=BOX, ledger=ledger, random_state=3),
+        lambda ledger: KdLaplace(0.5, unit="m", bounds=BOX, ledger=ledger),
         lambda ledger: DPKMeans(2, epsilon=0.5, bounds=BOX, ledger=ledger),
-        lambda ledger: make_pipeline(Laplace(0.5, bounds=BOX, ledger=ledger), KMeans(2, n_init=1)),
+        lambda ledger: make_pipeline(
+            Laplace(0.5, unit="m", bounds=BOX, ledger=ledger), KMeans(2, n_init=1)
+        ),
     ]
     for make in targets:
         ledger = Ledger(epsilon=1.0)

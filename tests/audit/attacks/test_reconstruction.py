@@ -172,7 +172,7 @@ def test_blocks_change_nothing(monkeypatch):
 
 def test_nothing_is_spent_and_seeds_are_kept():
     ledger = Ledger(epsilon=1.0)
-    mechanism = Laplace(1.0, bounds=BOX, ledger=ledger, random_state=3)
+    mechanism = Laplace(1.0, unit="m", bounds=BOX, ledger=ledger, random_state=3)
     first, second = (reconstruct(mechanism, TABLE, random_state=4) for _ in range(2))
     assert np.array_equal(first.distances, second.distances)
     assert ledger.spent == ()

@@ -8,9 +8,9 @@ from cluster.tables import blobs
 from contracts.tape import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._contributions import bounded_contributions
-from shoal.exceptions import DataError, ParameterError
+from shoal.exceptions import DataError, ParameterError, ShoalError
 from shoal.metrics import nicv
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, PrivacyUnit
 from shoal.tables import ArrayTable
 
 X = blobs(3000)
@@ -125,16 +125,39 @@ def test_users_may_have_any_kind_of_name():
     users = np.arange(len(X)) % 700
     names = np.array([f"user {user:04d}" for user in users])
     expected = bits(model().fit(X, user_ids=users))
-    for given in (names, names.tolist(), names.astype(object), pd.Series(users), users * 1.0):
+    for given in (names, names.tolist(), names.astype(object), pd.Series(users), users.tolist()):
         assert bits(model().fit(X, user_ids=given)) == expected
 
 
 def test_guarantee_names_users():
-    users = np.arange(len(X)) // 3
-    fitted = model(records_per_user=3, random_state=None).fit(X, user_ids=users)
+    users = pd.Series(np.arange(len(X)) // 3, name="person")
+    words = {"records_per_user": 3, "random_state": None}
+    fitted = model(**words).fit(X, user_ids=users)
     assert fitted.guarantee_.holds
-    assert "a user's first 3 row(s)" in str(fitted.guarantee_)
-    assert "user" not in str(model(random_state=None).fit(X).guarantee_)
+    assert fitted.guarantee_.privacy_unit == PrivacyUnit.user("person", max_rows=3)
+    assert fitted.release_.guarantee == fitted.guarantee_
+    assert "any one user (all rows with one value of 'person'" in str(fitted.guarantee_)
+    named = model(user_column="person", **words).fit(X, user_ids=users.to_list())
+    assert named.guarantee_ == fitted.guarantee_
+    unnamed = model(**words).fit(X, user_ids=users.to_list())
+    assert unnamed.guarantee_.privacy_unit == PrivacyUnit.user(max_rows=3)
+    assert model(random_state=None).fit(X).guarantee_.privacy_unit == PrivacyUnit()
+
+
+def test_a_ledger_counts_users_of_one_column():
+    users = pd.Series(np.arange(len(X)) // 3, name="person")
+    ledger = Ledger(epsilon=2.5, privacy_unit=PrivacyUnit.user("person"))
+    for _ in range(2):
+        model(ledger=ledger).fit(X, user_ids=users)
+    assert ledger.used == pytest.approx(2.0 / 2.5)
+    refused = [users.to_list(), users.rename("household"), None]
+    for ids in refused:
+        with pytest.raises(ShoalError):
+            model(ledger=ledger, epsilon=0.1).fit(X, user_ids=ids)
+    assert len(ledger) == 2
+    by_row = Ledger(epsilon=2.5)
+    model(ledger=by_row).fit(X, user_ids=users)
+    assert by_row.used == pytest.approx(2.0 / 2.5)  # a row of a user costs twice
 
 
 BAD = {
@@ -150,6 +173,7 @@ BAD = {
     "few ids": {"user_ids": [31.5]},
     "table of ids": {"user_ids": np.zeros((3000, 1))},
     "mixed ids": {"user_ids": np.array(["31.5", 31.5] * 1500, dtype=object)},
+    "floats": {"user_ids": np.array([31.5, 7.0] * 1500)},
     "missing ids": {"user_ids": [np.nan, *[31.5] * 2999]},
     "no ids": {"user_ids": [None, *["31.5"] * 2999]},
     "missing days": {"user_ids": np.array(["NaT"] * 3000, dtype="M8[D]")},
@@ -184,9 +208,9 @@ def test_what_one_person_adds():
         table = ArrayTable(np.zeros((4, 1)))
         return bounded_contributions(table, records_per_user=3, **{**settings, **given})
 
-    assert unit()[2:] == (1, 1)
-    assert unit(user_ids=[1, 1, 2, 1])[2:] == (1, 3)
-    assert unit(sample_weight=[0, 1, 2, 0.5])[2:] == (256, 256)
+    assert unit()[2:4] == (1, 1)
+    assert unit(user_ids=[1, 1, 2, 1])[2:4] == (1, 3)
+    assert unit(sample_weight=[0, 1, 2, 0.5])[2:4] == (256, 256)
     both = unit(sample_weight=[0, 1, 2, 0.5], user_ids=[1, 1, 1, 1])
-    assert both[2:] == (256, 768)
+    assert both[2:4] == (256, 768)
     assert both.weights.tolist() == [0, 256, 256]

@@ -84,7 +84,7 @@ def test_predict_agrees_with_labels_and_score_with_the_cost(method):
     fitted = model(method=method).fit(X)
     assert (fitted.predict(X) == fitted.labels_).all()
     assert (model(method=method).fit_predict(X) == fitted.labels_).all()
-    gaps = X - fitted.cluster_centers_[fitted.labels_]
+    gaps = (X - fitted.cluster_centers_[fitted.labels_]) / 2  # of a box 2 wide
     assert fitted.score(X) == pytest.approx(-(gaps**2).sum())
 
 
@@ -107,7 +107,10 @@ def test_odd_shapes(method, delta, shape):
         fitted = model(5, method=method, delta=delta, noise=noise).fit(table)
         assert fitted.cluster_centers_.shape == (5, shape[1])
         assert np.abs(fitted.cluster_centers_).max() <= 1.0
-        assert np.isfinite(fitted.center_radius_).all()
+        known = np.isfinite(fitted.center_radius_)
+        assert (fitted.center_radius_[known] < np.sqrt(shape[1])).all()
+        assert fitted.certain_.shape == fitted.noise_probability_.shape == (5,)
+        assert ((fitted.noise_probability_ >= 0) & (fitted.noise_probability_ <= 1)).all()
         assert fitted.labels_.shape == (shape[0],)
 
 
@@ -138,6 +141,9 @@ def test_boxes_of_any_unit_give_the_same_clusters(method):
     scaled = model(method=method, bounds=box).fit(X * scale + shift)
     assert scaled.cluster_centers_ == pytest.approx(plain.cluster_centers_ * scale + shift)
     assert (scaled.labels_ == plain.labels_).all()
+    # The metric is that of the bounds, so nothing that speaks of distance has changed either.
+    assert (scaled.center_radius_ == plain.center_radius_).all()
+    assert scaled.score(X * scale + shift) == pytest.approx(plain.score(X))
 
 
 def test_tables_with_names():

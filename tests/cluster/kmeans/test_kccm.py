@@ -241,7 +241,7 @@ def test_radius_covers_the_exact_mean_of_what_was_merged(monkeypatch, noise):
             if count:
                 mean = last.sums[group].sum(axis=0) / count / HALF
                 gap = np.linalg.norm(fitted.cluster_centers_[j] - mean)
-                inside.append(gap <= fitted.center_radius_[j])
+                inside.append(gap / 2 <= fitted.center_radius_[j])  # in a box 2 wide
     assert len(inside) > 100
     assert np.mean(inside) >= 0.9
-    assert fitted.center_radius_.min() < 0.5  # it says something
+    assert fitted.center_radius_.min() < 0.25  # it says something

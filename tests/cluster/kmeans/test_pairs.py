@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 
 def pairs(counts, sums, counts_noise, sums_noise):
     counts, sums = np.asarray(counts, np.int64), np.asarray(sums, np.int64)
-    return NoisyPairs(counts, sums, CountSum(counts_noise, sums_noise))
+    return NoisyPairs(counts, sums, CountSum(counts_noise, sums_noise), np.ones(len(counts)))
 
 
 def test_pure_noise_moves_nothing():
@@ -58,8 +58,8 @@ def test_odd_pairs_give_finite_moves_without_warnings(scale):
             moves = shrunken_moves(noisy, 100)
             assert np.isfinite(moves).all()
             assert np.abs(moves).max() <= 100
-            radii = confidence_radii(noisy, moves, 1000.0)
-            assert ((radii >= 0) & (radii <= 1000)).all()
+            radii = confidence_radii(noisy, moves, np.full(2, 1000.0))
+            assert ((radii >= 0) & ((radii < 1000) | np.isinf(radii))).all()
 
 
 def test_quantile_serves_every_law():
@@ -128,8 +128,8 @@ def test_radii_cover_the_exact_means(name, columns):
     for seed in range(50):
         model, full, means = exact_means(X, n_clusters=5, random_state=seed, **METHODS[name])
         gaps = np.linalg.norm(model.cluster_centers_ - means, axis=1)
-        inside += list((gaps <= model.center_radius_ + 1e-12)[full])
-        known += list((model.center_radius_ < 2 * np.sqrt(columns) - 1e-9)[full])
+        inside += list((gaps / 2 <= model.center_radius_ + 1e-12)[full])  # in a box 2 wide
+        known += list(np.isfinite(model.center_radius_)[full])
     assert np.mean(inside) >= 0.93
     if columns < 20:
         assert np.mean(known) > 0.3, "radii that say nothing cover anything"

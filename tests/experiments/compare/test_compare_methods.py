@@ -9,9 +9,11 @@ from shoal.exceptions import CellError, DataError
 from shoal.experiments.compare import attack_work as attacks
 from shoal.experiments.compare import choose_contenders, compare_methods, compare_report, open_frame
 from shoal.experiments.compare.utility_work import UtilityWork
+from shoal.experiments.provenance import Provenance
 from shoal.privacy import Guarantee
 
 SENTINEL = 0.7391284613
+MADE = Provenance("shoal compare people.csv", 0, data="people.csv")
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def cheap_attacks(monkeypatch):
 
 def frame_of(file, **words):
     bounds = ([0.0, 40.0], [120.0, 250.0])
-    return open_frame(file, label="group", bounds=bounds, **words)
+    return open_frame(file, columns=["age", "height"], label="group", bounds=bounds, **words)
 
 
 def test_frame(file):
@@ -125,36 +127,36 @@ def test_too_few_records(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,b\n" + "1,2\n" * 31)
     with pytest.raises(DataError, match="at least 32 records"):
-        open_frame(path, bounds=(0, 9))
+        open_frame(path, columns=["a", "b"], bounds=(0, 9))
     path.write_text("a,b\n" + "1,2\n" * 40)
     with pytest.raises(DataError, match="at least 50 records"):
-        open_frame(path, bounds=(0, 9), clusters=50)
+        open_frame(path, columns=["a", "b"], bounds=(0, 9), clusters=50)
 
 
 def test_records_that_are_all_alike(tmp_path):
     path = tmp_path / "alike.csv"
     path.write_text("a,b\n" + "1,2\n" * 40)
     with pytest.raises(DataError, match="more different records than the 2 clusters"):
-        open_frame(path, bounds=(0, 9), clusters=2)
+        open_frame(path, columns=["a", "b"], bounds=(0, 9), clusters=2)
 
 
 def test_report(file, tmp_path):
     frame = frame_of(file, clusters=2)
     chosen = choose_contenders(2, ["DPKMeans-grid", "DPWaveCluster-oneshot", "Laplace"])
     found = compare_methods(frame, chosen, epsilons=[1.0, 4.0], runs=2)
-    text = compare_report(tmp_path / "report.html", found, title="people.csv").read_text("utf-8")
+    text = compare_report(tmp_path / "report.html", found, made=MADE).read_text("utf-8")
     plain = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert "For the curator only: these numbers were computed from the raw records" in plain
-    assert "At a worst-case epsilon of 4, with a curator" in plain
+    assert "Undecided: 2 runs of each method cannot tell them apart" in plain
     assert plain.count("<figure>") == 3
     assert plain.count("Laplace + NoiseAwareKMeans") > 3
     assert "two records 10% of the diameter apart" in plain
     assert str(SENTINEL)[2:9] not in plain
     shared = compare_report(
-        tmp_path / "shared.html", found, title="x", stand_in=Guarantee("central", epsilon=0.5)
+        tmp_path / "shared.html", found, made=MADE, stand_in=Guarantee("central", epsilon=0.5)
     ).read_text("utf-8")
     assert "May be shared: everything here comes from a release with central" in shared
     assert "For the curator only" not in shared
     seeded = Guarantee("central", epsilon=0.5, seeded=True)
-    voided = compare_report(tmp_path / "v.html", found, title="x", stand_in=seeded)
+    voided = compare_report(tmp_path / "v.html", found, made=MADE, stand_in=seeded)
     assert "Not to be shared" in voided.read_text("utf-8")

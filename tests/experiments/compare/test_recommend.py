@@ -1,5 +1,7 @@
 """The recommendation follows its rule, whatever the numbers are."""
 
+from dataclasses import replace
+
 import pytest
 
 from shoal.experiments.compare import Comparison, Frame, MethodRow, recommend
@@ -28,9 +30,9 @@ def row(method, model, epsilon, cost, half=0.1):
     return MethodRow(method, method, model, epsilon, epsilon, found, None, None, 0.1, {})
 
 
-def comparison(*rows):
+def comparison(*rows, runs=10):
     epsilons = tuple(sorted({one.epsilon for one in rows}))
-    return Comparison(FRAME, rows, epsilons, 10, {}, ())
+    return Comparison(FRAME, rows, epsilons, runs, {}, ())
 
 
 def test_best_of_each_model_at_the_middle_epsilon():
@@ -50,13 +52,36 @@ def test_best_of_each_model_at_the_middle_epsilon():
 
 def test_level_methods_are_named():
     rows = [row("A", "central", 1, 1.2), row("B", "central", 1, 1.3), row("C", "central", 1, 1.35)]
-    assert "take A (level with B and 1 more)" in recommend(comparison(*rows))
-    assert "take A (level with B)" in recommend(comparison(*rows[:2]))
+    assert "take A (these runs cannot tell it from B and 1 more)" in recommend(comparison(*rows))
+    assert "take A (these runs cannot tell it from B)" in recommend(comparison(*rows[:2]))
 
 
-@pytest.mark.parametrize(("cost", "useful"), [(2.99, True), (3.01, False)])
-def test_useful_is_nearer_to_kmeans_than_to_no_clusters(cost, useful):
-    assert ("take A" in recommend(comparison(row("A", "central", 1, cost)))) == useful
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [(2.89, "take A"), (2.95, "undecided"), (3.05, "undecided"), (3.11, "nothing is useful")],
+)
+def test_useful_is_surely_nearer_to_kmeans_than_to_no_clusters(cost, words):
+    sentence = recommend(comparison(row("A", "central", 1, cost)))
+    for other in ("take A", "undecided", "nothing is useful"):
+        assert (other in sentence) == (other == words)
+    assert ("run with --runs 40" in sentence) == (words == "undecided")
+
+
+@pytest.mark.parametrize("runs", [1, 2, 4])
+def test_few_runs_recommend_nothing(runs):
+    """Two runs used to print 3.10 ± 15.04, and a recommendation."""
+    sentence = recommend(comparison(row("A", "central", 1, 1.1), runs=runs))
+    assert sentence.startswith("Undecided: ")
+    assert sentence.endswith("5 is the least; run with --runs 10.")
+    assert "take" not in sentence
+
+
+def test_a_weaker_promise_is_not_recommended():
+    weak = replace(row("own:Sketch", "central", 1, 1.0), equal=False)
+    sentence = recommend(comparison(weak, row("A", "central", 1, 1.5)))
+    assert "take A:" in sentence
+    assert "Sketch" not in sentence
+    assert "none is recommended" in recommend(comparison(weak))
 
 
 def test_nothing_useful_names_the_least_epsilon_that_is():
@@ -85,5 +110,6 @@ def test_estimates():
     assert found.brief == "2.00 ± 2.48"
     assert str(found) == "2.000 [-0.484, 4.484]"
     assert Estimate.of([1.5]).brief == "1.50"
+    assert Estimate.of([1.0, 2.0, 9.0], lowest=0.0).brief == "4.00 [0.00, 14.83]"
     assert Estimate(112.3, 110.3, 114.3).brief == "112 ± 2"
     assert not Estimate(1, 0.9, 1.1).overlaps(Estimate(2, 1.2, 2.8))

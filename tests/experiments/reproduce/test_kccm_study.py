@@ -219,10 +219,12 @@ def test_findings_are_reproduced_where_the_source_is_right():
 def test_a_wrong_finding_is_told_from_the_right_ones(finding, change):
     """Spread and starts are such that a verdict is wrong with a probability far below 1e-6."""
     wrong = {**PRAISED, **change}
+    # That something does not help needs no leak.
+    lost = "only as published" if "allocation k" in change else "cannot be private"
     for words, expected in (
         ({"published": wrong}, "not reproduced"),
         ({"published": wrong, "corrected": wrong}, "not reproduced"),
-        ({"corrected": wrong}, "cannot be private"),
+        ({"corrected": wrong}, lost),
     ):
         found = outcomes(**words)
         assert found.pop(finding) == expected
@@ -239,9 +241,9 @@ def test_one_of_two_formulas_is_enough_but_not_one_of_two_tables():
     assert set(found.values()) == {"reproduced"}
 
 
-def test_what_is_undecided_does_not_hold_and_evidence_has_intervals():
+def test_an_interval_with_the_limit_in_it_decides_nothing():
     found = KccmStudy().findings(made_records(spread=0.5))
-    assert {one.outcome for one in found} == {"not reproduced"}
+    assert {one.outcome for one in found} == {"undecided"}
     for one in found:
         assert "undecided" in one.evidence
         assert one.evidence.count("[") >= 3
@@ -252,6 +254,9 @@ def test_what_is_undecided_does_not_hold_and_evidence_has_intervals():
 @needs_files
 @pytest.mark.full
 def test_quick_study_of_the_source(tmp_path):
-    """On the source's own table none of the three findings comes out, as published or not."""
+    """On the source's own table none of the three findings comes out, as published or not.
+
+    A quick run leaves the third open: by the text the change is -3.1% [-6.3%, +0.2%].
+    """
     found = run_study(Untold(), folder=tmp_path, n_jobs=-1)
-    assert [one.outcome for one in found.findings] == ["not reproduced"] * 3
+    assert [one.outcome for one in found.findings] == [*["not reproduced"] * 2, "undecided"]

@@ -36,7 +36,7 @@ class SmallStudy(Study):
 
     def findings(self, records):
         mean = float(np.mean([row["ami"] for row in records["first"]]))
-        verdict = outcome(as_published=mean > 0, corrected=mean > 2)
+        verdict = outcome(as_published="holds", corrected="does not hold", needs_leak=True)
         return (Finding("H1", "numbers are positive", verdict, f"the mean is {mean:.3f}"),)
 
     def tell(self, book, records):
@@ -51,7 +51,10 @@ def test_report_is_one_file_with_verdicts_and_live_figures(tmp_path):
     )
     text = found.report.read_text(encoding="utf-8")
     assert "cannot be private" in text
-    assert found.verdict == "Of 1 claims: 0 reproduced, 0 not reproduced, 1 cannot be private."
+    assert found.verdict == (
+        "Of 1 claims: 0 reproduced, 0 not reproduced, 0 undecided, 0 only as published, 1 cannot "
+        "be private."
+    )
     assert "Figures &lt;&amp;&gt;" in text
     assert text.count('<div class="live"') == 1
     assert "Plotly.newPlot" in text
@@ -98,11 +101,19 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("as_published", "corrected", "expected"),
     [
-        (True, True, "reproduced"),
-        (True, False, "cannot be private"),
-        (False, True, "not reproduced"),
-        (False, False, "not reproduced"),
+        ("holds", "holds", "reproduced"),
+        ("holds", "does not hold", "only as published"),
+        ("holds", "undecided", "undecided"),
+        ("undecided", "holds", "undecided"),
+        ("undecided", "does not hold", "undecided"),
+        ("does not hold", "holds", "not reproduced"),
+        ("does not hold", "does not hold", "not reproduced"),
+        ("does not hold", "undecided", "not reproduced"),
     ],
 )
 def test_outcomes(as_published, corrected, expected):
-    assert outcome(as_published=as_published, corrected=corrected) == expected
+    """Only a claim that needs a leak can be called impossible with privacy."""
+    judged = {"as_published": as_published, "corrected": corrected}
+    assert outcome(**judged) == expected
+    leaky = expected.replace("only as published", "cannot be private")
+    assert outcome(**judged, needs_leak=True) == leaky

@@ -187,7 +187,7 @@ def test_every_sentence_has_its_finding():
         ("finding 1", "1a", "thr-em", "k_private", 180),
         ("finding 1", "1b", "qt", "k_private", 240),
         (None, "1c", "thr", "k_private", 100),
-        ("finding 2", "2a", "thr", "dsg", 0.6),
+        ("finding 2", "2a", "thr", "dsg", 1.5),
         (None, "2b", "baseline", "f_measure", 0.7),
         (None, "2c", "qt", "clusters", 20),
         ("finding 3", "3a", "thr-em", "ocm", 0.4),
@@ -205,7 +205,8 @@ def test_a_claim_that_is_false_is_found_out(finding, sentence, technique, measur
     for at, expected in (
         (both, "not reproduced"),
         (printed, "not reproduced"),
-        (private, "cannot be private"),
+        # Only thr-em leaks as published; what others lose, poor quality above all, needs no leak.
+        (private, "cannot be private" if technique == "thr-em" else "only as published"),
     ):
         found = outcomes(at=at)
         assert found[sentence] == expected
@@ -224,8 +225,28 @@ def test_sets_that_are_not_the_sources_own_count_in_no_verdict():
     assert judge_findings([*made_up(), *elsewhere]) == judge_findings(made_up())
 
 
-def test_without_measurements_nothing_is_reproduced():
-    assert {one.outcome for one in judge_findings([])} == {"not reproduced"}
+def test_without_measurements_nothing_is_decided():
+    assert {one.outcome for one in judge_findings([])} == {"undecided"}
+
+
+def test_an_interval_with_the_limit_in_it_decides_nothing():
+    """On average qt is off by 50% in a world that says 32%, but runs differ by more than that."""
+    spread = [
+        replace(one, k_private=one.k_private + 300 * (one.seed - 1))
+        if one.method.technique == "qt"
+        else one
+        for one in made_up()
+    ]
+    found = {one.claim: one for one in judge_findings(spread)}
+    assert found["1b"].outcome == found["finding 1"].outcome == "undecided"
+    assert "undecided" in found["1b"].evidence
+
+
+def test_poor_quality_is_never_called_impossible_with_privacy():
+    found = judge_findings(made_up(at={("corrected", "qt", "k_private"): 220}))
+    said = {one.claim: one for one in found}
+    assert said["1b"].outcome == said["finding 1"].outcome == "only as published"
+    assert "qt is better than the source says" in said["1b"].evidence
 
 
 def test_what_is_said_of_thr_em_names_its_flaw():

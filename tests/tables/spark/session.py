@@ -20,22 +20,33 @@ SPARK = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pa
 
 def spark_session() -> Any:
     """Give the session of this process, or skip the test where there is no Java."""
+    need_spark()
+    return _session()
+
+
+def need_spark() -> None:
+    """Skip the test where there is no Spark, or no Java for it."""
     pytest.importorskip("pyspark", reason="needs pyspark: pip install 'shoal[spark]'")
     home = os.environ.get("JAVA_HOME")
     if not (shutil.which("java") or (home and (Path(home) / "bin" / "java").exists())):
         pytest.skip("Spark needs Java: apt-get install default-jre-headless")
-    return _session()
 
 
 @functools.cache
 def _session() -> Any:
+    return start_session("local[2]")
+
+
+def start_session(master: str, **settings: str) -> Any:
+    """Start the one session that a process can have."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Workers import the jobs of these tests.
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[2])
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    settings = {
+    common = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "512m",
@@ -44,8 +55,8 @@ def _session() -> Any:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    builder = SparkSession.builder.master("local[2]").appName("tests")
-    for name, value in settings.items():
+    builder = SparkSession.builder.master(master).appName("tests")
+    for name, value in (common | settings).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")  # tests provoke errors, which fill the screen

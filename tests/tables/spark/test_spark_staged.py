@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.exceptions import DataError, ParameterError
-from shoal.tables import SparkTable
+from shoal.exceptions import DataError, ParameterError, ReleaseError
+from shoal.tables import SparkTable, _spark_staged
 from tables.spark.jobs import Noise
 from tables.spark.session import SPARK, frame_of, records, spark_session
 
@@ -71,7 +71,46 @@ def test_reports_that_are_lost_are_not_drawn_again():
     staged.discard()
     assert kept_blocks() <= before
     with pytest.raises(Py4JJavaError, match=r"Checkpoint block .* not found"):
-        reports.collect()
+        # Executors drop what they keep in their own time.
+        _ = [reports.collect() for _ in range(100)]
+
+
+def drawn_again(frame, *words):
+    """In place of a checkpoint, which cuts reports off from how they were drawn."""
+    return frame
+
+
+def test_reports_that_are_drawn_again_cannot_be_read(monkeypatch):
+    """Planted: every action draws afresh, as a second copy of a partition would have been."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    monkeypatch.setattr(DataFrame, "localCheckpoint", drawn_again)
+    reports = SparkTable(frame_of(200, 4)).stage(Noise()).publish()
+    seen = []
+    for frame in (reports, reports, reports.select("x1"), reports.where("x2 > 0").repartition(2)):
+        try:
+            seen.append(rows_of(frame))
+        except PySparkException as refused:
+            assert "reports must be those that were drawn first" in str(refused)  # noqa: PT017
+    assert not seen
+
+
+def test_reports_that_are_drawn_again_are_not_filed(monkeypatch, checkpoint_folder):
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    monkeypatch.setattr(DataFrame, "localCheckpoint", drawn_again)
+    monkeypatch.setattr(_spark_staged, "_drop", lambda kept: None)  # there is nothing to drop
+    with pytest.raises(ReleaseError, match="reports must be those that were drawn first"):
+        SparkTable(frame_of(200, 4)).stage(Noise())
+
+
+def test_a_frame_that_draws_is_refused():
+    frame = spark_session().range(200).selectExpr("rand() as x", "uuid() as name", "id as y")
+    for act in (lambda table: table.stage(Noise()), lambda table: table.check()):
+        with pytest.raises(DataError, match="got a frame that draws random numbers"):
+            act(SparkTable(frame, columns=["x"]))
+    assert SparkTable(frame, columns=["y"]).stage(Noise()).publish().count() == 200
 
 
 def test_reports_are_kept_in_the_checkpoint_folder_where_there_is_one(checkpoint_folder):

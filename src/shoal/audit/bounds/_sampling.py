@@ -41,7 +41,7 @@ def draw(mechanism: Any, record: Any, samples: int, *, name: str) -> FloatArray:
     if callable(mechanism):
         return _as_outputs(mechanism(record, samples), samples)
     raise ParameterError(
-        "mechanism must have transform(X) or be a callable f(record, n), "
+        "mechanism must have transform, or be a callable of a record and a number, "
         f"got {type(mechanism).__name__}"
     )
 
@@ -111,8 +111,9 @@ def _refuse_repeats(one: FloatArray, other: FloatArray) -> None:
     # A mechanism without noise repeats itself too, and is for the audit to catch.
     if np.array_equal(head, other) and (head != head[0]).any():
         raise ParameterError(
-            "mechanism must draw fresh noise in every call, got the same outputs twice: "
-            "audit it with random_state=None or with fewer samples"
+            "mechanism must draw fresh noise in every call, got the same outputs twice",
+            parameter="random_state",
+            in_python="audit it with random_state=None or with fewer samples",
         )
 
 

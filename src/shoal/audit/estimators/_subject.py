@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from shoal._bounds import bounded_columns
+from shoal.audit._detached import released
 from shoal.audit.bounds._claim import claimed_epsilon
 from shoal.audit.estimators.neighbours import Neighbours, neighbouring_datasets
 from shoal.exceptions import ParameterError
@@ -41,11 +42,7 @@ def promise(model: Any, pair: Neighbours, seed: int | None) -> Promise:
     if seed is not None:
         model.random_state = seed
     model.fit(pair.records)
-    if not hasattr(getattr(model, "release_", None), "values"):
-        raise ParameterError(
-            f"estimator must have release_.values after fit, got {type(model).__name__} without: "
-            "audit a function with epsilon_lower_bound"
-        )
+    released(model)
     guarantee = getattr(model, "guarantee_", None)
     if guarantee is None or guarantee.notion == "none":
         return Promise(0.0, None)
@@ -105,7 +102,8 @@ def default_pairs(estimator: Any) -> list[Neighbours]:
     bounds = getattr(estimator, "bounds", None)
     if bounds is None:
         raise ParameterError(
-            "pairs must be given for an estimator without bounds, got None: pass a list of "
-            "Neighbours"
+            "an estimator must have public bounds to be audited, got none",
+            parameter="bounds",
+            in_python="pass pairs, a list of Neighbours",
         )
     return list(neighbouring_datasets(bounds, columns=bounded_columns(bounds, default=2)))

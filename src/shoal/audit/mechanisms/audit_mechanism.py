@@ -54,7 +54,7 @@ def audit_mechanism(
     Parameters
     ----------
     mechanism : object with ``transform`` or callable
-        Such as :class:`shoal.mechanisms.Laplace` or :class:`shoal.remap.KdLaplace`; one with
+        Such as :class:`shoal.mechanisms.Laplace` or :class:`shoal.mechanisms.KdLaplace`; one with
         ``fit`` is cloned and fitted to made-up records. Or a callable ``f(record, n)`` that gives n
         independent reports, with `bounds` and `claim`.
     columns : int, optional
@@ -179,8 +179,10 @@ def _promised(model: Any, claim: Guarantee | None) -> Guarantee:
     guarantee = getattr(model, "guarantee_", None) if claim is None else claim
     if not isinstance(guarantee, Guarantee) or guarantee.notion not in ("metric", "local"):
         raise ParameterError(
-            "claim must be given for a mechanism whose guarantee_ is neither metric nor local, "
-            f"got {claim!r}: pass Guarantee('metric', epsilon=...) or Guarantee('local', ...)"
+            "a mechanism must promise metric or local privacy to be audited, got another promise "
+            "or none",
+            parameter="claim",
+            in_python="pass claim=Guarantee('metric', epsilon=...) or Guarantee('local', ...)",
         )
     return guarantee
 

@@ -25,6 +25,7 @@ import numpy as np
 from sklearn.base import clone
 
 from shoal import _numbers
+from shoal.audit._detached import released
 from shoal.audit.estimators._releases import leaves
 from shoal.audit.estimators._subject import check_pairs, default_pairs
 from shoal.audit.estimators.neighbours import Neighbours
@@ -96,7 +97,7 @@ def replay_estimator(
             f"estimator must have a random_state to be replayed, got {type(estimator).__name__}"
         )
     chosen = default_pairs(estimator) if pairs is None else check_pairs(pairs)
-    replay = _Replay(estimator, claimed, delta, published or _release_values)
+    replay = _Replay(estimator, claimed, delta, published or released)
     found = {}
     for index, pair in enumerate(chosen):
         seeds = [
@@ -150,15 +151,16 @@ class _Replay:
 
     def _read_promise(self, fitted: Recording) -> None:
         if self._own:
-            guarantee = fitted.model.guarantee_
-            if guarantee.notion == "none":
+            guarantee = getattr(fitted.model, "guarantee_", None)
+            if guarantee is None or guarantee.notion == "none":
                 self.claimed, self.delta = None, 0.0
             elif guarantee.notion == "central":
                 self.claimed, self.delta = float(guarantee.epsilon), float(guarantee.delta)
             else:
                 raise ParameterError(
-                    f"estimator must promise central privacy, got {guarantee.notion}: audit a "
-                    "mechanism with audit_mechanism"
+                    f"estimator must promise central privacy, got {guarantee.notion}",
+                    parameter="estimator",
+                    in_python="audit a mechanism with audit_mechanism",
                 )
         if any(step.law.currency == "rho" for step in fitted.recorder.steps):
             self.currency = "rho"
@@ -251,7 +253,3 @@ def _charged(ledger: Ledger) -> float:
 
 def _loss(one: Step, two: Step) -> float:
     return one.law.loss(one.exact, two.exact) if one.law == two.law else math.inf
-
-
-def _release_values(model: Any) -> Any:
-    return model.release_.values

@@ -1,4 +1,6 @@
-"""What a fit will probably cost, from made-up records: nothing private is looked at.
+"""What a fit will probably cost, and what to do about one whose centres may be noise alone.
+
+The cost is predicted from made-up records: nothing private is looked at.
 
 On tables in common use the spread of clusters, in half widths of the box, is near 0.28 / k^(1/d)
 (0.25 to 0.32 on S1, A2, transfusion, digits), so that records made this way stand in for the
@@ -6,6 +8,7 @@ unknown ones. What noise does depends on n times epsilon, so large tables are st
 ones with more epsilon.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +19,18 @@ from shoal import _numbers
 from shoal.cluster.kmeans._choice import choose
 from shoal.cluster.kmeans._settings import MOST_EPSILON
 from shoal.noise import as_source
+from shoal.privacy import Release
 
-__all__ = ["Advice", "advice"]
+__all__ = ["Advice", "advice", "noise_advice"]
 
 Floats = npt.NDArray[np.float64]
 
+WIDTH = 2.0  # of the made-up box: scores are in units of it
 SPREAD = 0.28
 MOST_ROWS = 10_000
 POPULATIONS = 5
+NARROW = 0.25  # part of a column's bounds below which they look too wide
+MOST_NAMED = 3  # columns named in one line
 
 
 class Advice(NamedTuple):
@@ -76,14 +83,57 @@ def advice(
             k,
             epsilon=min(epsilon * n / rows, MOST_EPSILON),
             delta=delta,
-            bounds=(-1.0, 1.0),
+            bounds=(-WIDTH / 2, WIDTH / 2),
             n_public=rows,
             random_state=int(seed),
         ).fit(X)
         # From the centres they were made around, k-means settles near the best there is.
         best = KMeans(k, init=centres, n_init=1).fit(X).inertia_
-        ratios.append(-model.score(X) / best)
+        ratios.append(-model.score(X) * WIDTH**2 / best)
     return Advice(choice.method, float(np.mean(ratios)), min(ratios), max(ratios), choice.reason)
+
+
+def noise_advice(release: Release, *, learned: bool) -> str:
+    """Say what to do about centres that may be noise alone.
+
+    Parameters
+    ----------
+    release : Release
+        Of a DPKMeans; nothing else is looked at.
+    learned : bool
+        Whether the bounds are private already.
+
+    Returns
+    -------
+    advice : str
+        One line, empty where all centres are certain.
+    """
+    values = release.values
+    certain = np.asarray(values["certain"])
+    known = int(certain.sum())
+    if known == len(certain):
+        return ""
+    said = f"{len(certain) - known} of {len(certain)} centers may be noise alone"
+    if not known:
+        return f"{said}: raise epsilon, bring more records, or narrow the bounds"
+    narrow = _narrow_columns(values, certain) if known > 1 else ""
+    if not narrow:
+        return f"{said}: narrow the bounds if records fill little of them, or ask for {known}"
+    learn = "" if learned else ", have them learned"
+    return (
+        f"{said}: most of the box looks empty, for the other centers span at most {narrow}: narrow "
+        f"these bounds{learn}, or ask for {known} clusters"
+    )
+
+
+def _narrow_columns(values: Any, certain: npt.NDArray[np.bool_]) -> str:
+    """List the columns of whose bounds the certain centres span little."""
+    low, high = np.asarray(values["low"]) / 2, np.asarray(values["high"]) / 2
+    spans = np.ptp(values["centres"][certain] / 2, axis=0) / (high - low)
+    names = values["columns"] or [f"column {number}" for number in range(len(spans))]
+    order = [int(column) for column in spans.argsort(kind="stable") if spans[column] < NARROW]
+    parts = [f"{math.ceil(100 * spans[column])}% of {names[column]}" for column in order]
+    return ", ".join(parts[:MOST_NAMED])
 
 
 def _made_up(n: int, d: int, k: int, seed: int) -> tuple[Floats, Floats]:

@@ -1,7 +1,8 @@
 """How much one person may add: weights up to a public limit, records up to a public number.
 
 Both are bounded record by record or user by user, never by looking at others, so what one person
-can add to a count is at most ``unit``, whatever the rest of the table holds.
+can add to a count is at most ``unit``, whatever the rest of the table holds. No message says how
+many rows there are.
 """
 
 from typing import Any, NamedTuple
@@ -9,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.exceptions import DataError
+from shoal.cluster.kmeans._users import read_users
+from shoal.exceptions import DataError, ParameterError
+from shoal.privacy import PrivacyUnit
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["LEVELS", "Contributions", "bounded_contributions", "counted_rows"]
@@ -24,6 +27,7 @@ class Contributions(NamedTuple):
     weights: npt.NDArray[np.int32] | None
     record: int  # what a record of full weight adds to a count
     unit: int  # what one person adds at most
+    privacy_unit: PrivacyUnit = PrivacyUnit()  # who that person is
 
 
 def bounded_contributions(
@@ -33,6 +37,7 @@ def bounded_contributions(
     weight_limit: float,
     user_ids: Any,
     records_per_user: int,
+    user_column: str = "",
 ) -> Contributions:
     """Bound what each person adds.
 
@@ -48,6 +53,8 @@ def bounded_contributions(
         Whose record each row is; None: every row is a person's only one.
     records_per_user : int
         Public; the first so many rows of each user count.
+    user_column : str, default=""
+        Name of the column of ids, for one that has none.
 
     Returns
     -------
@@ -58,24 +65,27 @@ def bounded_contributions(
     ------
     DataError
         If weights or user ids do not fit the table; the message names no value of them.
+    ParameterError
+        If ``user_column`` is not the name of the ids, or there are none.
     """
+    if user_ids is None and user_column:
+        raise ParameterError(
+            f"user_column must be '' without user_ids, got {user_column!r}: pass them to fit"
+        )
     if not isinstance(table, ArrayTable):
-        for name, values in (("sample_weight", sample_weight), ("user_ids", user_ids)):
-            if values is not None:
-                raise DataError(f"{name} must be None for records out of memory: pass arrays")
-        return Contributions(None, None, 1, 1)
-    n = table.rows
-    rows = None
-    people = 1
+        return _out_of_memory(sample_weight, user_ids)
+    rows, people, protected = None, 1, PrivacyUnit()
     if user_ids is not None:
+        users = read_users(user_ids, table.rows)
         people = int(records_per_user)
-        rows = _first_rows(_column("user_ids", user_ids, n), people)
+        protected = PrivacyUnit.user(_agreed(users.column, user_column), max_rows=people)
+        rows = _first_rows(users.codes, people)
     if sample_weight is None:
-        return Contributions(rows, None, 1, people)
-    weights = _weights(sample_weight, n, weight_limit)
+        return Contributions(rows, None, 1, people, protected)
+    weights = _weights(sample_weight, table.rows, weight_limit)
     if rows is not None:
         weights = weights[rows]
-    return Contributions(rows, weights, LEVELS, LEVELS * people)
+    return Contributions(rows, weights, LEVELS, LEVELS * people, protected)
 
 
 def counted_rows(
@@ -100,18 +110,34 @@ def counted_rows(
     return ArrayTable(table.X[given.rows])
 
 
-def _column(name: str, values: Any, n: int) -> npt.NDArray[Any]:
-    try:
-        column = np.asarray(values)
-    except ValueError:  # rows of different lengths; numpy's words may hold values
-        column = np.empty(())
-    if column.ndim != 1 or len(column) != n:
-        raise DataError(f"{name} must have one entry for each of the {n} rows of X")
-    return column
+def _out_of_memory(sample_weight: Any, user_ids: Any) -> Contributions:
+    if sample_weight is not None:
+        raise DataError("sample_weight must be None for records out of memory: pass arrays")
+    if user_ids is not None:
+        raise DataError(
+            "user_ids must be None for records out of memory, whose users no pass gathers: pass "
+            "arrays, or keep at most m rows of each user and read guarantee_.for_group(m)"
+        )
+    return Contributions(None, None, 1, 1)
+
+
+def _agreed(own: str, given: str) -> str:
+    """Return the name of the column of ids, its own or the given one."""
+    if own and given and own != given:
+        raise ParameterError(
+            f"user_column must be the name of the column of user_ids, {own!r}, got {given!r}: "
+            "leave it out"
+        )
+    return own or given
 
 
 def _weights(sample_weight: Any, n: int, limit: float) -> npt.NDArray[np.int32]:
-    column = _column("sample_weight", sample_weight, n)
+    try:
+        column = np.asarray(sample_weight)
+    except ValueError:  # rows of different lengths; numpy's words may hold values
+        column = np.empty(())
+    if column.ndim != 1 or len(column) != n:
+        raise DataError("sample_weight must have one entry for each row of X")
     if column.dtype.kind not in "biuf" or not np.isfinite(column).all() or (column < 0).any():
         raise DataError("sample_weight must hold finite numbers, none below 0")
     if not column.any():
@@ -121,16 +147,8 @@ def _weights(sample_weight: Any, n: int, limit: float) -> npt.NDArray[np.int32]:
 
 
 def _first_rows(users: npt.NDArray[Any], most: int) -> npt.NDArray[np.intp]:
-    try:
-        # What is missing is not even equal to itself, and would make one user of many.
-        known = bool(np.equal(users, users).all())
-        _, inverse = np.unique(users, return_inverse=True)
-    except TypeError:
-        known = False
-    if not known:
-        raise DataError("user_ids must be all numbers or all text, none of them missing")
-    order = np.argsort(inverse, kind="stable")
-    grouped = inverse[order]
+    order = np.argsort(users, kind="stable")
+    grouped = users[order]
     starts = np.flatnonzero(np.concatenate([[True], grouped[1:] != grouped[:-1]]))
     rank = np.arange(len(grouped)) - np.repeat(starts, np.diff([*starts, len(grouped)]))
     return np.sort(order[rank < most])

@@ -7,6 +7,7 @@ the records nearest to each centre, clipped to a window around it (after FastLlo
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,13 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal.cluster._noise import Noise
 from shoal.cluster.kmeans._denoise import posterior_counts
-from shoal.cluster.kmeans._lloyd import farthest
 from shoal.cluster.kmeans._n_clusters import count_clusters
-from shoal.cluster.kmeans._pairs import confidence_radii, shrunken_moves
+from shoal.cluster.kmeans._pairs import (
+    confidence_radii,
+    farthest_corners,
+    noise_probabilities,
+    shrunken_moves,
+)
 from shoal.cluster.kmeans._problem import Found, Problem
 from shoal.cluster.kmeans._synopsis import cluster_points
 from shoal.engines import grid_counts, grid_edges, nearest_statistics
@@ -62,12 +67,16 @@ class Plan(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """A released grid: midpoints of its cells, noisy counts, and estimates of the true ones."""
+    """A released grid: midpoints of its cells, noisy counts, and estimates of the true ones.
+
+    ``tails``: probability of each noisy count, or a larger one, in an empty cell.
+    """
 
     midpoints: Floats
     noisy: Integers
     counts: Floats
     deviation: float
+    tails: Floats
 
 
 def plan_grid(
@@ -140,7 +149,7 @@ def grid_kmeans(problem: Problem) -> Found:
     for _ in range(plan.steps):
         found = polish(problem, centres, step_share, plan.reach)
         centres = found.centres
-    return Found(found.centres, found.counts, found.radii, plan.steps, details)
+    return replace(found, rounds=plan.steps, details=details)
 
 
 def release_cells(problem: Problem, cells: int, share: float) -> Cells:
@@ -170,6 +179,7 @@ def release_cells(problem: Problem, cells: int, share: float) -> Cells:
         noisy,
         posterior_counts(noisy, noise, share, unit=unit),
         noise.count_deviation(share, unit=unit),
+        noise.count_tails(noisy, share, unit=unit),
     )
 
 
@@ -248,8 +258,10 @@ def polish(problem: Problem, centres: Integers, share: float, reach: int) -> Fou
     pairs = noise.pairs(exact, share, reach=reach, unit=problem.unit, source=problem.source)
     moves = shrunken_moves(pairs, reach)
     moved = np.clip(np.rint(centres + moves), -half, half).astype(np.int64)
-    radii = confidence_radii(pairs, (moved - centres).astype(np.float64), farthest(problem))
-    return Found(moved, pairs.counts.astype(np.float64), radii, 1)
+    corners = farthest_corners(moved, half)
+    radii = confidence_radii(pairs, (moved - centres).astype(np.float64), corners)
+    empty = noise_probabilities(pairs.tails)
+    return Found(moved, pairs.counts.astype(np.float64), radii, empty, 1)
 
 
 def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
@@ -282,4 +294,9 @@ def _from_cells(
     cell = 2 * problem.half / details["cells"] * math.sqrt(problem.columns) / 2
     with np.errstate(divide="ignore"):
         radii = np.where(sizes > 0, NOISE_QUANTILE * noise / sizes + cell, np.inf)
-    return Found(centres, sizes, np.minimum(radii, farthest(problem)), 1, details)
+    # The regions were chosen by the noise they are judged by: each is judged by its fullest cell,
+    # among all cells of the grid.
+    empty = np.ones(k)
+    np.minimum.at(empty, labels, noise_probabilities(cells.tails))
+    radii[radii >= farthest_corners(places, problem.half)] = np.inf
+    return Found(centres, sizes, radii, empty, 1, details)

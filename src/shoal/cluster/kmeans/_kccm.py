@@ -15,8 +15,8 @@ import numpy.typing as npt
 from shoal.cluster._budget import CountSum
 from shoal.cluster._centres import pack_spheres
 from shoal.cluster._noise import NoisyPairs
-from shoal.cluster.kmeans._lloyd import farthest, noisy_rounds
-from shoal.cluster.kmeans._pairs import confidence_radii
+from shoal.cluster.kmeans._lloyd import noisy_rounds
+from shoal.cluster.kmeans._pairs import confidence_radii, farthest_corners, noise_probabilities
 from shoal.cluster.kmeans._problem import Found, Problem
 
 __all__ = ["KCCM_NOISE", "KccmNoise", "Merged", "kccm", "merge_nearest", "round_shares"]
@@ -62,11 +62,18 @@ def kccm(problem: Problem, *, noise: KccmNoise, overcluster: int, rounds: int) -
     sizes = last.pairs.counts.astype(np.float64)
     merged = merge_nearest(last.centres.astype(np.float64), sizes, k)
     centres = np.rint(merged.centres)
-    radii = [
-        confidence_radii(_pooled(last.pairs, members), centre[None], farthest(problem))[0]
-        for members, centre in zip(merged.members, centres, strict=True)
-    ]
-    return Found(centres.astype(np.int64), merged.sizes, np.array(radii), rounds)
+    pooled = [_pooled(last.pairs, members) for members in merged.members]
+    radii = np.array(
+        [
+            confidence_radii(pairs, place, farthest_corners(place, half))[0]
+            for pairs, place in zip(pooled, centres[:, None], strict=True)
+        ]
+    )
+    # Which centres were merged depends on their noise, so each counts as one of all of them.
+    each = noise_probabilities(last.pairs.tails)
+    empty = np.array([each[members].min() for members in merged.members])
+    empty[np.isinf(radii)] = 1.0  # a mean that may lie anywhere is noise
+    return Found(centres.astype(np.int64), merged.sizes, radii, empty, rounds)
 
 
 def round_shares(share: float, rounds: int, noise: KccmNoise) -> list[float]:
@@ -137,4 +144,5 @@ def _pooled(pairs: NoisyPairs, members: list[int]) -> NoisyPairs:
         pairs.counts[members].sum(keepdims=True),
         pairs.sums[members].sum(axis=0, keepdims=True),
         CountSum(*(spread * deviation for deviation in pairs.deviations)),
+        np.ones(1),  # not asked for: a bound of any probability
     )

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from shoal.cluster._centres import uniforms
 from shoal.cluster._noise import NoisyPairs
-from shoal.cluster.kmeans._pairs import confidence_radii
+from shoal.cluster.kmeans._pairs import confidence_radii, farthest_corners, noise_probabilities
 from shoal.cluster.kmeans._problem import Found, Problem
 from shoal.engines import nearest_statistics
 
-__all__ = ["LastRound", "farthest", "noisy_lloyd", "noisy_rounds"]
+__all__ = ["LastRound", "noisy_lloyd", "noisy_rounds"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -50,8 +50,11 @@ def noisy_lloyd(problem: Problem, start: Integers, rounds: int) -> Found:
         Post-processing of noisy counts and sums.
     """
     last = noisy_rounds(problem, start, [problem.share / rounds] * rounds)
-    radii = confidence_radii(last.pairs, last.centres.astype(np.float64), farthest(problem))
-    return Found(last.centres, last.pairs.counts.astype(np.float64), radii, rounds)
+    places = last.centres.astype(np.float64)
+    radii = confidence_radii(last.pairs, places, farthest_corners(places, problem.half))
+    # A mean that may lie anywhere is noise, whoever is there.
+    empty = np.where(np.isfinite(radii), noise_probabilities(last.pairs.tails), 1.0)
+    return Found(last.centres, last.pairs.counts.astype(np.float64), radii, empty, rounds)
 
 
 def noisy_rounds(problem: Problem, start: Integers, shares: Sequence[float]) -> LastRound:
@@ -87,8 +90,3 @@ def noisy_rounds(problem: Problem, start: Integers, shares: Sequence[float]) -> 
             moved[empty] = moved[counts.argmax()] + near
         centres = np.clip(np.rint(moved), -half, half).astype(np.int64)
     return LastRound(centres, pairs)
-
-
-def farthest(problem: Problem) -> float:
-    """Give the diagonal of the box, in lattice steps: no centre is further off than that."""
-    return 2.0 * problem.half * float(np.sqrt(problem.columns))

@@ -8,6 +8,7 @@ counts of inner nodes are sums of those of codes), and one step around the centr
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +69,7 @@ def lsh_kmeans(problem: Problem) -> Found:
         STEP_SHARE * problem.share,
         _reach(problem, WINDOW / k ** (1 / problem.columns)),
     )
-    return Found(found.centres, found.counts, found.radii, 1, {"leaves": len(leaves.weights)})
+    return replace(found, details={"leaves": len(leaves.weights)})
 
 
 def release_leaves(problem: Problem) -> Leaves:

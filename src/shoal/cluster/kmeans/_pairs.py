@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from shoal.cluster._noise import NoisyPairs
 
-__all__ = ["confidence_radii", "shrunken_moves"]
+__all__ = ["confidence_radii", "farthest_corners", "noise_probabilities", "shrunken_moves"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,7 +47,26 @@ def shrunken_moves(pairs: NoisyPairs, reach: int) -> Floats:
     return np.clip(moves, -reach, reach)
 
 
-def confidence_radii(pairs: NoisyPairs, moves: Floats, farthest: float) -> Floats:
+def farthest_corners(centres: npt.NDArray[np.int64 | np.float64], half: int) -> Floats:
+    """Measure how far each centre is from the farthest corner of the box.
+
+    Parameters
+    ----------
+    centres : ndarray, shape (k, d)
+        Lattice centres.
+    half : int
+        The box is -half .. half in each column.
+
+    Returns
+    -------
+    distances : ndarray of float64, shape (k,)
+        In lattice steps: a radius as large as that allows the whole box.
+    """
+    distances: Floats = np.linalg.norm(np.abs(centres) + float(half), axis=1)
+    return distances
+
+
+def confidence_radii(pairs: NoisyPairs, moves: Floats, farthest: Floats) -> Floats:
     """Bound the distance between released centres and exact means, at 95% for each centre.
 
     Parameters
@@ -56,13 +75,14 @@ def confidence_radii(pairs: NoisyPairs, moves: Floats, farthest: float) -> Float
         What was released.
     moves : ndarray of float64, shape (k, d)
         Where the released centres are, from the point the sums were taken around.
-    farthest : float
-        Radius where the noise leaves nothing to be said.
+    farthest : ndarray of float64, shape (k,)
+        Radius that allows the whole box: nothing is said with it.
 
     Returns
     -------
     radii : ndarray of float64, shape (k,)
         Around each centre; the mean of the (clipped) records that were counted lies inside.
+        Infinite where the noise leaves nothing to be said.
     """
     # mean = (S - s) / (C - c) for noise s, c: half of the 5% is left to s, half to c.
     columns = pairs.sums.shape[1]
@@ -73,7 +93,23 @@ def confidence_radii(pairs: NoisyPairs, moves: Floats, farthest: float) -> Float
         gaps = np.linalg.norm(pairs.sums - pairs.counts[:, None] * moves, axis=1)
         lengths = np.linalg.norm(moves, axis=1)
         radii = (gaps + long + many * lengths) / fewest
-    return np.where(fewest > 0, np.minimum(radii, farthest), farthest)
+    return np.where((fewest > 0) & (radii < farthest), radii, np.inf)
+
+
+def noise_probabilities(tails: Floats) -> Floats:
+    """Correct the tails of all counts that were looked at for their number (Bonferroni).
+
+    Parameters
+    ----------
+    tails : ndarray of float64, shape (m,)
+        Probability of each count, if nobody were there, to be at least what it is.
+
+    Returns
+    -------
+    probabilities : ndarray of float64, shape (m,)
+        With probability at least 1 - p none of the empty ones is at or below p, for every p.
+    """
+    return np.minimum(len(tails) * tails, 1.0)
 
 
 @functools.cache

@@ -82,7 +82,10 @@ class Found:
     counts : ndarray of float64, shape (k,)
         Noisy sizes, in units of a record's weight.
     radii : ndarray of float64, shape (k,)
-        95% confidence radius of each centre, in lattice steps.
+        95% confidence radius of each centre, in lattice steps; infinite where it would be the box.
+    noise_probability : ndarray of float64, shape (k,)
+        For each centre, a bound of the probability that any one of the clusters that hold nobody
+        shows a count so unlikely under the noise (proofs/kmeans.md).
     rounds : int
         Passes over the records whose centres were released.
     details : dict
@@ -92,5 +95,6 @@ class Found:
     centres: Integers
     counts: Floats
     radii: Floats
+    noise_probability: Floats
     rounds: int
     details: dict[str, Any] = field(default_factory=dict)

@@ -111,6 +111,7 @@ def check_parameters(model: Any) -> None:
         )
     _numbers.probability("delta", model.delta)
     _numbers.positive("weight_limit", model.weight_limit)
+    _numbers.text("user_column", model.user_column)
     for name in ("overcluster", "max_clusters", "records_per_user"):
         _numbers.count(name, getattr(model, name))
     for name in ("n_public", "max_iter"):
@@ -121,7 +122,7 @@ def check_parameters(model: Any) -> None:
             raise ParameterError(f"{name} must be one of {allowed}, got {getattr(model, name)!r}")
     if model.method == "kccm" and model.noise == "gaussian" and not model.delta > 0:
         raise ParameterError(
-            f'delta must be > 0 for noise="gaussian", got {model.delta!r}: '
+            f'delta must be > 0 for noise "gaussian", got {model.delta!r}: '
             "choose one far below 1 / n, or another noise"
         )
     if not (model.ledger is None or isinstance(model.ledger, Ledger)):

@@ -3,7 +3,9 @@
 Central differential privacy under add/remove of one record, or of one user with all records, pure
 for ``delta=0`` and through zCDP otherwise. Records are rounded to a public lattice, every released
 number gets exact discrete noise, and everything after the noise is post-processing
-(proofs/kmeans.md).
+(proofs/kmeans.md). Distance is in units of the bounds: each column counts as a part of its bounds'
+width, so a bound's width weighs its column, in ``fit``, ``predict``, ``score``, ``center_radius_``
+and in labels from the release.
 """
 
 from typing import Any, Self
@@ -11,21 +13,24 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._records import validate_table
+from shoal._records import fitted_names
+from shoal._table_input import validate_table
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster._pay import pay
-from shoal.cluster.kmeans._advice import Advice, advice
+from shoal.cluster.kmeans._advice import Advice, advice, noise_advice
 from shoal.cluster.kmeans._contributions import bounded_contributions, counted_rows
 from shoal.cluster.kmeans._fit import Fitted, fit_private
 from shoal.cluster.kmeans._settings import check_parameters, check_settings
 from shoal.engines import HALF, nearest_centres
 from shoal.exceptions import DataError
 from shoal.noise import Lattice, as_source
-from shoal.privacy import Adjacency, Guarantee, Ledger, PrivacyUnit, Receipt, Release
+from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 from shoal.tables import ArrayTable
 
 __all__ = ["DPKMeans"]
+
+FALSE_CERTAINTY = 0.001  # probability that a fit calls any empty cluster certain, at most
 
 
 class DPKMeans(CuratorsClusterer):
@@ -43,6 +48,7 @@ class DPKMeans(CuratorsClusterer):
         0 for pure differential privacy, above 0 to allow Gaussian noise.
     bounds : tuple (low, high) or "private"
         Public box, two numbers or one value per column in each. Records outside are clipped.
+        Distance is in units of the bounds, so a bound's width weighs its column.
         ``"private"`` learns powers of two from the records, for 10% of the budget.
     method : {"auto", "grid", "lsh", "lloyd", "kccm"}, default="auto"
         ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns. ``"lsh"``:
@@ -69,6 +75,9 @@ class DPKMeans(CuratorsClusterer):
     records_per_user : int, default=1
         Public number of records that count of each user where ``user_ids`` are given; noise is
         scaled to it.
+    user_column : str, default=""
+        Name of the column that ``user_ids`` come from, for the guarantee and the ledger. Not needed
+        for a pandas or polars column, which has a name of its own.
     ledger : Ledger, default=None
         Charged with the whole budget before the first number is released.
     random_state : None, int, RandomState or Generator, default=None
@@ -81,15 +90,25 @@ class DPKMeans(CuratorsClusterer):
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy sizes (sums of weights) around the centres of the last release, none below 0.
     center_radius_ : ndarray of shape (n_clusters,)
-        With 95% confidence the exact mean that a centre stands for is no further away, in the
-        records' unit (of the widest column of the box); from the known noise alone.
+        With 95% confidence the exact mean that a centre stands for is no further away, in units of
+        the bounds (0.1: a tenth of a column's width); from the known noise alone. Infinite, which
+        is to say unknown, where that would allow the whole box.
+    noise_probability_ : ndarray of shape (n_clusters,)
+        How likely noise alone is to show a cluster as full as this one where nobody is, corrected
+        for the number of centres (or cells) that were looked at; 1 where a centre of ``"lloyd"``
+        or ``"kccm"`` may lie anywhere.
+    certain_ : ndarray of bool, shape (n_clusters,)
+        False where noise alone may explain the centre: its ``noise_probability_`` is above 0.1%.
+        At most one fit in 1,000 calls any centre certain whose cluster holds nobody.
+    advice_ : str
+        What to do about centres that may be noise alone; empty where there are none.
     guarantee_ : Guarantee
         What ``release_`` promises.
     release_ : Release
-        The only thing meant to leave the curator.
+        The only thing meant to leave the curator; names of columns are in it as the table has them.
     labels_ : ndarray of shape (n,)
-        Cluster of each record: private, for the curator only; dropped by pickle. Only for records
-        in memory; for others, ``predict``.
+        Cluster of each record: private, for the curator only. Only for records in memory, and only
+        in the process and the object that ``fit`` ran on: copies, pickles and displays have none.
     bounds_ : tuple (low, high)
         The box, public or learned.
     method_, reason_ : str
@@ -104,6 +123,15 @@ class DPKMeans(CuratorsClusterer):
     See Also
     --------
     shoal.mechanisms.Laplace : The local model, where no one but the device sees the record.
+
+    Notes
+    -----
+    Where the promise ends (proofs/kmeans.md): ``fit`` raises before anything is spent where there
+    is no record, a number is NaN or infinite, all weights are zero, or an id is missing or of a
+    refused type. That costs nothing and can be repeated, and it tells whether a chosen subset is
+    empty: errors are for the curator's eyes. ``labels_``, ``predict`` and ``score`` of private
+    records are exact. How long a fit takes and how much memory it needs depends on the records, and
+    is not hidden.
 
     Examples
     --------
@@ -133,6 +161,7 @@ class DPKMeans(CuratorsClusterer):
         max_clusters: int = 20,
         weight_limit: float = 1.0,
         records_per_user: int = 1,
+        user_column: str = "",
         ledger: Ledger | None = None,
         random_state: Any = None,
     ) -> None:
@@ -149,6 +178,7 @@ class DPKMeans(CuratorsClusterer):
         self.max_clusters = max_clusters
         self.weight_limit = weight_limit
         self.records_per_user = records_per_user
+        self.user_column = user_column
         self.ledger = ledger
         self.random_state = random_state
 
@@ -159,7 +189,7 @@ class DPKMeans(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records. Those that are not in memory are read once to see that they are all right, and
             then once for each pass.
         y : None
@@ -167,8 +197,11 @@ class DPKMeans(CuratorsClusterer):
         sample_weight : array-like of shape (n,), default=None
             Weights from 0 to ``weight_limit``, rounded to 1/256 of it.
         user_ids : array-like of shape (n,), default=None
-            Whose record each row is. The promise is then made to users, for their first
-            ``records_per_user`` rows together; further rows do not count.
+            Whose record each row is: whole numbers, text, bytes or UUIDs, none missing, in a list,
+            an array, or a pandas, polars or Arrow column; only for records in memory. Ids of
+            other types (floats, dates) are refused, and none are converted: 1 and "1" are two
+            users. The promise is then made to users, for their first ``records_per_user`` rows
+            together; further rows do not count.
 
         Returns
         -------
@@ -183,6 +216,7 @@ class DPKMeans(CuratorsClusterer):
             weight_limit=float(self.weight_limit),
             user_ids=user_ids,
             records_per_user=int(self.records_per_user),
+            user_column=self.user_column,
         )
         settings = check_settings(self, table.columns, given.unit)
         source = as_source(self.random_state)
@@ -194,7 +228,7 @@ class DPKMeans(CuratorsClusterer):
             delta=float(self.delta) if choice.noise.approximate else 0.0,
             adjacency=Adjacency.ADD_REMOVE,
             seeded=source.seeded,
-            privacy_unit=_privacy_unit(user_ids, int(self.records_per_user)),
+            privacy_unit=given.privacy_unit,
         )
         receipt = pay(
             self.ledger,
@@ -270,6 +304,8 @@ class DPKMeans(CuratorsClusterer):
     def score(self, X: Any, y: Any = None) -> float:
         """Give minus the cost: the sum of squared distances to the nearest centre; private.
 
+        Distance is in units of the bounds, as everywhere.
+
         Parameters
         ----------
         X : array-like of shape (n, d)
@@ -286,7 +322,9 @@ class DPKMeans(CuratorsClusterer):
         table = validate_table(X, estimator=self, reset=False)
         if not isinstance(table, ArrayTable):
             raise DataError("X must be in memory for score: pass arrays, or use predict")
-        gaps = table.X - self.cluster_centers_[self.predict(X)]
+        # Halves: the width of a box may be too large for a double.
+        gaps = table.X / 2 - self.cluster_centers_[self.predict(X)] / 2
+        gaps /= self.bounds_.high / 2 - self.bounds_.low / 2
         return -float(np.einsum("ij,ij->", gaps, gaps))
 
     def _publish(self, fitted: Fitted, record: int, receipt: Receipt | None) -> None:
@@ -295,7 +333,9 @@ class DPKMeans(CuratorsClusterer):
         self.cluster_centers_ = fitted.lattice.decode(found.centres)
         sizes = np.maximum(found.counts, 0.0) / record
         self.cluster_sizes_ = np.rint(sizes).astype(np.int64) if record == 1 else sizes
-        self.center_radius_ = found.radii * fitted.lattice.step.max()
+        self.center_radius_ = found.radii / (2 * HALF)
+        self.noise_probability_ = found.noise_probability
+        self.certain_ = found.noise_probability <= FALSE_CERTAINTY
         self.n_iter_ = found.rounds
         self.release_ = Release(
             kind="DPKMeans",
@@ -303,8 +343,13 @@ class DPKMeans(CuratorsClusterer):
                 "centres": self.cluster_centers_,
                 "sizes": self.cluster_sizes_,
                 "radii": self.center_radius_,
+                "certain": self.certain_,
+                "noise_probability": self.noise_probability_,
+                "metric": "bounds",
+                "columns": fitted_names(self),
                 "low": fitted.box.low,
                 "high": fitted.box.high,
+                "half": HALF,
                 "method": self.method_,
                 "rounds": self.n_iter_,
                 **found.details,
@@ -312,10 +357,4 @@ class DPKMeans(CuratorsClusterer):
             guarantee=self.guarantee_,
             ledger=receipt,
         )
-
-
-def _privacy_unit(user_ids: Any, records: int) -> PrivacyUnit:
-    if user_ids is None:
-        return PrivacyUnit()
-    name = getattr(user_ids, "name", None)
-    return PrivacyUnit.user(name if isinstance(name, str) else "", max_rows=records)
+        self.advice_ = noise_advice(self.release_, learned=isinstance(self.bounds, str))

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box
-from shoal._records import validate_table
+from shoal._table_input import validate_table
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster._pay import pay
@@ -72,6 +72,14 @@ class PrivateCopy(BaseEstimator):
     Columns are numbers: whole numbers come back with fractions, and each column's distribution is
     kept better than how columns go together, the more so the more columns there are.
 
+    The promise is to records. For a person with up to m of them it is ``guarantee_.for_group(m)``;
+    only ``DPKMeans`` takes ``user_ids``.
+
+    Where the promise ends (proofs/stand_in.md): ``fit`` raises before anything is spent where there
+    is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and it
+    tells whether a chosen subset is empty: errors are for the curator's eyes. How long a fit takes
+    and how much memory it needs depends on the records, and is not hidden.
+
     Examples
     --------
     >>> import numpy as np
@@ -103,7 +111,7 @@ class PrivateCopy(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records. Those that are not in memory are read once to see that they are all right, and
             then once for each pass.
         y : None

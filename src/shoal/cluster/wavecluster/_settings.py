@@ -155,7 +155,7 @@ def _grid(model: Any, columns: int, *, infinite: bool) -> None:
     if infinite or model.technique != "oneshot":
         raise ParameterError(
             f"grid must have at most {MOST_DENSE} cells in all for this technique, got "
-            f'{cells}^{columns}: take fewer, or technique="oneshot" with a finite epsilon'
+            f'{cells}^{columns}: take fewer, or technique "oneshot" with a finite epsilon'
         )
     if band.touched > MOST_TOUCHED:
         raise ParameterError(

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box
-from shoal._records import validate_table
+from shoal._records import fitted_names
+from shoal._table_input import validate_table
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._open_engine import open_engine
@@ -87,8 +88,9 @@ class DPWaveCluster(CuratorsClusterer):
     release_ : Release
         The only thing meant to leave the curator.
     labels_ : ndarray of shape (n,)
-        Cluster of each record, -1 for noise: private, for the curator only; dropped by pickle. Only
-        for records in memory; for others, ``predict``.
+        Cluster of each record, -1 for noise: private, for the curator only. Only for records in
+        memory, and only in the process and the object that ``fit`` ran on: copies, pickles and
+        displays have none.
     bounds_ : tuple (low, high)
         The public box.
     n_features_in_ : int
@@ -99,6 +101,17 @@ class DPWaveCluster(CuratorsClusterer):
     See Also
     --------
     DPKMeans : Round clusters, in any number of columns.
+
+    Notes
+    -----
+    The promise is to records. For a person with up to m of them it is ``guarantee_.for_group(m)``;
+    only ``DPKMeans`` takes ``user_ids``.
+
+    Where the promise ends (proofs/wavecluster.md): ``fit`` raises before anything is spent where
+    there is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and
+    it tells whether a chosen subset is empty: errors are for the curator's eyes. ``labels_`` and
+    ``predict`` of private records are exact. How long a fit takes and how much memory it needs
+    depends on the records, and is not hidden.
 
     Examples
     --------
@@ -142,7 +155,7 @@ class DPWaveCluster(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
             Records. Those that are not in memory are read once to see that they are all right, and
             then once for each pass.
         y : None
@@ -235,8 +248,11 @@ class DPWaveCluster(CuratorsClusterer):
             "values": self.cell_values_,
             "shape": list(shape),
             "threshold": self.threshold_ if math.isfinite(self.threshold_) else None,
+            "metric": "cells",
+            "columns": fitted_names(self),
             "low": box.low,
             "high": box.high,
+            "half": HALF,
             "grid": grid,
             "technique": self.technique,
             "wavelet": self.wavelet,

@@ -16,8 +16,9 @@ def tell_attacks(book: Book, comparison: Comparison) -> None:
         "From a central release: whether a record was in. The attacker knows all records and the "
         "method, and has made releases of his own; his advantage is the share of members found "
         "minus that of others accused: 0 is guessing, 1 is knowing. From k-means without privacy "
-        f"it is {control['gain']:.2f} ({control['low']:.2f} to {control['high']:.2f}). No attack "
-        "can pass the last column."
+        f"it is {rounded(control['gain'], 2)} ({rounded(control['low'], 2)} to "
+        f"{rounded(control['high'], 2)}): {_power(control['low'])}. No attack can pass the last "
+        "column."
     )
     central = [row for row in comparison.rows if row.attack["attack"] == "membership"]
     local = [row for row in comparison.rows if row.attack["attack"] == "reconstruction"]
@@ -30,7 +31,7 @@ def tell_attacks(book: Book, comparison: Comparison) -> None:
                     f"{row.epsilon:g}",
                     f"{rounded(row.attack['gain'], 3)}",
                     f"{rounded(row.attack['low'], 3)} to {rounded(row.attack['high'], 3)}",
-                    f"{row.attack['ceiling']:.3f}",
+                    _allowed(row),
                 ]
                 for row in central
             ],
@@ -57,6 +58,20 @@ def tell_attacks(book: Book, comparison: Comparison) -> None:
             says="What an attacker gains, of 1, against cost, with 95% bands; a point for each "
             "epsilon: down and to the left is better",
         )
+
+
+def _power(low: float) -> str:
+    if low > 0:
+        return "the attack has power on these records"
+    return (
+        "the attack has no power on these records, even without privacy, so that it says nothing "
+        "about the methods below"
+    )
+
+
+def _allowed(row: MethodRow) -> str:
+    ceiling = row.attack["ceiling"]
+    return "anything" if ceiling is None else f"{ceiling:.3f}"
 
 
 def _reconstruction(book: Book, local: list[MethodRow]) -> None:

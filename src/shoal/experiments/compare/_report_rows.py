@@ -6,7 +6,7 @@ from typing import Any
 from shoal.experiments.compare.comparison import Comparison, MethodRow
 from shoal.experiments.estimate import Estimate
 
-__all__ = ["gain", "headings", "point", "shown", "table_rows", "text"]
+__all__ = ["gain", "headings", "point", "shown", "table_rows"]
 
 Read = Callable[[MethodRow], Estimate | None]
 
@@ -22,13 +22,15 @@ def table_rows(comparison: Comparison, read: Read) -> list[list[str]]:
     for method in comparison.methods:
         found = [read(row) for row in comparison.rows if row.method == method]
         if any(found):
-            rows.append([method, *map(text, found)])
+            rows.append([method, *(_text(one, comparison) for one in found)])
     return rows
 
 
-def text(found: Estimate | None) -> str:
-    """Write a measure, or nothing where there is none."""
-    return "" if found is None else found.brief
+def _text(found: Estimate | None, comparison: Comparison) -> str:
+    """Write a measure, with its interval if there are runs enough, or nothing if there is none."""
+    if found is None:
+        return ""
+    return found.brief if comparison.decides else Estimate(*[found.mean] * 3).brief
 
 
 def gain(row: MethodRow) -> Estimate:

@@ -18,8 +18,8 @@ from shoal.experiments.cell import Cell
 from shoal.experiments.compare.contender import Contender
 from shoal.experiments.compare.equal_privacy import box_diameter
 from shoal.experiments.compare.frame import Frame, random_rows
+from shoal.mechanisms import KdLaplace
 from shoal.metrics import privacy_distance
-from shoal.remap import KdLaplace
 
 __all__ = ["MOST_ATTACKED", "AttackWork", "attack_without_privacy"]
 
@@ -82,9 +82,10 @@ def _some(frame: Frame) -> Floats:
 def _release(method: Any, some: Floats, seed: int) -> Row:
     found = attack_centres(method, some, runs=RUNS, shadows=SHADOWS, random_state=seed)
     low, high = found.interval(1 - ERROR)
+    promise = getattr(method.fit(some), "guarantee_", None)
     ceiling = None
-    if hasattr(method, "epsilon"):
-        ceiling = advantage_ceiling(method.fit(some).guarantee_)
+    if promise is not None and promise.notion != "none":
+        ceiling = advantage_ceiling(promise)
     return {
         "attack": "membership",
         "gain": found.advantage,

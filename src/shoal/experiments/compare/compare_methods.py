@@ -88,7 +88,7 @@ def compare_methods(
     with ExitStack() as stack:
         kept: list[RecordStore | None] = [None, None]
         if store is not None:
-            inputs = _inputs(frame)
+            inputs = _inputs(frame, chosen)
             kept = [stack.enter_context(_store(store, spec, inputs)) for spec in (utility, attacks)]
         works: tuple[Work, Work] = UtilityWork(frame, contenders), AttackWork(frame, contenders)
         found = [
@@ -99,7 +99,7 @@ def compare_methods(
         ]
     return Comparison(
         frame=frame,
-        rows=method_rows(contenders, *found),
+        rows=method_rows(contenders, *found, columns=frame.columns, clusters=frame.clusters),
         epsilons=tuple(sorted(utility.epsilons)),
         runs=utility.repeats,
         control=attack_without_privacy(frame),
@@ -132,10 +132,11 @@ def _specs(
     return utility, attacks
 
 
-def _inputs(frame: Frame) -> str:
-    """Name what the records depend on besides the spec: the table and how it is read."""
+def _inputs(frame: Frame, chosen: Chosen) -> str:
+    """Name what the records depend on besides the spec: the table and the user's own code."""
     content = hashlib.sha256(Path(frame.file).read_bytes()).hexdigest()
-    return f"{content} {frame.names} {frame.label} {frame.low} {frame.high}"
+    own = "".join(f" {one.digest}" for one in chosen.contenders if one.digest)
+    return f"{content} {frame.names} {frame.label} {frame.low} {frame.high}{own}"
 
 
 def _store(folder: Path, spec: ExperimentSpec, inputs: str) -> RecordStore:

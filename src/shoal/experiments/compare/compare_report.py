@@ -4,14 +4,15 @@ from pathlib import Path
 
 from shoal.experiments.book import Book
 from shoal.experiments.compare._report_attacks import tell_attacks
-from shoal.experiments.compare._report_rows import headings, point, shown, table_rows, text
+from shoal.experiments.compare._report_rows import headings, point, shown, table_rows
 from shoal.experiments.compare.attack_work import MOST_ATTACKED, RUNS, SHADOWS
-from shoal.experiments.compare.comparison import Comparison
+from shoal.experiments.compare.comparison import FEWEST_RUNS, Comparison
 from shoal.experiments.compare.equal_privacy import box_diameter, own_epsilon
 from shoal.experiments.compare.recommend import RULE, recommend, useless
 from shoal.experiments.compare.utility_work import MOST_REPORTS
 from shoal.experiments.estimate import Estimate, rounded
 from shoal.experiments.page import Page
+from shoal.experiments.provenance import Provenance
 from shoal.plotting import draw_lines
 from shoal.privacy import Guarantee
 
@@ -30,7 +31,7 @@ def compare_report(
     path: Path,
     comparison: Comparison,
     *,
-    title: str,
+    made: Provenance,
     stand_in: Guarantee | None = None,
     paid: str = "",
 ) -> Path:
@@ -42,8 +43,8 @@ def compare_report(
         Where to.
     comparison : Comparison
         What was found.
-    title : str
-        Name of the data.
+    made : Provenance
+        Where the numbers come from; it names the data.
     stand_in : Guarantee, optional
         Promise of the private copy that was compared on; None for raw records.
     paid : str, default=""
@@ -59,19 +60,21 @@ def compare_report(
     ParameterError
         If it cannot be written.
     """
-    page = Page(f"Which private clustering for {title}?")
+    page = Page(f"Which private clustering for {made.data}?")
     _first(page, comparison, stand_in, paid)
     page.verdict(recommend(comparison))
     _promises(page, comparison)
+    _own_promises(page, comparison)
     book = Book(path.parent)
     _utility(book, comparison)
     tell_attacks(book, comparison)
     _time(book, comparison)
     book.section("What was left out, and what was thinned out")
     book.points([*comparison.left_out, AUTO, NOT_AWARE, *_thinned(comparison)])
-    book.write_to(page).footer(
+    book.write_to(page).provenance(
+        made,
         "Noise was seeded so that a comparison that is stopped can go on: it is an experiment, and "
-        "nothing in it is a release. Run shoal cluster or shoal perturb for one."
+        "nothing in it is a release. Run shoal cluster or shoal perturb for one.",
     )
     return page.write(path)
 
@@ -142,12 +145,31 @@ def _promises(page: Page, comparison: Comparison) -> None:
     )
 
 
+def _own_promises(page: Page, comparison: Comparison) -> None:
+    """Show what the user's own methods promise: nobody but their guarantee_ vouches for it."""
+    own = [row for row in comparison.rows if ":" in row.contender]
+    if not own:
+        return
+    page.text(
+        "Methods of your own are run at the epsilon that their guarantee_ needs for the worst "
+        "case. It is taken at its word: run shoal audit on them."
+    )
+    page.table(
+        ["method", "worst case", "its promise", "equal to the others'"],
+        [
+            [row.method, f"{row.epsilon:g}", row.guarantee, "yes" if row.equal else "no"]
+            for row in own
+        ],
+        text=4,
+    )
+
+
 def _utility(book: Book, comparison: Comparison) -> None:
     levels, frame = comparison.frame.baselines, comparison.frame
     book.section("What the clusters cost")
     book.text(
         "Mean squared distance of the records from their nearest centre, over that of k-means "
-        "without privacy: 1 is no loss. Mean over the runs ± half of its 95% interval."
+        f"without privacy: 1 is no loss. {_intervals(comparison)}"
     )
     rows = table_rows(comparison, lambda row: row.cost)
     for name, level in (
@@ -156,7 +178,7 @@ def _utility(book: Book, comparison: Comparison) -> None:
         (f"knowing nothing: {frame.clusters} centres spread over the box", levels.even),
         ("knowing nothing: one centre in the middle of the box", levels.middle),
     ):
-        rows.append([name, *[text(Estimate(level, level, level))] * len(comparison.epsilons)])
+        rows.append([name, *[Estimate(level, level, level).brief] * len(comparison.epsilons)])
     book.table(headings(comparison), rows)
     book.text(RULE)
     worse = useless(comparison)
@@ -184,6 +206,15 @@ def _utility(book: Book, comparison: Comparison) -> None:
             says="Cost against epsilon, 95% bands; of each mechanism the better clusterer",
         )
     _agreement(book, comparison)
+
+
+def _intervals(comparison: Comparison) -> str:
+    if comparison.decides:
+        return "Mean over the runs ± half of its 95% interval, or [low, high] where that is uneven."
+    return (
+        f"Mean of {comparison.runs} runs: fewer than {FEWEST_RUNS} say nothing about the next run, "
+        "so there are no intervals here, and bands in the pictures are those of a guess."
+    )
 
 
 def _agreement(book: Book, comparison: Comparison) -> None:

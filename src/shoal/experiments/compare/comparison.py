@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from shoal.experiments.compare.contender import Contender
+from shoal.experiments.compare.equal_privacy import keeps_worst_case
 from shoal.experiments.compare.frame import Frame
 from shoal.experiments.estimate import Estimate
 
-__all__ = ["Comparison", "MethodRow", "method_rows"]
+__all__ = ["ENOUGH_RUNS", "FEWEST_RUNS", "Comparison", "MethodRow", "method_rows"]
+
+FEWEST_RUNS = 5  # with fewer, an interval of the mean is wider than anything it could decide
+ENOUGH_RUNS = 10  # what is advised instead
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,11 @@ class MethodRow:
         Mean time of a fit.
     attack : mapping
         The row of the attack.
+    guarantee : str
+        The promise at its own epsilon, in a sentence.
+    equal : bool
+        Whether that promises the worst case which is asked for; a method that promises less, or
+        nothing, is shown and never recommended.
     """
 
     method: str
@@ -47,6 +56,8 @@ class MethodRow:
     ami_label: Estimate | None
     seconds: float
     attack: Mapping[str, Any]
+    guarantee: str = ""
+    equal: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,11 @@ class Comparison:
     left_out: tuple[str, ...]
 
     @property
+    def decides(self) -> bool:
+        """Whether there are runs enough for intervals and a recommendation."""
+        return self.runs >= FEWEST_RUNS
+
+    @property
     def middle(self) -> float:
         """The epsilon that the recommendation is about: that in the middle, or the next above."""
         return self.epsilons[len(self.epsilons) // 2]
@@ -91,8 +107,8 @@ class Comparison:
         return [row for row in self.rows if row.epsilon == epsilon and model in (None, row.model)]
 
     def ranked(self, epsilon: float, model: str) -> list[MethodRow]:
-        """List the rows with centres, the least cost first."""
-        with_cost = [row for row in self.at(epsilon, model) if row.cost is not None]
+        """List the rows with centres and an equal promise, the least cost first."""
+        with_cost = [row for row in self.at(epsilon, model) if row.equal and row.cost is not None]
         return sorted(with_cost, key=lambda row: row.cost.mean if row.cost else np.inf)
 
 
@@ -100,6 +116,9 @@ def method_rows(
     contenders: Sequence[Contender],
     utility: Iterable[Mapping[str, Any]],
     attacks: Iterable[Mapping[str, Any]],
+    *,
+    columns: int,
+    clusters: int,
 ) -> tuple[MethodRow, ...]:
     """Put the records of both experiments together.
 
@@ -111,13 +130,15 @@ def method_rows(
         Records of :class:`UtilityWork`.
     attacks : iterable of mapping
         Records of :class:`AttackWork`.
+    columns, clusters : int
+        Sizes, for the promises.
 
     Returns
     -------
     rows : tuple of MethodRow
         In the order of the utility records.
     """
-    models = {one.name: one.model for one in contenders}
+    by_name = {one.name: one for one in contenders}
     attacked = {(row["mechanism"], row["epsilon"]): row for row in attacks}
     groups: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
     for record in utility:
@@ -125,24 +146,29 @@ def method_rows(
     rows = []
     for (method, epsilon), records in groups.items():
         name = records[0]["mechanism"]
+        promise = by_name[name].promise(epsilon, columns, clusters)
         rows.append(
             MethodRow(
                 method=method,
                 contender=name,
-                model=models[name],
+                model=by_name[name].model,
                 epsilon=epsilon,
                 own_epsilon=records[0]["own_epsilon"],
-                cost=_estimate(records, "cost"),
+                cost=_estimate(records, "cost", lowest=0.0),
                 ami=_estimate(records, "ami"),
                 ami_label=_estimate(records, "ami_label"),
                 seconds=float(np.mean([record["seconds"] for record in records])),
                 attack=attacked[name, epsilon],
+                guarantee=str(promise),
+                equal=keeps_worst_case(promise, epsilon, columns),
             )
         )
     order = {method: place for place, method in enumerate(dict.fromkeys(m for m, _ in groups))}
     return tuple(sorted(rows, key=lambda row: (order[row.method], row.epsilon)))
 
 
-def _estimate(records: Sequence[Mapping[str, Any]], measure: str) -> Estimate | None:
+def _estimate(
+    records: Sequence[Mapping[str, Any]], measure: str, *, lowest: float = -np.inf
+) -> Estimate | None:
     values = [record[measure] for record in records if record[measure] is not None]
-    return Estimate.of(values) if values else None
+    return Estimate.of(values, lowest=lowest) if values else None

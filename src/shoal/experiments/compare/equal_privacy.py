@@ -8,9 +8,12 @@ the public box. Columns are scaled to [-1, 1], so that the diameter is 2 sqrt(d)
 import math
 from typing import Literal
 
+from shoal.exceptions import GuaranteeError
 from shoal.privacy import Guarantee
 
-__all__ = ["Notion", "box_diameter", "own_epsilon", "worst_case"]
+__all__ = ["Notion", "box_diameter", "keeps_worst_case", "own_epsilon", "worst_case"]
+
+SLACK = 1e-9  # of floats
 
 Notion = Literal["central", "local", "metric"]
 
@@ -83,3 +86,33 @@ def worst_case(guarantee: Guarantee, columns: int) -> float:
     if guarantee.notion == "metric":
         return guarantee.to_local(box_diameter(columns)).epsilon
     return guarantee.to_substitute().epsilon
+
+
+def keeps_worst_case(guarantee: Guarantee, worst: float, columns: int) -> bool:
+    """Tell whether a promise is at least as strong as the worst case that is asked for.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Of any notion.
+    worst : float
+        Worst-case epsilon that is asked for, with delta 0.
+    columns : int
+        Number of columns, scaled to [-1, 1].
+
+    Returns
+    -------
+    kept : bool
+        False where nothing is promised, or with a delta above 0.
+
+    Examples
+    --------
+    >>> keeps_worst_case(Guarantee("central", epsilon=0.5), 1.0, 2)
+    True
+    >>> keeps_worst_case(Guarantee.none("a sketch"), 1.0, 2)
+    False
+    """
+    try:
+        return guarantee.delta == 0 and worst_case(guarantee, columns) <= worst * (1 + SLACK)
+    except GuaranteeError:
+        return False

@@ -99,6 +99,8 @@ class Frame:
         Adjusted mutual information of k-means with the nearest of centres spread over the box.
     kmeans_label, wave_label : float or None
         Adjusted mutual information of the label with k-means and WaveCluster without privacy.
+    header : tuple of str, optional
+        Names of all columns of its file, in order, where that has no header line.
     """
 
     file: str
@@ -113,6 +115,7 @@ class Frame:
     even_ami: float
     kmeans_label: float | None
     wave_label: float | None
+    header: tuple[str, ...] | None = None
 
     @property
     def columns(self) -> int:
@@ -127,7 +130,8 @@ class Frame:
 def open_frame(
     file: Path,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str],
+    header: Sequence[str] | None = None,
     label: str | None = None,
     bounds: Any = None,
     clusters: int | None = None,
@@ -138,8 +142,10 @@ def open_frame(
     ----------
     file : Path
         CSV or Parquet file.
-    columns : sequence of str, optional
-        Which columns; all but `label` by default.
+    columns : sequence of str
+        Which columns.
+    header : sequence of str, optional
+        Names of all columns, in order, of a CSV file without a header line.
     label : str, optional
         A column of classes.
     bounds : tuple (low, high)
@@ -159,7 +165,7 @@ def open_frame(
     ParameterError
         If bounds break their rule.
     """
-    table = read_table(file, columns=columns, label=label)
+    table = read_table(file, columns=columns, label=label, names=header)
     box = public_box(bounds, len(table.names))
     fewest = max(FEWEST_RECORDS, clusters or 0)
     if len(table.X) < fewest:
@@ -210,6 +216,7 @@ def open_frame(
         ),
         kmeans_label=agreement(plain.labels_),
         wave_label=agreement(wave),
+        header=None if header is None else tuple(header),
     )
 
 
@@ -235,7 +242,7 @@ def random_rows(records: int, most: int) -> npt.NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=1)
 def _load(frame: Frame) -> Records:
-    table = read_table(frame.file, columns=list(frame.names), label=frame.label)
+    table = read_table(frame.file, columns=frame.names, label=frame.label, names=frame.header)
     X = _scaled(table.X, np.array(frame.low), np.array(frame.high))
     nearest = pairwise_distances_argmin(X, np.array(frame.centres))
     return Records(X, table.labels, nearest, _wave(X))

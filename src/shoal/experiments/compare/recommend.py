@@ -1,15 +1,23 @@
 """The recommendation: one sentence, by a rule that the report states."""
 
-from shoal.experiments.compare.comparison import Comparison, MethodRow
+from shoal.experiments.compare.comparison import (
+    ENOUGH_RUNS,
+    FEWEST_RUNS,
+    Comparison,
+    MethodRow,
+)
 
 __all__ = ["RULE", "recommend", "useless"]
 
 RULE = (
-    "Of each trust model the method with the least mean cost at the middle epsilon is taken. It is "
-    "called useful if its cost is nearer to that of k-means without privacy, 1, than to the best "
-    "that is had without looking for clusters: one centre, or centres spread over the box. It is "
-    "called level with methods whose 95% interval meets its own: these runs cannot tell them apart."
+    "Of each trust model the method with the least mean cost at the middle epsilon is taken, if "
+    "its whole 95% interval is useful: nearer to the cost of k-means without privacy, 1, than to "
+    "the best that is had without looking for clusters, one centre, or centres spread over the "
+    "box. An interval with the limit in it decides nothing, and methods whose intervals meet "
+    f"cannot be told apart by these runs. Fewer than {FEWEST_RUNS} runs decide nothing, and "
+    "methods that promise less than the others are not recommended."
 )
+MORE = 4  # times as many runs make intervals half as wide
 WITH, WITHOUT = "with a curator who holds the records", "without one"
 
 
@@ -26,6 +34,11 @@ def recommend(comparison: Comparison) -> str:
     sentence : str
         One sentence.
     """
+    if not comparison.decides:
+        return (
+            f"Undecided: {comparison.runs} run{'s' * (comparison.runs > 1)} of each method cannot "
+            f"tell them apart, {FEWEST_RUNS} is the least; run with --runs {ENOUGH_RUNS}."
+        )
     parts = []
     for model, words in (("central", WITH), ("local", WITHOUT)):
         ranked = comparison.ranked(comparison.middle, model)
@@ -33,8 +46,8 @@ def recommend(comparison: Comparison) -> str:
             parts.append(f"{words}, {_advice(comparison, ranked)}")
     if not parts:
         return (
-            "No method that was compared gives centres, so none is recommended: see which cells "
-            "agree best with those without privacy."
+            "No method that was compared gives centres with the promise that was asked for, so "
+            "none is recommended: see which cells agree best with those without privacy."
         )
     at = f"At a worst-case epsilon of {comparison.middle:g}, "
     return at + "; ".join(parts) + "."
@@ -66,16 +79,22 @@ def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
     best = ranked[0]
     assert best.cost is not None
     levels = comparison.frame.baselines
-    if best.cost.mean < levels.limit:
+    cost = f"{best.cost.brief} times"
+    blind = f"the best without looking {levels.best:.3g} times"
+    if best.cost.high < levels.limit:
         return (
-            f"take {best.method}{_beside(ranked)}: its centres cost {best.cost.brief} times what "
-            f"those of k-means without privacy do, and the best without looking {levels.best:.3g} "
-            "times"
+            f"take {best.method}{_beside(ranked)}: its centres cost {cost} what those of k-means "
+            f"without privacy do, and {blind}"
+        )
+    if best.cost.low > levels.limit:
+        return (
+            f"nothing is useful: the least cost, that of {best.method}{_beside(ranked)}, is {cost} "
+            f"that of k-means without privacy, and {blind} ({_way_out(comparison, best.model)})"
         )
     return (
-        f"nothing is useful: the least cost, that of {best.method}{_beside(ranked)}, is "
-        f"{best.cost.brief} times that of k-means without privacy, and the best without looking "
-        f"{levels.best:.3g} times ({_way_out(comparison, best.model)})"
+        f"undecided: the least cost, that of {best.method}{_beside(ranked)}, is {cost} that of "
+        f"k-means without privacy, which contains the limit of what is useful, {levels.limit:.3g}; "
+        f"run with --runs {MORE * comparison.runs}"
     )
 
 
@@ -87,12 +106,12 @@ def _beside(ranked: list[MethodRow]) -> str:
     if not close:
         return " (ahead of all others)" if others else ""
     more = f" and {len(close) - 1} more" if len(close) > 1 else ""
-    return f" (level with {close[0]}{more})"
+    return f" (these runs cannot tell it from {close[0]}{more})"
 
 
 def _way_out(comparison: Comparison, model: str) -> str:
     for epsilon in comparison.epsilons:
         best = comparison.ranked(epsilon, model)[0]
-        if best.cost is not None and best.cost.mean < comparison.frame.baselines.limit:
+        if best.cost is not None and best.cost.high < comparison.frame.baselines.limit:
             return f"{best.method} is at {epsilon:g}, the least that was tried"
     return "no epsilon that was tried is enough: it takes a larger one, or many more records"

@@ -3,10 +3,22 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from shoal.papers.judgement import Judgement
+
 __all__ = ["OUTCOMES", "Finding", "Outcome", "outcome"]
 
-Outcome = Literal["reproduced", "not reproduced", "cannot be private"]
-OUTCOMES: tuple[Outcome, ...] = ("reproduced", "not reproduced", "cannot be private")
+Outcome = Literal[
+    "reproduced", "not reproduced", "undecided", "only as published", "cannot be private"
+]
+# What each verdict means, in the order in which they are counted.
+OUTCOMES: dict[Outcome, str] = {
+    "reproduced": "it holds for the methods as published and for those that keep their promise",
+    "not reproduced": "it does not hold for the methods as published",
+    "undecided": "an interval contains the limit, so that these runs cannot tell",
+    "only as published": "it does not hold for methods that keep their promise, for a reason other "
+    "than the leak that was mended",
+    "cannot be private": "it praises what only the leak of the published methods achieves",
+}
 
 
 @dataclass(frozen=True)
@@ -19,8 +31,8 @@ class Finding:
         What the source calls it, such as ``"H1"``.
     words : str
         What the source says, in our words.
-    outcome : {"reproduced", "not reproduced", "cannot be private"}
-        See :func:`outcome`.
+    outcome : str
+        One of ``OUTCOMES``, see :func:`outcome`.
     evidence : str
         The numbers behind it, with intervals, as published and corrected.
 
@@ -41,26 +53,34 @@ class Finding:
         return f"{self.claim}: {self.outcome}. {words}{end} {self.evidence}"
 
 
-def outcome(*, as_published: bool, corrected: bool) -> Outcome:
+def outcome(*, as_published: Judgement, corrected: Judgement, needs_leak: bool = False) -> Outcome:
     """Name the verdict on a claim.
 
     Parameters
     ----------
-    as_published : bool
-        Whether it holds for the methods as published.
-    corrected : bool
-        Whether it holds for methods that keep their promise.
+    as_published, corrected : {"holds", "does not hold", "undecided"}
+        What the intervals say of the methods as published, and of those that keep their promise.
+    needs_leak : bool, default=False
+        Whether the claim is about privacy, or praises something that the published methods reach
+        by breaking their promise; never true of a claim that something does poorly.
 
     Returns
     -------
-    outcome : {"reproduced", "not reproduced", "cannot be private"}
-        The last one is for claims that hold only where the promise is broken.
+    outcome : {"reproduced", "not reproduced", "undecided", "only as published", \
+"cannot be private"}
+        The last two are for claims that surely hold as published and surely do not otherwise.
 
     Examples
     --------
-    >>> outcome(as_published=True, corrected=False)
+    >>> outcome(as_published="holds", corrected="does not hold", needs_leak=True)
     'cannot be private'
+    >>> outcome(as_published="undecided", corrected="does not hold")
+    'undecided'
     """
-    if not as_published:
+    if as_published == "does not hold":
         return "not reproduced"
-    return "reproduced" if corrected else "cannot be private"
+    if "undecided" in (as_published, corrected):
+        return "undecided"
+    if corrected == "holds":
+        return "reproduced"
+    return "cannot be private" if needs_leak else "only as published"

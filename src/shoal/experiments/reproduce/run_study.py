@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal import __version__
 from shoal._optional import require
 from shoal.exceptions import ParameterError
 from shoal.experiments.book import Book
 from shoal.experiments.page import Page
+from shoal.experiments.provenance import Provenance
 from shoal.experiments.record_store import RecordStore
 from shoal.experiments.reproduce.finding import OUTCOMES, Finding
 from shoal.experiments.reproduce.study import Records, Study
@@ -110,10 +110,11 @@ def run_study(
     book = Book(figures)
     study.tell(book, records)
     book.write_to(page, n_jobs=n_jobs)
-    page.footer(
-        f"shoal {__version__}, seed {seed}. Repeat it: shoal reproduce {study.name} "
-        f"{'--full' if full else '--quick'} --seed {seed}. Records are beside this file as CSV, "
-        "figures as SVG."
+    size = "--full" if full else "--quick"
+    command = f"shoal reproduce {study.name} {size} --seed {seed}"
+    page.provenance(
+        Provenance(command, seed, data="the tables of the source"),
+        "Records are beside this file as CSV, figures as SVG. The command repeats them.",
     )
     page.write(found.report)
     return found
@@ -128,10 +129,10 @@ def _size(full: bool) -> str:
 def _claims(page: Page, findings: tuple[Finding, ...]) -> None:
     page.section("The claims, one by one")
     page.text(
-        "Reproduced: it holds for the methods as published and for those that keep their promise. "
-        "Not reproduced: it does not hold for the methods as published. Cannot be private: it "
-        "holds only where the promise is broken. Intervals are of 95%."
+        "A verdict needs an interval of 95% that excludes the limit; where a claim is about "
+        "several means, they share the 5%."
     )
+    page.points(f"{name[:1].upper()}{name[1:]}: {words}." for name, words in OUTCOMES.items())
     page.table(
         ["claim", "what the source says", "verdict", "what we measured"],
         [[one.claim, one.words, one.outcome, one.evidence] for one in findings],

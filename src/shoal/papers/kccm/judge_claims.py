@@ -13,22 +13,27 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
 from shoal.exceptions import ParameterError
+from shoal.papers.judgement import Judgement, all_hold, judge_interval
 from shoal.papers.kccm.measurement import Measurement
 from shoal.papers.kccm.variant_model import VARIANTS
 
-__all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
+__all__ = ["CLAIMS", "Claim", "Verdict", "judge_claims"]
 
 Floats = npt.NDArray[np.float64]
-Judgement = Literal["holds", "does not hold", "undecided"]
 
 CONFIDENCE = 0.95
+CONTRARY: dict[Judgement, Judgement] = {
+    "holds": "does not hold",
+    "does not hold": "holds",
+    "undecided": "undecided",
+}
 MARKED = -0.05  # a change of the cost that is worth a word such as "significant" or "markedly"
 
 
@@ -166,11 +171,14 @@ def judge_claims(
 def _verdict(claim: Claim, scope: str, cells: list[dict[str, Floats]]) -> Verdict:
     changes = [_change(claim.new, old, cells, len(claim.old)) for old in claim.old]
     worst = max(changes, key=lambda found: found.change)
-    judgement: Judgement = "undecided"
-    if all(found.change + found.margin < claim.threshold for found in changes):
-        judgement = "does not hold" if claim.denied else "holds"
-    elif any(found.change - found.margin > claim.threshold for found in changes):
-        judgement = "holds" if claim.denied else "does not hold"
+    judgement = all_hold(
+        judge_interval(
+            found.change - found.margin, found.change + found.margin, below=claim.threshold
+        )
+        for found in changes
+    )
+    if claim.denied:
+        judgement = CONTRARY[judgement]
     return Verdict(
         claim,
         scope,

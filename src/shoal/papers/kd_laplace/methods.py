@@ -12,13 +12,12 @@ from typing import Any
 
 from shoal.datasets import load
 from shoal.exceptions import ParameterError
-from shoal.mechanisms import Laplace, Piecewise
+from shoal.mechanisms import KdLaplace, Laplace, Piecewise
 from shoal.papers.kd_laplace._as_published import Floats
 from shoal.papers.kd_laplace.compared_piecewise import ComparedPiecewise
 from shoal.papers.kd_laplace.density_nd_laplace import DensityNdLaplace
 from shoal.papers.kd_laplace.grid_nd_laplace import GridNdLaplace
 from shoal.papers.kd_laplace.nd_laplace import NdLaplace
-from shoal.remap import KdLaplace
 
 __all__ = ["Table", "corrected_reports", "load_table", "published_method"]
 

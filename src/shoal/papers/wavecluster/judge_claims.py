@@ -1,18 +1,21 @@
 """Which claims of the source's section 7 hold, as published and corrected.
 
 A claim is about means over runs, as the source's own figures are: every mean that it speaks of has
-to lie in its range, or below that of its rivals on the same set at the same epsilon.
+to lie in its range, or below that of its rivals on the same set at the same epsilon. What decides
+is the interval of 95%, which all means of a claim share (Bonferroni): one that contains a limit
+leaves the claim undecided.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from shoal.papers.judgement import Judgement, all_hold, judge_interval
 from shoal.papers.wavecluster.claim import CLAIMS, Claim
-from shoal.papers.wavecluster.mean_measure import Mean, mean_measure
+from shoal.papers.wavecluster.mean_measure import ERROR, Mean, mean_measure
 from shoal.papers.wavecluster.measurement import Measurement
 
 __all__ = ["Verdict", "judge_claims"]
@@ -30,41 +33,43 @@ class Verdict:
         The claim.
     source : str
         Of the techniques as published, or corrected.
+    judgement : {"holds", "does not hold", "undecided"}
+        Of all means together.
     held, means : int
-        How many of the means do what is claimed, of how many.
+        How many of the means surely do what is claimed, of how many.
     worst : str
-        The mean that does it least, with its interval of 95%.
+        The mean that does it least, with its interval.
     datasets : tuple of str
         The sets of the claim that were measured.
+    breaking : tuple of str
+        The techniques with a mean that surely does not do what is claimed.
     """
 
     claim: Claim
     source: str
+    judgement: Judgement
     held: int
     means: int
     worst: str
     datasets: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether all means do what is claimed."""
-        return self.held == self.means
+    breaking: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        judgement = "holds" if self.holds else "does not hold"
         return (
             f"{self.source}, {' and '.join(self.claim.techniques)}, on "
-            f"{', '.join(self.datasets)}: {self.claim.text}: {judgement}, {self.held} of "
+            f"{', '.join(self.datasets)}: {self.claim.text}: {self.judgement}, {self.held} of "
             f"{self.means} means; worst: {self.worst}"
         )
 
 
 class _Judged(NamedTuple):
-    """How far a mean is from breaking a claim: below 0 it breaks it."""
+    """How far the interval of a mean is from a limit of the claim: below 0 it is not shown."""
 
     margin: float
     words: str
     dataset: str
+    technique: str
+    judgement: Judgement
 
 
 Runs = dict[tuple[str, str, str, float], list[Measurement]]
@@ -94,8 +99,8 @@ def judge_claims(
     >>> one = Measurement("ds2", thr, 1.0, 0, 144, 141, 141, 3, 0.1, 0.9, 0.05, 0.05, 0.05)
     >>> claim = Claim("OCM 0.1 to 0.2", "ocm", ("thr",), ("ds2",), above=0.1, below=0.2)
     >>> [verdict] = judge_claims([one], claims=[claim])
-    >>> verdict.holds, verdict.worst
-    (False, 'thr on ds2 at 1: 0.050')
+    >>> verdict.judgement, verdict.worst  # a single run decides nothing
+    ('undecided', 'thr on ds2 at 1: 0.050')
     """
     runs: Runs = {}
     for one in records:
@@ -106,48 +111,97 @@ def judge_claims(
         for source in ("published", "corrected"):
             means = list(_means(claim, source, runs))
             if means:
-                held = sum(mean.margin > 0 for mean in means)
-                where = tuple(dict.fromkeys(mean.dataset for mean in means))
-                found.append(Verdict(claim, source, held, len(means), min(means).words, where))
+                judged = [mean.judgement for mean in means]
+                found.append(
+                    Verdict(
+                        claim,
+                        source,
+                        all_hold(judged),
+                        judged.count("holds"),
+                        len(means),
+                        min(means).words,
+                        tuple(dict.fromkeys(mean.dataset for mean in means)),
+                        tuple(
+                            dict.fromkeys(
+                                mean.technique
+                                for mean in means
+                                if mean.judgement == "does not hold"
+                            )
+                        ),
+                    )
+                )
     return tuple(found)
 
 
+class _Asked(NamedTuple):
+    """The runs of one mean that a claim speaks of, by epsilon, and those of its rivals."""
+
+    dataset: str
+    technique: str
+    epsilons: dict[float, list[Measurement]]
+    rivals: list[list[Measurement]]
+
+
 def _means(claim: Claim, source: str, runs: Runs) -> Iterator[_Judged]:
+    asked = list(_asked(claim, source, runs))
+    error = ERROR / max(1, len(asked))
+    for dataset, technique, epsilons, rivals in asked:
+        means = [mean_measure(some, claim.measure, error=error) for some in epsilons.values()]
+        where = f"{technique} on {dataset}"
+        if not claim.averaged:
+            where += f" at {next(iter(epsilons)):g}"
+        others = [mean_measure(some, claim.measure, error=error) for some in rivals]
+        words, margin, judgement = _judged(claim, _average(means), others)
+        yield _Judged(margin, f"{where}: {words}", dataset, technique, judgement)
+
+
+def _asked(claim: Claim, source: str, runs: Runs) -> Iterator[_Asked]:
     for dataset in claim.datasets:
         for technique in claim.techniques:
-            values = {
-                epsilon: mean_measure(some, claim.measure)
+            found = {
+                epsilon: some
                 for (whose, where, which, epsilon), some in runs.items()
                 if (whose, where, which) == (source, dataset, technique)
                 and claim.lowest <= epsilon <= claim.highest
             }
-            if claim.averaged and values:
-                average = _average(values.values())
-                yield _judged(claim, average, None, f"{technique} on {dataset}", dataset)
+            if claim.averaged and found:
+                yield _Asked(dataset, technique, found, [])
                 continue
-            for epsilon, value in values.items():
-                rivals = [
-                    mean_measure(runs[key], claim.measure)
-                    for rival in claim.rivals
-                    if (key := (source, dataset, rival, epsilon)) in runs
-                ]
-                words = f"{technique} on {dataset} at {epsilon:g}"
-                yield _judged(claim, value, min(rivals, default=None), words, dataset)
+            for epsilon, some in found.items():
+                keys = [(source, dataset, rival, epsilon) for rival in claim.rivals]
+                rivals = [runs[key] for key in keys if key in runs]
+                yield _Asked(dataset, technique, {epsilon: some}, rivals)
 
 
-def _judged(claim: Claim, mean: Mean, rival: Mean | None, words: str, dataset: str) -> _Judged:
-    margin = min(mean.value - claim.above, claim.below - mean.value)
+def _judged(claim: Claim, mean: Mean, rivals: list[Mean]) -> tuple[str, float, Judgement]:
+    """Write a mean beside its best rival, and say how surely it does what is claimed."""
     written = WRITTEN.get(claim.measure, ".3f")
+    low, high = (mean.value if math.isnan(one) else one for one in mean[1:])
+    margin = min(low - claim.above, claim.below - high)
+    judged = [judge_interval(mean.low, mean.high, above=claim.above, below=claim.below)]
     against = ""
-    if rival is not None:
-        margin = min(margin, rival.value - mean.value)
-        against = f" against {rival:{written}}"
-    return _Judged(margin, f"{words}: {mean:{written}}{against}", dataset)
+    if rivals:
+        best = min(rivals, key=lambda rival: _gap(rival, mean)[0])
+        margin = min(margin, _gap(best, mean)[0])
+        against = f" against {best:{written}}"
+        judged += [judge_interval(*_gap(rival, mean), above=0.0) for rival in rivals]
+    return f"{mean:{written}}{against}", margin, all_hold(judged)
 
 
-def _average(means: Iterable[Mean]) -> Mean:
+def _gap(larger: Mean, smaller: Mean) -> tuple[float, float]:
+    """Return the interval of the difference of two means of independent runs."""
+    gap = larger.value - smaller.value
+    return (
+        gap - math.hypot(larger.value - larger.low, smaller.high - smaller.value),
+        gap + math.hypot(larger.high - larger.value, smaller.value - smaller.low),
+    )
+
+
+def _average(means: Sequence[Mean]) -> Mean:
     """Average means of independent runs; their intervals add up like standard errors."""
-    values, low, high = np.array(list(means)).T
+    if len(means) == 1:
+        return means[0]
+    values, low, high = np.array(means).T
     value = float(values.mean())
     reach = float(np.hypot.reduce((high - low) / 2)) / len(values)
     return Mean(value, max(value - reach, 0.0) if math.isfinite(reach) else math.nan, value + reach)

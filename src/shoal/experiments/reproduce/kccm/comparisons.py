@@ -38,11 +38,6 @@ class Comparison:
     settings: int
 
     @property
-    def holds(self) -> bool:
-        """Whether the claim surely holds."""
-        return self.verdict.judgement == "holds"
-
-    @property
     def numbers(self) -> str:
         """The change of the cost, with its interval."""
         verdict = self.verdict

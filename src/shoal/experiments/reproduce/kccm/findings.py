@@ -9,6 +9,7 @@ from shoal.experiments.reproduce.kccm.cells import CORRECTED
 from shoal.experiments.reproduce.kccm.comparisons import READINGS, Comparison
 from shoal.experiments.reproduce.kccm.plan import DATASET, TRIMMED
 from shoal.experiments.reproduce.study import Records
+from shoal.papers.judgement import Judgement, all_hold, any_holds
 from shoal.papers.kccm import FORMULAS, Claim
 
 __all__ = ["judge_findings", "tell_comparisons"]
@@ -58,7 +59,9 @@ def judge_findings(comparisons: Sequence[Comparison], records: Records) -> tuple
     """Judge the findings.
 
     A finding holds as published if all of its claims hold by one of the source's two formulas, on
-    all of its tables. An undecided claim does not hold.
+    all of its tables; as long as a claim is undecided that could decide it, so is the finding. As
+    published more is spent than is said, so praise that is lost where this is mended needs the
+    leak; that something does not help needs none.
 
     Parameters
     ----------
@@ -113,13 +116,15 @@ def tell_comparisons(book: Book, comparisons: Sequence[Comparison]) -> None:
 def _finding(statement: _Statement, comparisons: Sequence[Comparison], spent: str) -> Finding:
     by = {(one.verdict.claim.text, one.dataset, one.reading): one for one in comparisons}
 
-    def holds(reading: str) -> bool:
-        return all(
-            by[claim, dataset, reading].holds
-            for claim in statement.claims
-            for dataset in statement.datasets
-        )
+    def judged(reading: str) -> Judgement:
+        return all_hold(one.verdict.judgement for one in versions(reading))
 
+    def versions(reading: str) -> list[Comparison]:
+        return [
+            by[claim, table, reading] for table in statement.datasets for claim in statement.claims
+        ]
+
+    lost = [one for one in versions(CORRECTED) if one.verdict.judgement == "does not hold"]
     groups = [
         [by[claim, dataset, reading] for reading in READINGS]
         for dataset in statement.datasets
@@ -131,7 +136,11 @@ def _finding(statement: _Statement, comparisons: Sequence[Comparison], spent: st
     return Finding(
         statement.name,
         statement.words,
-        outcome(as_published=any(map(holds, FORMULAS)), corrected=holds(CORRECTED)),
+        outcome(
+            as_published=any_holds(map(judged, FORMULAS)),
+            corrected=judged(CORRECTED),
+            needs_leak=any(not one.verdict.claim.denied for one in lost),
+        ),
         " ".join(filter(None, [changes, *sentences, statement.remark])),
     )
 

@@ -2,12 +2,14 @@
 
 The thesis leaves its research questions partly unanswered ("in progress"); what is judged is the
 answer that its chapters 3, 6 and 8 give. An open question is judged by what it takes for granted,
-and answered. "Surely" means that the interval of 95% over repeats excludes the contrary.
+and answered. What decides is the interval of 95% over repeats.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+from shoal.experiments.estimate import Estimate
+from shoal.experiments.reproduce.by_repeat import by_repeat
 from shoal.experiments.reproduce.finding import Finding, outcome
 from shoal.experiments.reproduce.kd_laplace.questions import (
     LOW_WORDS,
@@ -19,10 +21,11 @@ from shoal.experiments.reproduce.kd_laplace.questions import (
 from shoal.experiments.reproduce.kd_laplace.search_claim import search_claim
 from shoal.experiments.reproduce.kd_laplace.settings import REAL, SHAPES
 from shoal.experiments.reproduce.study import Records
+from shoal.papers.judgement import Judgement, all_hold, judge_interval
 
 __all__ = ["judge"]
 
-Answer = tuple[bool, str]
+Answer = tuple[Judgement, str]
 
 PLAIN, GRID, DENSITY, PIECEWISE = (
     "nd-Laplace",
@@ -30,8 +33,18 @@ PLAIN, GRID, DENSITY, PIECEWISE = (
     "density-nd-Laplace",
     "piecewise",
 )
-NONE = 0.001  # a share that is called none
+NONE = 0.001  # a share below is called none
+UNHARMED = 0.02  # an advantage that grows by less sacrifices no privacy
 APART = 0.2  # difference of AMI between tables that is called an impact
+
+
+class _Claim(NamedTuple):
+    """A claim, how it is judged, and whether what it praises may come from a leak."""
+
+    name: str
+    words: str
+    answer: Callable[[Measures], Answer]
+    needs_leak: bool = False
 
 
 def judge(records: Records) -> tuple[Finding, ...]:
@@ -47,50 +60,66 @@ def judge(records: Records) -> tuple[Finding, ...]:
     findings : tuple of Finding
         RQ1 to RQ4, H1 to H3, and the three questions of the discussion.
     """
-    claims: tuple[tuple[str, str, Callable[[Measures], Answer]], ...] = (
-        (
+    claims = (
+        _Claim(
             "RQ1",
             "reports of nd-Laplace train any clusterer; on heart and seeds they do better than "
             "Piecewise in AMI and advantage at low budgets, and Piecewise does better in AMI from "
             "7 on",
             _against_piecewise,
+            needs_leak=True,
         ),
-        (
+        _Claim(
             "RQ2",
             "grid and density remapping bring reports from outside the data's box back inside",
             _inside,
+            needs_leak=True,
         ),
-        ("RQ4", "which table it is decides how well nd-Laplace does", _tables),
-        (
+        _Claim("RQ4", "which table it is decides how well nd-Laplace does", _tables),
+        _Claim(
             "H1",
             "density remapping improves utility without sacrificing privacy",
             _density,
+            needs_leak=True,
         ),
-        ("H2", "utility and the adversary's advantage grow with the number of columns", _columns),
-        (
+        _Claim(
+            "H2",
+            "utility and the adversary's advantage grow with the number of columns",
+            _columns,
+            needs_leak=True,
+        ),
+        _Claim(
             "H3",
             "the shape of the data harms nd-Laplace: lower AMI on the shapes than on heart and "
             "seeds, and a larger advantage than Piecewise there",
             _shapes,
         ),
-        ("question 1", "on the shapes nd-Laplace does poorly; why?", _why_shapes),
-        ("question 2", "OPTICS does poorly with both mechanisms; why?", _why_optics),
-        ("question 3", "heart does better than seeds; why?", _why_heart),
+        _Claim("question 1", "on the shapes nd-Laplace does poorly; why?", _why_shapes),
+        _Claim("question 2", "OPTICS does poorly with both mechanisms; why?", _why_optics),
+        _Claim("question 3", "heart does better than seeds; why?", _why_heart),
     )
-    findings = [_finding(records, *claim) for claim in claims]
+    findings = [_finding(records, claim) for claim in claims]
     findings.insert(2, search_claim(records["search"]))
     return tuple(findings)
 
 
-def _finding(
-    records: Records, claim: str, words: str, answer: Callable[[Measures], Answer]
-) -> Finding:
+def _finding(records: Records, claim: _Claim) -> Finding:
     published, corrected = (
-        answer(Measures(records, version)) for version in ("as published", "corrected")
+        claim.answer(Measures(records, version)) for version in ("as published", "corrected")
     )
-    verdict = outcome(as_published=published[0], corrected=corrected[0])
+    verdict = outcome(
+        as_published=published[0], corrected=corrected[0], needs_leak=claim.needs_leak
+    )
     evidence = f"As published: {published[1]}. Corrected: {corrected[1]}."
-    return Finding(claim, words, verdict, evidence)
+    return Finding(claim.name, claim.words, verdict, evidence)
+
+
+def _above(found: Estimate, limit: float = 0.0) -> Judgement:
+    return judge_interval(found.low, found.high, above=limit)
+
+
+def _below(found: Estimate, limit: float = 0.0) -> Judgement:
+    return judge_interval(found.low, found.high, below=limit)
 
 
 def _against_piecewise(measures: Measures) -> Answer:
@@ -106,17 +135,17 @@ def _against_piecewise(measures: Measures) -> Answer:
     printed = published_difference("advantage", PLAIN, PIECEWISE, low_budget)
     if measures.version == "as published" and printed is not None:
         words += f" (in the published figures {printed:.3f})"
-    return low.low > 0 and high.high < 0 and leak.high < 0, words
+    return all_hold((_above(low), _below(high), _below(leak))), words
 
 
 def _inside(measures: Measures) -> Answer:
-    plain, grid, density = (
-        measures.rows("utility", mechanism=name) for name in (PLAIN, GRID, DENSITY)
+    plain, *remapped = (
+        Estimate.of(by_repeat(measures.rows("utility", mechanism=name), "outside"))
+        for name in (PLAIN, GRID, DENSITY)
     )
-    shares = [sum(row["outside"] for row in rows) / len(rows) for rows in (plain, grid, density)]
     words = (
-        f"{shares[0]:.1%} of reports lie outside the public box, {shares[1]:.1%} after grid and "
-        f"{shares[2]:.1%} after density remapping"
+        f"{plain.mean:.1%} of reports lie outside the public box, {remapped[0].mean:.1%} after "
+        f"grid and {remapped[1].mean:.1%} after density remapping"
     )
     if measures.version == "as published":
         leaks = [row for row in measures.records["leak"] if row["mechanism"] in (GRID, DENSITY)]
@@ -127,7 +156,7 @@ def _inside(measures: Measures) -> Answer:
         )
     else:
         words += "; they see reports and public bounds only"
-    return shares[0] > NONE and max(shares[1:]) <= NONE, words
+    return all_hold((_above(plain, NONE), *(_below(one, NONE) for one in remapped))), words
 
 
 def _tables(measures: Measures) -> Answer:
@@ -146,7 +175,10 @@ def _tables(measures: Measures) -> Answer:
         f"records lie {sizes[1]:.2g} and {sizes[0]:.2g} units from the mean, and with epsilon for "
         f"one such spread tables differ by {apart:.2f} at most"
     )
-    return found[best].low - found[worst].high > APART, words
+    ahead = judge_interval(
+        found[best].low - found[worst].high, found[best].high - found[worst].low, above=APART
+    )
+    return ahead, words
 
 
 def _density(measures: Measures) -> Answer:
@@ -155,7 +187,7 @@ def _density(measures: Measures) -> Answer:
         "utility", "ami", {"mechanism": DENSITY} | means, {"mechanism": PLAIN} | means
     )
     leak = measures.difference("attack", "advantage", {"mechanism": DENSITY}, {"mechanism": PLAIN})
-    words = f"AMI changes by {gain}, advantage by {leak}"
+    words = f"AMI changes by {gain}, advantage by {leak} (below {UNHARMED:g} is called no harm)"
     if measures.version == "as published":
         audits = [row for row in measures.records["leak"] if row["mechanism"] == DENSITY]
         worst = max(audits, key=lambda row: float(row["bound"] or 0) - float(row["claim"] or 0))
@@ -163,9 +195,9 @@ def _density(measures: Measures) -> Answer:
             f"; but an audit finds a loss of at least {worst['bound']:.2f} where "
             f"{worst['claim']:.2f} is claimed"
         )
-        return gain.low > 0 and leak.low <= 0, words
+        return all_hold((_above(gain), _below(leak, UNHARMED))), words
     words += "; the remap sees reports only, so its promise is that of nd-Laplace"
-    return gain.low > 0, words
+    return _above(gain), words
 
 
 def _columns(measures: Measures) -> Answer:
@@ -177,7 +209,7 @@ def _columns(measures: Measures) -> Answer:
         f"one more column changes AMI by {utility}, the advantage by {leak}, and the distance "
         f"between record and report by {distance}"
     )
-    return utility.low > 0 and leak.low > 0, words
+    return all_hold((_above(utility), _above(leak))), words
 
 
 def _shapes(measures: Measures) -> Answer:
@@ -193,7 +225,7 @@ def _shapes(measures: Measures) -> Answer:
         f"AMI on heart and seeds minus that on the shapes is {real} (Piecewise: {other}); on the "
         f"shapes the advantage minus Piecewise's is {leak}"
     )
-    return real.low > 0 and leak.low > 0, words
+    return all_hold((_above(real), _above(leak))), words
 
 
 def _why_shapes(measures: Measures) -> Answer:
@@ -204,7 +236,7 @@ def _why_shapes(measures: Measures) -> Answer:
         f"AMI on heart and seeds minus that on the shapes is {real}; with epsilon for one spread "
         f"of the records it is {unit}: the unit accounts for {1 - unit.mean / real.mean:.0%} of it"
     )
-    return real.low > 0, words
+    return _above(real), words
 
 
 def _why_optics(measures: Measures) -> Answer:
@@ -226,7 +258,7 @@ def _why_optics(measures: Measures) -> Answer:
         f"cluster and finds {clusters:.0f} clusters on average: fine differences of density, which "
         "noise wipes out first"
     )
-    return all(one.low > 0 for one in behind.values()), words
+    return all_hold(map(_above, behind.values())), words
 
 
 def _why_heart(measures: Measures) -> Answer:
@@ -240,4 +272,4 @@ def _why_heart(measures: Measures) -> Answer:
         f"units from the mean and those of seeds {sizes['seeds']:.2g}, and with epsilon for one "
         f"such spread the difference is {unit}"
     )
-    return ahead.low > 0, words
+    return _above(ahead), words

@@ -1,7 +1,7 @@
 """The four findings of the source's section 7, each with the sentences that it is made of.
 
-A sentence holds where every mean that it speaks of does what it says; a finding holds where its
-main sentences do. Both are judged on the three sets whose files and grids are the source's own.
+A sentence holds where every mean that it speaks of surely does what it says; a finding holds where
+its main sentences do. Both are judged on the three sets whose files and grids are the source's own.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from shoal.experiments.reproduce.finding import Finding, Outcome, outcome
 from shoal.experiments.reproduce.wavecluster.versions import VERSIONS
+from shoal.papers.judgement import Judgement, all_hold
 from shoal.papers.wavecluster import (
     CLAIMS,
     FIGURE_SETS,
@@ -24,6 +25,7 @@ __all__ = ["judge_findings"]
 
 LETTERS = "abcdefgh"
 TECHNIQUES = ("thr", "thr-em", "qt", "baseline", "oneshot")
+LEAKY = "thr-em"
 NOT_PRIVATE = "thr-em as published is private at no epsilon: its thresholds end at the true maximum"
 BETTER = (
     "Discrete noise can cancel, so fewer empty cells pass for full than the half that the source "
@@ -94,14 +96,14 @@ def judge_findings(measurements: Iterable[Measurement]) -> tuple[Finding, ...]:
 
 def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
     return outcome(
-        as_published=_holds(verdicts, "published"), corrected=_holds(verdicts, "corrected")
+        as_published=_judged(verdicts, "published"),
+        corrected=_judged(verdicts, "corrected"),
+        needs_leak=any(LEAKY in one.breaking for one in verdicts if one.source == "corrected"),
     )
 
 
-def _holds(verdicts: Sequence[Verdict], source: str) -> bool:
-    judged = [one.holds for one in verdicts if one.source == source]
-    # A claim of which nothing was measured is not shown.
-    return bool(judged) and all(judged)
+def _judged(verdicts: Sequence[Verdict], source: str) -> Judgement:
+    return all_hold(one.judgement for one in verdicts if one.source == source)
 
 
 def _held(verdicts: Sequence[Verdict]) -> str:
@@ -110,20 +112,20 @@ def _held(verdicts: Sequence[Verdict]) -> str:
     for source, version in VERSIONS.items():
         some = [one for one in verdicts if one.source == source]
         held, means = sum(one.held for one in some), sum(one.means for one in some)
-        counts.append(f"{held} of {means} means {version}")
+        counts.append(f"{held} of {means} means {version} surely do")
     return ", ".join(counts)
 
 
 def _sentence(name: str, claim: Claim, verdicts: Sequence[Verdict]) -> Finding:
     judged = _outcome(verdicts)
     evidence = [
-        f"{VERSIONS[one.source].capitalize()}: {one.held} of {one.means} means; the least clear: "
-        f"{one.worst}."
+        f"{VERSIONS[one.source].capitalize()}: {one.judgement}, {one.held} of {one.means} means "
+        f"surely; the least clear: {one.worst}."
         for one in verdicts
     ]
-    if judged == "cannot be private" and "thr-em" in claim.techniques:
+    if judged == "cannot be private":
         evidence.append(f"{NOT_PRIVATE}.")
-    if judged == "cannot be private" and claim.measure == "k_error" and "qt" in claim.techniques:
+    if judged == "only as published" and claim.measure == "k_error" and "qt" in claim.techniques:
         evidence.append(f"{BETTER}.")
     where = ", ".join(one for one in claim.datasets if one in FIGURE_SETS)
     return Finding(

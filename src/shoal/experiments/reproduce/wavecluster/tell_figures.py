@@ -148,7 +148,7 @@ def _tell_fourth_claims(book: Book, measured: Sequence[Measurement]) -> None:
     for verdict in judge_claims(measured):
         words = f"{', '.join(verdict.claim.techniques)}: {verdict.claim.text}"
         held.setdefault(words, []).append(f"{verdict.held} of {verdict.means}")
-    book.text("How many means do what the source says of all sets, on this one:")
+    book.text("How many means surely do what the source says of all sets, on this one:")
     book.table(
         ["what the source says", *VERSIONS.values()], [[words, *of] for words, of in held.items()]
     )

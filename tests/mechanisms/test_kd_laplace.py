@@ -7,9 +7,9 @@ from sklearn.base import clone
 from contracts.checks import roomy_ledger
 from contracts.tape import recording
 from shoal.exceptions import BudgetExceededError, ParameterError
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
-from shoal.remap import BayesRemap, GridRemap, KdLaplace
+from shoal.remap import BayesRemap, GridRemap
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (400, 2))
 BOX = (-1.0, 1.0)
@@ -42,18 +42,20 @@ def test_points_lie_in_the_box(remap):
 
 def test_each_perturbation_is_charged_before_it_is_drawn():
     ledger = roomy_ledger()
-    kd = KdLaplace(2.0, bounds=BOX, ledger=ledger)
+    kd = KdLaplace(2.0, unit="m", bounds=BOX, ledger=ledger)
     for call in (kd.fit_transform, kd.fit, kd.transform):
         with recording() as tape:
             call(RECORDS)
         assert tape.entries[0] in tape.spends
         assert len(tape.spends) == 1
     assert len(ledger) == 3
-    assert sum(g.epsilon for g in ledger.spent_metric.values()) == pytest.approx(6.0)
+    assert ledger.spent[0].epsilon == pytest.approx(6.0)
 
 
 def test_a_refused_spend_draws_nothing():
-    kd = KdLaplace(2.0, bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0))
+    kd = KdLaplace(
+        2.0, unit="m", bounds=BOX, ledger=Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="m")
+    )
     with recording() as tape, pytest.raises(BudgetExceededError):
         kd.fit_transform(RECORDS)
     assert tape.entries == []
@@ -74,7 +76,7 @@ def test_a_refused_spend_draws_nothing():
 def test_bad_parameters_spend_nothing(words):
     ledger = roomy_ledger()
     with pytest.raises(ParameterError, match=r"^(remap|(grid_)?cells) must .*got") as refused:
-        KdLaplace(2.0, bounds=BOX, ledger=ledger, **words).fit_transform(RECORDS)
+        KdLaplace(2.0, unit="m", bounds=BOX, ledger=ledger, **words).fit_transform(RECORDS)
     assert "\n" not in str(refused.value)
     assert len(ledger) == 0
 

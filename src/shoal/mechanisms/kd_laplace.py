@@ -7,6 +7,7 @@ d >= 3). And everything after the mechanism sees reports and the public box only
 takes the domain and the candidates from raw records (proofs/remap.md).
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +15,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._bounds import public_box
-from shoal._records import validate_table
+from shoal._bounds import cells_per_column, public_box
+from shoal._table_input import validate_table
 from shoal.exceptions import ParameterError
-from shoal.mechanisms import Laplace
-from shoal.noise import as_source
+from shoal.mechanisms.laplace import Laplace
+from shoal.noise import as_source, is_seeded
 from shoal.privacy import Guarantee, Ledger
-from shoal.remap._regular_grid import cells_per_column
-from shoal.remap.bayes import BayesRemap
-from shoal.remap.grid import GridRemap
+from shoal.remap import BayesRemap, GridRemap
 from shoal.tables import ArrayTable
 
 __all__ = ["KdLaplace"]
@@ -39,17 +38,20 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ``fit_transform`` perturbs each record once, fits the remap on these reports and returns them
     remapped: one spend. ``fit`` does the same and returns no reports; ``transform`` perturbs
     again, at its own cost, and uses the remap that is there. On a device, send reports of
-    ``Laplace`` and run :class:`BayesRemap` where they are collected: the law is the same.
+    ``Laplace`` and run ``BayesRemap`` where they are collected: the law is the same.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         Metric epsilon, per unit of Euclidean distance between records.
+    unit : str, default=""
+        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
+        this unit. A ledger adds up what is spent per unit and takes no reports without one.
     bounds : tuple (low, high)
         Public box, two numbers or one value per column in each; records outside are clipped.
     remap : {"bayes", "grid", None}, default="bayes"
         ``"bayes"``: all reports go to where their records are expected, with the prior estimated
-        from the reports (:class:`BayesRemap`). ``"grid"``: reports outside the box go to the
+        from the reports (``BayesRemap``). ``"grid"``: reports outside the box go to the
         nearest point of a public grid in it. None: reports stay as they are.
     grid_cells : int or sequence of int, default=None
         Cells of a column of the public grid; None takes 64 for ``"grid"`` and a number that fits
@@ -74,7 +76,8 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    shoal.mechanisms.Laplace : The reports alone.
+    Laplace : The reports alone.
+    shoal.remap.BayesRemap : The remap alone.
 
     Notes
     -----
@@ -84,7 +87,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from shoal.remap import KdLaplace
+    >>> from shoal.mechanisms import KdLaplace
     >>> records = np.repeat([[-0.5, -0.5, 0.0], [0.5, 0.5, 0.0]], 500, axis=0)
     >>> kd = KdLaplace(epsilon=8.0, bounds=(-1.0, 1.0))
     >>> points = kd.fit_transform(records)
@@ -98,6 +101,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self,
         epsilon: float = 1.0,
         *,
+        unit: str = "",
         bounds: Any = None,
         remap: str | None = "bayes",
         grid_cells: Any = None,
@@ -105,16 +109,23 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon
+        self.unit = unit
         self.bounds = bounds
         self.remap = remap
         self.grid_cells = grid_cells
         self.ledger = ledger
         self.random_state = random_state
 
+    _fitted_state: Any  # the random_state that mechanism_ draws by
+
     @property
     def guarantee_(self) -> Guarantee:
-        """That of the Laplace mechanism: remaps see reports only."""
-        return self._mechanism(self.random_state).guarantee_
+        """That of the Laplace mechanism, once fitted as it was fitted: remaps see reports only."""
+        mechanism: Laplace | None = getattr(self, "mechanism_", None)
+        if mechanism is None:
+            return self._mechanism(self.random_state).guarantee_
+        promised = mechanism.guarantee_
+        return replace(promised, seeded=promised.seeded or is_seeded(self.random_state))
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Perturb each record once and fit the remap on the reports, which are then dropped.
@@ -166,6 +177,10 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "mechanism_")
         records = self._records(X, reset=False)
+        if self.random_state is not self._fitted_state:
+            self._fitted_state = self.random_state
+            self.mechanism_.set_params(random_state=self.random_state)
+        self.mechanism_.set_params(ledger=self.ledger)
         return self._move(np.asarray(self.mechanism_.transform(records)))
 
     def randomise(self, x: Any) -> Floats:
@@ -199,19 +214,24 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         records = self._records(X)
         source = as_source(self.random_state)
         mechanism = self._mechanism(source).fit(records[:1])
-        self.mechanism_ = self._mechanism(None)
-        remap = self._remap()
-        if remap is not None:
-            # All that can be refused is refused before anything is spent.
-            if self.grid_cells is not None:
-                cells_per_column(self.grid_cells, records.shape[1], name="grid_cells")
-            remap._check(records.shape[1])
+        self._check_remap(records.shape[1])
         reports = np.asarray(mechanism.transform(records))
         # A seed's stream goes on from fit to transform; a pickle holds a seed of that, no key.
         later = int(source.words(1)[0]) if source.seeded else None
-        self.mechanism_.set_params(random_state=later).fit(records[:1])
+        mechanism.set_params(random_state=later)
+        remap = self._remap(mechanism)
         self.remap_ = None if remap is None else remap.fit(reports)
+        self.mechanism_, self._fitted_state = mechanism, self.random_state
         return reports
+
+    def _check_remap(self, columns: int) -> None:
+        """Refuse, before anything is spent, all that can be refused."""
+        remap = self._remap(self._mechanism(None))
+        if remap is None:
+            return
+        if self.grid_cells is not None:
+            cells_per_column(self.grid_cells, columns, name="grid_cells")
+        remap._check(columns)
 
     def _move(self, reports: Floats) -> Floats:
         if self.remap_ is None:
@@ -228,16 +248,20 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _mechanism(self, random_state: Any) -> Laplace:
         # One law for every number of columns: the planar and spherical mechanisms draw the same.
         return Laplace(
-            self.epsilon, bounds=self.bounds, ledger=self.ledger, random_state=random_state
+            self.epsilon,
+            unit=self.unit,
+            bounds=self.bounds,
+            ledger=self.ledger,
+            random_state=random_state,
         )
 
-    def _remap(self) -> BayesRemap | GridRemap | None:
+    def _remap(self, mechanism: Laplace) -> BayesRemap | GridRemap | None:
         if self.remap not in REMAPS:
             raise ParameterError(f"remap must be one of {REMAPS}, got {self.remap!r}")
         if self.remap is None:
             return None
         if self.remap == "bayes":
-            return BayesRemap(self.mechanism_, cells=self.grid_cells)
+            return BayesRemap(mechanism, cells=self.grid_cells)
         cells = GRID_CELLS if self.grid_cells is None else self.grid_cells
         return GridRemap(bounds=self.bounds, cells=cells)
 

@@ -1,0 +1,41 @@
+"""What is public about how reports were made: all that code after the device may ask for.
+
+A remap or a clusterer of reports is given the mechanism that made them and looks at it through this
+class. It cannot import mechanisms, which read records (import contracts, docs/local.md).
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.privacy import Guarantee
+
+__all__ = ["ReportChannel"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class ReportChannel(ABC):
+    """The law of reports given records, and what it promises.
+
+    ``noise_kind`` is ``"radial"`` for noise of the Laplace family, the same at every record and in
+    all directions; ``"unbiased"`` for reports with the record as their mean; else ``"other"``.
+    """
+
+    bounds: Any
+    noise_kind: ClassVar[Literal["radial", "unbiased", "other"]] = "other"
+
+    @property
+    @abstractmethod
+    def guarantee_(self) -> Guarantee:
+        """What each report promises to the one it is about."""
+
+    @abstractmethod
+    def log_density(self, z: Any, x: Any) -> Floats:
+        """Log-density of reports given a record."""
+
+    @abstractmethod
+    def variance(self, X: Any = None) -> float | Floats:
+        """Variance of one column of a report: the worst over the box, or that of each entry."""

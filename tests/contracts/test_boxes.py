@@ -1,0 +1,59 @@
+"""Public boxes that no lattice holds are refused by all estimators alike, and nothing is spent."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+
+from contracts.checks import roomy_ledger
+from contracts.registry import FIXED_COLUMNS, INSTANCES
+from shoal.audit import Neighbours, replay_estimator
+from shoal.cluster import DPKMeans, DPWaveCluster
+from shoal.cluster.stand_in import PrivateCopy
+from shoal.exceptions import ParameterError
+
+NARROW = 2.0**-1005
+# Half a step below the border of two cells of the first column: a product by the inverse of the
+# step and a quotient by the step round it to different sides.
+WIDTH, BORDER = 0.908, 0.22699956703186033
+
+
+@pytest.mark.parametrize("n", [5, 2047, 2048])
+@pytest.mark.parametrize("name", [*INSTANCES, *FIXED_COLUMNS])
+def test_narrow_boxes_are_refused_before_anything_is_spent(name, n):
+    columns = name if isinstance(name, int) else 2
+    estimator = clone(FIXED_COLUMNS[name] if isinstance(name, int) else INSTANCES[name])
+    ledger = roomy_ledger(delta=getattr(estimator, "delta", 0.0))
+    box = ([0.0] * columns, [1.0] * (columns - 1) + [NARROW])
+    with pytest.raises(ParameterError, match=r"^bounds must be at least 2\^-960") as refused:
+        estimator.set_params(bounds=box, ledger=ledger).fit(np.zeros((n, columns)))
+    assert "\n" not in str(refused.value)
+    assert len(ledger) == 0
+
+
+@pytest.mark.parametrize("estimator", [DPKMeans(2), DPWaveCluster(grid=8), PrivateCopy()])
+def test_narrow_boxes_of_files_are_refused_too(estimator, tmp_path):
+    pq.write_table(pa.table({"a": np.zeros(50), "b": np.zeros(50)}), tmp_path / "x.parquet")
+    ledger = roomy_ledger()
+    clone(estimator).set_params(bounds=([0.0, 0.0], [1.0, 2.0**-959])).fit(tmp_path)
+    with pytest.raises(ParameterError, match=r"^bounds must be at least 2\^-960"):
+        clone(estimator).set_params(bounds=([0.0, 0.0], [1.0, NARROW]), ledger=ledger).fit(tmp_path)
+    assert len(ledger) == 0
+
+
+@pytest.mark.parametrize("technique", ["oneshot", "thr"])
+def test_one_record_more_moves_no_other(technique):
+    """2,047 records on a border, and one more: it cost 4,095 and 3,685 at a claim of 1."""
+    pairs = [Neighbours("on a border", np.tile([BORDER, 0.0], (2047, 1)), [BORDER, 0.0])]
+    for narrow in (2.0**-1030, NARROW, 2.0**-961, 2.0**-959, 1.0):
+        model = DPWaveCluster(
+            epsilon=1.0, bounds=([0.0, 0.0], [WIDTH, narrow]), grid=8, technique=technique
+        )
+        try:
+            audit = replay_estimator(model, pairs)
+        except ParameterError:
+            assert narrow < 2.0**-960
+        else:
+            assert not audit.broken, str(audit)
+            assert 0.89 < audit.loss < 1.0 + 1e-9

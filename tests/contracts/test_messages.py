@@ -1,0 +1,169 @@
+"""No message says how many records there are, or what one of them holds."""
+
+import datetime
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+
+from contracts.checks import output
+from contracts.registry import INSTANCES
+from shoal.cluster import DPKMeans
+from shoal.exceptions import ShoalError
+from shoal.privacy import Ledger
+from shoal.tables import ArrowTable
+
+pytestmark = pytest.mark.filterwarnings("ignore:X has feature names")
+
+N = 2357
+MARK = 7654321.0
+X = np.random.default_rng(0).normal(size=(N, 2))
+X[7] = MARK
+
+
+def spoilt(value):
+    records = X.copy()
+    records[11, 0] = value
+    return records
+
+
+def mixed(value):
+    return [*X[:-1].tolist(), [value, MARK]]
+
+
+NAMES = ["alice", *["bob"] * (N - 1)]
+TABLES = {
+    "nan": spoilt(np.nan),
+    "inf": spoilt(np.inf),
+    "nan in a frame": pd.DataFrame(spoilt(np.nan), columns=["a", "b"]),
+    "gaps": pl.DataFrame({"a": [None, *[MARK] * (N - 1)]}),
+    "one dimension": X[:, 0],
+    "three dimensions": X[:, :, None],
+    "no columns": np.empty((N, 0)),
+    "no records": X[:0],
+    "ragged": [*X.tolist(), [MARK]],
+    "text": mixed("alice"),
+    "numbers as text": mixed("7654321"),
+    "text array": X.astype(str),
+    "bytes": mixed(b"alice"),
+    "nothing": mixed(None),
+    "objects": mixed({"alice": MARK}),
+    "lists": mixed([MARK]),
+    "dates": mixed(datetime.date(2001, 2, 3)),
+    "complex": mixed(MARK * 1j),
+    "beyond float64": mixed(10**400 + 7654321),
+    "text column": pd.DataFrame({"a": X[:, 0], "b": NAMES}),
+    "text column, polars": pl.DataFrame({"a": X[:, 0], "b": NAMES}),
+    "text column, arrow": pa.table({"a": X[:, 0], "b": NAMES}),
+    "categories": pd.DataFrame({"a": pd.Categorical(NAMES)}),
+    "categories, polars": pl.DataFrame(
+        {"a": pl.Series(NAMES, dtype=pl.Enum(["alice", "bob"])), "b": X[:, 0]}
+    ),
+    "dictionary, arrow": pa.table({"a": pa.array(NAMES).dictionary_encode()}),
+    "repeated columns": pd.DataFrame(X, columns=["a", "a"]),
+    "number": MARK,
+    "set": {MARK},
+}
+
+
+def check(refused):
+    """Look at the whole chain of errors: a traceback prints it."""
+    error = refused.value
+    assert error.__cause__ is None
+    assert error.__suppress_context__ or error.__context__ is None
+    text = str(error)
+    assert "\n" not in text
+    assert not re.search(r"\b2[,_]?357\b|\b2[,_]?35[68]\b", text), text
+    assert not re.search(r"7\.?654|alice|2001", text), text
+
+
+@pytest.fixture(params=INSTANCES, scope="module")
+def fitted(request):
+    estimator = clone(INSTANCES[request.param])
+    output(estimator, X)
+    return estimator
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_bad_tables(fitted, kind):
+    for name in ("fit", "fit_predict", "fit_transform", "predict", "transform", "score"):
+        if hasattr(fitted, name):
+            estimator = clone(fitted) if name.startswith("fit") else fitted
+            with pytest.raises(ShoalError) as refused:
+                getattr(estimator, name)(TABLES[kind])
+            check(refused)
+
+
+def test_other_columns(fitted):
+    for name in ("predict", "transform", "score"):
+        if hasattr(fitted, name):
+            for records in (X[:, :1], np.hstack([X, X]), pd.DataFrame(X[:, :1], columns=["a"])):
+                with pytest.raises(ShoalError) as refused:
+                    getattr(fitted, name)(records)
+                check(refused)
+
+
+WEIGHTS = {
+    "few": np.ones(N - 1),
+    "many": np.full(N + 1, MARK),
+    "table": np.ones((N, 1)),
+    "ragged": [[MARK], *[[1.0, 2.0]] * (N - 1)],
+    "below 0": np.where(np.arange(N) == 7, -MARK, 1.0),
+    "nan": np.where(np.arange(N) == 7, np.nan, MARK),
+    "zero": np.zeros(N),
+    "text": ["alice"] * N,
+    "number": MARK,
+}
+IDS = {
+    "few": np.arange(N - 1),
+    "many": [int(MARK)] * (N + 1),
+    "table": np.ones((N, 1), dtype=int),
+    "floats": np.full(N, MARK),
+    "one float": [*range(N - 1), MARK],
+    "missing": ["alice", *[None] * (N - 1)],
+    "dates": [datetime.date(2001, 2, 3)] * N,
+    "tuples": [("alice", int(MARK))] * N,
+    "number": int(MARK),
+    "text": "alice",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("sample_weight", k) for k in WEIGHTS] + [("user_ids", k) for k in IDS]
+)
+def test_bad_contributions(name, kind):
+    ledger = Ledger(epsilon=1.0)
+    model = DPKMeans(bounds=(-1.0, 1.0), ledger=ledger)
+    with pytest.raises(ShoalError) as refused:
+        model.fit(X, **{name: (WEIGHTS if name == "sample_weight" else IDS)[kind]})
+    check(refused)
+    assert str(refused.value).startswith(f"{name} must")
+    assert len(ledger) == 0
+
+
+CENTRAL = [name for name in INSTANCES if name.startswith(("DP", "PrivateCopy"))]
+
+
+@pytest.mark.parametrize("name", CENTRAL)
+def test_bad_files(name, tmp_path):
+    """Records that are read later are refused as records in memory are."""
+    for kind, table in {
+        "nan": pa.table({"a": spoilt(np.nan)[:, 0]}),
+        "gaps": pa.table({"a": pa.array([None, *[MARK] * (N - 1)], pa.float64())}),
+        "text": pa.table({"a": NAMES}),
+        "dictionary": pa.table({"a": pa.array(NAMES).dictionary_encode()}),
+        "no records": pa.table({"a": X[:0, 0]}),
+    }.items():
+        pq.write_table(table, tmp_path / f"{kind}.parquet")
+        for memory in (0, None):
+            source = tmp_path / f"{kind}.parquet"
+            with pytest.raises(ShoalError) as refused:
+                clone(INSTANCES[name]).fit(
+                    source if memory is None else ArrowTable(source, memory=memory)
+                )
+            check(refused)
