@@ -78,8 +78,10 @@ class ArrowTable(FarTable):
         chosen = names if columns is None else columns
         if self._path is not None and chosen is None:
             raise ParameterError(
-                "columns must be given for records in files, got a path alone: pass "
-                "ArrowTable(path, columns=[...]), since a name in a file may be a value of a record"
+                "columns must be given for records in files, got a path alone, and a name in a "
+                "file may be a value of a record",
+                parameter="columns",
+                in_python="pass ArrowTable(path, columns=[...])",
             )
         self._header = names
         self._files = None if self._path is None else file_states(self._path)
