@@ -4,6 +4,7 @@ Messages about records name no row and no value: scikit-learn's own do, so they 
 unless they speak of shapes and types only.
 """
 
+import sys
 from typing import Any
 
 import narwhals as nw
@@ -20,7 +21,14 @@ __all__ = ["column_names", "fitted_names", "validate_records"]
 Floats = npt.NDArray[np.float64]
 
 # First words of scikit-learn's and numpy's messages that hold no value of a record.
-HARMLESS = ("X has", "The feature names", "Sparse data", "Complex data")
+HARMLESS = (
+    "X has",
+    "The feature names",
+    "Feature names are only",
+    "Sparse data",
+    "Complex data",
+    "np.matrix is not",
+)
 # What a message of scikit-learn or numpy is about, and the same without the record's values.
 TABLE = (
     "X must be a table with two dimensions, one record a row: Reshape your data, with "
@@ -31,6 +39,7 @@ PLAIN = {
     "infinity": FINITE,
     "Reshape your data": TABLE,
     "Expected 2D": TABLE,
+    "Expected a 2-dimensional": TABLE,
     "too large": "X must hold numbers that fit a float64, got larger ones: rescale those columns",
 }
 NO_RECORDS = "X must hold at least one record, got none"
@@ -62,6 +71,7 @@ def validate_records(X: Any, *, estimator: Any = None, reset: bool = True) -> Fl
     DataError
         If it is not a table of finite numbers, or its columns are not those of ``fit``.
     """
+    X = _frame(X)
     try:
         _refuse_text(X)
         records: Floats = validate_data(
@@ -95,6 +105,7 @@ def column_names(X: Any) -> list[str] | None:
     >>> column_names(pd.DataFrame({"age": [41.0], "income": [1.0]}))
     ['age', 'income']
     """
+    X = _frame(X)
     if not nw.dependencies.is_into_dataframe(X):
         return None
     names = list(getattr(X, "column_names", X.columns))
@@ -116,6 +127,15 @@ def fitted_names(estimator: Any) -> list[str] | None:
     """
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def _frame(X: Any) -> Any:
+    """Unwrap a frame of narwhals, and make an Arrow table of a batch: else names would be lost."""
+    X = nw.to_native(X, pass_through=True)
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(X, arrow.RecordBatch):
+        return arrow.Table.from_batches([X])
+    return X
 
 
 def _refuse_text(X: Any) -> None:

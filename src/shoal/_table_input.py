@@ -42,7 +42,7 @@ def leaves_last_fit(
     """
 
     @functools.wraps(fit)
-    def whole(self: Estimator, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def whole(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         state = vars(self)
         before = dict(state)
         try:

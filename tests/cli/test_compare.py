@@ -189,6 +189,7 @@ def test_stand_in_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
     assert again.exit_code == 0, again.output
     assert json.loads(again.stdout)["records"] == len(copy.X)
     assert (out / "stand-in.csv").read_bytes() == before
+    assert "is of the records as they were then" in (out / "report.html").read_text("utf-8")
     assert len(ledger.entries) == 1
 
 
@@ -209,22 +210,34 @@ def test_a_refused_ledger_leaves_nothing(data, tmp_path):
     assert ledger.spent == ()
 
 
-@pytest.mark.parametrize("how", ["another file", "the same file, changed"])
-def test_a_copy_of_other_records_is_not_taken(how, data, tmp_path):
+def test_a_copy_of_another_file_is_not_taken(data, tmp_path):
     """The page of one table would show the clusters of another, as its own."""
     out = tmp_path / "out"
     assert run(data, "--stand-in", "2", out=out).exit_code == 0
-    other = data if how == "the same file, changed" else tmp_path / "others.csv"
+    other = tmp_path / "others.csv"
     lines = data.read_text(encoding="utf-8").splitlines()
     other.write_text("\n".join([lines[0], *lines[50:150]]) + "\n", encoding="utf-8")
-    later = (out / "stand-in.json").stat().st_mtime_ns + (10**9 if other == data else -(10**9))
-    os.utime(other, ns=(later, later))
     before = (out / "report.html").read_bytes()
     result = run(other, "--stand-in", "2", out=out)
-    assert f"must be a new folder for a copy of '{other.name}' as it is now" in str(
-        result.exception
-    )
+    assert "--out must be a new folder for a copy of 'others.csv'" in str(result.exception)
     assert (out / "report.html").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "held"),
+    [
+        ([], ["--stand-in", "2"], "measures of raw records"),
+        (["--stand-in", "2"], [], "a private copy"),
+    ],
+)
+def test_raw_measures_do_not_lie_beside_a_copy(first, second, held, data, tmp_path):
+    """A folder whose report may be shared is soon shared as a whole."""
+    assert run(data, *first, out=tmp_path / "out").exit_code == 0
+    before = sorted((tmp_path / "out").iterdir())
+    result = run(data, *second, out=tmp_path / "out")
+    assert "--out must be another folder" in str(result.exception)
+    assert str(result.exception).endswith(f"with {held}")
+    assert sorted((tmp_path / "out").iterdir()) == before
 
 
 def test_a_copy_that_is_gone(data, tmp_path):

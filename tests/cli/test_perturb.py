@@ -138,6 +138,7 @@ def test_spent_budget(data, tmp_path):
         (["--set", "truncate=often"], "truncate must be"),
         (["-o", "{folder}/places.csv"], "--out must not replace the records"),
         (["-o", "{folder}/link.csv"], "--out must not replace the records"),
+        (["-o", "{folder}/a.ledger"], "--out must not replace the ledger"),
         (["-o", "{folder}/reports.txt"], "ends in .csv or .parquet"),
         (["-o", "{folder}/none/reports.csv"], "can be written"),
         (["-o", "{folder}/places.csv/r.csv"], "can be written"),

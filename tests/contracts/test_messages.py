@@ -71,6 +71,8 @@ TABLES = {
     "text column": pd.DataFrame({"a": X[:, 0], "b": NAMES}),
     "text column, polars": pl.DataFrame({"a": X[:, 0], "b": NAMES}),
     "text column, arrow": pa.table({"a": X[:, 0], "b": NAMES}),
+    "text in a batch": pa.record_batch({"a": X[:, 0], "b": ["7654321"] * N}),
+    "days in a batch": pa.record_batch({"a": [datetime.datetime(2001, 2, 3)] * N}),
     "categories": pd.DataFrame({"a": pd.Categorical(NAMES)}),
     "categories, polars": pl.DataFrame(
         {"a": pl.Series(NAMES, dtype=pl.Enum(["alice", "bob"])), "b": X[:, 0]}

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["StandIn", "check_stand_in", "opened_stand_in"]
 
 RELEASE, COPY = "stand-in.json", "stand-in.csv"
+MEASURES = "records-*.csv"  # of compare_methods
+EARLIER = "It was paid for by an earlier run, and is of the records as they were then."
 
 
 class StandIn(NamedTuple):
@@ -40,6 +42,7 @@ def check_stand_in(
     bounds: Any,
     *,
     data: Path,
+    out: Path,
     epsilon: float | None,
     ledger: "Ledger | None",
     seed: int | None,
@@ -54,6 +57,8 @@ def check_stand_in(
         Public bounds.
     data : Path
         The file that they come from.
+    out : Path
+        Folder of the report.
     epsilon, seed
         As given by ``--stand-in`` and ``--seed``.
     ledger : Ledger or None
@@ -67,13 +72,15 @@ def check_stand_in(
     Raises
     ------
     ParameterError
-        If one of them breaks its rule.
+        If one of them breaks its rule, or measures of raw records and those of a copy would come
+        to lie in one folder.
     """
     from shoal import _numbers  # noqa: PLC0415
     from shoal._bounds import public_box  # noqa: PLC0415
     from shoal.cluster.stand_in import PrivateCopy  # noqa: PLC0415
 
     public_box(bounds, len(table.names))
+    _check_apart(out, raw=epsilon is None)
     if epsilon is None:
         return None
     _numbers.positive("--stand-in", epsilon)
@@ -99,8 +106,7 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
     Raises
     ------
     ParameterError
-        If the folder holds a copy made with other settings, or of other records as far as the
-        name and the time of their file tell.
+        If the folder holds a copy made with other settings, or of a file of another name.
     ReleaseError
         If the copy cannot be written.
     """
@@ -108,7 +114,7 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
         return None
     file = folder / COPY
     if (folder / RELEASE).exists():
-        return StandIn(file, _kept(asked, folder), "It was paid for by an earlier run.")
+        return StandIn(file, _kept(asked, folder), EARLIER)
     from shoal.datasets.write_table import write_table  # noqa: PLC0415
 
     names = asked.table.names
@@ -135,25 +141,38 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
     return StandIn(file, asked.model.guarantee_, paid)
 
 
+def _check_apart(out: Path, *, raw: bool) -> None:
+    """Keep measures of raw records out of a folder whose report may be shared."""
+    copied = (out / RELEASE).exists()
+    if raw and copied:
+        raise ParameterError(
+            f"--out must be another folder without --stand-in, got {str(out)!r} with a private copy"
+        )
+    if not (raw or copied) and any(out.glob(MEASURES)):
+        raise ParameterError(
+            f"--out must be another folder with --stand-in, got {str(out)!r} with measures of raw "
+            "records"
+        )
+
+
 def _kept(asked: Asked, folder: Path) -> "Guarantee":
     """Read the promise of the copy that is there; a run that goes on pays nothing again."""
     from shoal._bounds import public_box  # noqa: PLC0415
     from shoal.privacy import Release  # noqa: PLC0415
 
     release = Release.load(folder / RELEASE)
+    # By its name, not by a digest of the records, which would leave with the copy.
+    if release.values.get("table") != asked.data.name:
+        raise ParameterError(
+            f"--out must be a new folder for a copy of {asked.data.name!r}, got {str(folder)!r} "
+            "with one of another file: choose another folder"
+        )
     try:
-        older = asked.data.stat().st_mtime_ns <= (folder / RELEASE).stat().st_mtime_ns
         header = _header(folder / COPY)
     except OSError as failure:
         raise ReleaseError(
             f"the copy in {str(folder)!r} cannot be read: {failure.strerror}"
         ) from None
-    if release.values.get("table") != asked.data.name or not older:
-        # No digest of the records: it would leave with the copy, and tell who knows them all.
-        raise ParameterError(
-            f"--out must be a new folder for a copy of {asked.data.name!r} as it is now, got "
-            f"{str(folder)!r} with one of another or an earlier file: choose another folder"
-        )
     names = asked.table.names
     box = public_box(asked.model.bounds, len(names))
     same = (

@@ -92,13 +92,15 @@ def paying_ledger(
     LedgerFileError
         If its file cannot be used, or it is for another table.
     ParameterError
-        If options are given that only say something to a ledger.
+        If options are given that only say something to a ledger, or it would be written over.
     """
     if path is None:
         for option, given in (("--table", table), ("--who", who)):
             if given is not None:
                 raise ParameterError(f"{option} must come with --ledger FILE, got {given!r} alone")
         return None
+    if path.resolve() == out.resolve():
+        raise ParameterError(f"--out must not replace the ledger, got {str(out)!r} for both")
     file = data.name or data.resolve().name
     name = (file.partition(".")[0] or file) if table is None else table
     counted = open_ledger(path).table

@@ -139,7 +139,9 @@ def compare(
             "on raw records is for the curator only, and no ledger pays for it"
         )
     paying = paying_ledger(ledger, data, out, table=table_name, who=who)
-    asked = check_stand_in(table, box, data=data, epsilon=stand_in, ledger=paying, seed=seed)
+    asked = check_stand_in(
+        table, box, data=data, out=out, epsilon=stand_in, ledger=paying, seed=seed
+    )
     made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
         copy = opened_stand_in(asked, out)

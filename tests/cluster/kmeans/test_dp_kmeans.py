@@ -1,7 +1,9 @@
 """The estimator as a whole: odd tables, sizes, labels, and the parameters it refuses."""
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.model_selection import GridSearchCV
 
@@ -10,9 +12,10 @@ from contracts import checks
 from contracts.tape import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster._centres import pack_spheres
-from shoal.exceptions import MissingBoundsError, ParameterError
+from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, zcdp_to_epsilon
+from shoal.reports import label_on_device
 
 X = blobs(10_000)
 METHODS = ["grid", "lsh", "lloyd", "kccm"]
@@ -223,3 +226,16 @@ def test_centres_find_the_blobs():
     fitted = model(epsilon=2.0).fit(X)
     gaps = np.linalg.norm(fitted.cluster_centers_[:, None] - FIVE[None], axis=2)
     assert gaps.min(axis=0).max() < 0.02
+
+
+@pytest.mark.parametrize("kind", [pa.RecordBatch.from_pandas, nw.from_native])
+def test_every_frame_has_names(kind):
+    """Columns in another order are refused or put in order, never taken for each other."""
+    frame = pd.DataFrame(np.repeat([[-5.0, 5.0], [5.0, -5.0]], 500, axis=0), columns=["a", "b"])
+    model = DPKMeans(2, epsilon=100.0, bounds=(-10.0, 10.0)).fit(kind(frame))
+    assert model.release_.values["columns"] == ["a", "b"]
+    assert (model.predict(kind(frame)) == model.labels_).all()
+    other = kind(frame[["b", "a"]])
+    with pytest.raises(DataError, match="feature names"):
+        model.predict(other)
+    assert (label_on_device(model.release_, other) == model.labels_).all()
