@@ -389,3 +389,15 @@ def test_records_that_came_since_the_last_pass(folder, grown):
     table.check()
     assert table.rows == before + 70
     assert len(model.predict(table)) == before + 70
+
+
+@pytest.mark.parametrize("before", range(0, 40, 4))
+def test_a_line_break_in_quotes(tmp_path, before):
+    """Whether it is read does not depend on how long the records before it are."""
+    head, line = "name,a,b\n", "bob,1,1\n"
+    rows = (2**20 - len(head)) // len(line)  # pyarrow reads so many bytes at a time
+    text = head + line * (rows - 3) + "b" * before + ",1,1\n" + '"x\n1,5,5\ny",1,1\n' + line * 9
+    (tmp_path / "people.csv").write_text(text)
+    table = people(tmp_path / "people.csv")
+    table.check()
+    assert table.rows == rows - 3 + 11

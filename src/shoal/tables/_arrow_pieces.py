@@ -231,7 +231,10 @@ def _csv(path: Path, names: Sequence[str] | None) -> Any:
     csv = require("pyarrow.csv", extra="arrow")
     datasets = require("pyarrow.dataset", extra="arrow")
     headless = csv.ReadOptions(autogenerate_column_names=names is not None)
-    first = datasets.dataset(path, format=datasets.CsvFileFormat(read_options=headless)).schema
+    # Else a line break in quotes is refused or not by where blocks end: by other records' lengths.
+    quoted = csv.ParseOptions(newlines_in_values=True)
+    looked = datasets.CsvFileFormat(read_options=headless, parse_options=quoted)
+    first = datasets.dataset(path, format=looked).schema
     if names is not None:
         check_header(names, len(first), repr(str(path)))
     types = arrow.types
@@ -244,6 +247,7 @@ def _csv(path: Path, names: Sequence[str] | None) -> Any:
         or types.is_null(field.type)
     }
     return datasets.CsvFileFormat(
+        parse_options=quoted,
         convert_options=csv.ConvertOptions(column_types=doubles),
         read_options=csv.ReadOptions(column_names=names),
     )
