@@ -401,3 +401,44 @@ def test_a_line_break_in_quotes(tmp_path, before):
     table = people(tmp_path / "people.csv")
     table.check()
     assert table.rows == rows - 3 + 11
+
+
+def to_a_file(folder):
+    (folder / "latest.parquet").symlink_to(folder / "part-0.parquet")
+
+
+def to_a_file_as_another_name(folder):
+    (folder / "latest.parquet").hardlink_to(folder / "part-0.parquet")
+
+
+def to_the_folder_itself(folder):
+    (folder / "all").symlink_to(folder)
+
+
+@pytest.mark.parametrize("link", [to_a_file, to_a_file_as_another_name, to_the_folder_itself])
+def test_no_record_is_read_twice(folder, link):
+    """A link makes two records of one, or two reports, for one spend."""
+    link(folder)
+    with pytest.raises(DataError, match="a link to a file that is read already"):
+        people(folder)
+
+
+def test_no_report_is_drawn_twice(folder, tmp_path):
+    """Not even where the link came after the table was opened."""
+    table = people(folder)
+    ledger = Ledger(epsilon=9.0, metric_epsilon=9.0, metric_unit="m")
+    mechanism = Laplace(1.0, bounds=(-1.0, 1.0), unit="m", ledger=ledger).fit(table)
+    to_a_file(folder)
+    with pytest.raises(DataError, match="a link to a file that is read already"):
+        mechanism.transform(table, out=tmp_path / "reports")
+    assert len(ledger) == 0
+    assert not (tmp_path / "reports").exists()
+
+
+def test_links_to_other_places_are_read(folder, tmp_path):
+    other = tmp_path / "elsewhere.parquet"
+    pq.write_table(table_of(), other)
+    (folder / "other.parquet").symlink_to(other)
+    table = people(folder)
+    table.check()
+    assert table.rows == 200

@@ -119,9 +119,15 @@ def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
         return source
     path = Path(source)
     with readable(repr(str(path))):
-        if form != "csv":
-            return datasets.dataset(path, format=form, exclude_invalid_files=False)
-        return datasets.dataset(path, format=_csv(path, names))
+        if form == "csv":
+            opened = datasets.dataset(path, format=_csv(path, names))
+        else:
+            opened = datasets.dataset(path, format=form, exclude_invalid_files=False)
+        states = [Path(file).stat() for file in opened.files]
+    if len({(state.st_dev, state.st_ino) for state in states}) < len(states):
+        # Each of its records would count twice, or be reported twice, and be paid for once.
+        raise _unreadable(repr(str(path)), "it holds a link to a file that is read already")
+    return opened
 
 
 def file_states(path: Path) -> frozenset[tuple[Path, int, int]]:
