@@ -15,6 +15,7 @@ from shoal.exceptions import BudgetExceededError
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
+    KdLaplace,
     Laplace,
     Piecewise,
     PlanarLaplace,
@@ -23,7 +24,7 @@ from shoal.mechanisms import (
 )
 from shoal.noise import SecureSource, SeededSource
 from shoal.privacy import Ledger
-from shoal.remap import BayesRemap, KdLaplace
+from shoal.remap import BayesRemap
 from shoal.reports import NoiseAwareKMeans
 
 BOX = (0.0, 1.0)
@@ -177,6 +178,29 @@ def test_what_sees_reports_says_what_the_mechanism_says():
         assert not model.fit(reports).guarantee_.holds
         assert not clone(model).fit(reports).guarantee_.holds
         assert model.guarantee_.unit == "km"
+
+
+def test_a_remap_says_what_its_reports_were_drawn_with():
+    """Its promise followed the mechanism to the next fit: it held, though of a seed's reports."""
+    X = np.random.default_rng(0).uniform(0.0, 1.0, (200, 2))
+    mechanism = Laplace(8.0, unit="km", bounds=BOX, random_state=0)
+    remap = BayesRemap(mechanism).fit(mechanism.fit_transform(X))
+    mechanism.set_params(random_state=None, epsilon=0.01).fit(X)
+    assert mechanism.guarantee_.holds
+    assert (remap.guarantee_.holds, remap.guarantee_.epsilon) == (False, 8.0)
+    remap.fit(mechanism.transform(X))
+    assert (remap.guarantee_.holds, remap.guarantee_.epsilon) == (True, 0.01)
+    mechanism.set_params(random_state=0)
+    assert not remap.guarantee_.holds, "what it would move next comes from a seed"
+
+
+def test_a_pickle_goes_on_with_the_stream():
+    """A seed that Python keeps as another object drew the noise of fit once more."""
+    kd = KdLaplace(1.0, bounds=BOX, remap=None, random_state=123_456)
+    reports = kd.fit_transform(RECORDS[2])
+    later = pickle.loads(pickle.dumps(kd)).transform(RECORDS[2])
+    assert not the_same_twice(reports, later)
+    assert the_same_twice(later, kd.transform(RECORDS[2]))
 
 
 def test_kd_laplace_says_what_it_drew_with():

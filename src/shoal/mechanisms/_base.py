@@ -30,7 +30,7 @@ from shoal.noise import Lattice, RandomSource, as_source, is_seeded
 from shoal.privacy import Adjacency, Event, Ledger
 from shoal.tables import ArrayTable
 
-__all__ = ["Mechanism"]
+__all__ = ["Mechanism", "same_state"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,6 +44,11 @@ class SourceInUse:
         self.drew_seeded = drew_seeded
         self._kept: tuple[Any, RandomSource] | None = None
 
+    def note(self, source: RandomSource) -> None:
+        """Note that reports are drawn; what another thread noted is never taken back."""
+        if source.seeded:
+            self.drew_seeded = True
+
     def keep(self, random_state: Any) -> RandomSource:
         """Make a source whose stream goes on from one transform to the next."""
         source = as_source(random_state)
@@ -55,7 +60,7 @@ class SourceInUse:
         kept = self._kept  # once: another thread may change it
         if kept is None:
             return as_source(random_state)
-        return kept[1] if _same_state(kept[0], random_state) else self.keep(random_state)
+        return kept[1] if same_state(kept[0], random_state) else self.keep(random_state)
 
 
 class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -131,10 +136,10 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         source = in_use.current(self.random_state)
         if isinstance(table, ArrayTable):
             self._spend(source)
-            in_use.drew_seeded |= source.seeded
+            in_use.note(source)
             return self._perturb(table.X, source)
         self._check_output()
-        in_use.drew_seeded |= source.seeded
+        in_use.note(source)
         return release_reports(self, table, source, out)
 
     def randomise(self, x: Any) -> Floats:
@@ -239,7 +244,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         return tags
 
 
-def _same_state(one: Any, two: Any) -> bool:
+def same_state(one: Any, two: Any) -> bool:
     """Tell whether two random states are the same seed or the same object."""
     whole = isinstance(one, numbers.Integral) and isinstance(two, numbers.Integral)
     return one is two or (whole and int(one) == int(two))

@@ -247,7 +247,7 @@ class Ledger:
             seeded=seeded,
             who=self._who,
             table=self._table,
-            columns=tuple(columns),
+            columns=columns,  # type: ignore[arg-type]  # an entry makes a tuple of them
             output=self._output,
         )
         with self._transaction(write=True) as descriptor:

@@ -144,6 +144,8 @@ class LedgerFile:
             number = head.lines + 1
             try:
                 content, digest = decode_line(line, head.hash)
+                if not isinstance(content.pop("salt", None), str):
+                    raise ValueError("no salt")
                 head = Head(number, digest)
                 parsed.append(parse(content, head.receipt))
             except (ValueError, TypeError, KeyError, RecursionError, ShoalError) as damage:
@@ -242,10 +244,14 @@ class LedgerFile:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):  # which may be opened, but not read
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):  # a device or a pipe keeps nothing
+            raise LedgerFileError(f"{self.path} is no regular file: choose another path")
         identity = (status.st_dev, status.st_ino)
+        # While this process waited for the lock, the path may have got another file.
+        named = os.stat(self.path)  # noqa: PTH116 (beside fstat)
         if self._identity is None:
             self._identity = identity
-        elif self._identity != identity:
+        if not self._identity == identity == (named.st_dev, named.st_ino):
             raise LedgerFileError(f"{self.path} was replaced since it was opened: open it anew")
 
     def _sync_folder(self) -> None:
