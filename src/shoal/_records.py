@@ -118,7 +118,7 @@ def fitted_names(estimator: Any) -> list[str] | None:
 
 
 def _refuse_text(X: Any) -> None:
-    """Refuse tables with repeated column names, and text that numpy would turn into numbers."""
+    """Refuse repeated column names, and text and dates that numpy would turn into numbers."""
     if nw.dependencies.is_into_dataframe(X):
         names = list(getattr(X, "column_names", X.columns))
         if len(set(names)) < len(names):
@@ -133,7 +133,9 @@ def _refuse_text(X: Any) -> None:
         return
     values = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
     kind = getattr(getattr(values, "dtype", None), "kind", "")
-    if kind in ("S", "U") or (kind == "O" and any(isinstance(v, str | bytes) for v in values.flat)):
+    if kind in ("S", "U", "M", "m") or (
+        kind == "O" and any(isinstance(v, str | bytes) for v in values.flat)
+    ):
         raise DataTypeError(TEXT)
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from shoal.audit import Neighbours, neighbouring_datasets, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster, _noise, _open_engine
-from shoal.cluster.kmeans import _fit, _grid
+from shoal.cluster.kmeans import _contributions, _fit, _grid
+from shoal.cluster.kmeans._users import Users
 from shoal.cluster.wavecluster import _techniques
 from shoal.privacy import Ledger
 
@@ -185,6 +186,40 @@ def test_thresholds_up_to_the_true_maximum(estimator, monkeypatch):
 
     monkeypatch.setattr(_techniques, "noisy_counts", true_top)
     assert "costs inf" in findings(estimator)
+
+
+# Users
+
+
+class OfUsers(DPKMeans):
+    """Takes the first column for ids; those of 1,000 and more are -1."""
+
+    def fit(self, X, y=None):
+        ids = [-1 if one >= 1000 else 2**63 + int(one) for one in X[:, 0]]
+        return super().fit(X[:, 1:], user_ids=ids)
+
+
+def common_type(user_ids, n):
+    return Users(np.unique(np.asarray(user_ids), return_inverse=True)[1], "")
+
+
+def rows_by_number(users, most):
+    """Choose the rows that count by how many rows there are in all."""
+    return np.arange(len(users))[:: 2 - len(users) % 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "bug"), [("read_users", common_type), ("_first_rows", rows_by_number)]
+)
+def test_one_user_changes_what_others_add(name, bug, monkeypatch):
+    records = np.column_stack([np.arange(60.0), np.linspace(-1.0, 1.0, 60)])
+    pair = Neighbours("one more user", records, [1000.0, 1.0])
+    model = OfUsers(2, bounds=BOX, method="lloyd", max_iter=2)
+    assert not replay_estimator(model, [pair], repeats=1).broken
+    monkeypatch.setattr(_contributions, name, bug)
+    found = replay_estimator(model, [pair], repeats=1)
+    assert found.broken
+    assert found.loss > 10
 
 
 # Spends

@@ -1,0 +1,104 @@
+"""The promise to users, replayed: one user more costs what is claimed, whatever the ids are."""
+
+import numpy as np
+import pytest
+
+from cluster.kmeans.test_users import LARGE, SETS
+from shoal.audit import Neighbours, replay_estimator
+from shoal.cluster import DPKMeans
+from shoal.exceptions import DataTypeError
+from shoal.privacy import Ledger
+
+
+class OfUsers(DPKMeans):
+    """Reads ids of rows from a list, by the numbers in the first column; or has these for ids."""
+
+    ids = ()
+
+    def fit(self, X, y=None):
+        users = [self.ids[int(place)] if self.ids else int(place) for place in X[:, 0]]
+        return super().fit(X[:, 1:], user_ids=users)
+
+
+@pytest.mark.parametrize(
+    ("ids", "one_more"), [("near", 7), ("near", "7"), ("large", -1), ("text", 7)]
+)
+@pytest.mark.parametrize("method", ["grid", "lloyd"])
+def test_one_more_user_costs_what_is_claimed(method, ids, one_more):
+    """The replayed cost was 1,990 where one id merged the others."""
+
+    class Audited(OfUsers):
+        pass
+
+    ids = SETS[ids]
+    Audited.ids = [*ids, one_more]
+    places = np.arange(len(ids), dtype=float)
+    records = np.column_stack([places, np.linspace(-1.0, 1.0, len(ids))])
+    pair = Neighbours("one more user", records, [float(len(ids)), 1.0])
+    model = Audited(2, epsilon=1.0, bounds=(-1.0, 1.0), method=method)
+    audit = replay_estimator(model, [pair], repeats=2)
+    assert not audit.broken, str(audit)
+
+
+@pytest.mark.parametrize(
+    ("most", "n_public", "cost"),
+    [
+        # The number of rows that count stays, and what its noise costs is left over.
+        (1, None, 1.96),
+        (1, 50, 2.0),
+        (2, None, 0.98),
+        (2, 50, 1.0),
+        (4, 50, 0.5),
+    ],
+)
+@pytest.mark.parametrize("method", ["grid", "lloyd"])
+def test_what_one_row_of_a_user_costs(method, most, n_public, cost):
+    """One more row, before those of a user who has enough: one comes in, and another goes out."""
+    users = np.repeat(np.arange(25.0), 4)
+    records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
+    pair = Neighbours("one more row of user 0", records, [0.0, 1.0])
+    words = {"method": method, "n_public": n_public, "records_per_user": most}
+    model = OfUsers(2, epsilon=1.0, bounds=(-1.0, 1.0), **words)
+    audit = replay_estimator(model, [pair], repeats=2)
+    assert audit.loss == pytest.approx(cost, rel=1e-6)
+    assert audit.broken == (cost > 1)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_a_user_costs_what_is_claimed(most, delta):
+    """All rows of a user at once, at the end of the box; no row of another is a neighbor's."""
+    users = np.repeat(np.arange(25.0), 4)
+    records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
+
+    class Whole(OfUsers):
+        """Takes one row of user 99 for as many as count."""
+
+        def fit(self, X, y=None):
+            return super().fit(np.repeat(X, np.where(X[:, 0] == 99, most, 1), axis=0))
+
+    pair = Neighbours("one more user", records, [99.0, 1.0])
+    words = {"method": "lloyd", "delta": delta, "records_per_user": most}
+    audit = replay_estimator(Whole(2, epsilon=1.0, bounds=(-1.0, 1.0), **words), [pair], repeats=2)
+    assert not audit.broken, str(audit)
+
+
+@pytest.mark.parametrize("one_more", ["7", -1])
+def test_sizes_do_not_tell_that_a_user_came(one_more):
+    """Sizes above 500 told the tables apart in 100 of 100 fits; noise alone would need 1,500."""
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (2001, 2))
+
+    def large(ids):
+        model = DPKMeans(3, epsilon=1.0, bounds=(-1.0, 1.0), random_state=0)
+        return model.fit(X[: len(ids)], user_ids=ids).cluster_sizes_.sum() > 500
+
+    assert large(LARGE)
+    assert large([*LARGE, one_more])
+
+
+@pytest.mark.parametrize("ids", [[1.0, 2.0] * 10, [None] * 20, ["a", 1.5] * 10])
+def test_refused_ids_cost_nothing(ids):
+    ledger = Ledger(epsilon=1.0)
+    with pytest.raises(DataTypeError):
+        DPKMeans(2, bounds=(-1.0, 1.0), ledger=ledger).fit(np.zeros((20, 1)), user_ids=ids)
+    assert len(ledger) == 0
