@@ -15,7 +15,6 @@ from shoal.privacy import (
     parse_unit,
 )
 
-
 # Lines of their own in a table, digits that int refuses, digits of other scripts.
 ODD = ["80\nm", "80\u2028m", "km\x1b[2J", "1" * 5000 + " m", "\uff18 m"]
 

@@ -267,7 +267,6 @@ class TestSentences:
         assert "any one user (all rows with one value of 'person'" in str(ledger.spent[0])
         assert "for each user" in str(ledger)
 
-
     def test_deltas_beyond_their_share(self) -> None:
         """Was: delta = 1e-06 for a spend of .5, in a file written by other means."""
         for step in ((), (GaussianEvent(sigma=100.0, sensitivity=1.0),)):
