@@ -21,7 +21,15 @@ from shoal.cluster.wavecluster._band import band_of
 from shoal.mechanisms import Hybrid, KdLaplace, Laplace
 from shoal.mechanisms._local import LocalMechanism
 from shoal.mechanisms._metric import MetricMechanism
-from shoal.privacy import Guarantee, Ledger, Release, epsilon_to_zcdp
+from shoal.privacy import (
+    Guarantee,
+    Ledger,
+    Release,
+    cost,
+    epsilon_to_zcdp,
+    metric_cost,
+    zcdp_to_epsilon,
+)
 from shoal.reports import label_on_device
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
@@ -44,8 +52,17 @@ def roomy_ledger(**words):
 
 
 def spent(ledger):
-    """All that a ledger has recorded, whichever the account."""
-    return sum(guarantee.epsilon for guarantee in ledger.spent)
+    """All that a ledger has recorded, whichever the account, as one schedule fixed in advance."""
+    total = 0.0
+    for event in (entry.event for entry in ledger.entries):
+        metric = metric_cost(event)
+        if metric is not None:
+            total += metric[1]
+            continue
+        price = cost(event)
+        pure = math.isfinite(price.epsilon)
+        total += price.epsilon if pure else zcdp_to_epsilon(price.rho, ledger.limits.delta)
+    return total
 
 
 def has_a_guarantee(estimator):

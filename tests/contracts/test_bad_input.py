@@ -11,6 +11,7 @@ from contracts.checks import RECORDS, output, roomy_ledger, spent
 from contracts.registry import INSTANCES
 from shoal.cluster.stand_in import PrivateCopy
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
+from shoal.tables import ArrowTable
 
 SECRET = 123456.789
 
@@ -81,12 +82,17 @@ def test_bad_records(charged, kind):
     assert len(charged.ledger) == 0
 
 
-def test_a_path_to_nothing(charged):
-    """Text is the path of a file, so it is named; KdLaplace takes records in memory only."""
+def test_a_path_alone(charged):
+    """Text is the path of a file, whose columns nobody named; KdLaplace takes memory only."""
     error, text = refusal(charged, "nowhere/people.parquet")
     assert isinstance(error, DataError | ParameterError)
-    assert "no such file or folder" in text or "records in memory" in text
+    assert "columns must be given for records in files" in text or "records in memory" in text
     assert len(charged.ledger) == 0
+
+
+def test_a_path_to_nothing():
+    with pytest.raises(DataError, match="no such file or folder"):
+        ArrowTable("nowhere/people.parquet", columns=["x", "y"])
 
 
 @pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)

@@ -12,6 +12,7 @@ from shoal.audit import Neighbours, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.cluster.stand_in import PrivateCopy
 from shoal.exceptions import ParameterError
+from shoal.tables import ArrowTable
 
 NARROW = 2.0**-1005
 # Half a step below the border of two cells of the first column: a product by the inverse of the
@@ -35,10 +36,10 @@ def test_narrow_boxes_are_refused_before_anything_is_spent(name, n):
 @pytest.mark.parametrize("estimator", [DPKMeans(2), DPWaveCluster(grid=8), PrivateCopy()])
 def test_narrow_boxes_of_files_are_refused_too(estimator, tmp_path):
     pq.write_table(pa.table({"a": np.zeros(50), "b": np.zeros(50)}), tmp_path / "x.parquet")
-    ledger = roomy_ledger()
-    clone(estimator).set_params(bounds=([0.0, 0.0], [1.0, 2.0**-959])).fit(tmp_path)
+    table, ledger = ArrowTable(tmp_path, columns=["a", "b"]), roomy_ledger()
+    clone(estimator).set_params(bounds=([0.0, 0.0], [1.0, 2.0**-959])).fit(table)
     with pytest.raises(ParameterError, match=r"^bounds must be at least 2\^-960"):
-        clone(estimator).set_params(bounds=([0.0, 0.0], [1.0, NARROW]), ledger=ledger).fit(tmp_path)
+        clone(estimator).set_params(bounds=([0.0, 0.0], [1.0, NARROW]), ledger=ledger).fit(table)
     assert len(ledger) == 0
 
 

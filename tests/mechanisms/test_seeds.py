@@ -119,21 +119,21 @@ def test_a_spend_that_was_refused_has_drawn_nothing():
 @pytest.mark.parametrize("kind", [Laplace, Piecewise])
 def test_reports_of_files(kind, tmp_path):
     pq.write_table(pa.table({"a": np.full(40, 0.3), "b": np.full(40, 0.3)}), tmp_path / "x.parquet")
-    X = ArrowTable(tmp_path / "x.parquet", columns=["a", "b"])
+    data = ArrowTable(tmp_path / "x.parquet", columns=["a", "b"])
 
     def reports(mechanism, name):
-        table = mechanism.transform(X, out=tmp_path / name).to_table()
+        table = mechanism.transform(data, out=tmp_path / name).to_table()
         return np.column_stack([column.to_numpy() for column in table.columns])
 
     found = []
     for name in "ab":
-        mechanism = made(kind, random_state=0).fit(X)
+        mechanism = made(kind, random_state=0).fit(data)
         found.append(reports(mechanism.set_params(random_state=None), name))
     assert mechanism.guarantee_.holds
     assert not the_same_twice(*found)
     found = []
     for name in "cd":
-        mechanism = made(kind).fit(X).set_params(random_state=0)
+        mechanism = made(kind).fit(data).set_params(random_state=0)
         found.append(reports(mechanism, name))
         assert not mechanism.set_params(random_state=None).guarantee_.holds
     assert the_same_twice(*found)

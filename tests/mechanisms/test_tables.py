@@ -238,7 +238,7 @@ def test_a_name_that_is_taken_after_the_spend(data, tmp_path, monkeypatch):
 def test_reports_that_were_released_are_not_denied(data, tmp_path, monkeypatch):
     """They have their name already when the system refuses to open them."""
     paying = ledger()
-    mechanism = Laplace(bounds=BOX, ledger=paying).fit(data)
+    mechanism = Laplace(unit="m", bounds=BOX, ledger=paying).fit(files(data))
     opened, out = ds.dataset, tmp_path / "out"
 
     def refuse(source, *words, **more):
@@ -248,7 +248,7 @@ def test_reports_that_were_released_are_not_denied(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(ds, "dataset", refuse)
     with pytest.raises(ShoalError, match="Too many open files") as failure:
-        mechanism.transform(data, out=out)
+        mechanism.transform(files(data), out=out)
     assert "no report was released" not in str(failure.value)
     assert len(paying) == 1
     assert list(out.iterdir())

@@ -5,9 +5,9 @@ import pytest
 from sklearn.base import clone
 
 from shoal.exceptions import ParameterError, ShoalError
-from shoal.mechanisms import Laplace, PlanarLaplace, SphericalLaplace
+from shoal.mechanisms import KdLaplace, Laplace, PlanarLaplace, SphericalLaplace
 from shoal.privacy import Ledger, Release
-from shoal.remap import BayesRemap, KdLaplace
+from shoal.remap import BayesRemap
 from shoal.reports import NoiseAwareKMeans
 
 BOX = (0.0, 1.0)

@@ -6,8 +6,7 @@ import pytest
 from contracts.checks import roomy_ledger
 from shoal.audit import metric_epsilon_lower_bound
 from shoal.exceptions import ParameterError
-from shoal.mechanisms import Laplace, PlanarLaplace, SphericalLaplace
-from shoal.remap import KdLaplace
+from shoal.mechanisms import KdLaplace, Laplace, PlanarLaplace, SphericalLaplace
 
 KINDS = [(Laplace, 1), (Laplace, 4), (PlanarLaplace, 2), (SphericalLaplace, 3), (KdLaplace, 2)]
 

@@ -1,6 +1,7 @@
 """Bugs that a replay must find, each planted on purpose, and the words that it finds them with."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -227,7 +228,7 @@ def test_one_user_changes_what_others_add(name, bug, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [GRID, GAUSSIAN, WAVE])
 def test_spend_skipped(estimator, monkeypatch):
-    monkeypatch.setattr(Ledger, "spend", lambda self, event, **words: None)
+    monkeypatch.setattr(Ledger, "spend", lambda self, event, **words: SimpleNamespace(receipt=None))
     assert "the ledger was not charged" in findings(estimator)
 
 

@@ -32,9 +32,9 @@ class Clusters(NamedTuple):
 
     def rows(self, *, certain: bool) -> list[dict[str, float | None]]:
         """Name the values of these clusters and their number; None is what is not known."""
-        names = (*_apart(("cluster",), self.names), *self.names)
+        names = (*self.names, *_apart(("cluster",), self.names))
         return [
-            dict(zip(names, (int(number), *map(_finite, self.values[number])), strict=True))
+            dict(zip(names, (*map(_finite, self.values[number]), int(number)), strict=True))
             for number in np.flatnonzero(self.certain == certain)
         ]
 
