@@ -118,7 +118,7 @@ def fitted_names(estimator: Any) -> list[str] | None:
 
 
 def _refuse_text(X: Any) -> None:
-    """Refuse repeated column names, and text and dates that numpy would turn into numbers."""
+    """Refuse repeated names, and text, dates and masks that numpy would turn into numbers."""
     if nw.dependencies.is_into_dataframe(X):
         names = list(getattr(X, "column_names", X.columns))
         if len(set(names)) < len(names):
@@ -131,6 +131,8 @@ def _refuse_text(X: Any) -> None:
                     f"X must hold numbers only, got {got} in column {name!r}: encode or drop it"
                 )
         return
+    if isinstance(X, np.ma.MaskedArray):  # numpy would take what the mask hides for records
+        raise DataTypeError("X must be a plain array, got a masked one: drop or fill its gaps")
     values = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
     kind = getattr(getattr(values, "dtype", None), "kind", "")
     if kind in ("S", "U", "M", "m") or (

@@ -321,6 +321,18 @@ class TestWhatAttackersRead:
         assert "replaced" in results[0]
         assert len(Ledger(two)) == 2
 
+    def test_a_head_may_be_read_by_whoever_reads_the_ledger(self, two: Path) -> None:
+        """One spend by its owner locked a group out that the ledger is open to."""
+        for mode in (0o600, 0o640, 0o660):
+            two.chmod(mode)
+            Ledger(two).spend(PureEvent(epsilon=0.01))
+            assert head(two).stat().st_mode & 0o777 == mode
+
+    def test_a_long_name_is_read_again(self, path: Path) -> None:
+        name = "x" * 100_000
+        Ledger(path, epsilon=1.0, table=name).spend(HALF)
+        assert Ledger(path, epsilon=1.0).table == name
+
     def test_what_keeps_nothing_is_no_ledger(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
         for path in ("/dev/null", tmp_path / "pipe"):

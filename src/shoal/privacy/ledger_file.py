@@ -87,7 +87,7 @@ class LedgerFile:
         if header is None and not Path(self.path).exists():
             raise ParameterError(f"epsilon must be given: there is no ledger at {self.path} yet")
         with self.locked(write=header is not None, create=header is not None) as descriptor:
-            opening = os.pread(descriptor, 1 << 16, 0)
+            opening = _read(descriptor, 0, os.fstat(descriptor).st_size)
             if opening.startswith(_OLD_MAGIC):
                 raise LedgerFileError(
                     f"{self.path} is a ledger of format 1, which does not say whom it protects: "
@@ -236,9 +236,14 @@ class LedgerFile:
             return False
 
     def _write_head(self, head: Head) -> None:
+        ledger = Path(self.path).stat()
         with whole_file(Path(self.head_path)) as part:
             part.touch(mode=0o600)
             part.write_text(head.to_json(), encoding="ascii")
+            # Whoever may use the ledger needs its head, whoever spent last.
+            with contextlib.suppress(OSError):
+                os.chown(part, ledger.st_uid, ledger.st_gid)
+            part.chmod(stat.S_IMODE(ledger.st_mode))
 
     def _check_identity(self, descriptor: int) -> None:
         status = os.fstat(descriptor)
