@@ -20,10 +20,12 @@ from shoal.privacy import (
     GaussianEvent,
     Ledger,
     MetricEvent,
+    Parallel,
     PrivacyUnit,
     PureEvent,
     Receipt,
     Release,
+    compose,
 )
 from shoal.privacy.ledger_chain import START, encode_line
 
@@ -327,6 +329,16 @@ class TestWhatAttackersRead:
             two.chmod(mode)
             Ledger(two).spend(PureEvent(epsilon=0.01))
             assert head(two).stat().st_mode & 0o777 == mode
+
+    def test_steps_that_were_used_up_are_no_free_spend(self) -> None:
+        """A generator that `compose` had read already cost nothing in the ledger."""
+        steps = (HALF for _ in range(2))
+        assert compose(steps).epsilon == 1.0
+        ledger = Ledger(epsilon=1.0)
+        for event in (Composed(events=steps), Composed(events=[Parallel(events=[])])):
+            with pytest.raises(GuaranteeError, match="at least one step"):
+                ledger.spend(event)
+        assert len(ledger) == 0
 
     def test_a_long_name_is_read_again(self, path: Path) -> None:
         name = "x" * 100_000

@@ -118,8 +118,10 @@ class Account:
         )
         if metric is not None:
             return Price("metric", metric_epsilon=size * self._per_unit(*metric), seeded=seeded)
-        steps = leaves(event, records=size)
-        return Price(notion, tuple(steps.items()), cost(event, records=size), seeded=seeded)
+        steps, total = leaves(event, records=size), cost(event, records=size)
+        if total.rho == 0:  # an iterator that was used up before, for one
+            raise GuaranteeError("a spend needs at least one step, and this event holds none")
+        return Price(notion, tuple(steps.items()), total, seeded=seeded)
 
     def check(self, price: Price) -> None:
         """Raise BudgetExceededError if the spend would pass a limit."""
