@@ -60,9 +60,7 @@ def seed(name: str, value: Any) -> int | None:
     """Return ``value`` as a seed, an int of at least 0; None, for secure randomness, stays None."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if value is not None and not (whole and value >= 0):
-        raise ParameterError(
-            f"{name} must be an integer >= 0, or left out for secure randomness, got {value!r}"
-        )
+        raise ParameterError(f"{name} must be None (secure) or an integer >= 0, got {value!r}")
     return None if value is None else int(value)
 
 

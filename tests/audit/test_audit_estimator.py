@@ -316,7 +316,9 @@ def test_estimators_that_cannot_be_audited():
 
     with pytest.raises(ParameterError, match="random_state must be None for an estimator without"):
         audit_estimator(Unseeded(), [ONE], random_state=0)
-    with pytest.raises(ParameterError, match="pairs must be given for an estimator without bounds"):
+    with pytest.raises(
+        ParameterError, match="must have public bounds to be audited, got none: pass pairs"
+    ):
         audit_estimator(Unseeded())
     with pytest.raises(ParameterError, match=r"estimator must have release_\.values after fit"):
         audit_estimator(Unseeded(), [ONE])

@@ -253,8 +253,11 @@ def test_no_claim_no_verdict():
         ({"columns": 0}, "columns must be a whole number"),
         ({"bounds": 3.0}, "bounds must be a pair"),
         ({"distances": [0.0]}, "distances must be a finite number > 0"),
-        ({"claim": Guarantee.none("for a test")}, "claim must be given for a mechanism whose"),
-        ({"claim": 2.0}, "claim must be given"),
+        (
+            {"claim": Guarantee.none("for a test")},
+            "must promise metric or local privacy to be audited",
+        ),
+        ({"claim": 2.0}, "must promise metric or local privacy"),
         ({"progress": 1}, "progress must be a callable or None"),
     ],
 )
@@ -269,7 +272,7 @@ def test_mechanisms_that_cannot_be_audited():
 
     with pytest.raises(MissingBoundsError):
         audit_mechanism(noise, claim=METRIC)
-    with pytest.raises(ParameterError, match="claim must be given"):
+    with pytest.raises(ParameterError, match="pass claim=Guarantee"):
         audit_mechanism(noise, bounds=BOX)
     with pytest.raises(ParameterError, match="random_state must be None for a mechanism without"):
         audit_mechanism(noise, bounds=BOX, claim=METRIC, random_state=0)

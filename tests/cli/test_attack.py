@@ -107,7 +107,7 @@ def test_an_attack_without_power_says_so_first(tmp_path):
         "their results say nothing about privacy."
     )
     assert "it has no power here, so what it gets" in rest[0]
-    assert re.search(r"right in \d+ of 100 \(95%: \d+ to \d+\): it has no power", rest[0])
+    assert re.search(r"right in \d+ of 100 \(95%: [\d.]+ to [\d.]+\): it has no power", rest[0])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert page.index(first[:40]) < page.index("Attacked: ")
     assert '<p class="verdict">' not in page, "nothing on the page looks like a good verdict"

@@ -16,6 +16,7 @@ from shoal.privacy import Ledger
 
 BOX = ("--bounds", "0:120,0:250")
 COLUMNS = ("--columns", "age,weight")
+HERE = (*COLUMNS, *BOX)
 UNIT = ("--unit", "km")
 FILES = {
     "people.csv": "age,weight\n30,70\n40,80\n50,65\n20,90\n",
@@ -283,20 +284,23 @@ broken = None
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["compare", "people.csv"], "give --bounds LOW,HIGH"),
-        (["compare", "people.csv", *BOX, "--only", "own_code:broken"], "must be an estimator"),
-        (["compare", "people.csv", *BOX, "--only", "own_code:Plain"], "cluster_centers_"),
-        (["compare", "people.csv", *BOX, "--only", "own_code:Nothing"], "can be imported"),
-        (["compare", "people.csv", *BOX, "--only", "DPKMeans,no_code:A"], "can be imported"),
+        (["compare", "people.csv", *COLUMNS], "give --bounds LOW,HIGH"),
+        (["compare", "people.csv", *HERE, "--only", "own_code:broken"], "must be an estimator"),
+        (["compare", "people.csv", *HERE, "--only", "own_code:Plain"], "cluster_centers_"),
+        (["compare", "people.csv", *HERE, "--only", "own_code:Nothing"], "can be imported"),
+        (["compare", "people.csv", *HERE, "--only", "DPKMeans,no_code:A"], "can be imported"),
         (["audit", "own_code:unbounded"], "give --bounds LOW,HIGH"),
         (["audit", "own_code:Plain", "--bounds", "0,1", "--epsilon", "1"], "guarantee_"),
         (["audit", "DPKMeans", "--samples", "1000"], "give --runs instead"),
         (["audit", "Laplace", "--runs", "1000"], "give --samples instead"),
         (
-            ["cluster", "people.csv", *BOX, "--target", "DPWaveCluster", "--bounds", "private"],
+            ["cluster", "people.csv", *HERE, "--target", "DPWaveCluster", "--bounds", "private"],
             "LOW",
         ),
-        (["perturb", "people.csv", *BOX, "--out", "r.csv", "--ledger", "plain.ledger"], "--metric"),
+        (
+            ["perturb", "people.csv", *HERE, *UNIT, "--out", "r.csv", "--ledger", "plain.ledger"],
+            "--metric",
+        ),
         (["ledger", "people.ledger", "--epsilon", "7"], "leave out its limits to open it"),
     ],
 )

@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": ("--runs", "1", "--jobs", "1", "--stand-in", "1", *PAYING, "--out", "made"),
 }
 STREAMING = ("cluster", "perturb")
+UNITS = {"cluster": (), "perturb": ("--unit", "km")}
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +105,7 @@ def test_a_wrong_label_is_refused_without_the_right_names(command, shoal):
 @pytest.mark.parametrize("command", STREAMING)
 def test_a_large_file_is_no_exception(command, shoal, monkeypatch):
     monkeypatch.setattr(_table_source, "STREAMED_BYTES", 1000)
-    out = ("--out", "made", *PAYING)
+    out = ("--out", "made", *PAYING, *UNITS[command])
     assert "--columns must name" in refused(shoal, command, "plain.csv", *BOX, *out)
     message = refused(shoal, command, "plain.csv", *BOX, *out, "--columns", "age")
     assert "must have one column 'age'" in message
@@ -120,7 +121,7 @@ def test_a_file_of_a_folder_is_not_named(command, kind, shoal):
         other.write_text("x,y\n1,2\n")
     else:
         pq.write_table(pa.table({"x": [1.0]}), other)
-    given = ("--columns", "x", "--out", "made", *PAYING)
+    given = ("--columns", "x", "--out", "made", *PAYING, *UNITS[command])
     message = refused(shoal, command, f"{kind}s", *BOX, *given)
     assert "bob" not in message
     assert name not in message
@@ -177,7 +178,7 @@ def test_names_are_given_where_there_is_no_header(source, size, shoal, monkeypat
     given = ("--columns", "age,weight", "--no-header", "--out", "made")
     code, out, err = shoal("cluster", source, *BOX, *given, "--json")
     assert (code, err) == (0, "")
-    assert list(json.loads(out)["clusters"][0])[:2] == ["age", "weight"]
+    assert list(json.loads(out)["clusters"][0])[1:3] == ["age", "weight"]
     streamed = size == "large" or source == "csvs"
     reports = "reports" if streamed else "reports.csv"
     code, out, err = shoal("perturb", source, *BOX, *given[:-1], reports, "--json")
@@ -189,7 +190,7 @@ def test_a_first_line_that_looks_like_a_record_is_a_header_unless_it_is_said(sho
     Path("plain.csv").write_text("41.5,60.25\n" + LINES)
     given = ("--columns", "age,weight", "--out", "made", *PAYING)
     message = refused(shoal, "cluster", "plain.csv", *BOX, *given)
-    assert "say that it has no header line" in message
+    assert "give --no-header if it has no header line" in message
     assert "41.5" not in message
 
 
@@ -223,7 +224,7 @@ def test_bad_columns(command, given, words, shoal):
 @pytest.mark.parametrize("command", STREAMING)
 def test_no_header_is_for_csv_files(command, shoal):
     for source in ("plain.parquet", "plain.feather", "parquets"):
-        given = ("--columns", "a,b", "--no-header", "--out", "made", *PAYING)
+        given = ("--columns", "a,b", "--no-header", "--out", "made", *PAYING, *UNITS[command])
         message = refused(shoal, command, source, *BOX, *given)
         assert "without a header line must be" in message
 
@@ -237,4 +238,4 @@ def test_bounds_of_a_file_name_the_columns(command, shoal):
     if command == "cluster":
         code, out, err = shoal(command, "named.csv", *box, "--json", *COMMANDS[command])
         assert (code, err) == (0, "")
-        assert list(json.loads(out)["clusters"][0])[:2] == ["weight", "age"]
+        assert list(json.loads(out)["clusters"][0])[1:3] == ["weight", "age"]

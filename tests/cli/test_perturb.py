@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from shoal.cli._messages import command_line_message
 from shoal.cli.perturb import perturb
 from shoal.datasets import read_table
 from shoal.exceptions import BudgetExceededError, ReleaseError, ShoalError
@@ -88,7 +89,7 @@ def test_a_ledger_needs_the_unit_of_distance(data, tmp_path):
     given = [str(data), "--columns", "east,north", *BOX, "-o", str(tmp_path / "r.csv")]
     given += ["--ledger", ledger.path]
     refused = CliRunner().invoke(app, given)
-    assert "--unit must name the unit of distance" in str(refused.exception)
+    assert "name it with --unit" in command_line_message(refused.exception)
     refused = CliRunner().invoke(app, [*given, "--target", "Duchi", "--unit", "km"])
     assert "--unit must come with a metric promise, got Duchi" in str(refused.exception)
     assert not ledger.entries
@@ -105,7 +106,11 @@ def test_every_mechanism(data, tmp_path, target):
     assert found["reports"] == 300
     assert found["guarantee"]["epsilon"] == 1.0
     assert found["guarantee"]["seeded"] is False
-    assert len(ledger) == 1, "one spend, however the reports are made"
+    (entry,) = ledger.entries  # one spend, however the reports are made
+    assert (entry.table, entry.output) == ("places", "r.csv")
+    if target != "KdLaplace":  # whose own mechanism, which spends, knows no names
+        assert entry.columns == ("east", "north")
+    assert found["ledger"] == entry.receipt.to_dict()
     assert np.isfinite(read_table(tmp_path / "r.csv", columns=["east", "north"]).X).all()
 
 
@@ -128,8 +133,8 @@ def test_spent_budget(data, tmp_path):
         (["--target", "SphericalLaplace"], "3 columns"),
         (["--epsilon", "0"], "epsilon must be"),
         (["--bounds", "1,-1"], "bounds must have low < high"),
-        (["--bounds", "private"], "bounds must be a pair"),
-        (["--set", "k=1"], "parameters that were given"),
+        (["--bounds", "private"], "got 'private'"),
+        (["--set", "k=1"], "--set must name a parameter of Laplace, got 'k'"),
         (["--set", "truncate=often"], "truncate must be"),
         (["-o", "{folder}/places.csv"], "--out must not replace the records"),
         (["-o", "{folder}/link.csv"], "--out must not replace the records"),

@@ -101,7 +101,7 @@ def test_no_id_is_shown_and_no_id_is_clustered(shoal):
     written += Path("people.ledger").read_bytes() + out.encode()
     assert str(LONG)[:10].encode() not in written
     assert Path("made/centres.csv").read_text().startswith("age,weight,noisy_size")
-    assert "at most 1 count" in out
+    assert "all rows with one value of 'person', of which at most 1 count" in out
     assert NOTE not in out
     assert Release.load("made/release.json").guarantee.privacy_unit.max_rows == 1
     assert len(Path("labels.csv").read_text().splitlines()) == ROWS + 1
@@ -158,7 +158,7 @@ def test_a_ledger_for_people_does_not_pay_for_rows(shoal):
     Path("people.ledger").unlink()
     Path("people.ledger.head").unlink()
     Ledger("people.ledger", epsilon=2.0, privacy_unit=unit)
-    assert "--user-column must be 'person', by which the ledger" in refused(shoal, "people.csv")
+    assert "name the column of users with --user-column" in refused(shoal, "people.csv")
 
 
 def test_folders_are_refused(shoal):
@@ -179,6 +179,7 @@ def test_entries_say_who_spent_on_what(shoal):
     assert "not to be published" in out
     first, second = Ledger("people.ledger").entries
     assert (first.who, first.table, first.output, first.seeded) == ("ann", "people", "made", False)
+    assert first.columns == ("age", "weight")
     assert (second.table, second.seeded) == ("people", True)
     assert Release.load("made/release.json").ledger == second.receipt
     message = refused(shoal, "plain.csv", "--no-header", "--columns", "age,weight,-,-", out="other")

@@ -8,7 +8,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from contracts.engines import ESTIMATORS, NAMES, outcome, records, write_files
+from contracts.engines import ESTIMATORS, NAMES, named, outcome, records, write_files
 from shoal.tables import ArrowTable
 
 X = records()
@@ -30,12 +30,12 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def in_memory():
-    """Give what an estimator finds in an array, once."""
+    """Give what an estimator finds in a data frame, once."""
     found = {}
 
     def of(name):
         if name not in found:
-            found[name] = outcome(ESTIMATORS[name], X)
+            found[name] = outcome(ESTIMATORS[name], named(X))
         return found[name]
 
     return of
@@ -45,7 +45,7 @@ def test_an_entry_of_the_ledger_is_compared(in_memory):
     _, release, spends = in_memory("DPKMeans")
     assert json.loads(release)["values"]
     assert len(json.loads(spends)) == 1
-    assert outcome(ESTIMATORS["DPKMeans"], X, seed=12)[1] != release
+    assert outcome(ESTIMATORS["DPKMeans"], named(X), seed=12)[1] != release
 
 
 @pytest.mark.parametrize("number", [1, 7])
@@ -98,4 +98,4 @@ def test_narrow_numbers_are_those_of_an_array(tmp_path):
     array = np.column_stack([column.astype(np.float64) for column in columns.values()])
     estimator = ESTIMATORS["DPKMeans"]
     table = ArrowTable(tmp_path / "narrow.parquet", columns=list(columns))
-    assert outcome(estimator, table)[1:] == outcome(estimator, array)[1:]
+    assert outcome(estimator, table)[1:] == outcome(estimator, named(array, columns))[1:]

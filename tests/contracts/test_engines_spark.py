@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.engines import ESTIMATORS, NAMES, outcome, records
+from contracts.engines import ESTIMATORS, NAMES, named, outcome, records
 from shoal.tables import SparkTable
 from tables.spark.session import SPARK, spark_session
 
@@ -26,7 +26,7 @@ def frame(request):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_spark(name, frame):
     model, *found = outcome(ESTIMATORS[name], SparkTable(frame, columns=NAMES))
-    _, *expected = outcome(ESTIMATORS[name], X)
+    _, *expected = outcome(ESTIMATORS[name], named(X))
     assert found == expected
     assert not hasattr(model, "labels_")
 
@@ -36,4 +36,4 @@ def test_a_frame_and_its_labels(name, frame):
     """Columns need not be chosen where all are numbers; labels are a column of the whole frame."""
     model = outcome(ESTIMATORS[name], frame.select(NAMES))[0]
     labels = [row["cluster"] for row in model.predict(frame).collect()]
-    assert labels == outcome(ESTIMATORS[name], X)[0].labels_.tolist()
+    assert labels == outcome(ESTIMATORS[name], named(X))[0].labels_.tolist()

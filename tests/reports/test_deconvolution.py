@@ -10,8 +10,9 @@ from shoal.remap._regular_grid import RegularGrid
 from shoal.reports import GaussianChannel
 from shoal.reports._confidence import ball_radii
 from shoal.reports._grid_density import _Product, deconvolve
-from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
+from shoal.reports._mixture import Mixture, draw_records, fit_mixture, mean_covariances
 from shoal.reports._noise_law import noise_law
+from shoal.reports._posterior_draws import posterior_draws
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 8])
@@ -113,10 +114,40 @@ def test_deconvolved_law_is_nearer_to_the_records_than_the_reports_are():
     found = deconvolve(reports, law, public_box((-1.0, 1.0), 1), 2, first=first)
     for density in (found.whole, *found.halves):
         assert density.weights.sum() == pytest.approx(1)
+        # Posterior means average to the mean of the law: exactly so where updates have ended.
+        assert density.expected(density.points[:, 0]).mean == pytest.approx(0.0, abs=0.03)
+        assert density.expected(density.points[:, 0]).counts.sum() == density.counts.sum()
+    assert found.misfit < 0
     whole = found.whole
     near = np.abs(np.abs(whole.points[:, 0]) - 0.5) < 0.15
     inside = np.abs(np.abs(reports[:, 0]) - 0.5) < 0.15
     assert whole.weights[near].sum() > 0.75 > inside.mean() + 0.2
+
+
+def test_draws_follow_the_law_of_the_record_given_its_report():
+    """One Gaussian seen through Gaussian noise: 100,000 draws, moments within 0.01 (5 sigma)."""
+    law = noise_law(GaussianChannel(0.4, bounds=(-5.0, 5.0)), 2)
+    spread = np.array([[0.5, 0.2], [0.2, 0.3]])
+    prior = Mixture(np.ones(1), np.array([[1.0, -1.0]]), spread[None], np.empty(0))
+    report = np.array([[2.0, 0.0]])
+    draws = draw_records(report, prior, law, 100_000, np.random.RandomState(0))[0]
+    gain = spread @ np.linalg.inv(spread + 0.16 * np.eye(2))
+    expected = prior.means[0] + gain @ (report - prior.means)[0]
+    np.testing.assert_allclose(draws.mean(axis=0), expected, atol=0.01)
+    np.testing.assert_allclose(np.cov(draws.T), spread - gain @ spread, atol=0.01)
+
+
+def test_draws_become_the_reports_as_the_noise_vanishes():
+    rng = np.random.default_rng(0)
+    reports = rng.uniform(-1, 1, (200, 4))
+    law = noise_law(Laplace(1e6, bounds=(-1.0, 1.0)), 4)
+    prior = Mixture(np.full(3, 1 / 3), reports[:3], np.stack([0.1 * np.eye(4)] * 3), np.empty(0))
+    drawn = posterior_draws(
+        reports, prior, law, public_box((-1.0, 1.0), 4), np.random.RandomState(0)
+    )
+    np.testing.assert_allclose(drawn.points, np.repeat(reports, drawn.draws, axis=0), atol=1e-4)
+    values = drawn.points[:, 0]
+    assert drawn.expected(values).mean == pytest.approx(reports[:, 0].mean(), abs=1e-4)
 
 
 @pytest.mark.parametrize("covariance", [np.eye(2), np.diag([1.0, 0.1]), np.diag([1, 0.5, 0.1])])

@@ -14,8 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
 from shoal.mechanisms import Duchi, Hybrid, Laplace, Piecewise, PlanarLaplace, SquareWave
 from shoal.privacy import Guarantee, Ledger, Release
-from shoal.reports import GaussianChannel, NoiseAwareKMeans
-from shoal.reports import noise_aware_kmeans as module
+from shoal.reports import GaussianChannel, NoiseAwareKMeans, _starts
 
 BOX = (-1.0, 1.0)
 UNEVEN = np.array([[-0.7, -0.7], [-0.7, -0.1], [-0.1, -0.7], [0.7, 0.7], [0.7, 0.1]])
@@ -165,27 +164,76 @@ def test_labels_are_nearest_centres():
     assert (model.predict(X) == cdist(X, model.cluster_centers_).argmin(axis=1)).all()
 
 
-def test_plain_centres_are_kept_where_they_cost_less(monkeypatch):
-    """A deconvolution that finds nothing must lose to plain k-means, by reports alone."""
-    real = module.deconvolve
+def cost(X, centres):
+    return cdist(X, centres).min(axis=1) @ cdist(X, centres).min(axis=1)
 
-    def broken(reports, law, box, k, *, first):
-        found = real(reports, law, box, k, first=first)
-        for half in (found.whole, *found.halves):
-            object.__setattr__(half, "mixture", lambda centres: pytest.fail("grid was used"))
-        return found
 
-    def bad_centres(points, weights, k, restarts, rng):
-        return real_centres(points, weights, k, restarts, rng) * (0.1 if weights is not None else 1)
+def uneven_city(seed, columns=2, n=3000):
+    """Homes anywhere and a dense quarter: k-means centres are far from means of Gaussians."""
+    rng = np.random.default_rng(seed)
+    homes = rng.uniform(-0.95, 0.95, (n, columns))
+    homes[: n // 3] = 0.4 + 0.08 * rng.normal(size=(n // 3, columns))
+    return homes
 
-    from shoal.reports import _starts
 
-    real_centres = _starts._centres
-    monkeypatch.setattr(module, "deconvolve", broken)
-    monkeypatch.setattr(_starts, "_centres", bad_centres)
-    mechanism = Laplace(8.0, bounds=BOX, random_state=0)
+@pytest.mark.parametrize(
+    ("name", "columns"), [("coarse", 2), ("fine", 2), ("fine", 1), ("fine", 3), ("fine", 5)]
+)
+def test_with_little_noise_it_costs_what_kmeans_costs(name, columns):
+    """Noise of 5% or 0.5% of the box's half side, as a standard deviation; fixed seeds.
+
+    20 other seeds gave ratios of at most 1.0087: false alarms of other draws are below 14% at 95%
+    confidence. Means of Gaussians in place of k-means centres gave 1.06 to 1.41.
+    """
+    X = uneven_city(0, columns)
+    epsilon = np.sqrt(columns + 1) / {"coarse": 0.05, "fine": 0.005}[name]
+    mechanism = Laplace(epsilon, bounds=BOX, random_state=0)
+    model = NoiseAwareKMeans(6, mechanism=mechanism, random_state=0)
+    model.fit(mechanism.fit_transform(X))
+    best = KMeans(6, n_init=10, random_state=0).fit(X)
+    assert cost(X, model.cluster_centers_) < 1.02 * best.inertia_
+
+
+def test_31_small_clusters():
+    """100 records each, noise as wide as they are apart: at most 0.75 of the excess, two seeds."""
+    rng = np.random.default_rng(5)
+    middles = []
+    while len(middles) < 31:
+        place = rng.uniform(-0.92, 0.92, 2)
+        if all(np.hypot(*(place - other)) > 0.2 for other in middles):
+            middles.append(place)
+    X = np.repeat(middles, 100, axis=0) + 0.045 * rng.normal(size=(3100, 2))
+    best = KMeans(31, n_init=10, random_state=0).fit(X).inertia_
+    excesses = []
+    for seed in range(2):
+        mechanism = Laplace(8.0, bounds=BOX, random_state=seed)
+        reports = mechanism.fit_transform(X)
+        model = NoiseAwareKMeans(31, mechanism=mechanism, random_state=seed).fit(reports)
+        plain = KMeans(31, n_init=10, random_state=seed).fit(np.clip(reports, *BOX))
+        excesses.append([cost(X, m.cluster_centers_) / best - 1 for m in (model, plain)])
+    ours, theirs = np.mean(excesses, axis=0)
+    assert ours < 0.75 * theirs
+
+
+@pytest.mark.parametrize("name", ["laplace", "piecewise", "gaussian"])
+def test_plain_centres_are_kept_where_they_cost_less(monkeypatch, name):
+    """Centres of a law that are far from it lose to plain ones, by reports alone."""
+    real = _starts._law_centres
+    monkeypatch.setattr(_starts, "_law_centres", lambda *args: 0.1 * real(*args))
+    mechanism, perturb = channel(name, 0)
     model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
-    assert model.fit(mechanism.fit_transform(records(0))).start_ == "reports"
+    assert model.fit(perturb(records(0))).start_ == "reports"
+
+
+@pytest.mark.parametrize(("true", "said"), [(16.0, 4.0), (16.0, 8.0), (4.0, 16.0)])
+def test_plain_centres_are_kept_where_the_noise_is_not_what_it_is_said_to_be(true, said):
+    """The reports of one half are explained by their own kind, not by a law seen through noise."""
+    reports = Laplace(true, bounds=BOX, random_state=0).fit_transform(uneven_records(0))
+    wrong = NoiseAwareKMeans(5, mechanism=Laplace(said, bounds=BOX), random_state=0).fit(reports)
+    assert wrong.start_ == "reports"
+    plain = KMeans(5, n_init=20, random_state=0).fit(np.clip(reports, *BOX))
+    clipped = np.clip(reports, *BOX)
+    assert cost(clipped, wrong.cluster_centers_) < 1.001 * plain.inertia_
 
 
 def test_noise_finer_than_any_grid():

@@ -13,6 +13,9 @@ WAYS_OUT = {
     "limits": "leave out its limits to open it, or name another file",
     "metric_epsilon": "make one with `shoal ledger FILE --epsilon LIMIT --metric-epsilon LIMIT "
     "--metric-unit UNIT`",
+    "names": "look them up in the file, or give --no-header if it has no header line",
+    "columns": "name them with --columns",
+    "out_of_memory": "give one CSV or Parquet file that fits in memory",
     "out": "name a folder with --out",
     "privacy_unit": "name it with --user-column",
     "random_state": "leave out its seed, or lower --samples",

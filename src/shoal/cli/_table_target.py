@@ -14,12 +14,7 @@ __all__ = ["open_ledger", "paying_ledger", "private_target"]
 
 LEARNED = "private"
 # Parameters that have an option of their own, which checks more than --set does.
-OPTIONS = {
-    "ledger": "--ledger",
-    "random_state": "--seed",
-    "records_per_user": "--records-per-user",
-    "user_column": "--user-column",
-}
+OPTIONS = {"records_per_user": "--records-per-user", "user_column": "--user-column"}
 
 
 def private_target(

@@ -146,7 +146,7 @@ def _table(suite: "AttackSuite") -> Table:
 
 def _right(found: "AttackResult") -> str:
     low, high = found.interval()
-    return f"{100 * found.right:.0f} ± {25 * (high - low):.0f}"
+    return f"{100 * found.right:.0f} ± {25 * (high - low):.1f}"
 
 
 def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
@@ -179,6 +179,7 @@ def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
         "guarantee": suite.guarantee,
         "records": suite.records,
         "has_power": suite.has_power,
+        "tells_privacy_from_none": suite.tells_apart,
         "sentences": suite.sentences,
         "attacks": rows,
         **found,

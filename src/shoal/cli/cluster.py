@@ -176,22 +176,13 @@ def _set_users(model: Any, user_column: str | None, records_per_user: int | None
                 f"--records-per-user must come with --user-column NAME, got {records_per_user} "
                 "alone"
             )
-        unit = None if model.ledger is None else model.ledger.limits.privacy_unit
-        if unit is not None and unit.kind == "user" and unit.enforced:
-            raise ParameterError(
-                f"--user-column must be {unit.id_column!r}, by which the ledger tells people "
-                "apart, got none: it does not pay for promises to rows"
-            )
         return
-    known = model.get_params()
-    if "records_per_user" not in known:
+    if "records_per_user" not in model.get_params():
         raise ParameterError(
             f"--user-column must come with --target DPKMeans, got {type(model).__name__}, whose "
             "promise is to rows"
         )
-    model.set_params(records_per_user=records_per_user or 1)
-    if "user_column" in known:
-        model.set_params(user_column=user_column)
+    model.set_params(records_per_user=records_per_user or 1, user_column=user_column)
 
 
 def _promise_notes(model: Any, user_column: str | None) -> list[str]:

@@ -121,7 +121,8 @@ def perturb(
         ledger=paying_ledger(ledger, data, out, table=table, who=who),
         seed=seed,
     )
-    _set_unit(mechanism, unit)
+    if unit is not None:
+        _set_unit(mechanism, unit)
     records = opened_records(data, chosen)
     if isinstance(records, Table):
         count = _in_memory(mechanism, records, data, out)
@@ -144,17 +145,9 @@ def perturb(
     screen.print(f"\n{count:,} reports: {out.resolve()}", soft_wrap=True)
 
 
-def _set_unit(mechanism: Any, unit: str | None) -> None:
+def _set_unit(mechanism: Any, unit: str) -> None:
     """Name the unit of a metric promise, which a ledger needs."""
-    known = mechanism.get_params()
-    if unit is None:
-        if mechanism.ledger is not None and known.get("unit") == "":
-            raise ParameterError(
-                "--unit must name the unit of distance between records for a ledger, such as "
-                "--unit km, got none: an epsilon per km and one per m are not the same"
-            )
-        return
-    if "unit" not in known:
+    if "unit" not in mechanism.get_params():
         raise ParameterError(
             f"--unit must come with a metric promise, got {type(mechanism).__name__}, whose "
             "epsilon is the same at any distance"
@@ -165,12 +158,13 @@ def _set_unit(mechanism: Any, unit: str | None) -> None:
 def _in_memory(mechanism: Any, table: "Table", data: Path, out: Path) -> int:
     """Write the reports to a file; give their number."""
     from shoal.datasets.write_table import check_table_path, write_table  # noqa: PLC0415
+    from shoal.tables import ArrayTable  # noqa: PLC0415
 
     check_table_path(out, table.names)
     if out.exists() and out.samefile(data):
         raise ParameterError(f"--out must not replace the records, got {str(out)!r}")
     with progress_bar("perturbing"):
-        reports = mechanism.fit_transform(table.X)
+        reports = mechanism.fit_transform(ArrayTable(table.X, table.names))
     try:
         write_table(out, table.names, reports)
     except ParameterError as failure:

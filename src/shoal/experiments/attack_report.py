@@ -55,7 +55,7 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Proven
         "tested on, and no budget pays for that."
     )
     for sentence in suite.sentences:
-        page.verdict(sentence, bad=not suite.has_power)
+        page.verdict(sentence, bad=not suite.tells_apart)
     page.text(f"Attacked: {suite.target}.")
     page.text(f"Its promise: {suite.guarantee}.")
     page.section("Was this record in the data?")
@@ -125,7 +125,7 @@ def attack_cells(row: AttackRow) -> list[str]:
 
 def _right(found: AttackResult) -> list[str]:
     low, high = (50 + 50 * limit for limit in found.interval())
-    return [f"{100 * found.right:.0f}", f"{low:.0f} to {high:.0f}"]
+    return [f"{100 * found.right:.0f}", f"{low:.1f} to {high:.1f}"]
 
 
 def _sentences(lines: Iterable[str]) -> list[str]:

@@ -88,8 +88,8 @@ class AttackRow:
             )
         if not self.tells_apart:
             return (
-                f"{first}, so it has power here; it gets {found}, which these runs cannot tell "
-                "from no privacy at all."
+                f"{first}, so it has some power here; it gets {found}, which these runs cannot "
+                "tell from no privacy at all."
             )
         return f"{first}, so it has power here; it gets {found}, where guessing gets 50."
 
@@ -132,6 +132,11 @@ class AttackSuite:
         return any(row.has_power for row in self.rows)
 
     @property
+    def tells_apart(self) -> bool:
+        """Whether any membership attack does surely worse here than without privacy."""
+        return any(row.tells_apart for row in self.rows)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What the attacks are worth on these records first, then what they and the promise say."""
         found = [row.sentence for row in self.rows]
@@ -140,6 +145,12 @@ class AttackSuite:
                 0,
                 "No attack on membership that was run has power on these records, even without "
                 "privacy: their results say nothing about privacy.",
+            )
+        elif not self.tells_apart:
+            found.insert(
+                0,
+                "No attack on membership that was run does surely worse here than without privacy: "
+                "their results do not show what privacy changes.",
             )
         for ceiling in {row.ceiling for row in self.rows if row.ceiling is not None}:
             found.append(
@@ -177,10 +188,10 @@ def right(found: AttackResult) -> str:
     Examples
     --------
     >>> right(AttackResult.from_runs("loss", [([1.0], [0.0])] * 3, threshold=0.5))
-    '100 of 100 (95%: 100 to 100)'
+    '100 of 100 (95%: 100.0 to 100.0)'
     """
     low, high = (50 + 50 * limit for limit in found.interval())
-    return f"{100 * found.right:.0f} of 100 (95%: {low:.0f} to {high:.0f})"
+    return f"{100 * found.right:.0f} of 100 (95%: {low:.1f} to {high:.1f})"
 
 
 def _attribute_power(found: AttributeInference, control: AttributeInference | None) -> str:

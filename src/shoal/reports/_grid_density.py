@@ -1,20 +1,16 @@
-"""The law of records on a grid over the box, deconvolved from reports, and its k-means centres.
-
-The k-means cost of centres is linear in the law of the records, so the centres of the best estimate
-of that law are the best estimate of the centres.
-"""
+"""The law of records on a grid over the box, deconvolved from reports."""
 
 import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import pairwise_distances_argmin
+from scipy.ndimage import gaussian_filter
 
 from shoal._bounds import Box
 from shoal.remap._convolution import Convolution
 from shoal.remap._regular_grid import RegularGrid
-from shoal.reports._mixture import Mixture
+from shoal.reports._laws import Expected, Law, Laws
 from shoal.reports._noise_law import NoiseLaw
 
 __all__ = ["GridDensity", "deconvolve"]
@@ -33,58 +29,44 @@ MOST_UPDATES = {1: 200, 2: 200, 3: 50}  # in three columns each of them is slow
 SMALLEST = 1e-15  # of the largest density: below lies rounding of the transforms
 PARTS = 4  # places in each column of a cell of reports at which a law is averaged
 NEGLIGIBLE = 1e-9  # of the largest weight
+SMOOTHING = (0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # cells: widths that counts are smoothed with
+LEAST_SHARE = 1e-3  # of all reports, spread evenly, so that no density is zero
 
 
 @dataclass(frozen=True, eq=False)
-class GridDensity:
-    """Weighted places of a law of records.
+class GridDensity(Law):
+    """A law of records on the cells of a grid.
 
     Parameters
     ----------
-    points : ndarray of float64, shape (m, d)
-        Cell centres.
-    weights : ndarray of float64, shape (m,)
-        Their probabilities, sum 1.
-    width : ndarray of float64, shape (d,)
-        Widths of a cell.
+    channel : Convolution or _Product
+        From laws of records to laws of counted reports.
+    counts : ndarray of float64
+        Reports in the cells of the outer grid that the law is an estimate from.
+    kept : ndarray of bool
+        Cells of the box that are points of the law.
     """
 
-    points: Floats
-    weights: Floats
-    width: Floats
+    channel: "Convolution | _Product"
+    counts: Floats
+    kept: npt.NDArray[np.bool_]
 
-    def mixture(self, centres: Floats) -> Mixture:
-        """Shares, means and covariances of the cells nearest to each centre."""
-        labels = pairwise_distances_argmin(self.points, centres)
-        k, d = centres.shape
-        shares = np.bincount(labels, self.weights, k)
-        safe = np.maximum(shares, np.finfo(float).tiny)
-        sums = [np.bincount(labels, self.weights * column, k) for column in self.points.T]
-        means = np.where(shares[:, None] > 0, np.stack(sums, axis=1) / safe[:, None], centres)
-        residuals = self.points - means[labels]
-        products = (residuals[:, :, None] * residuals[:, None, :]).reshape(len(labels), -1)
-        sums = [np.bincount(labels, self.weights * column, k) for column in products.T]
-        covariances = (np.stack(sums, axis=1) / safe[:, None]).reshape(k, d, d)
-        covariances += np.diag(self.width**2 / 12)  # records spread within their cell
-        shares = np.maximum(shares, 1e-12)
-        return Mixture(shares / shares.sum(), means, covariances, np.empty(0))
-
-
-@dataclass(frozen=True, eq=False)
-class Deconvolved:
-    """Laws of records behind all reports, and behind each half of them.
-
-    The halves are independent, so that centres found from one can be judged by the other.
-    """
-
-    whole: GridDensity
-    halves: tuple[GridDensity, GridDensity]
-    n_iter: int
+    def expected(self, values: Floats) -> Expected:
+        """Return posterior means of values at the points, one for each cell with reports."""
+        seen = self.counts > 0
+        table = np.zeros(self.kept.shape)
+        table[self.kept] = self.weights
+        densities = self.channel.forward(table)[seen]
+        table[self.kept] *= values
+        products = self.channel.forward(table)[seen]
+        means = products / np.maximum(densities, SMALLEST * densities.max())
+        # A mean lies among its values; where a density is rounding, its quotient may not.
+        return Expected(np.clip(means, values.min(), values.max()), self.counts[seen])
 
 
 def deconvolve(
     reports: Floats, law: NoiseLaw, box: Box, k: int, *, first: npt.NDArray[np.bool_]
-) -> Deconvolved | None:
+) -> Laws | None:
     """Estimate the law of records by the iterative Bayesian update, stopped by cross-validation.
 
     Updates without end fit the noise, so their number is what smooths the law: as many as explain
@@ -105,7 +87,7 @@ def deconvolve(
 
     Returns
     -------
-    deconvolved : Deconvolved or None
+    laws : Laws or None
         None where no grid fits: too many columns, noise finer than its cells, or wider than all.
     """
     columns = reports.shape[1]
@@ -131,8 +113,16 @@ def deconvolve(
         channel = _Product(law, grid)
     halves, updates = _cross_validated(channel, counts, cells)
     whole = _updated(channel, counts[0] + counts[1], _uniform(cells), 2 * updates)
-    laws = [_density(grid, prior) for prior in (whole, *halves)]
-    return Deconvolved(laws[0], (laws[1], laws[2]), 2 * updates)
+    misfit = _misfit(grid, channel, halves, (reports[first], reports[~first]))
+    return Laws(
+        "grid",
+        _density(grid, channel, counts[0] + counts[1], whole),
+        (
+            _density(grid, channel, counts[0], halves[0]),
+            _density(grid, channel, counts[1], halves[1]),
+        ),
+        misfit,
+    )
 
 
 def _cross_validated(
@@ -175,12 +165,44 @@ def _uniform(cells: npt.NDArray[np.int64]) -> Floats:
     return np.full(cells, 1.0 / np.prod(cells))
 
 
-def _density(grid: RegularGrid, prior: Floats) -> GridDensity:
+def _density(
+    grid: RegularGrid, channel: "Convolution | _Product", counts: Floats, prior: Floats
+) -> GridDensity:
     columns = len(grid.width)
     points = np.stack(np.meshgrid(*grid.centres(), indexing="ij"), axis=-1).reshape(-1, columns)
-    flat = prior.ravel()
-    kept = flat > NEGLIGIBLE * flat.max()
-    return GridDensity(points[kept], flat[kept] / flat[kept].sum(), grid.width)
+    kept = prior > NEGLIGIBLE * prior.max()
+    weights = prior[kept] / prior[kept].sum()
+    return GridDensity(points[kept.ravel()], weights, grid.width, channel, counts, kept)
+
+
+def _misfit(
+    grid: RegularGrid,
+    channel: "Convolution | _Product",
+    priors: list[Floats],
+    halves: tuple[Floats, Floats],
+) -> float:
+    """Return by how many standard errors smoothed counts explain other reports better than laws.
+
+    Both come from one half of the reports and are scored by log-density on the other, over reports
+    that lie on the outer grid. Where the noise is what it is said to be, the law explains them as
+    well; noise that is smaller than it is said to be leaves details that no law can explain.
+    """
+    reach = grid.margin * grid.width
+    low, high = grid.box.low - reach, grid.box.high + reach
+    counts = [grid.count(half[((half > low) & (half < high)).all(axis=1)]) for half in halves]
+    best = -np.inf
+    for width in SMOOTHING:
+        gains, sizes = [], []
+        for prior, own, other in zip(priors, counts, counts[::-1], strict=True):
+            seen = other > 0
+            smooth = gaussian_filter(own, width, mode="constant")
+            smooth = (smooth / max(smooth.sum(), 1.0) + LEAST_SHARE / smooth.size)[seen]
+            law = channel.forward(prior)
+            law = (np.maximum(law, 0.0) / law.sum() + LEAST_SHARE / law.size)[seen]
+            gains.append(np.log(smooth / law))
+            sizes.append(other[seen])
+        best = max(best, Expected(np.concatenate(gains), np.concatenate(sizes)).standard_errors)
+    return best
 
 
 def _kernel(law: NoiseLaw, grid: RegularGrid) -> Floats:

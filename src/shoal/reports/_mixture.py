@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from shoal.reports._noise_law import NoiseLaw
 
-__all__ = ["Mixture", "fit_mixture", "mean_covariances"]
+__all__ = ["Mixture", "draw_records", "fit_mixture", "mean_covariances"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -130,6 +130,49 @@ def mean_covariances(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Floats
     inverse = inverse / scale / scale[:, None]
     firsts = k + (d + len(rows)) * np.arange(k)
     return np.stack([inverse[f : f + d, f : f + d] for f in firsts])
+
+
+def draw_records(
+    reports: Floats, mixture: Mixture, law: NoiseLaw, draws: int, rng: np.random.RandomState
+) -> Floats:
+    """Draw records from their law given each report.
+
+    Parameters
+    ----------
+    reports : ndarray of float64, shape (n, d)
+        Reports as drawn, not clipped.
+    mixture : Mixture
+        Prior law of the records.
+    law : NoiseLaw
+        The known noise.
+    draws : int
+        Draws for each report.
+    rng : RandomState
+        For the draws.
+
+    Returns
+    -------
+    records : ndarray of float64, shape (n, draws, d)
+        Draws: first a component and a node of the noise, then the Gaussian that these leave.
+    """
+    k, d = mixture.means.shape
+    nodes = len(law.weights)
+    precisions = _precisions(mixture, law)
+    gains = mixture.covariances @ precisions  # (j, k, d, d)
+    left = mixture.covariances - gains @ mixture.covariances
+    values, axes = np.linalg.eigh((left + np.swapaxes(left, 2, 3)) / 2)
+    roots = axes * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    records = []
+    for part in _parts(reports, mixture, law):
+        n = len(part.responsibilities)
+        steps = np.cumsum(part.responsibilities.reshape(n, k * nodes), axis=1)
+        chosen = (steps[:, None, :] < rng.uniform(size=(n, draws, 1))).sum(axis=2)
+        c, j = np.divmod(np.minimum(chosen, k * nodes - 1), nodes)
+        gaps = part.features[c, np.arange(n)[:, None], :d]
+        pulled = np.einsum("nrab,nrb->nra", gains[j, c], gaps)
+        noise = np.einsum("nrab,nrb->nra", roots[j, c], rng.normal(size=gaps.shape))
+        records.append(mixture.means[c] + pulled + noise)
+    return np.concatenate(records)
 
 
 def _precisions(mixture: Mixture, law: NoiseLaw) -> Floats:

@@ -1,4 +1,4 @@
-"""Where the mixture begins: centres of the deconvolved law, or of the reports themselves."""
+"""Centres from reports in two ways, plain and through a law of records, and the choice of one."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,47 +11,49 @@ from sklearn.metrics import pairwise_distances_argmin
 from threadpoolctl import threadpool_limits
 
 from shoal._bounds import Box
-from shoal.reports._grid_density import Deconvolved, GridDensity
+from shoal.reports._laws import Expected, Law, Laws, squared_distances
 from shoal.reports._mixture import Mixture
 from shoal.reports._noise_law import NoiseLaw
 
-__all__ = ["Start", "best_of_plain", "better_of_grid_and_plain"]
+__all__ = ["Start", "best_of_law", "best_of_plain", "law_is_better"]
 
 Floats = npt.NDArray[np.float64]
 
 FEW = 5  # restarts where centres are only compared
 LEAST_SPREAD = 0.1  # of the noise's variance, given to a cluster whose own cannot be seen
+BETTER = 1.0  # standard errors by which a law must do better than plain k-means on other reports
+MATERIAL = 2e-3  # of the cost of plain centres: no smaller gain is worth leaving them for
+MOST_STEPS = 1000  # of Lloyd: to the end
+MISFIT = 4.0  # standard errors by which a law may explain other reports worse than they do
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """A first mixture, and where it came from."""
+    """Centres, where they came from, and the mixture that begins at their clusters."""
 
     name: str
+    centres: Floats
     mixture: Mixture
 
 
-def better_of_grid_and_plain(
+def law_is_better(
     reports: Floats,
-    found: Deconvolved,
-    law: NoiseLaw,
+    laws: Laws,
     box: Box,
     k: int,
     *,
     first: npt.NDArray[np.bool_],
     restarts: int,
     rng: np.random.RandomState,
-) -> Start:
+) -> bool:
     """Let each half of the reports judge both ways of finding centres from the other half.
 
     Parameters
     ----------
     reports : ndarray of float64, shape (n, d)
         Reports.
-    found : Deconvolved
+    laws : Laws
         Laws of the records behind all reports and behind the halves.
-    law : NoiseLaw
-        The known noise.
     box : Box
         Public box.
     k : int
@@ -59,25 +61,65 @@ def better_of_grid_and_plain(
     first : ndarray of bool, shape (n,)
         Which reports are the first half.
     restarts : int
-        Restarts of k-means for the centres that are kept.
+        Largest number of restarts of k-means.
+    rng : RandomState
+        For the restarts.
+
+    Returns
+    -------
+    better : bool
+        Whether the law explains other reports, and its centres cost less than plain ones on the
+        records behind other reports: by more than one standard error of the paired difference, and
+        by a material part of the cost.
+    """
+    if laws.misfit > MISFIT:
+        return False
+    few = min(FEW, restarts)
+    gains: list[Expected] = []
+    cost = 0.0
+    for mine, judge, part in zip(laws.halves, laws.halves[::-1], (first, ~first), strict=True):
+        plain = _plain_centres(reports[part], box, k, few, rng)
+        costs = [
+            squared_distances(judge.points, centres)
+            for centres in (plain, _law_centres(mine, plain, few, rng))
+        ]
+        gains.append(judge.expected(costs[0] - costs[1]))
+        cost += float(judge.weights @ costs[0]) / len(laws.halves)
+    gain = Expected(
+        np.concatenate([half.means for half in gains]),
+        np.concatenate([half.counts for half in gains]),
+    )
+    return gain.mean > MATERIAL * cost and gain.standard_errors > BETTER
+
+
+def best_of_law(
+    reports: Floats, laws: Laws, box: Box, k: int, *, restarts: int, rng: np.random.RandomState
+) -> Start:
+    """Find the centres with the least cost on the law behind all reports.
+
+    Parameters
+    ----------
+    reports : ndarray of float64, shape (n, d)
+        Reports.
+    laws : Laws
+        Laws of the records.
+    box : Box
+        Public box.
+    k : int
+        Number of clusters.
+    restarts : int
+        Restarts of k-means, besides one from plain centres.
     rng : RandomState
         For the restarts.
 
     Returns
     -------
     start : Start
-        From the grid unless plain centres cost less on the law behind other reports.
+        Centres, and shares, means and covariances of the law's clusters.
     """
-    few = min(FEW, restarts)
-    grid_cost = plain_cost = 0.0
-    for mine, judge, part in zip(found.halves, found.halves[::-1], (first, ~first), strict=True):
-        grid_cost += _cost(judge, _centres(mine.points, mine.weights, k, few, rng))
-        clipped = np.clip(reports[part], box.low, box.high)
-        plain_cost += _cost(judge, _centres(clipped, None, k, few, rng))
-    if plain_cost < grid_cost:
-        return best_of_plain(reports, law, box, k, restarts=restarts, rng=rng)
-    centres = _centres(found.whole.points, found.whole.weights, k, restarts, rng)
-    return Start("grid", found.whole.mixture(centres))
+    plain = _plain_centres(reports, box, k, min(FEW, restarts), rng)
+    centres = _law_centres(laws.whole, plain, restarts, rng)
+    return Start(laws.name, centres, laws.whole.mixture(centres))
 
 
 def best_of_plain(
@@ -89,7 +131,7 @@ def best_of_plain(
     restarts: int,
     rng: np.random.RandomState,
 ) -> Start:
-    """Begin at plain k-means on clipped reports, with the noise taken off the covariances.
+    """Take plain k-means on clipped reports, with the noise taken off the covariances.
 
     Parameters
     ----------
@@ -109,10 +151,10 @@ def best_of_plain(
     Returns
     -------
     start : Start
-        Shares, means and covariances of the clusters of reports.
+        Centres, and shares, means and covariances of the clusters of reports.
     """
     clipped = np.clip(reports, box.low, box.high)
-    centres = _centres(clipped, None, k, restarts, rng)
+    centres = _plain_centres(reports, box, k, restarts, rng)
     labels = pairwise_distances_argmin(clipped, centres)
     sizes = np.bincount(labels, minlength=k)
     noise = law.variances(centres).T @ law.weights  # (d, k)
@@ -125,27 +167,47 @@ def best_of_plain(
         least = LEAST_SPREAD * own.diagonal().min()
         covariances[c] = (axes * np.maximum(values, least)) @ axes.T
     weights = (sizes + 1.0) / (len(reports) + k)
-    return Start("reports", Mixture(weights, centres, covariances, np.empty(0)))
+    return Start("reports", centres, Mixture(weights, centres, covariances, np.empty(0)))
 
 
-def _cost(law: GridDensity, centres: Floats) -> float:
-    """K-means cost of centres on a law of records."""
-    gaps = law.points - centres[pairwise_distances_argmin(law.points, centres)]
-    return float(law.weights @ np.einsum("ij,ij->i", gaps, gaps))
+def _law_centres(law: Law, plain: Floats, restarts: int, rng: np.random.RandomState) -> Floats:
+    """Centres of a law: the best of restarts, and of what plain centres lead to."""
+    k = len(plain)
+    found = [
+        _centres(law.points, law.weights, k, restarts, rng),
+        _centres(law.points, law.weights, k, plain, rng),
+    ]
+    costs = [law.weights @ squared_distances(law.points, centres) for centres in found]
+    return found[int(np.argmin(costs))]
+
+
+def _plain_centres(
+    reports: Floats, box: Box, k: int, restarts: int, rng: np.random.RandomState
+) -> Floats:
+    return _centres(np.clip(reports, box.low, box.high), None, k, restarts, rng)
 
 
 def _centres(
-    points: Floats, weights: Floats | None, k: int, restarts: int, rng: np.random.RandomState
+    points: Floats,
+    weights: Floats | None,
+    k: int,
+    start: int | Floats,
+    rng: np.random.RandomState,
 ) -> Floats:
+    """K-means from a number of random starts, or from given centres."""
     distinct = np.unique(points, axis=0) if len(points) <= k + 1 else points
     if len(distinct) <= k:
         # As many centres as points, or more: each point is one, some of them twice.
         return distinct[np.arange(k) % len(distinct)]
+    if isinstance(start, int | np.integer):
+        model = KMeans(k, n_init=start, max_iter=MOST_STEPS, random_state=rng)
+    else:
+        model = KMeans(k, init=start, n_init=1, max_iter=MOST_STEPS, random_state=rng)
     # One thread: as fast for so few columns, the same bits on every machine, and no waiting for a
     # core that is busy.
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
         # Fewer distinct reports than clusters: some centres are the same, and that is right.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = KMeans(k, n_init=restarts, random_state=rng).fit(points, sample_weight=weights)
+        model.fit(points, sample_weight=weights)
     centres: Floats = model.cluster_centers_
     return centres

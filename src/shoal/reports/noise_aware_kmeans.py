@@ -18,19 +18,21 @@ from shoal._records import fitted_names, validate_records
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
 from shoal.reports._confidence import ball_radii
-from shoal.reports._grid_density import deconvolve
+from shoal.reports._grid_density import MOST_COLUMNS, deconvolve
+from shoal.reports._laws import Laws
 from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
 from shoal.reports._nearest import nearest_centers
 from shoal.reports._noise_law import NoiseLaw, noise_law
-from shoal.reports._starts import Start, best_of_plain, better_of_grid_and_plain
+from shoal.reports._posterior_draws import PosteriorDraws, posterior_draws
+from shoal.reports._starts import Start, best_of_law, best_of_plain, law_is_better
 
 __all__ = ["NoiseAwareKMeans"]
 
 Floats = npt.NDArray[np.float64]
 
 FINEST = 200.0  # parts of the box below which no cluster is resolved
-POLISH = 10  # updates of the mixture after a start from the grid, which is near the best already
-UPDATES = 100  # and after a start from the reports
+FEW_UPDATES = 10  # of the mixture in few columns, where it begins near the best or hardly matters
+UPDATES = 100  # in more columns, where it is the law of the records
 TOL = 1e-3  # nats over all reports
 
 
@@ -38,11 +40,18 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     """K-means on reports that accounts for their noise.
 
     In up to three columns the law of the records is deconvolved on a grid over the public box
-    (iterative Bayesian update, stopped by cross-validation on reports), and its k-means centres are
-    found with restarts. Each half of the reports then judges the centres found from the other half,
-    those of plain k-means on clipped reports included, and the better way is taken. In more columns
-    plain k-means is the start. Either way a mixture of Gaussians, each convolved with the noise, is
-    fitted from there to the reports.
+    (iterative Bayesian update, stopped by cross-validation on reports). In more columns, or where
+    the noise is finer than a grid, the law is made of draws of the record behind each report, with
+    a mixture of Gaussians fitted through the noise as the prior; as the noise vanishes these become
+    the reports. The centres are those with the least k-means cost under that law.
+
+    Each half of the reports judges the centres found from the other half, in this way and by plain
+    k-means on clipped reports: by the cost on the records behind it, paired report by report. The
+    plain centres are returned unless the others cost less, by more than a standard error and 0.2%
+    of the cost. They are also returned where a grid shows that the noise is not what it is said to
+    be: where a half, as it is, explains the reports of the other better than its law seen through
+    the noise does. A mixture of Gaussians that begins at the clusters gives shares, covariances
+    and radii.
 
     Parameters
     ----------
@@ -56,32 +65,34 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     n_init : int, default=20
         Restarts of k-means.
     max_iter : int, default=None
-        Updates of the mixture; None takes 10 after a start from a grid and at most 100 otherwise.
+        Updates of the mixture; None takes at most 10 in up to three columns, else at most 100.
     confidence : float, default=0.95
         Level of ``center_radius_``.
     random_state : None, int or RandomState, default=None
-        For the restarts; nothing private depends on it.
+        For the halves, restarts and draws; nothing private depends on it.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Centres of the records.
+        Centres of the records: those of least k-means cost under their estimated law.
     weights_ : ndarray of shape (n_clusters,)
-        Shares of the records.
+        Shares of the records, by the mixture.
     covariances_ : ndarray of shape (n_clusters, d, d)
-        Covariances of the records, without the noise.
+        Covariances of the records, without the noise, by the mixture.
     center_radius_ : ndarray of shape (n_clusters,)
         Radius of a ball around each centre that holds the mean of its component with probability
-        ``confidence``, from the observed information of the mixture. It speaks of clusters that
-        the reports can tell apart; at most the diameter of the box, where they say nothing.
+        ``confidence``: that of a ball around the component's estimated mean, from the observed
+        information of the mixture, and the distance to that mean. It speaks of clusters that the
+        reports can tell apart; at most the diameter of the box, where they say nothing.
     labels_ : ndarray of shape (n,)
         Nearest centre of each report.
     guarantee_ : Guarantee
         That of the mechanism.
     release_ : Release
         Centres, weights, covariances and radii, for :func:`label_on_device`.
-    start_ : {"grid", "reports"}
-        Where the mixture began.
+    start_ : {"grid", "mixture", "reports"}
+        Where the centres came from, and the mixture began: the law on a grid, the law by draws
+        with a mixture as the prior, or plain k-means on clipped reports.
     log_likelihood_ : ndarray
         Penalised log-likelihood of the reports before each update of the mixture.
     n_iter_ : int
@@ -149,15 +160,8 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         law, box = self._check(reports.shape[1])
         rng = check_random_state(self.random_state)
         start = self._start(reports, law, box, rng)
-        mixture = fit_mixture(
-            reports,
-            start.mixture,
-            law,
-            floor=((box.high - box.low) / FINEST) ** 2,
-            max_iter=self.max_iter or (POLISH if start.name == "grid" else UPDATES),
-            tol=TOL,
-        )
-        self.cluster_centers_ = np.clip(mixture.means, box.low, box.high)
+        mixture = self._fit_mixture(reports, start.mixture, law, box)
+        self.cluster_centers_ = np.clip(start.centres, box.low, box.high)
         self.weights_ = mixture.weights
         self.covariances_ = mixture.covariances
         self.start_ = start.name
@@ -220,16 +224,43 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         return law, public_box(bounds, columns)
 
     def _start(self, reports: Floats, law: NoiseLaw, box: Box, rng: Any) -> Start:
-        first = rng.permutation(len(reports)) % 2 == 0
-        k = self.n_clusters
-        found = deconvolve(reports, law, box, k, first=first) if len(reports) > 1 else None
-        if found is None:
-            return best_of_plain(reports, law, box, k, restarts=self.n_init, rng=rng)
-        return better_of_grid_and_plain(
-            reports, found, law, box, k, first=first, restarts=self.n_init, rng=rng
+        """Return the centres of a law of records, unless other reports prefer plain ones."""
+        k, restarts = self.n_clusters, self.n_init
+        if len(reports) > 1:
+            first = rng.permutation(len(reports)) % 2 == 0
+            laws = deconvolve(reports, law, box, k, first=first)
+            if laws is None:
+                laws = self._drawn(reports, law, box, first, rng)
+            if law_is_better(reports, laws, box, k, first=first, restarts=restarts, rng=rng):
+                return best_of_law(reports, laws, box, k, restarts=restarts, rng=rng)
+        return best_of_plain(reports, law, box, k, restarts=restarts, rng=rng)
+
+    def _drawn(
+        self, reports: Floats, law: NoiseLaw, box: Box, first: npt.NDArray[np.bool_], rng: Any
+    ) -> Laws:
+        """Return laws by draws from the posterior, with a mixture as the prior."""
+        found: list[PosteriorDraws] = []
+        for part in (reports, reports[first], reports[~first]):
+            start = best_of_plain(part, law, box, self.n_clusters, restarts=self.n_init, rng=rng)
+            mixture = self._fit_mixture(part, start.mixture, law, box)
+            found.append(posterior_draws(part, mixture, law, box, rng))
+        return Laws("mixture", found[0], (found[1], found[2]), misfit=0.0)
+
+    def _fit_mixture(self, reports: Floats, start: Mixture, law: NoiseLaw, box: Box) -> Mixture:
+        few = reports.shape[1] <= MOST_COLUMNS
+        return fit_mixture(
+            reports,
+            start,
+            law,
+            floor=((box.high - box.low) / FINEST) ** 2,
+            max_iter=self.max_iter or (FEW_UPDATES if few else UPDATES),
+            tol=TOL,
         )
 
     def _radii(self, reports: Floats, mixture: Mixture, law: NoiseLaw, box: Box) -> Floats:
+        """Return radii around the centres that hold the balls around the mixture's means."""
         covariances = mean_covariances(reports, mixture, law)
+        apart = np.linalg.norm(self.cluster_centers_ - mixture.means, axis=1)
         farthest = float(np.linalg.norm(box.high - box.low))
-        return np.minimum(ball_radii(covariances, self.confidence), farthest)
+        radii: Floats = np.minimum(ball_radii(covariances, self.confidence) + apart, farthest)
+        return radii

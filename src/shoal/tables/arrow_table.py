@@ -78,8 +78,10 @@ class ArrowTable(FarTable):
         chosen = names if columns is None else columns
         if self._path is not None and chosen is None:
             raise ParameterError(
-                "columns must be given for records in files, got a path alone: pass "
-                "ArrowTable(path, columns=[...]), since a name in a file may be a value of a record"
+                "columns must be given for records in files, got a path alone, and a name in a "
+                "file may be a value of a record",
+                parameter="columns",
+                in_python="pass ArrowTable(path, columns=[...])",
             )
         self._dataset = open_dataset(source, names)
         super().__init__(self._dataset.schema.names if chosen is None else chosen)

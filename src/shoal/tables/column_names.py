@@ -71,8 +71,9 @@ def locate_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> l
         if not same:
             raise DataError(
                 f"{where} must have one column {name!r}, got none of that name among its "
-                f"{len(found)}: look them up in the file, or say that it has no header line "
-                "(--no-header, or names=)"
+                f"{len(found)}",
+                parameter="names",
+                in_python="look them up in the file, or pass names= if it has no header line",
             )
         indices.append(same[0])
     return indices

@@ -225,7 +225,7 @@ def test_no_noise_at_all():
         (DPKMeans(bounds=(-1.0, 1.0)), {"repeats": 0}, "repeats must be"),
         (DPKMeans(bounds=(-1.0, 1.0)), {"claimed": 0.0}, "claimed must be"),
         (DPKMeans(bounds=(-1.0, 1.0)), {"claimed": 1.0, "delta": 1.0}, "delta must be"),
-        (DPKMeans(), {}, "pairs must be given"),
+        (DPKMeans(), {}, "must have public bounds to be audited"),
         (object(), {"pairs": CORNER}, "estimator must have"),
         (Laplace(1.0, bounds=(-1.0, 1.0)), {"pairs": CORNER}, "estimator must"),
     ],

@@ -112,11 +112,17 @@ def counted_rows(
 
 def _out_of_memory(sample_weight: Any, user_ids: Any) -> Contributions:
     if sample_weight is not None:
-        raise DataError("sample_weight must be None for records out of memory: pass arrays")
+        raise DataError(
+            "sample_weight must be None for records out of memory",
+            parameter="out_of_memory",
+            in_python="pass arrays",
+        )
     if user_ids is not None:
         raise DataError(
-            "user_ids must be None for records out of memory, whose users no pass gathers: pass "
-            "arrays, or keep at most m rows of each user and read guarantee_.for_group(m)"
+            "user_ids must be None for records out of memory, whose users no pass gathers",
+            parameter="out_of_memory",
+            in_python="pass arrays, or keep at most m rows of each user and read "
+            "guarantee_.for_group(m)",
         )
     return Contributions(None, None, 1, 1)
 

@@ -74,7 +74,8 @@ def compare_methods(
     >>> file = Path(folder.name) / "places.csv"
     >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 500, axis=0)
     >>> np.savetxt(file, X + np.random.default_rng(0).normal(0, 0.1, X.shape), delimiter=",")
-    >>> frame = open_frame(file, bounds=(-1.0, 1.0), clusters=2)
+    >>> names = ("x", "y")  # the file has no header line
+    >>> frame = open_frame(file, columns=names, header=names, bounds=(-1.0, 1.0), clusters=2)
     >>> found = compare_methods(
     ...     frame, choose_contenders(2, ["DPKMeans-grid"]), epsilons=[1.0], runs=2
     ... )

@@ -1,0 +1,119 @@
+"""Laws of records as weighted points, and what reports say under them.
+
+The k-means cost of centres is linear in the law of the records, so the centres of the best estimate
+of that law are the best estimate of the centres.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import pairwise_distances_argmin
+
+from shoal.reports._mixture import Mixture
+
+__all__ = ["Expected", "Law", "Laws", "squared_distances"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Posterior means of a function of the record, for groups of equal reports.
+
+    Parameters
+    ----------
+    means : ndarray of float64, shape (m,)
+        One for each group.
+    counts : ndarray of float64, shape (m,)
+        Numbers of reports in the groups.
+    """
+
+    means: Floats
+    counts: Floats
+
+    @property
+    def mean(self) -> float:
+        """Mean over reports."""
+        return float(self.counts @ self.means / self.counts.sum())
+
+    @property
+    def standard_errors(self) -> float:
+        """Mean over reports, in units of its standard error."""
+        total = self.counts.sum()
+        variance = float(self.counts @ (self.means - self.mean) ** 2 / max(1.0, total - 1.0))
+        error = math.sqrt(variance / total)
+        return self.mean / max(error, np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Law(ABC):
+    """Weighted points that stand for a law of records.
+
+    Parameters
+    ----------
+    points : ndarray of float64, shape (m, d)
+        Places of records.
+    weights : ndarray of float64, shape (m,)
+        Their probabilities, sum 1.
+    width : ndarray of float64, shape (d,)
+        Sides of the box around a point that its records are spread over.
+    """
+
+    points: Floats
+    weights: Floats
+    width: Floats
+
+    @abstractmethod
+    def expected(self, values: Floats) -> Expected:
+        """Return posterior means of values at the points, given the reports behind the law."""
+
+    def mixture(self, centres: Floats) -> Mixture:
+        """Return shares, means and covariances of the points nearest to each centre."""
+        labels = pairwise_distances_argmin(self.points, centres)
+        k, d = centres.shape
+        shares = np.bincount(labels, self.weights, k)
+        safe = np.maximum(shares, np.finfo(float).tiny)
+        sums = [np.bincount(labels, self.weights * column, k) for column in self.points.T]
+        means = np.where(shares[:, None] > 0, np.stack(sums, axis=1) / safe[:, None], centres)
+        residuals = self.points - means[labels]
+        products = (residuals[:, :, None] * residuals[:, None, :]).reshape(len(labels), -1)
+        sums = [np.bincount(labels, self.weights * column, k) for column in products.T]
+        covariances = (np.stack(sums, axis=1) / safe[:, None]).reshape(k, d, d)
+        covariances += np.diag(self.width**2 / 12)  # records spread within their cell
+        shares = np.maximum(shares, 1e-12)
+        return Mixture(shares / shares.sum(), means, covariances, np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """Laws of records behind all reports, and behind each half of them.
+
+    The halves are independent, so that centres found from one can be judged by the other.
+
+    Parameters
+    ----------
+    name : {"grid", "mixture"}
+        How they were found.
+    whole : Law
+        From all reports.
+    halves : tuple of two Laws
+        From the first and from the second half.
+    misfit : float
+        By how many standard errors reports of one half are explained worse by the law from the
+        other half, seen through the noise, than by that half's reports themselves.
+    """
+
+    name: str
+    whole: Law
+    halves: tuple[Law, Law]
+    misfit: float
+
+
+def squared_distances(points: Floats, centres: Floats) -> Floats:
+    """Return squared distances from points to their nearest centre."""
+    gaps = points - centres[pairwise_distances_argmin(points, centres)]
+    squares: Floats = np.einsum("ij,ij->i", gaps, gaps)
+    return squares
