@@ -144,7 +144,8 @@ class Moody(Mechanism):
         self.epsilon, self.bounds = epsilon, bounds
         self.ledger, self.random_state = ledger, random_state
 
-    guarantee_ = MECHANISM.guarantee_
+    def _promise(self):
+        return MECHANISM.guarantee_
 
     def log_density(self, z, x):
         scale = 1.0 + np.abs(np.asarray(x)).sum()

@@ -241,8 +241,9 @@ class LedgerFile:
             part.touch(mode=0o600)
             part.write_text(head.to_json(), encoding="ascii")
             # Whoever may use the ledger needs its head, whoever spent last.
-            with contextlib.suppress(OSError):
-                os.chown(part, ledger.st_uid, ledger.st_gid)
+            for owner in ((-1, ledger.st_gid), (ledger.st_uid, -1)):
+                with contextlib.suppress(OSError):  # only root may give files away
+                    os.chown(part, *owner)
             part.chmod(stat.S_IMODE(ledger.st_mode))
 
     def _check_identity(self, descriptor: int) -> None:
