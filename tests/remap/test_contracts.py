@@ -223,7 +223,7 @@ def test_prior_of_many_columns_is_refused():
 
 @pytest.mark.parametrize("bad", [[[np.nan, 1.0]], [1.0, 2.0], "text", np.empty((0, 2)), [["a"]]])
 def test_bad_reports(transformer, bad):
-    with pytest.raises(ShoalError, match=r"^(X|the data) must"):
+    with pytest.raises(ShoalError, match=r"^(X|the data|columns) must"):
         transformer.fit(bad)
     transformer.fit(REPORTS)
     with pytest.raises(DataError):
