@@ -299,6 +299,29 @@ class Ledger:
         with self._transaction(write=True):
             self._check(entry)
 
+    def paid_for(self, receipt: Receipt) -> bool:
+        """Tell whether this ledger still has the entry that a release was paid with.
+
+        Parameters
+        ----------
+        receipt : Receipt
+            As a release carries it, ``release.ledger``.
+
+        Returns
+        -------
+        paid : bool
+            False for a ledger that was rolled back, or is another one.
+
+        Examples
+        --------
+        >>> from shoal.privacy import Ledger, PureEvent
+        >>> ledger = Ledger(epsilon=1.0)
+        >>> receipt = ledger.spend(PureEvent(epsilon=0.5)).receipt
+        >>> ledger.paid_for(receipt), Ledger(epsilon=1.0).paid_for(receipt)
+        (True, False)
+        """
+        return any(entry.receipt == receipt for entry in self.entries)
+
     def __len__(self) -> int:
         return len(self.entries)
 
