@@ -139,7 +139,7 @@ def _frame(X: Any) -> Any:
 
 
 def _refuse_text(X: Any) -> None:
-    """Refuse repeated column names, and what numpy would turn into numbers: text, dates, masks."""
+    """Refuse repeated names, and text, dates and masks that numpy would turn into numbers."""
     if nw.dependencies.is_into_dataframe(X):
         names = list(getattr(X, "column_names", X.columns))
         if len(set(names)) < len(names):
@@ -154,8 +154,9 @@ def _refuse_text(X: Any) -> None:
         return
     listed = isinstance(X, list | tuple)
     parts = [X, *X] if listed else [X]  # a list may hold rows that are arrays
-    if any(map(np.ma.is_masked, parts)):
-        raise DataError(FINITE)
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+        # numpy would take what the mask hides for records
+        raise DataTypeError("X must be a plain array, got a masked one: drop or fill its gaps")
     values = np.array(X, dtype=object) if listed else X
     if any(_kind(part) in ("S", "U", "T", "M", "m") for part in parts) or (
         _kind(values) == "O" and any(isinstance(v, NOT_NUMBERS) for v in np.asarray(values).flat)

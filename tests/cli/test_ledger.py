@@ -1,6 +1,7 @@
 """shoal ledger: what was spent, what is left, new ledgers, and files that are none."""
 
 import json
+from pathlib import Path
 
 import pytest
 import typer
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 
 from shoal.cli.ledger import ledger
 from shoal.exceptions import LedgerFileError, ShoalError
-from shoal.privacy import Ledger, MetricEvent, PureEvent
+from shoal.privacy import Ledger, MetricEvent, PureEvent, Release
 from shoal.privacy.ledger_chain import START, encode_line
 
 app = typer.Typer()
@@ -146,3 +147,20 @@ def test_an_old_ledger_is_converted_by_the_command_that_the_refusal_names(tmp_pa
     assert "must not exist yet" in str(again.exception)
     limits = run(old, "--convert", tmp_path / "other", "--epsilon", "2")
     assert "--convert must come without limits" in str(limits.exception)
+
+
+def test_a_release_is_found_in_the_ledger_that_paid(path, tmp_path):
+    book = Ledger(path)
+    kept = [(file, file.read_bytes()) for file in (path, Path(f"{path}.head"))]
+    receipt = book.spend(PureEvent(epsilon=0.25)).receipt
+    file = tmp_path / "release.json"
+    Release("counts", {"k": 2}, book.spent[0], ledger=receipt).save(file)
+    assert run(path, "--release", file).exit_code == 0
+    for old, content in kept:  # both files rolled back together
+        old.write_bytes(content)
+    Ledger(path).spend(PureEvent(epsilon=0.25))
+    refused = run(path, "--release", file)
+    assert "no entry 3 with the hash of 'release.json'" in str(refused.exception)
+    assert refused.stdout == ""
+    Release("counts", {"k": 2}, book.spent[0]).save(file)
+    assert "one that a ledger paid for" in str(run(path, "--release", file).exception)

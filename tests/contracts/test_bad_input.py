@@ -35,6 +35,8 @@ BAD_RECORDS = {
     "complex": [[SECRET + 1j, 0.0]],
     "dictionaries": [[{"alice": SECRET}, 0.0]],
     "beyond float64": [[10**400, 1.0]],
+    # Half of 2,000 records masked: sizes of 1,250 and 748 were published.
+    "masked": np.ma.masked_array([[SECRET, 1.0], [0.5, 0.5]], mask=[[1, 1], [0, 0]]),
 }
 
 BAD_PARAMETERS = [

@@ -182,6 +182,55 @@ def test_what_sees_reports_says_what_the_mechanism_says():
         assert model.guarantee_.unit == "km"
 
 
+def test_a_remap_says_what_its_reports_were_drawn_with():
+    """Its promise followed the mechanism to the next fit: it held, though of a seed's reports."""
+    X = np.random.default_rng(0).uniform(0.0, 1.0, (200, 2))
+    mechanism = Laplace(8.0, unit="km", bounds=BOX, random_state=0)
+    remap = BayesRemap(mechanism).fit(mechanism.fit_transform(X))
+    mechanism.set_params(random_state=None, epsilon=0.01).fit(X)
+    assert mechanism.guarantee_.holds
+    assert (remap.guarantee_.holds, remap.guarantee_.epsilon) == (False, 8.0)
+    remap.fit(mechanism.transform(X))
+    assert (remap.guarantee_.holds, remap.guarantee_.epsilon) == (True, 0.01)
+    mechanism.set_params(random_state=0)
+    assert not remap.guarantee_.holds, "what it would move next comes from a seed"
+
+
+@pytest.mark.parametrize("kind", [*LOCAL, *METRIC])
+def test_a_promise_of_reports_does_not_improve_afterwards(kind):
+    """Reports drawn at 8 were said to have been drawn at .1 once the parameter was changed."""
+    X = records(kind)
+    mechanism = made(kind).set_params(epsilon=8.0)
+    mechanism.transform(X)
+    mechanism.set_params(epsilon=0.1)
+    for copied in (mechanism, copy.deepcopy(mechanism), pickle.loads(pickle.dumps(mechanism))):
+        assert (copied.guarantee_.epsilon, copied.guarantee_.holds) == (8.0, True)
+    mechanism.transform(X)
+    assert mechanism.guarantee_.epsilon == 8.0
+    assert mechanism.set_params(epsilon=9.0).guarantee_.epsilon == 9.0
+    assert clone(mechanism.set_params(epsilon=0.1)).guarantee_.epsilon == 0.1
+    assert mechanism.fit(X).guarantee_.epsilon == 0.1
+
+
+def test_reports_of_two_units_have_no_promise_in_common():
+    mechanism = made(Laplace, unit="km").fit(RECORDS[2])
+    mechanism.transform(RECORDS[2])
+    assert not mechanism.set_params(unit="m").guarantee_.holds
+    ledger = roomy_ledger()
+    mechanism.set_params(ledger=ledger).transform(RECORDS[2])
+    assert ledger.entries[0].notion == "metric"
+    assert mechanism.fit(RECORDS[2]).guarantee_.unit == "m"
+
+
+def test_a_pickle_goes_on_with_the_stream():
+    """A seed that Python keeps as another object drew the noise of fit once more."""
+    kd = KdLaplace(1.0, bounds=BOX, remap=None, random_state=123_456)
+    reports = kd.fit_transform(RECORDS[2])
+    later = pickle.loads(pickle.dumps(kd)).transform(RECORDS[2])
+    assert not the_same_twice(reports, later)
+    assert the_same_twice(later, kd.transform(RECORDS[2]))
+
+
 def test_kd_laplace_says_what_it_drew_with():
     X = np.random.default_rng(0).uniform(0.0, 1.0, (50, 2))
     kd = KdLaplace(50.0, bounds=BOX).fit(X)

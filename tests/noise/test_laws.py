@@ -30,6 +30,33 @@ def largest_log_ratio(first, second):
     return float(np.abs(np.log(first) - np.log(second)).max())
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.uint64, np.bool_, object])
+@pytest.mark.parametrize(
+    "law",
+    [
+        LaplaceLaw(4.0),
+        GaussianLaw(4.0),
+        BoxLaw((4.0, 4.0)),
+        SparseLaplaceLaw(cells=100, threshold=3, scale=4.0),
+    ],
+)
+def test_noise_on_integers_hides_no_fractions(law, kind):
+    """250.537 was shown with its .537, and the law's loss said .009 where it is infinite."""
+    first, second = (np.array([[1, value]], dtype=kind) for value in (250, 251))
+    if isinstance(law, SparseLaplaceLaw):
+        first, second = (SparseCounts(np.array([3, 4]), exact[0]) for exact in (first, second))
+    with pytest.raises(ParameterError, match="integers"):
+        hide(first, law, cost=0.25, source=SecureSource())
+    assert law.loss(first, second) == math.inf
+
+
+def test_narrow_integers_are_integers():
+    exact = np.array([250, 3], dtype=np.uint8)
+    shown = hide(exact, LaplaceLaw(4.0), cost=0.25, source=SeededSource(0))
+    assert shown.dtype == np.int64
+    assert LaplaceLaw(4.0).loss(exact, np.array([3, 3], dtype=np.uint8)) == 247 / 4
+
+
 @pytest.mark.parametrize("scale", [0.7, 2.0, 9.5])
 @pytest.mark.parametrize("gap", [(1, 0), (-3, 2), (0, 0)])
 def test_laplace(scale, gap):

@@ -127,6 +127,13 @@ def test_a_group_that_loses_everything_is_refused() -> None:
         group(1.0, 1e-3, size=10_000)
 
 
+def test_a_group_beyond_what_exp_holds() -> None:
+    """It raised an OverflowError: e^800 is no float, 1e-300 times it is e^-291."""
+    loss = group(400.0, 1e-300, size=2)
+    assert loss.epsilon == 800.0
+    assert loss.delta == pytest.approx(math.exp(400.0 + math.log(1e-300)), rel=1e-9)
+
+
 def test_metric_to_local_multiplies() -> None:
     assert metric_to_local(0.5, 3.0) == 1.5
 

@@ -5,7 +5,18 @@ from fractions import Fraction
 import pytest
 
 from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
-from shoal.privacy import Guarantee, Ledger, MetricEvent, convert_epsilon, parse_unit
+from shoal.privacy import (
+    Guarantee,
+    Ledger,
+    MetricEvent,
+    Repeated,
+    compose,
+    convert_epsilon,
+    parse_unit,
+)
+
+# Lines of their own in a table, digits that int refuses, digits of other scripts.
+ODD = ["80\nm", "80\u2028m", "km\x1b[2J", "1" * 5000 + " m", "\uff18 m"]
 
 
 @pytest.mark.parametrize(
@@ -37,13 +48,29 @@ def test_what_cannot_be_compared_is_refused(unit, wanted):
         convert_epsilon(Fraction(1), unit, wanted)
 
 
-@pytest.mark.parametrize("text", ["3", "0 m", " m", "m ", "-1 m", "1e999 m", "8m", "a\nb"])
+@pytest.mark.parametrize("text", ["3", "0 m", " m", "m ", "-1 m", "1e999 m", "8m", "a\nb", *ODD])
 def test_bad_units(text):
     for use in (parse_unit, lambda unit: MetricEvent(epsilon=1.0, unit=unit)):
         with pytest.raises(ParameterError):
             use(text)
     with pytest.raises(ParameterError):
         Guarantee("metric", 1.0, unit=text)
+
+
+def test_epsilons_beyond_a_float_are_refused_in_words():
+    """They raised an OverflowError of Python's own."""
+    ledger = Ledger(epsilon=1.0, metric_epsilon=1.0, metric_unit="km")
+    for event in (
+        MetricEvent(epsilon=1e308, unit="mm"),
+        Repeated(event=MetricEvent(epsilon=1e308, unit="km"), times=100),
+    ):
+        with pytest.raises(BudgetExceededError, match="more than 1e300 per km"):
+            ledger.spend(event)
+        with pytest.raises(BudgetExceededError, match="allows no metric spend"):
+            Ledger(epsilon=1.0).spend(event)
+    with pytest.raises(GuaranteeError, match="more than a float"):
+        compose([Repeated(event=MetricEvent(epsilon=1e308, unit="km"), times=100)])
+    assert len(ledger) == 0
 
 
 def test_kilometers_and_then_meters_of_the_same_places():

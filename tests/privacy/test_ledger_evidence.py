@@ -1,14 +1,32 @@
 """A ledger as evidence: who, which table, which columns, what was seeded, and where it stood."""
 
+import fcntl
 import json
+import os
 import pickle
 import shutil
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from shoal.exceptions import GuaranteeError, LedgerFileError
-from shoal.privacy import Adjacency, Ledger, MetricEvent, PrivacyUnit, PureEvent, Receipt, Release
+from shoal.exceptions import GuaranteeError, LedgerFileError, ParameterError
+from shoal.privacy import (
+    Adjacency,
+    ApproximateEvent,
+    Composed,
+    Entry,
+    GaussianEvent,
+    Ledger,
+    MetricEvent,
+    Parallel,
+    PrivacyUnit,
+    PureEvent,
+    Receipt,
+    Release,
+    compose,
+)
 from shoal.privacy.ledger_chain import START, encode_line
 
 HALF = PureEvent(epsilon=0.5)
@@ -251,6 +269,88 @@ class TestSentences:
         assert "any one user (all rows with one value of 'person'" in str(ledger.spent[0])
         assert "for each user" in str(ledger)
 
+    def test_deltas_beyond_their_share(self) -> None:
+        """Was: delta = 1e-06 for a spend of .5, in a file written by other means."""
+        for step in ((), (GaussianEvent(sigma=100.0, sensitivity=1.0),)):
+            ledger = Ledger(epsilon=1.0, delta=1e-6, approximate_delta=0.0 if step else None)
+            event = Composed(events=[ApproximateEvent(epsilon=0.1, delta=0.5), *step])
+            readings = {"adjacency": Adjacency.ADD_REMOVE, "notion": "central"}
+            ledger._adopt([Entry(time=Entry.now(), event=event, purpose="", **readings)])
+            assert not ledger.spent[0].holds
+
+
+class TestWhatAttackersRead:
+    def test_two_receipts_do_not_tell_the_line_between_them(self, two: Path) -> None:
+        """Whoever knew one hash could try out times, people and tables of the next line."""
+        first, second = Ledger(two).entries
+        _, guessed = encode_line(second.to_dict(), first.receipt.hash)
+        assert guessed != second.receipt.hash
+        lines = [json.loads(line) for line in two.read_bytes().splitlines()]
+        assert len({line["salt"] for line in lines}) == 3
+
+    def test_a_name_is_no_line_of_the_table(self) -> None:
+        ledger = Ledger(epsilon=1.0, who="bob\n2  2026-01-01 00:00:00  eve\x1b[2J")
+        ledger.spend(HALF, purpose="x\ny\x1b")
+        assert len(str(ledger).splitlines()) == 6
+        assert "\x1b" not in str(ledger)
+
+    def test_columns_are_names_and_no_text(self) -> None:
+        """Was: the columns "a", "g" and "e"."""
+        ledger = Ledger(epsilon=1.0)
+        with pytest.raises(ParameterError, match="columns"):
+            ledger.spend(HALF, columns="age")
+        assert len(ledger) == 0
+
+    def test_a_file_replaced_while_waiting_for_its_lock(self, two: Path, tmp_path: Path) -> None:
+        """The spend went into a file that no longer had a name, and returned."""
+        ledger, copy = Ledger(two), tmp_path / "copy"
+        shutil.copy(two, copy)
+        results: list[str] = []
+
+        def spend() -> None:
+            try:
+                results.append(str(ledger.spend(PureEvent(epsilon=0.1)).receipt))
+            except LedgerFileError as refusal:
+                results.append(str(refusal))
+
+        with two.open("rb+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            waiting = threading.Thread(target=spend)
+            waiting.start()
+            time.sleep(0.3)
+            copy.replace(two)
+        waiting.join(timeout=30)
+        assert "replaced" in results[0]
+        assert len(Ledger(two)) == 2
+
+    def test_a_head_may_be_read_by_whoever_reads_the_ledger(self, two: Path) -> None:
+        """One spend by its owner locked a group out that the ledger is open to."""
+        for mode in (0o600, 0o640, 0o660):
+            two.chmod(mode)
+            Ledger(two).spend(PureEvent(epsilon=0.01))
+            assert head(two).stat().st_mode & 0o777 == mode
+
+    def test_steps_that_were_used_up_are_no_free_spend(self) -> None:
+        """A generator that `compose` had read already cost nothing in the ledger."""
+        steps = (HALF for _ in range(2))
+        assert compose(steps).epsilon == 1.0
+        ledger = Ledger(epsilon=1.0)
+        for event in (Composed(events=steps), Composed(events=[Parallel(events=[])])):
+            with pytest.raises(GuaranteeError, match="at least one step"):
+                ledger.spend(event)
+        assert len(ledger) == 0
+
+    def test_a_long_name_is_read_again(self, path: Path) -> None:
+        name = "x" * 100_000
+        Ledger(path, epsilon=1.0, table=name).spend(HALF)
+        assert Ledger(path, epsilon=1.0).table == name
+
+    def test_what_keeps_nothing_is_no_ledger(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        for path in ("/dev/null", tmp_path / "pipe"):
+            with pytest.raises(LedgerFileError, match="no regular file"):
+                Ledger(path, epsilon=1.0)
+
 
 class TestOldFormat:
     @pytest.fixture
@@ -286,7 +386,6 @@ class TestOldFormat:
                 Ledger(old, **limits)
 
     def test_it_is_converted(self, old: Path, path: Path) -> None:
-        from shoal.exceptions import ParameterError
         from shoal.privacy import convert_ledger
 
         before = old.read_bytes()
@@ -302,6 +401,29 @@ class TestOldFormat:
         assert old.read_bytes() == before
         with pytest.raises(LedgerFileError, match="must not exist"):
             convert_ledger(old, path, metric_unit="km")
+
+    def test_a_crash_leaves_all_entries_or_none(
+        self, old: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A new ledger with some of the old entries would have had budget left."""
+        from shoal.privacy import convert_ledger
+        from shoal.privacy.ledger_file import LedgerFile
+
+        calls, append = [], LedgerFile.append
+
+        def crash_at_the_third(self, *args):
+            calls.append(self.path)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return append(self, *args)
+
+        monkeypatch.setattr(LedgerFile, "append", crash_at_the_third)
+        with pytest.raises(KeyboardInterrupt):
+            convert_ledger(old, path, metric_unit="km")
+        assert [file.name for file in path.parent.iterdir()] == ["old.ledger"]
+        assert str(path) not in calls, "nothing has that name before it is whole"
+        monkeypatch.undo()
+        assert len(convert_ledger(old, path, metric_unit="km")) == 2
 
     def test_users_are_declared(self, old: Path, path: Path) -> None:
         from shoal.privacy import convert_ledger

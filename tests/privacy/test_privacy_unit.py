@@ -10,10 +10,12 @@ from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
 from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
+    Composed,
     GaussianEvent,
     Guarantee,
     Ledger,
     MetricEvent,
+    Parallel,
     PrivacyUnit,
     PureEvent,
     group_size,
@@ -39,8 +41,7 @@ THREE_ROWS = PrivacyUnit.user("person", max_rows=3, enforced=False)
         (USER, RECORD, {}, 2),
         (RECORD, FIVE_ROWS, {}, 5),
         (RECORD, FIVE_ROWS, {"wanted_adjacency": SUBSTITUTE}, 10),
-        (USER, RECORD, {"wanted_adjacency": SUBSTITUTE}, 2),
-        (USER, RECORD, {"adjacency": SUBSTITUTE, "wanted_adjacency": SUBSTITUTE}, 1),
+        (USER, RECORD, {"wanted_adjacency": SUBSTITUTE}, 4),
         (USER, RECORD, {"notion": "local"}, 1),
         (RECORD, FIVE_ROWS, {"notion": "metric"}, 5),
     ],
@@ -60,6 +61,7 @@ def test_sizes_that_are_proved(spent, wanted, readings, size):
         (THREE_ROWS, USER, {}),
         (THREE_ROWS, RECORD, {}),
         (USER, RECORD, {"adjacency": SUBSTITUTE}),
+        (USER, RECORD, {"adjacency": SUBSTITUTE, "wanted_adjacency": SUBSTITUTE}),
         (RECORD, FIVE_ROWS, {"adjacency": SUBSTITUTE, "wanted_adjacency": SUBSTITUTE}),
     ],
 )
@@ -89,15 +91,24 @@ def neighbors(table, unit, most):
     return found
 
 
+def exchanged(table, unit, most):
+    """Return tables with one row for another, of the same user or not: substituted records."""
+    once = {other for other in neighbors(table, unit, most) if len(other) < len(table)}
+    twice = {third for other in once for third in neighbors(other, unit, most)}
+    return [third for third in twice if len(third) == len(table) and third != table]
+
+
 @pytest.mark.parametrize(
-    ("spent", "wanted", "most"),
+    ("spent", "wanted", "most", "adjacency"),
     [
-        (PrivacyUnit.user("u"), RECORD, 0),
-        (RECORD, PrivacyUnit.user("u", max_rows=2, enforced=False), 2),
-        (RECORD, RECORD, 0),
+        (PrivacyUnit.user("u"), RECORD, 0, ADD_REMOVE),
+        (RECORD, PrivacyUnit.user("u", max_rows=2, enforced=False), 2, ADD_REMOVE),
+        (RECORD, RECORD, 0, ADD_REMOVE),
+        (PrivacyUnit.user("u"), RECORD, 0, SUBSTITUTE),
+        (RECORD, RECORD, 0, SUBSTITUTE),
     ],
 )
-def test_a_size_is_the_length_of_the_longest_way(spent, wanted, most):
+def test_a_size_is_the_length_of_the_longest_way(spent, wanted, most, adjacency):
     """Count the steps between neighbors on every table of two users with up to three rows."""
     everything = [(user, row) for user in "ab" for row in range(3)]
     tables = [
@@ -117,9 +128,9 @@ def test_a_size_is_the_length_of_the_longest_way(spent, wanted, most):
     farthest = max(
         steps[number[table], number[other]]
         for table in tables
-        for other in neighbors(table, wanted, most)
+        for other in (neighbors if adjacency is ADD_REMOVE else exchanged)(table, wanted, most)
     )
-    assert farthest == group_size(spent, wanted)
+    assert farthest == group_size(spent, wanted, wanted_adjacency=adjacency)
 
 
 def test_prices_follow_the_size():
@@ -159,6 +170,30 @@ def test_guarantees_convert_alike():
     assert back.delta == pytest.approx((1 + math.e) * 1e-6)
     with pytest.raises(GuaranteeError):
         Guarantee.none("as published").to_privacy_unit(RECORD)
+
+
+def test_the_order_of_conversions_does_not_matter():
+    """A row exchanged for one of another user was 2 one way and 4 the other."""
+    promise = Guarantee("central", 1.0, privacy_unit=USER)
+    assert promise.to_privacy_unit(RECORD).to_substitute().epsilon == 4.0
+    with pytest.raises(GuaranteeError, match="another user"):
+        promise.to_substitute().to_privacy_unit(RECORD)
+
+
+def test_rows_of_a_user_lie_in_several_parts():
+    """Three parts at 1 each were "1 for any one user", whose rows may lie in all of them."""
+    parts = [PureEvent(epsilon=1.0)] * 3
+    users = Ledger(epsilon=4.0, privacy_unit=USER)
+    for event in (Parallel(events=parts), Composed(events=[Parallel(events=parts)])):
+        with pytest.raises(GuaranteeError, match="several parts"):
+            users.spend(event, privacy_unit=USER)
+        with pytest.raises(GuaranteeError, match="several parts"):
+            Ledger(epsilon=4.0).spend(event, privacy_unit=USER)
+    users.spend(Composed(events=parts), privacy_unit=USER)
+    assert users.spent[0].epsilon == 3.0
+    rows = Ledger(epsilon=6.0, privacy_unit=FIVE_ROWS)
+    rows.spend(Parallel(events=parts))  # one row lies in one part: five cost five
+    assert rows.spent[0].epsilon == 5.0
 
 
 def test_users_and_records_no_longer_add_up_to_a_false_sentence():

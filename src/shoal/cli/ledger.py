@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal._whole_file import whole_file
-from shoal.exceptions import ParameterError
+from shoal.exceptions import LedgerFileError, ParameterError
 
 if TYPE_CHECKING:
     from shoal.privacy import Ledger, PrivacyUnit
@@ -53,6 +53,10 @@ def ledger(
     convert: Annotated[
         Path | None, typer.Option(help="Write a ledger of the old format to this new file.")
     ] = None,
+    release: Annotated[
+        Path | None,
+        typer.Option(help="A release.json: see that this ledger still has the entry that paid."),
+    ] = None,
     html_page: Annotated[
         Path | None, typer.Option("--html", help="Write the ledger to this page as well.")
     ] = None,
@@ -81,6 +85,8 @@ def ledger(
     else:
         limits = {"epsilon": epsilon, "delta": delta, "metric_epsilon": metric_epsilon}
         book = open_ledger(file, **limits, **words)
+    if release is not None:
+        _check_release(book, release)
     if html_page is not None:
         _write_page(html_page, file.name, book)
     typer.echo(json.dumps(_plain(book)) if as_json else str(book))
@@ -94,6 +100,20 @@ def _privacy_unit(user_column: str, rows: int | None) -> "PrivacyUnit":
             raise ParameterError(f"--rows-per-user must come with --user-column, got {rows}")
         return PrivacyUnit()
     return PrivacyUnit.user(user_column, max_rows=rows, enforced=rows is None)
+
+
+def _check_release(book: "Ledger", path: Path) -> None:
+    """Refuse a release that the ledger did not pay for, or no longer knows of."""
+    from shoal.privacy import Release  # noqa: PLC0415
+
+    receipt = Release.load(path).ledger
+    if receipt is None:
+        raise ParameterError(f"--release must be one that a ledger paid for, got {path.name!r}")
+    if not book.paid_for(receipt):
+        raise LedgerFileError(
+            f"the ledger has no entry {receipt.count} with the hash of {path.name!r}: another one "
+            "paid, or this one was rolled back"
+        )
 
 
 def _write_page(path: Path, name: str, book: "Ledger") -> None:

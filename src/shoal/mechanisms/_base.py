@@ -6,12 +6,15 @@ not in memory are drawn out of sight, paid for, and then handed out.
 
 What was drawn decides what the guarantee says. A source belongs to the ``random_state`` that it was
 made from and is made anew when that was changed; and once a mechanism has handed out reports that
-came from a seed, its guarantee does not hold until the next ``fit``, also in copies of it.
+came from a seed, its guarantee does not hold until the next ``fit``, also in copies of it. Nor does
+a parameter that is changed afterwards make the promise of reports that are out any better.
 """
 
 import numbers
+import threading
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,10 +30,10 @@ from shoal._table_input import validate_table
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._release_reports import check_out, release_reports
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
-from shoal.privacy import Adjacency, Event, Ledger
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger
 from shoal.tables import ArrayTable
 
-__all__ = ["Mechanism"]
+__all__ = ["Mechanism", "same_state"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,11 +41,19 @@ CHUNK_VALUES = 1 << 16  # numbers perturbed at a time
 
 
 class SourceInUse:
-    """Where a mechanism's reports come from, and whether any of them came from a seed."""
+    """Where a mechanism's reports come from, whether from a seed, and what they promise."""
 
-    def __init__(self, *, drew_seeded: bool = False) -> None:
+    def __init__(self, *, drew_seeded: bool = False, drawn: Guarantee | None = None) -> None:
         self.drew_seeded = drew_seeded
+        self.drawn = drawn
         self._kept: tuple[Any, RandomSource] | None = None
+        self._lock = threading.Lock()
+
+    def note(self, source: RandomSource, promise: Guarantee) -> None:
+        """Note that reports are drawn; what another thread noted is never taken back."""
+        with self._lock:
+            self.drew_seeded = self.drew_seeded or source.seeded
+            self.drawn = promise if self.drawn is None else weakest(self.drawn, promise)
 
     def keep(self, random_state: Any) -> RandomSource:
         """Make a source whose stream goes on from one transform to the next."""
@@ -55,7 +66,7 @@ class SourceInUse:
         kept = self._kept  # once: another thread may change it
         if kept is None:
             return as_source(random_state)
-        return kept[1] if _same_state(kept[0], random_state) else self.keep(random_state)
+        return kept[1] if same_state(kept[0], random_state) else self.keep(random_state)
 
 
 class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -71,9 +82,17 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
     random_state: Any
 
     _drew_seeded: bool = False  # by what this is a copy of
+    _drawn: Guarantee | None = None  # likewise
 
     # A place to write to is no metadata of the records.
     __metadata_request__transform: ClassVar[dict[str, str]] = {"out": UNUSED}
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What each report promises: the next one, and those handed out since ``fit``."""
+        promise, drawn = self._promise(), self._handed_out()
+        weaker = promise if drawn is None else weakest(drawn, promise)
+        return replace(weaker, seeded=self._seeded)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters and note the columns; nothing else is taken from the records.
@@ -95,7 +114,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         # A seed's stream goes on from one transform to the next and starts again at fit.
         in_use = SourceInUse()
         in_use.keep(self.random_state)
-        self._in_use, self._drew_seeded = in_use, False
+        self._in_use, self._drew_seeded, self._drawn = in_use, False, None
         return self
 
     def transform(self, X: Any, *, out: Any = None) -> Any:
@@ -126,15 +145,15 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         check_out(table, out)
         self._check(table.columns)
         if not hasattr(self, "_in_use"):
-            self._in_use = SourceInUse(drew_seeded=self._drew_seeded)
+            self._in_use = SourceInUse(drew_seeded=self._drew_seeded, drawn=self._drawn)
         in_use = self._in_use
         source = in_use.current(self.random_state)
         if isinstance(table, ArrayTable):
             self._spend(source)
-            in_use.drew_seeded |= source.seeded
+            in_use.note(source, self._promise())
             return self._perturb(table.X, source)
         self._check_output()
-        in_use.drew_seeded |= source.seeded
+        in_use.note(source, self._promise())
         return release_reports(self, table, source, out)
 
     def randomise(self, x: Any) -> Floats:
@@ -156,6 +175,10 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
     @abstractmethod
     def lattice(self, columns: int) -> Lattice:
         """Give the public lattice that reports lie on."""
+
+    @abstractmethod
+    def _promise(self) -> Guarantee:
+        """Say what a report promises that is drawn with the parameters as they are."""
 
     @abstractmethod
     def _event(self) -> Event:
@@ -181,6 +204,10 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         in_use = getattr(self, "_in_use", None)
         return self._drew_seeded if in_use is None else bool(in_use.drew_seeded)
 
+    def _handed_out(self) -> Guarantee | None:
+        in_use = getattr(self, "_in_use", None)
+        return self._drawn if in_use is None else in_use.drawn
+
     def _check_output(self) -> None:
         """Refuse, before anything is spent, what scikit-learn cannot make of files."""
         chosen = getattr(self, "_sklearn_output_config", {})
@@ -196,7 +223,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         """Charge the ledger, or see that it could be charged."""
         if self.ledger is None:
             return
-        event, notion = self._event(), self.guarantee_.notion
+        event, notion = self._event(), self._promise().notion
         if only_check:
             self.ledger.check(event, adjacency=Adjacency.SUBSTITUTE, notion=notion)
             return
@@ -222,6 +249,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
     def __getstate__(self) -> dict[str, Any]:
         # The source holds a key: it stays in this process.
         state: dict[str, Any] = {**super().__getstate__(), "_drew_seeded": self._has_drawn_seeded()}
+        state["_drawn"] = self._handed_out()
         state.pop("_in_use", None)
         return state
 
@@ -239,7 +267,19 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         return tags
 
 
-def _same_state(one: Any, two: Any) -> bool:
+def weakest(one: Guarantee, two: Guarantee) -> Guarantee:
+    """Return what holds for reports with one promise and reports with the other."""
+    if "none" in (one.notion, two.notion):
+        return one if one.notion == "none" else two
+    if one.unit != two.unit:
+        return Guarantee.none(
+            f"reports were drawn with an epsilon per {one.unit or 'unit'} and per "
+            f"{two.unit or 'unit'}"
+        )
+    return one if one.epsilon > two.epsilon else two
+
+
+def same_state(one: Any, two: Any) -> bool:
     """Tell whether two random states are the same seed or the same object."""
     whole = isinstance(one, numbers.Integral) and isinstance(two, numbers.Integral)
     return one is two or (whole and int(one) == int(two))

@@ -26,15 +26,9 @@ SMALLEST = 2.0**-40  # epsilon of a column; reports then lie within 2^42 boxes
 class LocalMechanism(Mechanism):
     """Perturb records, each column mapped from its bounds to [-1, 1] and back."""
 
-    @property
-    def guarantee_(self) -> Guarantee:
+    def _promise(self) -> Guarantee:
         """Local privacy for each record, all its columns together."""
-        return Guarantee(
-            "local",
-            epsilon=self.epsilon,
-            adjacency=Adjacency.SUBSTITUTE,
-            seeded=self._seeded,
-        )
+        return Guarantee("local", epsilon=self.epsilon, adjacency=Adjacency.SUBSTITUTE)
 
     def _event(self) -> Event:
         return PureEvent(epsilon=self.epsilon, purpose="one report of each record")

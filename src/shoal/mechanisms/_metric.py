@@ -60,15 +60,13 @@ class MetricMechanism(Mechanism):
         self.ledger = ledger
         self.random_state = random_state
 
-    @property
-    def guarantee_(self) -> Guarantee:
+    def _promise(self) -> Guarantee:
         """Metric privacy for each record, whatever the others are."""
         return Guarantee(
             "metric",
             epsilon=self._promised(),
             adjacency=Adjacency.SUBSTITUTE,
             unit=self.unit,
-            seeded=self._seeded,
         )
 
     def log_density(self, z: Any, x: Any) -> Floats:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal._bounds import cells_per_column, public_box
 from shoal._table_input import validate_table
 from shoal.exceptions import ParameterError
+from shoal.mechanisms._base import same_state
 from shoal.mechanisms.laplace import Laplace
 from shoal.noise import as_source, is_seeded
 from shoal.privacy import Guarantee, Ledger
@@ -177,7 +178,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "mechanism_")
         records = self._records(X, reset=False)
-        if self.random_state is not self._fitted_state:
+        if not same_state(self.random_state, self._fitted_state):
             self._fitted_state = self.random_state
             self.mechanism_.set_params(random_state=self.random_state)
         self.mechanism_.set_params(ledger=self.ledger)

@@ -112,11 +112,9 @@ class Laplace(MetricMechanism):
         self.ledger = ledger
         self.random_state = random_state
 
-    @property
-    def guarantee_(self) -> Guarantee:
-        """Metric privacy for each record, whatever the others are."""
-        guarantee = super().guarantee_
-        return guarantee if self.truncate is None else replace(guarantee, reason=REDRAWN)
+    def _promise(self) -> Guarantee:
+        promise = super()._promise()
+        return promise if self.truncate is None else replace(promise, reason=REDRAWN)
 
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-density of reports given one record, before rounding to the lattice.

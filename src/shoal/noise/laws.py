@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaincc, ndtr
 
+from shoal.exceptions import ParameterError
 from shoal.noise.box_norm import box_norm
 from shoal.noise.discrete_gaussian import discrete_gaussian
 from shoal.noise.discrete_laplace import discrete_laplace
@@ -52,7 +53,7 @@ class LaplaceLaw:
 
     def show(self, exact: Integers, source: RandomSource) -> Integers:
         """Add the noise."""
-        return exact + discrete_laplace(exact.shape, scale=self.scale, source=source)
+        return whole(exact) + discrete_laplace(exact.shape, scale=self.scale, source=source)
 
     def upper_tail(self, values: Integers) -> Floats:
         """Return the probability that the noise of one entry is at least each value.
@@ -64,8 +65,8 @@ class LaplaceLaw:
         return np.where(values >= 1, tail, 1.0 - tail)
 
     def loss(self, exact: Integers, other: Integers) -> float:
-        """Sum of the differences over the scale; infinite between values of other shapes."""
-        gap = _gap(exact, other)
+        """Sum of the differences over the scale; infinite between other shapes or fractions."""
+        gap = _whole_gap(exact, other)
         return math.inf if gap is None else float(np.abs(gap).sum()) / self.scale
 
 
@@ -97,7 +98,7 @@ class BoxLaw:
 
     def show(self, exact: Integers, source: RandomSource) -> Integers:
         """Add the noise."""
-        return exact + box_norm(len(exact), scales=self.scales, source=source)
+        return whole(exact) + box_norm(len(exact), scales=self.scales, source=source)
 
     def upper_tail(self, values: Integers) -> Floats:
         """Return the probability that the noise of the first column is at least each value.
@@ -115,7 +116,7 @@ class BoxLaw:
 
     def loss(self, exact: Integers, other: Integers) -> float:
         """Largest difference of a row in the box's own unit, rows added up."""
-        gap = _gap(exact, other)
+        gap = _whole_gap(exact, other)
         if gap is None:
             return math.inf
         return float((np.abs(gap) / np.array(self.scales)).max(axis=1).sum())
@@ -148,7 +149,7 @@ class GaussianLaw:
 
     def show(self, exact: Integers, source: RandomSource) -> Integers:
         """Add the noise."""
-        return exact + discrete_gaussian(exact.shape, sigma=self.sigma, source=source)
+        return whole(exact) + discrete_gaussian(exact.shape, sigma=self.sigma, source=source)
 
     def upper_tail(self, values: Integers) -> Floats:
         """Bound the probability that the noise of one entry is at least each value.
@@ -160,8 +161,8 @@ class GaussianLaw:
         return tail
 
     def loss(self, exact: Integers, other: Integers) -> float:
-        """Squared distance over twice the variance; infinite between values of other shapes."""
-        gap = _gap(exact, other)
+        """Squared distance over twice the variance; infinite between other shapes or fractions."""
+        gap = _whole_gap(exact, other)
         if gap is None:
             return math.inf
         return float((gap.astype(np.float64) ** 2).sum()) / (2 * self.sigma**2)
@@ -200,6 +201,34 @@ class ChoiceLaw:
         """Rate times the range of the differences: what all penalties share changes nothing."""
         gap = _gap(exact, other)
         return math.inf if gap is None else float(np.ptp(gap)) * self.rate
+
+
+def whole(exact: npt.NDArray[Any]) -> Integers:
+    """Return exact values as int64; noise on integers would show fractions as they are.
+
+    Raises
+    ------
+    ParameterError
+        If they are not of an integer type that int64 holds.
+    """
+    if not is_whole(exact):
+        raise ParameterError(
+            f"exact must be integers of a type that int64 holds, got {exact.dtype}: noise on "
+            "integers would show what lies between them; put values on a lattice first"
+        )
+    return exact.astype(np.int64, copy=False)
+
+
+def is_whole(exact: npt.NDArray[Any]) -> bool:
+    """Tell whether values are of an integer type that int64 holds."""
+    return exact.dtype.kind in "iu" and np.can_cast(exact.dtype, np.int64)
+
+
+def _whole_gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> Integers | None:
+    """Return the differences; None where all is told, by the shape or by fractions."""
+    if not (is_whole(exact) and is_whole(other)):
+        return None
+    return _gap(exact.astype(np.int64, copy=False), other.astype(np.int64, copy=False))
 
 
 def _gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

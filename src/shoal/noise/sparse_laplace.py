@@ -5,6 +5,7 @@ cells that hold nothing are not visited one by one (:func:`shoal.noise.exceedanc
 hold something is hidden with the rest: the law is that of noise on every cell.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from shoal.noise.discrete_laplace import discrete_laplace
 from shoal.noise.exceedances import check_exceedances, exceedances
 from shoal.noise.hide import Currency
+from shoal.noise.laws import is_whole, whole
 from shoal.noise.source import RandomSource
 
 __all__ = ["SparseCounts", "SparseLaplaceLaw"]
@@ -80,7 +82,7 @@ class SparseLaplaceLaw:
         # By public numbers: how many cells are occupied must not decide whether this fails.
         check_exceedances(self.cells, self.threshold, self.scale)
         noise = discrete_laplace(exact.values.shape, scale=self.scale, source=source)
-        noisy = exact.values + noise
+        noisy = whole(exact.values) + noise
         passed = noisy >= self.threshold
         rest = self.cells - len(exact.codes)
         empty = exceedances(rest, threshold=self.threshold, scale=self.scale, source=source)
@@ -90,7 +92,12 @@ class SparseLaplaceLaw:
         return SparseCounts(codes[order], values[order])
 
     def loss(self, exact: SparseCounts, other: SparseCounts) -> float:
-        """Sum of the differences over the scale, cells that only one of them names included."""
+        """Sum of the differences over the scale, cells that only one of them names included.
+
+        Infinite where a value is no integer.
+        """
+        if not (is_whole(exact.values) and is_whole(other.values)):
+            return math.inf
         codes, places = np.unique(np.concatenate([exact.codes, other.codes]), return_inverse=True)
         gap = np.zeros(len(codes), dtype=np.int64)
         np.add.at(gap, places, np.concatenate([exact.values, -other.values]))

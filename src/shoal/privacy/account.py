@@ -18,12 +18,13 @@ from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.events import Event
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.limits import Limits
-from shoal.privacy.metric import metric_cost
+from shoal.privacy.metric import metric_cost, readable_epsilon
 from shoal.privacy.privacy_unit import RECORD, PrivacyUnit, group_size
 
 __all__ = ["Account", "Price"]
 
 _NOTIONS: tuple[Notion, ...] = ("central", "local", "metric")
+_BEYOND = "the recorded spends cannot be expressed within these limits"
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
 _SLACK = 1 + Fraction(1, 10**12)
 
@@ -102,6 +103,12 @@ class Account:
                 "record can change two parts",
                 in_python="state the event for Adjacency.ADD_REMOVE",
             )
+        if privacy_unit.kind == "user" and metric is None and has_parallel(event):
+            raise GuaranteeError(
+                "parallel parts share one epsilon for records only, because the rows of a user can "
+                "lie in several parts",
+                in_python="spend Composed(events=...) for users",
+            )
         size = group_size(
             privacy_unit,
             self.limits.privacy_unit,
@@ -111,8 +118,10 @@ class Account:
         )
         if metric is not None:
             return Price("metric", metric_epsilon=size * self._per_unit(*metric), seeded=seeded)
-        steps = leaves(event, records=size)
-        return Price(notion, tuple(steps.items()), cost(event, records=size), seeded=seeded)
+        steps, total = leaves(event, records=size), cost(event, records=size)
+        if total.rho == 0:  # an iterator that was used up before, for one
+            raise GuaranteeError("a spend needs at least one step, and this event holds none")
+        return Price(notion, tuple(steps.items()), total, seeded=seeded)
 
     def check(self, price: Price) -> None:
         """Raise BudgetExceededError if the spend would pass a limit."""
@@ -183,13 +192,15 @@ class Account:
                 privacy_unit=unit,
                 seeded=own.seeded,
             )
-        if own.epsilon <= _most(limits.epsilon) and (own.delta == 0 or rule is not None):
+        if rule is not None and own.delta > _most(rule.for_events):
+            return Guarantee.none(_BEYOND)
+        if own.epsilon <= _most(limits.epsilon):
             # A sure bound of every transcript; revealing steps are bounded by a constant only.
             epsilon, delta = float(own.epsilon), rule.for_events if rule and own.delta else 0.0
         elif rule is not None and self._renyi <= _most(rule.limit):
             epsilon, delta = limits.epsilon, limits.delta
         else:
-            return Guarantee.none("the recorded spends cannot be expressed within these limits")
+            return Guarantee.none(_BEYOND)
         return Guarantee(
             notion,
             epsilon,
@@ -199,16 +210,16 @@ class Account:
             seeded=own.seeded,
         )
 
-    def _per_unit(self, unit: str, epsilon: float) -> Fraction:
+    def _per_unit(self, unit: str, epsilon: Fraction) -> Fraction:
         limits = self.limits
         if limits.metric_epsilon is None:
             raise BudgetExceededError(
-                f"this ledger allows no metric spend and {epsilon:g} per "
+                f"this ledger allows no metric spend and {readable_epsilon(epsilon)} per "
                 f"{unit or 'unit of distance'} was asked: nothing was recorded",
                 parameter="metric_epsilon",
                 in_python="declare Ledger(metric_epsilon=..., metric_unit=...)",
             )
-        return convert_epsilon(Fraction(epsilon), unit, limits.metric_unit)
+        return convert_epsilon(epsilon, unit, limits.metric_unit)
 
     def _rule_after(self, first: Cost) -> Rule:
         epsilon, delta = self.limits.epsilon, self.limits.delta
@@ -226,7 +237,7 @@ class Account:
         if not _within(self._metric + price.metric_epsilon, limit):
             left = max(0.0, float(limit - self._metric))
             raise BudgetExceededError(
-                f"asked epsilon = {float(price.metric_epsilon):g} per {unit}, spent "
+                f"asked epsilon = {readable_epsilon(price.metric_epsilon)} per {unit}, spent "
                 f"{float(self._metric):g} of {limit:g}, left {left:g}: nothing was recorded"
             )
 

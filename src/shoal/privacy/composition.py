@@ -80,7 +80,11 @@ def compose(
     schedule = Composed(events=tuple(events) if isinstance(events, Iterable) else events)
     metric = metric_cost(schedule)
     if metric is not None:
-        return Guarantee("metric", metric[1], adjacency=adjacency, unit=metric[0])
+        try:
+            total = float(metric[1])
+        except OverflowError:
+            raise GuaranteeError("the metric epsilons add up to more than a float holds") from None
+        return Guarantee("metric", total, adjacency=adjacency, unit=metric[0])
     if notion == "metric":
         raise GuaranteeError("a metric promise needs metric events: give MetricEvent with a unit")
     if has_parallel(schedule) and (adjacency is Adjacency.SUBSTITUTE or notion == "local"):

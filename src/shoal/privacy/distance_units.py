@@ -37,7 +37,9 @@ _KNOWN = {
     **{name: ("m", scale) for name, scale in _METERS.items()},
     **{name: ("s", scale) for name, scale in _SECONDS.items()},
 }
-_FORM = re.compile(r"(?:(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d{1,2})?)\s+)?(?P<name>[^\W\d_][^\n]*)")
+_FORM = re.compile(
+    r"(?:(?P<number>[0-9]{1,30}(?:\.[0-9]{0,30})?(?:e[+-]?[0-9]{1,2})?) +)?(?P<name>[^\W\d_].*)"
+)
 
 
 class DistanceUnit(NamedTuple):
@@ -74,7 +76,7 @@ def parse_unit(unit: str) -> DistanceUnit:
     text = _numbers.text("unit", unit)
     if text == "":
         return DistanceUnit("", Fraction(1))
-    form = _FORM.fullmatch(text)
+    form = _FORM.fullmatch(text) if text.isprintable() else None
     number = Fraction(form["number"] or 1) if form else Fraction(0)
     if form is None or number == 0 or text != text.strip():
         raise ParameterError(

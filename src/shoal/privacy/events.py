@@ -234,7 +234,7 @@ class MetricEvent(Event):
     Parameters
     ----------
     epsilon : float
-        Epsilon per unit of distance.
+        Epsilon per unit of Euclidean distance.
     unit : str
         Name of the unit, such as ``"km"`` or ``"80 m"``; units that cannot be compared do not add
         up.

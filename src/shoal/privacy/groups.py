@@ -12,6 +12,8 @@ from shoal.exceptions import GuaranteeError
 
 __all__ = ["Loss", "group", "group_zcdp", "substitute", "substitute_zcdp"]
 
+_LARGEST_LOG = 700.0  # whose exponential is a float
+
 
 class Loss(NamedTuple):
     """An (epsilon, delta) pair."""
@@ -54,8 +56,12 @@ def group(epsilon: float, delta: float = 0.0, *, size: int) -> Loss:
     if delta > 0:
         # The largest term alone decides whether delta stays below 1; exp may not overflow first.
         if math.log(delta) + (size - 1) * epsilon < 0:
-            ratio = math.expm1(size * epsilon) / math.expm1(epsilon) if epsilon > 0 else size
-            total = delta * ratio
+            if size * epsilon < _LARGEST_LOG:
+                ratio = math.expm1(size * epsilon) / math.expm1(epsilon) if epsilon > 0 else size
+                total = delta * ratio
+            else:  # the sum over its largest term, since the sum itself is beyond a float
+                terms = math.expm1(-size * epsilon) / math.expm1(-epsilon)
+                total = math.exp(math.log(delta) + (size - 1) * epsilon) * terms
         else:
             total = 1.0
     if total >= 1:

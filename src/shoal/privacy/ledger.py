@@ -247,7 +247,7 @@ class Ledger:
             seeded=seeded,
             who=self._who,
             table=self._table,
-            columns=tuple(columns),
+            columns=columns,  # type: ignore[arg-type]  # an entry makes a tuple of them
             output=self._output,
         )
         with self._transaction(write=True) as descriptor:
@@ -298,6 +298,29 @@ class Ledger:
         # As for a spend: a file that cannot be written to cannot pay either.
         with self._transaction(write=True):
             self._check(entry)
+
+    def paid_for(self, receipt: Receipt) -> bool:
+        """Tell whether this ledger still has the entry that a release was paid with.
+
+        Parameters
+        ----------
+        receipt : Receipt
+            As a release carries it, ``release.ledger``.
+
+        Returns
+        -------
+        paid : bool
+            False for a ledger that was rolled back, or is another one.
+
+        Examples
+        --------
+        >>> from shoal.privacy import Ledger, PureEvent
+        >>> ledger = Ledger(epsilon=1.0)
+        >>> receipt = ledger.spend(PureEvent(epsilon=0.5)).receipt
+        >>> ledger.paid_for(receipt), Ledger(epsilon=1.0).paid_for(receipt)
+        (True, False)
+        """
+        return any(entry.receipt == receipt for entry in self.entries)
 
     def __len__(self) -> int:
         return len(self.entries)

@@ -1,8 +1,9 @@
 """The lines of a ledger: JSON, each with the SHA-256 of the line before it and of itself.
 
 An edit anywhere but at the end breaks the chain. What a removed end breaks is the head: the number
-of lines and the last hash, kept beside the lines. The header of a ledger holds random digits, so
-that a hash shown with a release tells nothing about the lines under it.
+of lines and the last hash, kept beside the lines. Every line holds random digits of its own, so
+that hashes shown with releases tell nothing about the lines, not even those of two neighbors: with
+digits in the header alone, whoever knew one hash could try out guesses of the next line.
 """
 
 import hashlib
@@ -30,8 +31,8 @@ class Head(NamedTuple):
         return Receipt(self.lines - 1, self.hash)
 
     def after(self, content: dict[str, Any]) -> tuple[bytes, "Head"]:
-        """Return the next line, and the head with it."""
-        line, digest = encode_line(content, self.hash)
+        """Return the next line, salted, and the head with it."""
+        line, digest = encode_line({**content, "salt": secrets.token_hex(16)}, self.hash)
         return line, Head(self.lines + 1, digest)
 
     def to_json(self) -> str:
@@ -52,13 +53,13 @@ class Head(NamedTuple):
 
 def new_header(limits: dict[str, Any]) -> dict[str, Any]:
     """Return the first line of a ledger with these limits."""
-    return {"shoal_ledger": FORMAT, "salt": secrets.token_hex(16), **limits}
+    return {"shoal_ledger": FORMAT, **limits}
 
 
 def open_header(content: dict[str, Any]) -> dict[str, Any]:
     """Return the limits in a header; ValueError if it is none of this format."""
     limits = dict(content)
-    if limits.pop("shoal_ledger", None) != FORMAT or not isinstance(limits.pop("salt", None), str):
+    if limits.pop("shoal_ledger", None) != FORMAT:
         raise ValueError("no header that this version of shoal understands")
     return limits
 

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from shoal._whole_file import beside
 from shoal.exceptions import LedgerFileError, ParameterError, ShoalError
 from shoal.privacy.adjacency import Adjacency
 from shoal.privacy.entry import Entry
@@ -39,8 +40,8 @@ def convert_ledger(
     new : str or path-like
         Where the new ledger goes; there must be no file yet.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
-        Whom every old entry protects, which format 1 did not say: records, unless the fits were
-        given user ids.
+        Whom every old entry protects, which format 1 did not say: records, unless all the fits
+        were given user ids.
     metric_unit : str, default=""
         Unit of metric entries that have none, and of the limit.
     table : str, default=""
@@ -57,10 +58,16 @@ def convert_ledger(
         If the old file is no ledger of format 1, is damaged, or the new file exists.
     ParameterError
         If metric spends are allowed and ``metric_unit`` is missing.
+
+    Notes
+    -----
+    Format 1 did not say which noise came from a seed either, and the new ledger takes it that none
+    did. From now on the new ledger alone counts: what is spent on the old one, or on a second
+    conversion of it, is missing there.
     """
     limits, entries = _read(Path(old))
-    if Path(new).exists():
-        raise LedgerFileError(f"{new} must not exist yet: choose another path")
+    if Path(new).exists() or Path(f"{new}.head").exists():
+        raise LedgerFileError(f"{new} and {new}.head must not exist yet: choose another path")
     if limits.get("metric_epsilon") is not None and not metric_unit:
         raise ParameterError(
             "metric_unit must be given, because the old ledger has a limit on metric spends "
@@ -70,16 +77,24 @@ def convert_ledger(
         metric_unit = ""
     adjacency = Adjacency(limits.pop("adjacency"))
     converted = [_entry(plain, privacy_unit, metric_unit, table) for plain in entries]
-    ledger = Ledger(
-        new,
-        **limits,
-        adjacency=adjacency,
-        privacy_unit=privacy_unit,
-        metric_unit=metric_unit,
-        table=table,
-    )
-    ledger._adopt(converted)
-    return ledger
+    target = Path(new).resolve()
+    part = beside(target)
+    try:
+        Ledger(
+            part,
+            **limits,
+            adjacency=adjacency,
+            privacy_unit=privacy_unit,
+            metric_unit=metric_unit,
+            table=table,
+        )._adopt(converted)
+        # The head first: a crash in between leaves a ledger that is refused, none that lacks lines.
+        Path(f"{part}.head").rename(f"{target}.head")
+        part.rename(target)
+    finally:
+        for left in (part, Path(f"{part}.head")):
+            left.unlink(missing_ok=True)
+    return Ledger(target, table=table)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -87,7 +87,7 @@ class LedgerFile:
         if header is None and not Path(self.path).exists():
             raise ParameterError(f"epsilon must be given: there is no ledger at {self.path} yet")
         with self.locked(write=header is not None, create=header is not None) as descriptor:
-            opening = os.pread(descriptor, 1 << 16, 0)
+            opening = _read(descriptor, 0, os.fstat(descriptor).st_size)
             if opening.startswith(_OLD_MAGIC):
                 raise LedgerFileError(
                     f"{self.path} is a ledger of format 1, which does not say whom it protects: "
@@ -144,6 +144,8 @@ class LedgerFile:
             number = head.lines + 1
             try:
                 content, digest = decode_line(line, head.hash)
+                if not isinstance(content.pop("salt", None), str):
+                    raise ValueError("no salt")
                 head = Head(number, digest)
                 parsed.append(parse(content, head.receipt))
             except (ValueError, TypeError, KeyError, RecursionError, ShoalError) as damage:
@@ -234,18 +236,28 @@ class LedgerFile:
             return False
 
     def _write_head(self, head: Head) -> None:
+        ledger = Path(self.path).stat()
         with whole_file(Path(self.head_path)) as part:
             part.touch(mode=0o600)
             part.write_text(head.to_json(), encoding="ascii")
+            # Whoever may use the ledger needs its head, whoever spent last.
+            for owner in ((-1, ledger.st_gid), (ledger.st_uid, -1)):
+                with contextlib.suppress(OSError):  # only root may give files away
+                    os.chown(part, *owner)
+            part.chmod(stat.S_IMODE(ledger.st_mode))
 
     def _check_identity(self, descriptor: int) -> None:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):  # which may be opened, but not read
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):  # a device or a pipe keeps nothing
+            raise LedgerFileError(f"{self.path} is no regular file: choose another path")
         identity = (status.st_dev, status.st_ino)
+        # While this process waited for the lock, the path may have got another file.
+        named = os.stat(self.path)  # noqa: PTH116 (beside fstat)
         if self._identity is None:
             self._identity = identity
-        elif self._identity != identity:
+        if not self._identity == identity == (named.st_dev, named.st_ino):
             raise LedgerFileError(f"{self.path} was replaced since it was opened: open it anew")
 
     def _sync_folder(self) -> None:

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from shoal.privacy.accounting import cost
-from shoal.privacy.metric import metric_cost
+from shoal.privacy.metric import metric_cost, readable_epsilon
 
 if TYPE_CHECKING:
     from shoal.privacy.entry import Entry
@@ -95,16 +95,21 @@ def _title(ledger: Ledger) -> str:
 
 def _row(entry: Entry) -> tuple[str, ...]:
     number = "" if entry.receipt is None else str(entry.receipt.count)
-    purpose = " ".join(entry.purpose.split())
+    purpose = _one_line(entry.purpose)
     return (
         number,
         entry.time[:19].replace("T", " "),
-        entry.who,
+        _one_line(entry.who),
         entry.notion,
         str(entry.privacy_unit),
         _price(entry),
         f"{purpose} ({_SEEDED})" if entry.seeded else purpose,
     )
+
+
+def _one_line(text: str) -> str:
+    """Return a text that cannot look like further lines of the table."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _rest(entry: Entry) -> tuple[str, ...]:
@@ -120,7 +125,7 @@ def _rest(entry: Entry) -> tuple[str, ...]:
 def _price(entry: Entry) -> str:
     metric = metric_cost(entry.event)
     if metric is not None:
-        return f"epsilon {metric[1]:g} per {metric[0] or 'unit of distance'}"
+        return f"epsilon {readable_epsilon(metric[1])} per {metric[0] or 'unit of distance'}"
     price = cost(entry.event)
     main = f"epsilon {price.epsilon:g}" if math.isfinite(price.epsilon) else f"rho {price.rho:g}"
     return f"{main}, delta {price.delta:g}" if price.delta > 0 else main

@@ -6,10 +6,10 @@ from shoal.exceptions import GuaranteeError
 from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.events import Composed, Event, MetricEvent, Parallel, Repeated
 
-__all__ = ["metric_cost"]
+__all__ = ["metric_cost", "readable_epsilon"]
 
 
-def metric_cost(event: Event) -> tuple[str, float] | None:
+def metric_cost(event: Event) -> tuple[str, Fraction] | None:
     """Return the unit and the epsilon of a metric event, or None for any other event.
 
     Parameters
@@ -19,8 +19,8 @@ def metric_cost(event: Event) -> tuple[str, float] | None:
 
     Returns
     -------
-    price : (str, float) or None
-        The unit of distance of the first of them, and the total epsilon per that unit.
+    price : (str, Fraction) or None
+        The unit of distance of the first of them, and the total epsilon per that unit, exact.
 
     Raises
     ------
@@ -30,21 +30,16 @@ def metric_cost(event: Event) -> tuple[str, float] | None:
     Examples
     --------
     >>> metric_cost(Repeated(event=MetricEvent(epsilon=0.5, unit="km"), times=2))
-    ('km', 1.0)
+    ('km', Fraction(1, 1))
     """
-    price = _exact_cost(event)
-    return None if price is None else (price[0], float(price[1]))
-
-
-def _exact_cost(event: Event) -> tuple[str, Fraction] | None:
     if isinstance(event, MetricEvent):
         return event.unit, Fraction(event.epsilon)
     if isinstance(event, Repeated):
-        inner = _exact_cost(event.event)
+        inner = metric_cost(event.event)
         return None if inner is None else (inner[0], event.times * inner[1])
     if not isinstance(event, Composed | Parallel):
         return None
-    prices = [_exact_cost(child) for child in event.events]
+    prices = [metric_cost(child) for child in event.events]
     metric = [price for price in prices if price is not None]
     if not metric:
         return None
@@ -60,3 +55,8 @@ def _exact_cost(event: Event) -> tuple[str, Fraction] | None:
         same = [convert_epsilon(epsilon, other, unit) for other, epsilon in metric]
     # A record holder's reports all tell about one record, so parallel parts add up as well.
     return unit, sum(same, Fraction(0))
+
+
+def readable_epsilon(epsilon: Fraction) -> str:
+    """Write an exact epsilon, which may be too large for a float."""
+    return f"{float(epsilon):g}" if epsilon < 10**300 else "more than 1e300"

@@ -168,8 +168,18 @@ def group_size(
         return steps
     if wanted.kind == "record":
         _require_every_user(spent)
-        # A row leaves by taking its user out and putting them back without it.
-        return 1 if substituted else 2
+        if not central:
+            return 1  # whose value it is stays as it is: exchanging it is exchanging its user's
+        if substituted:
+            raise GuaranteeError(
+                "a promise for substituted users does not cover exchanging a row for one of "
+                "another user, which changes two users or their number",
+                parameter="adjacency",
+                in_python="state the event for Adjacency.ADD_REMOVE",
+            )
+        # A row leaves by taking its user out and putting them back without it, and another comes
+        # in the same way.
+        return 2 * steps
     if central and substituted:
         raise GuaranteeError(
             "a promise for substituted records does not cover users, who may have different "

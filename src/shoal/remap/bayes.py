@@ -10,6 +10,7 @@ guarantee survives. Here they are public, or estimated from the reports alone by
 Bayesian update: post-processing, so the guarantee of the reports stays as it is (proofs/remap.md).
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,9 +133,12 @@ class BayesRemap(Remap):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """That of the mechanism: what is computed from reports costs nothing."""
+        """That of the mechanism, once fitted as it was then; if either is seeded, none."""
         guarantee: Guarantee = self.mechanism.guarantee_
-        return guarantee
+        fitted: Guarantee | None = getattr(self, "_fitted_guarantee", None)
+        if fitted is None:
+            return guarantee
+        return replace(fitted, seeded=fitted.seeded or guarantee.seeded)
 
     def _check(self, columns: int) -> None:
         _numbers.count("candidates", self.candidates)
@@ -156,6 +160,7 @@ class BayesRemap(Remap):
             )
 
     def _learn(self, reports: Floats) -> None:
+        self._fitted_guarantee = self.mechanism.guarantee_
         channel = Channel(self.mechanism, self._box(reports.shape[1]))
         posterior: DensePosterior | SparsePosterior
         if reports.shape[1] <= MOST_COLUMNS:

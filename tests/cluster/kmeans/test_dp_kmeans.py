@@ -178,7 +178,7 @@ def test_tables_with_names():
         ({"max_iter": 2.5}, "max_iter must"),
         ({"overcluster": 0}, "overcluster must"),
         ({"max_clusters": 0}, "max_clusters must"),
-        ({"bounds": "learned"}, "bounds must be a pair"),
+        ({"bounds": "learned"}, "bounds must be a low and a high number"),
         ({"bounds": (1.0, -1.0)}, "bounds must have low < high"),
         ({"ledger": 1.0}, "ledger must"),
         ({"random_state": "x"}, "random_state must"),

@@ -180,7 +180,7 @@ def test_gaussian_noise_without_delta_is_refused_and_spends_nothing():
     ledger = Ledger(epsilon=4.0, delta=DELTA)
     with (
         recording() as tape,
-        pytest.raises(ParameterError, match='delta must be > 0 for noise="gaussian"'),
+        pytest.raises(ParameterError, match='delta must be > 0 for noise "gaussian"'),
     ):
         model("gaussian", delta=0.0, ledger=ledger).fit(X)
     assert tape.entries == []

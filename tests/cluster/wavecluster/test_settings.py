@@ -50,7 +50,7 @@ X = np.random.default_rng(0).uniform(-1, 1, (50, 2))
         ({"n_public": 0}, "n_public must be a whole number"),
         ({"bounds": (1.0, -1.0)}, "bounds must have low < high"),
         ({"bounds": (0.0, math.inf)}, "bounds must be finite"),
-        ({"bounds": "private"}, "bounds must be a pair"),
+        ({"bounds": "private"}, "bounds must be a low and a high number"),
         ({"random_state": "x"}, "random_state must"),
     ],
 )
