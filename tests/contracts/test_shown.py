@@ -205,6 +205,7 @@ def test_labels_belong_to_one_object(kind):
 
 
 def test_labels_go_with_their_object():
+    gc.collect()
     kept = len(_curator._LABELS)
     model = DPKMeans(2, bounds=(-3.0, 3.0)).fit(X)
     assert len(_curator._LABELS) == kept + 1

@@ -97,8 +97,10 @@ def check_same_rows(X: Any, user_ids: Any) -> None:
         return
     if isinstance(user_ids, pandas.Series) and not X.index.equals(user_ids.index):
         raise DataError(
-            "user_ids must have the index of X, got another: take both from one frame, or pass "
-            "user_ids.to_numpy() if their rows are in the same order"
+            "user_ids must have the index of X, got another",
+            parameter="user_ids",
+            in_python="take both from one frame, or pass user_ids.to_numpy() if their rows are in "
+            "the same order",
         )
 
 
