@@ -153,8 +153,8 @@ def test_a_release_is_found_in_the_ledger_that_paid(path, tmp_path):
     book = Ledger(path)
     kept = [(file, file.read_bytes()) for file in (path, Path(f"{path}.head"))]
     receipt = book.spend(PureEvent(epsilon=0.25)).receipt
-    file = tmp_path / "release.json"
-    Release("counts", {"k": 2}, book.spent[0], ledger=receipt).save(file)
+    file, promise = tmp_path / "release.json", book.spent[0]
+    Release("counts", {"k": 2}, promise, ledger=receipt).save(file)
     assert run(path, "--release", file).exit_code == 0
     for old, content in kept:  # both files rolled back together
         old.write_bytes(content)
@@ -162,5 +162,5 @@ def test_a_release_is_found_in_the_ledger_that_paid(path, tmp_path):
     refused = run(path, "--release", file)
     assert "no entry 3 with the hash of 'release.json'" in str(refused.exception)
     assert refused.stdout == ""
-    Release("counts", {"k": 2}, book.spent[0]).save(file)
+    Release("counts", {"k": 2}, promise).save(file)
     assert "one that a ledger paid for" in str(run(path, "--release", file).exception)
