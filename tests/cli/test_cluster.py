@@ -254,6 +254,7 @@ def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
         (["--labels", "{folder}/labels.txt"], "ends in .csv or .parquet"),
         (["--labels", "{folder}/none/labels.csv"], "can be written"),
         (["--labels", "{folder}/people.csv"], "must not replace the data"),
+        (["--labels", "{folder}/good.ledger"], "must not replace the ledger"),
         (["--labels", "{folder}/out/labels.csv"], "outside the release's folder"),
         (["--out", "{folder}/people.csv"], "--out must be a folder"),
         (["--out", "{folder}/people.csv/deep"], "--out must be a folder"),

@@ -184,6 +184,10 @@ def test_entries_say_who_spent_on_what(shoal):
     assert Release.load("made/release.json").ledger == second.receipt
     message = refused(shoal, "plain.csv", "--no-header", "--columns", "age,weight,-,-", out="other")
     assert "--table must be 'people'" in message
+    Path("people.2025.csv").write_bytes(Path("people.csv").read_bytes())
+    message = refused(shoal, "people.2025.csv", out="other")
+    assert "--table must be 'people'" in message
+    assert "got 'people.2025'" in message
     code, _, err = shoal(
         *("cluster", "plain.csv", *BOX, "--no-header", "--columns", "age,weight,-,-"),
         *("--ledger", "people.ledger", "--table", "people", "--out", "made"),

@@ -76,7 +76,7 @@ def paying_ledger(
     path : Path or None
         As given by ``--ledger``.
     data : Path
-        The records; its name without the ending is that of the table, if none is given.
+        The records; their name without its last ending is that of the table, if none is given.
     out : Path
         What is written.
     table, who : str or None
@@ -101,8 +101,7 @@ def paying_ledger(
         return None
     if path.resolve() == out.resolve():
         raise ParameterError(f"--out must not replace the ledger, got {str(out)!r} for both")
-    file = data.name or data.resolve().name
-    name = (file.partition(".")[0] or file) if table is None else table
+    name = (data.stem or data.resolve().name) if table is None else table
     counted = open_ledger(path).table
     if counted and counted != name:
         raise ParameterError(

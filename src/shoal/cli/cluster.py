@@ -134,7 +134,7 @@ def cluster(
         seed=seed,
     )
     _set_users(model, user_column, records_per_user)
-    _check_places(data, out, labels)
+    _check_places(data, out, labels, ledger)
     names, records = chosen.used, opened_records(data, chosen, user=user_column)
     in_memory = ArrayTable(records.X, tuple(names)) if isinstance(records, Table) else None
     with staged(out, FILES, mark=RELEASE) as stage:
@@ -199,7 +199,7 @@ def _promise_notes(model: Any, user_column: str | None) -> list[str]:
     return notes
 
 
-def _check_places(data: Path, out: Path, labels: Path | None) -> None:
+def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | None) -> None:
     """Refuse, before anything is spent, what would destroy the data or publish the labels."""
     from shoal.cli._table_source import check_outside  # noqa: PLC0415
     from shoal.datasets.write_table import check_table_path  # noqa: PLC0415
@@ -214,6 +214,8 @@ def _check_places(data: Path, out: Path, labels: Path | None) -> None:
             f"--labels must lie outside the release's folder {str(out)!r}, got {str(labels)!r}: "
             "labels are for the curator only"
         )
+    if ledger is not None and labels.resolve() == ledger.resolve():
+        raise ParameterError(f"--labels must not replace the ledger, got {str(labels)!r} for both")
     check_outside("--labels", labels, data)
     check_table_path(labels, LABELS)
     if labels.exists() and labels.samefile(data):
