@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.cli._arguments import output_folder, parse_bounds, parse_list, typed
-from shoal.cli._complete import complete_settings, complete_targets
+from shoal.cli._complete import complete_targets
+from shoal.cli._options import Columns, NoHeader, Settings
 from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
@@ -34,30 +35,10 @@ def attack(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
-            "them. No name is taken from the data."
-        ),
-    ] = None,
-    no_header: Annotated[
-        bool,
-        typer.Option(
-            "--no-header",
-            help="The first line of a CSV file is a record: --columns names all columns in order, "
-            "- those to leave out.",
-        ),
-    ] = False,
+    columns: Columns = None,
+    no_header: NoHeader = False,
     label: Annotated[str | None, typer.Option(help="Column of classes, not a number.")] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help="A parameter of the target, as name=value.",
-            autocompletion=complete_settings,
-        ),
-    ] = None,
+    setting: Settings = None,
     attacks: Annotated[
         str | None, typer.Option(help="Of centres, shadow, yeom, label-only; all that fit.")
     ] = None,

@@ -8,7 +8,8 @@ import typer
 from rich.console import Console
 
 from shoal.cli._arguments import output_folder, parse_bounds, typed
-from shoal.cli._complete import complete_settings, complete_targets
+from shoal.cli._complete import complete_targets
+from shoal.cli._options import Settings
 from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
@@ -37,14 +38,7 @@ def audit(
         ),
     ] = None,
     columns: Annotated[int, typer.Option(min=1, help="Columns of the made-up records.")] = 2,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help="A parameter of the target, as name=value.",
-            autocompletion=complete_settings,
-        ),
-    ] = None,
+    setting: Settings = None,
     runs: Annotated[
         int | None,
         typer.Option(min=100, help="Fits on each table of the worst pair (estimators)."),

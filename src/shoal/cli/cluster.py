@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._complete import complete_central, complete_settings
+from shoal.cli._complete import complete_central
+from shoal.cli._options import Columns, LedgerFile, NoHeader, Settings, TableName, Who
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import MissingPackageError, ParameterError, ReleaseError, ShoalError
 
@@ -48,21 +49,8 @@ def cluster(
             "private, to learn them for a share of the budget (DPKMeans)."
         ),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
-            "them. No name is taken from the data."
-        ),
-    ] = None,
-    no_header: Annotated[
-        bool,
-        typer.Option(
-            "--no-header",
-            help="The first line of a CSV file is a record: --columns names all columns in order, "
-            "- those to leave out.",
-        ),
-    ] = False,
+    columns: Columns = None,
+    no_header: NoHeader = False,
     user_column: Annotated[
         str | None,
         typer.Option(
@@ -74,24 +62,10 @@ def cluster(
         int | None,
         typer.Option(min=1, help="Rows of each person that count; 1 if left out."),
     ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help="A parameter of the target, as name=value.",
-            autocompletion=complete_settings,
-        ),
-    ] = None,
-    ledger: Annotated[
-        Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(help="Name of these records in the ledger; that of the file if left out."),
-    ] = None,
-    who: Annotated[
-        str | None, typer.Option(help="Who spends; your login name if left out.")
-    ] = None,
+    setting: Settings = None,
+    ledger: LedgerFile = None,
+    table: TableName = None,
+    who: Who = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the release; an earlier one in it is replaced.")
     ] = Path("shoal-cluster"),

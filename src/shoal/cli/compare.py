@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.cli._arguments import parse_bounds, parse_list, typed
+from shoal.cli._options import Columns, NoHeader, Who
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError
 
@@ -38,21 +39,8 @@ def compare(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
-            "them. No name is taken from the data."
-        ),
-    ] = None,
-    no_header: Annotated[
-        bool,
-        typer.Option(
-            "--no-header",
-            help="The first line of a CSV file is a record: --columns names all columns in order, "
-            "- those to leave out.",
-        ),
-    ] = False,
+    columns: Columns = None,
+    no_header: NoHeader = False,
     label: Annotated[
         str | None, typer.Option(help="Column of classes to compare clusters with.")
     ] = None,
@@ -89,9 +77,7 @@ def compare(
             "--table", help="Name of these records in the ledger; that of the file if left out."
         ),
     ] = None,
-    who: Annotated[
-        str | None, typer.Option(help="Who spends; your login name if left out.")
-    ] = None,
+    who: Who = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the report; a comparison that was stopped goes on.")
     ] = Path("shoal-compare"),

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from shoal.cli._complete import complete_local
+from shoal.cli._options import Columns, LedgerFile, NoHeader, TableName, Who
 from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError, ReleaseError
 
@@ -54,21 +55,8 @@ def perturb(
         str | None,
         typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns to use, by commas; needed, unless --bounds is a JSON file that names "
-            "them. No name is taken from the data."
-        ),
-    ] = None,
-    no_header: Annotated[
-        bool,
-        typer.Option(
-            "--no-header",
-            help="The first line of a CSV file is a record: --columns names all columns in order, "
-            "- those to leave out.",
-        ),
-    ] = False,
+    columns: Columns = None,
+    no_header: NoHeader = False,
     unit: Annotated[
         str | None,
         typer.Option(
@@ -80,16 +68,9 @@ def perturb(
         list[str] | None,
         typer.Option("--set", help="A parameter of the target, as name=value."),
     ] = None,
-    ledger: Annotated[
-        Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(help="Name of these records in the ledger; that of the file if left out."),
-    ] = None,
-    who: Annotated[
-        str | None, typer.Option(help="Who spends; your login name if left out.")
-    ] = None,
+    ledger: LedgerFile = None,
+    table: TableName = None,
+    who: Who = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Repeat the reports; voids the guarantee.")
     ] = None,
