@@ -129,8 +129,9 @@ def test_grid_from_the_records(monkeypatch):
     red(checks.replays_on_neighbours, KMEANS)
 
 
+@pytest.mark.full  # a minute; `test_sampled` and `test_replayed` see such bugs in seconds
 def test_centres_without_records_left_out(monkeypatch):
-    """No noise where nothing is: the replay sees other releases."""
+    """No noise where nothing is: an audit of the centers sees other releases."""
     right = _noise.PureNoise.counts
 
     def skipping(self, values, share, **words):
