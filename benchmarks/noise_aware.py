@@ -48,6 +48,8 @@ def from_file(name: str, step: int = 1) -> Callable[[], Floats]:
     """Read every so many records of a data file, scaled to [-1, 1]^2 by the file's own range."""
 
     def make() -> Floats:
+        if "SHOAL_DATA" not in os.environ:
+            raise SystemExit(f"set SHOAL_DATA to the folder with {name}.csv, or choose --only city")
         path = Path(os.environ["SHOAL_DATA"]) / f"{name}.csv"
         records = np.genfromtxt(path, delimiter=",", skip_header=1)[:, :2]
         low, high = records.min(axis=0), records.max(axis=0)
