@@ -91,7 +91,7 @@ def typed_command(name: str, words: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> typed_command("attack", ["/home/ann/people.csv", "--out=/tmp/my page", "--runs", "5"])
+    >>> typed_command("attack", ["/srv/ann/people.csv", "--out=/srv/my page", "--runs", "5"])
     "shoal attack people.csv '--out=my page' --runs 5"
     """
     return join(["shoal", name, *map(_without_folder, words)])
