@@ -91,6 +91,11 @@ def spends_before_it_draws(estimator):
     assert tape.entries[0] in tape.spends, "noise was drawn before the spend"
     assert len(ledger) == len(tape.spends) == 1
     assert math.isclose(spent(ledger), charged.guarantee_.epsilon, rel_tol=1e-9)
+    entry = ledger.entries[0]
+    assert entry.privacy_unit == charged.guarantee_.privacy_unit
+    assert entry.seeded == charged.guarantee_.seeded
+    if hasattr(charged, "release_"):
+        assert charged.release_.ledger == entry.receipt, "the release must say which entry paid"
 
 
 def repeats_with_a_seed(estimator):

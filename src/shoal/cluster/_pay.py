@@ -57,9 +57,8 @@ def pay(
         return None
     event = noise.event(str(shares))
     if not table.in_memory:
-        ledger.check(
-            event, privacy_unit=promise.privacy_unit
-        )  # reading may take long, and would be in vain
+        # Reading may take long, and would be in vain.
+        ledger.check(event, privacy_unit=promise.privacy_unit)
     table.check()
     return ledger.spend(
         event,

@@ -6,8 +6,8 @@ import pytest
 from cluster.kmeans.test_users import LARGE, SETS
 from shoal.audit import Neighbours, replay_estimator
 from shoal.cluster import DPKMeans
-from shoal.exceptions import DataTypeError
-from shoal.privacy import Ledger
+from shoal.exceptions import DataTypeError, GuaranteeError
+from shoal.privacy import Ledger, PrivacyUnit
 
 
 class OfUsers(DPKMeans):
@@ -102,3 +102,29 @@ def test_refused_ids_cost_nothing(ids):
     with pytest.raises(DataTypeError):
         DPKMeans(2, bounds=(-1.0, 1.0), ledger=ledger).fit(np.zeros((20, 1)), user_ids=ids)
     assert len(ledger) == 0
+
+
+def fit_for_users(ledger, **kwargs):
+    """One fit of epsilon 1 for 40 people with 5 rows each, of which 3 count."""
+    model = DPKMeans(2, bounds=(-1.0, 1.0), records_per_user=3, ledger=ledger, **kwargs)
+    return model.fit(np.linspace(-1.0, 1.0, 200)[:, None], user_ids=np.arange(200) // 5)
+
+
+def test_the_ledger_counts_whose_promise_it_is():
+    """A fit for users and one for records were "2 for any one record", which held for neither."""
+    unit = PrivacyUnit.user("person", max_rows=3)
+    records = Ledger(epsilon=3.0)
+    fit_for_users(records, user_column="person")
+    DPKMeans(2, bounds=(-1.0, 1.0), ledger=records).fit(np.zeros((20, 1)))
+    assert [entry.privacy_unit for entry in records.entries] == [unit, PrivacyUnit()]
+    assert records.spent[0].epsilon == 3.0
+    users = Ledger(epsilon=1.0, privacy_unit=PrivacyUnit.user("person"))
+    model = fit_for_users(users, user_column="person")
+    assert users.spent[0].epsilon == 1.0
+    assert model.release_.ledger == users.receipt
+    assert model.guarantee_.privacy_unit == users.entries[0].privacy_unit == unit
+    for kwargs in ({"user_column": "household"}, {}):
+        other = Ledger(epsilon=1.0, privacy_unit=PrivacyUnit.user("person"))
+        with pytest.raises(GuaranteeError, match="same id column"):
+            fit_for_users(other, **kwargs)
+        assert len(other) == 0
