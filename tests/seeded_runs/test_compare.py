@@ -69,6 +69,11 @@ def test_a_missing_run_or_field_is_noticed_unless_it_is_listed(folders, monkeypa
     assert compare.compare(old, recorded)
 
 
+def test_fields_do_not_become_one(folders):
+    with pytest.raises(ValueError, match="two fields one name"):
+        compare.compare(*folders({"centres": 1, "centers": 2}, {"centers": 1}))
+
+
 def test_a_rule_cannot_change_a_number(folders, monkeypatch):
     monkeypatch.setattr(compare, "WORDS", {(r"1\.5", "1.6"): "better"})
     with pytest.raises(ValueError, match="changes a number"):
