@@ -137,7 +137,7 @@ BAD = {"k_private": 300, "dsg": 0.5, "ocm": 0.3, "two_ce": 0.09, "f_measure": 0.
 
 
 def made_up(**changes):
-    """Give records of that world; ``changes`` are by version, technique and measure."""
+    """Return records of that world; ``changes`` are by version, technique and measure."""
     found = []
     for method in METHODS:
         for dataset in FIGURE_SETS:

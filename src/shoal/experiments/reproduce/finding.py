@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from shoal.papers.judgement import Judgement
+from shoal.papers.judgment import Judgment
 
 __all__ = ["OUTCOMES", "Finding", "Outcome", "outcome"]
 
@@ -53,7 +53,7 @@ class Finding:
         return f"{self.claim}: {self.outcome}. {words}{end} {self.evidence}"
 
 
-def outcome(*, as_published: Judgement, corrected: Judgement, needs_leak: bool = False) -> Outcome:
+def outcome(*, as_published: Judgment, corrected: Judgment, needs_leak: bool = False) -> Outcome:
     """Name the verdict on a claim.
 
     Parameters

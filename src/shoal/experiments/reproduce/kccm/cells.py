@@ -1,4 +1,4 @@
-"""The work on a cell: runs on one start, measured, or one fit whose centres are kept."""
+"""The work on a cell: runs on one start, measured, or one fit whose centers are kept."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import KMeans
 
+from shoal._typing import Floats
 from shoal.experiments.cell import Cell
 from shoal.experiments.reproduce.kccm.plan import PLAIN, TRIMMED
 from shoal.metrics import nicv
@@ -25,9 +25,8 @@ from shoal.papers.kccm import (
     without_outliers,
 )
 
-__all__ = ["CORRECTED", "PUBLISHED", "FindCentres", "Load", "MeasureCosts", "axis_names"]
+__all__ = ["CORRECTED", "PUBLISHED", "FindCenters", "Load", "MeasureCosts", "axis_names"]
 
-Floats = npt.NDArray[np.float64]
 Load = Callable[[], Floats]
 
 PUBLISHED, CORRECTED = "as published", "corrected"
@@ -47,7 +46,7 @@ class MeasureCosts:
     load: Load
 
     def __call__(self, cell: Cell) -> list[dict[str, Any]]:
-        """Give one record.
+        """Return one record.
 
         Parameters
         ----------
@@ -94,7 +93,7 @@ class MeasureCosts:
 
 
 @dataclass(frozen=True)
-class FindCentres:
+class FindCenters:
     """Fit once, for a picture.
 
     Parameters
@@ -106,7 +105,7 @@ class FindCentres:
     load: Load
 
     def __call__(self, cell: Cell) -> list[dict[str, Any]]:
-        """Give one record for each centre.
+        """Return one record for each center.
 
         Parameters
         ----------
@@ -116,7 +115,7 @@ class FindCentres:
         Returns
         -------
         records : list of dict
-            The centre's place in columns x1, x2, ...
+            The center's place in columns x1, x2, ...
         """
         table = _table(self.load, cell.dataset)
         words = cell.mechanism.words
@@ -124,15 +123,15 @@ class FindCentres:
         version, epsilon = CORRECTED, cell.epsilon
         if cell.mechanism.name == PLAIN:
             version, epsilon = "without privacy", np.inf
-            centres = KMeans(k, n_init=10, random_state=0).fit(table).cluster_centers_
+            centers = KMeans(k, n_init=10, random_state=0).fit(table).cluster_centers_
         elif formula is None:
             model = variant_model(cell.mechanism.name, k=k, epsilon=cell.epsilon, n=len(table))
-            centres = _fitted(model, table, cell)
+            centers = _fitted(model, table, cell)
         else:
             printed: PublishedKCCM = published_model(cell.mechanism.name, formula=formula, k=k)
             version = PUBLISHED
             epsilon, _ = published_spend(printed, n=len(table), columns=table.shape[1])
-            centres = _fitted(printed, table, cell)
+            centers = _fitted(printed, table, cell)
         return [
             {
                 "version": version,
@@ -140,16 +139,16 @@ class FindCentres:
                 "formula": formula,
                 "k": k,
                 "real_epsilon": epsilon,
-                "nicv": nicv(table, centres),
-                "centre": number,
-                **dict(zip(axis_names(table.shape[1]), centre.tolist(), strict=True)),
+                "nicv": nicv(table, centers),
+                "center": number,
+                **dict(zip(axis_names(table.shape[1]), center.tolist(), strict=True)),
             }
-            for number, centre in enumerate(centres)
+            for number, center in enumerate(centers)
         ]
 
 
 def axis_names(columns: int) -> list[str]:
-    """Name the columns of records of centres.
+    """Name the columns of records of centers.
 
     Parameters
     ----------
@@ -166,8 +165,8 @@ def axis_names(columns: int) -> list[str]:
 
 def _fitted(model: Any, table: Floats, cell: Cell) -> Floats:
     fitted = fit_on_start(model, table, start=_start(cell), seed=cell.seed)
-    centres: Floats = fitted.cluster_centers_
-    return centres
+    centers: Floats = fitted.cluster_centers_
+    return centers
 
 
 def _start(cell: Cell) -> int:

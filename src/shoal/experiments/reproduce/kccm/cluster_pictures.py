@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
+from shoal._typing import Floats
 from shoal.experiments.book import Book
 from shoal.experiments.reproduce.by_repeat import select
 from shoal.experiments.reproduce.kccm.cells import CORRECTED, PUBLISHED, axis_names
@@ -20,7 +20,6 @@ from shoal.plotting import draw_scatter
 
 __all__ = ["tell_clusters"]
 
-Floats = npt.NDArray[np.float64]
 Row = Mapping[str, Any]
 
 KCCM = "allocation nk"  # what the source calls DP-KCCM
@@ -38,21 +37,21 @@ def tell_clusters(book: Book, rows: Sequence[Row], table: Floats) -> None:
     book : Book
         The report.
     rows : list of dict
-        Records of the part "clusters": one a centre.
+        Records of the part "clusters": one a center.
     table : ndarray of float64, shape (n, 4)
         The records, scaled to [-1, 1].
     """
-    plain = _centres(rows, table.shape[1], variant=PLAIN, epsilon=SHOWN_EPSILON)
-    # One number and colour for about the same cluster in all panels.
+    plain = _centers(rows, table.shape[1], variant=PLAIN, epsilon=SHOWN_EPSILON)
+    # One number and color for about the same cluster in all panels.
     found = {
-        name: _matched(centres, plain) for name, centres in _panels(rows, table.shape[1]).items()
+        name: _matched(centers, plain) for name, centers in _panels(rows, table.shape[1]).items()
     }
-    labels = {name: cdist(table, centres).argmin(axis=1) for name, centres in found.items()}
+    labels = {name: cdist(table, centers).argmin(axis=1) for name, centers in found.items()}
     book.section("The clusters, in three dimensions")
     book.text(
         "One fit each, at the source's k. The four columns become three by principal components "
-        "(PCA) and by t-SNE, computed from the raw records; a record has the colour of its nearest "
-        "centre. In these pictures the methods that keep a promise have epsilon "
+        "(PCA) and by t-SNE, computed from the raw records; a record has the color of its nearest "
+        "center. In these pictures the methods that keep a promise have epsilon "
         f"{SHOWN_EPSILON:g}; as published the noise takes no notice of it."
     )
     with threadpool_limits(1):
@@ -63,13 +62,13 @@ def tell_clusters(book: Book, rows: Sequence[Row], table: Floats) -> None:
         "clusters_pca",
         {name: projection.transform(table) for name in found},
         labels=labels,
-        centres={name: projection.transform(centres) for name, centres in found.items()},
+        centers={name: projection.transform(centers) for name, centers in found.items()},
         columns=[
             f"component {place} ({share:.0%})"
             for place, share in enumerate(projection.explained_variance_ratio_, 1)
         ],
-        says="Records by PCA (in brackets: share of the variance), coloured by their "
-        f"nearest centre. {RAW}",
+        says="Records by PCA (in brackets: share of the variance), colored by their "
+        f"nearest center. {RAW}",
     )
     book.figure(
         draw_scatter,
@@ -77,7 +76,7 @@ def tell_clusters(book: Book, rows: Sequence[Row], table: Floats) -> None:
         dict.fromkeys(found, near.astype(np.float64)),
         labels=labels,
         columns=["t-SNE 1", "t-SNE 2", "t-SNE 3"],
-        says="The same by t-SNE, which has no place for centres: it keeps neighbours together, and "
+        says="The same by t-SNE, which has no place for centers: it keeps neighbors together, and "
         f"its distances mean nothing. {RAW}",
     )
     _tell_columns(book, rows, table, plain)
@@ -96,8 +95,8 @@ def _tell_columns(book: Book, rows: Sequence[Row], table: Floats, plain: Floats)
         draw_scatter,
         "clusters_columns",
         dict.fromkeys(found, table[:, drawn]),
-        labels={name: cdist(table, centres).argmin(axis=1) for name, centres in found.items()},
-        centres={name: centres[:, drawn] for name, centres in found.items()},
+        labels={name: cdist(table, centers).argmin(axis=1) for name, centers in found.items()},
+        centers={name: centers[:, drawn] for name, centers in found.items()},
         columns=NAMES,
         says=f"As the source draws them, asked for epsilon {SOURCE_EPSILON:g}, with merging: as "
         f"published (by the pseudo-code, with the epsilon it really spends) and corrected. {RAW}",
@@ -108,18 +107,18 @@ def _panels(rows: Sequence[Row], columns: int) -> dict[str, Floats]:
     at: dict[str, Any] = {"epsilon": SHOWN_EPSILON}
     printed = select(rows, variant=KCCM, version=PUBLISHED, **at)
     return {
-        PLAIN: _centres(rows, columns, variant=PLAIN, **at),
+        PLAIN: _centers(rows, columns, variant=PLAIN, **at),
         f"DP-KCCM as published, really ε {printed[0]['real_epsilon']:.3g}": _places(
             printed, columns
         ),
-        f"DP-KCCM corrected, ε = {SHOWN_EPSILON:g}": _centres(
+        f"DP-KCCM corrected, ε = {SHOWN_EPSILON:g}": _centers(
             rows, columns, variant=KCCM, version=CORRECTED, **at
         ),
-        f"DPKMeans auto, ε = {SHOWN_EPSILON:g}": _centres(rows, columns, variant=AUTO, **at),
+        f"DPKMeans auto, ε = {SHOWN_EPSILON:g}": _centers(rows, columns, variant=AUTO, **at),
     }
 
 
-def _centres(rows: Iterable[Row], columns: int, **wanted: Any) -> Floats:
+def _centers(rows: Iterable[Row], columns: int, **wanted: Any) -> Floats:
     return _places(select(rows, **wanted), columns)
 
 
@@ -127,8 +126,8 @@ def _places(rows: Iterable[Row], columns: int) -> Floats:
     return np.array([[row[name] for name in axis_names(columns)] for row in rows])
 
 
-def _matched(centres: Floats, plain: Floats) -> Floats:
-    """Put centres in the order of those without privacy that they are nearest to."""
-    _, order = linear_sum_assignment(cdist(plain, centres, metric="sqeuclidean"))
-    ordered: Floats = centres[order]
+def _matched(centers: Floats, plain: Floats) -> Floats:
+    """Put centers in the order of those without privacy that they are nearest to."""
+    _, order = linear_sum_assignment(cdist(plain, centers, metric="sqeuclidean"))
+    ordered: Floats = centers[order]
     return ordered

@@ -95,5 +95,5 @@ def _judged(rows: Iterable[Mapping[str, Any]], dataset: str, reading: str) -> It
     settings = len(verdicts) // len(CLAIMS) - 1
     for place in range(0, len(verdicts), settings + 1):
         whole, *single = verdicts[place : place + settings + 1]
-        held = sum(one.judgement == "holds" for one in single)
+        held = sum(one.judgment == "holds" for one in single)
         yield Comparison(reading, dataset, whole, held, settings)

@@ -55,15 +55,15 @@ def _tell_setting(book: Book, main: Sequence[Row]) -> None:
     book.points(
         [
             f"As in the source: blood donors, four columns scaled to [-1, 1]; k = {CLUSTERS}, "
-            f"3 k centres before merging, 12 rounds; {starts} initial sets of centres with "
+            f"3 k centers before merging, 12 rounds; {starts} initial sets of centers with "
             f"{main[0]['runs']} runs on each (the source: 20 and 50).",
             "An initial set is a sphere packing of the public box. All noises, epsilons and "
-            "versions with the same number of centres share it. Bands and intervals go over "
+            "versions with the same number of centers share it. Bands and intervals go over "
             "initial sets.",
             "The source prints one epsilon, 25, no list of epsilons or of k, and its curves as "
             "pictures without numbers: there is no published NICV to set beside these. The other "
             "epsilons and numbers of clusters are ours.",
-            "NICV is the mean squared distance to the nearest centre; the formula in our copy of "
+            "NICV is the mean squared distance to the nearest center; the formula in our copy of "
             "the source lacks the square.",
             "Corrected: DPKMeans with method kccm, whose shares add up to epsilon. Gaussian noise "
             f"also takes a delta of {_delta(main):.1g}. Auto is DPKMeans as it comes, at delta 0.",

@@ -9,7 +9,7 @@ from shoal.experiments.reproduce.kccm.cells import CORRECTED
 from shoal.experiments.reproduce.kccm.comparisons import READINGS, Comparison
 from shoal.experiments.reproduce.kccm.plan import DATASET, TRIMMED
 from shoal.experiments.reproduce.study import Records
-from shoal.papers.judgement import Judgement, all_hold, any_holds
+from shoal.papers.judgment import Judgment, all_hold, any_holds
 from shoal.papers.kccm import FORMULAS, Claim
 
 __all__ = ["judge_findings", "tell_comparisons"]
@@ -105,7 +105,7 @@ def tell_comparisons(book: Book, comparisons: Sequence[Comparison]) -> None:
         row = rows.setdefault(
             (claim.text, one.dataset), [f"{claim.text}: {_compared(claim)}", one.dataset]
         )
-        row.append(f"{one.verdict.judgement}, {one.numbers} ({one.held} of {one.settings})")
+        row.append(f"{one.verdict.judgment}, {one.numbers} ({one.held} of {one.settings})")
     book.table(
         ["claim of the source", "table", *map(_version, READINGS)],
         rows.values(),
@@ -116,15 +116,15 @@ def tell_comparisons(book: Book, comparisons: Sequence[Comparison]) -> None:
 def _finding(statement: _Statement, comparisons: Sequence[Comparison], spent: str) -> Finding:
     by = {(one.verdict.claim.text, one.dataset, one.reading): one for one in comparisons}
 
-    def judged(reading: str) -> Judgement:
-        return all_hold(one.verdict.judgement for one in versions(reading))
+    def judged(reading: str) -> Judgment:
+        return all_hold(one.verdict.judgment for one in versions(reading))
 
     def versions(reading: str) -> list[Comparison]:
         return [
             by[claim, table, reading] for table in statement.datasets for claim in statement.claims
         ]
 
-    lost = [one for one in versions(CORRECTED) if one.verdict.judgement == "does not hold"]
+    lost = [one for one in versions(CORRECTED) if one.verdict.judgment == "does not hold"]
     groups = [
         [by[claim, dataset, reading] for reading in READINGS]
         for dataset in statement.datasets
@@ -148,7 +148,7 @@ def _finding(statement: _Statement, comparisons: Sequence[Comparison], spent: st
 def _sentence(versions: Sequence[Comparison], *, where: bool) -> str:
     """Say what a claim's comparison came to, for both formulas and corrected."""
     claim = versions[-1].verdict.claim
-    numbers = ", ".join(f"{one.numbers} ({one.verdict.judgement})" for one in versions)
+    numbers = ", ".join(f"{one.numbers} ({one.verdict.judgment})" for one in versions)
     table = f", {versions[-1].dataset}" if where else ""
     return f"{claim.text[:1].upper()}{claim.text[1:]}{table}, {_compared(claim)}: {numbers}."
 
@@ -162,7 +162,7 @@ def _version(reading: str) -> str:
 
 
 def _spent(records: Records, formula: str) -> float:
-    """Give what Laplace noise by a formula really spends."""
+    """Return what Laplace noise by a formula really spends."""
     return next(
         float(row["real_epsilon"] or 0.0)
         for row in records["published"]

@@ -2,7 +2,7 @@
 
 from shoal.experiments.book import Book
 from shoal.experiments.reproduce.finding import Finding
-from shoal.experiments.reproduce.kccm.cells import FindCentres, Load, MeasureCosts
+from shoal.experiments.reproduce.kccm.cells import FindCenters, Load, MeasureCosts
 from shoal.experiments.reproduce.kccm.cluster_pictures import tell_clusters
 from shoal.experiments.reproduce.kccm.comparisons import compare_all
 from shoal.experiments.reproduce.kccm.cost_pictures import tell_costs
@@ -63,7 +63,7 @@ class KccmStudy(Study):
         """
         self.load()  # what is missing is said before any work
         return tuple(
-            Part(name, spec, FindCentres(self.load) if name == "clusters" else measure)
+            Part(name, spec, FindCenters(self.load) if name == "clusters" else measure)
             for measure in [MeasureCosts(self.load)]
             for name, spec in self.plans[full].specs(seed=seed).items()
         )

@@ -37,7 +37,7 @@ class Plan:
     clusters : tuple of int
         Numbers of clusters at epsilon 1 and 25, beside the source's k.
     starts : int
-        Initial sets of centres, at least 2.
+        Initial sets of centers, at least 2.
     runs : int
         Runs on each.
 
@@ -53,7 +53,7 @@ class Plan:
     runs: int
 
     def specs(self, *, seed: int) -> dict[str, ExperimentSpec]:
-        """Give the specs of the parts, by their names.
+        """Return the specs of the parts, by their names.
 
         Parameters
         ----------

@@ -21,11 +21,11 @@ from shoal.experiments.reproduce.kd_laplace.questions import (
 from shoal.experiments.reproduce.kd_laplace.search_claim import search_claim
 from shoal.experiments.reproduce.kd_laplace.settings import REAL, SHAPES
 from shoal.experiments.reproduce.study import Records
-from shoal.papers.judgement import Judgement, all_hold, judge_interval
+from shoal.papers.judgment import Judgment, all_hold, judge_interval
 
 __all__ = ["judge"]
 
-Answer = tuple[Judgement, str]
+Answer = tuple[Judgment, str]
 
 PLAIN, GRID, DENSITY, PIECEWISE = (
     "nd-Laplace",
@@ -114,11 +114,11 @@ def _finding(records: Records, claim: _Claim) -> Finding:
     return Finding(claim.name, claim.words, verdict, evidence)
 
 
-def _above(found: Estimate, limit: float = 0.0) -> Judgement:
+def _above(found: Estimate, limit: float = 0.0) -> Judgment:
     return judge_interval(found.low, found.high, above=limit)
 
 
-def _below(found: Estimate, limit: float = 0.0) -> Judgement:
+def _below(found: Estimate, limit: float = 0.0) -> Judgment:
     return judge_interval(found.low, found.high, below=limit)
 
 

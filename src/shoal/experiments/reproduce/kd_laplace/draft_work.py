@@ -18,13 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
+from shoal._typing import Ints
 from shoal.audit.attacks._targets import Labels
 from shoal.experiments.cell import Cell
 from shoal.experiments.reproduce.kd_laplace.utility_work import Seen
 from shoal.mechanisms import Laplace
 from shoal.metrics import privacy_distance
 from shoal.papers.kd_laplace import DraftLaplace
-from shoal.papers.kd_laplace.agreement import IntArray, agreement
+from shoal.papers.kd_laplace.agreement import agreement
 from shoal.papers.kd_laplace.attacker import Attacker, learn_attacker
 from shoal.remap import Clip
 
@@ -33,12 +34,12 @@ __all__ = ["DRAFT_CLUSTERERS", "DRAFT_LEVELS", "DRAFT_WIDTH", "draft_work"]
 DRAFT_LEVELS = (0.05, 0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 9.0)
 DRAFT_WIDTH = 2  # the only results of the drafts
 DRAFT_CLUSTERERS = ("KMeans", "AffinityPropagation", "DBSCAN")
-RECORDS, CENTRES, DEVIATION = 50, 4, 0.6
-BOX = (-14.0, 14.0)  # centres lie between -10 and 10, six deviations around them
+RECORDS, CENTERS, DEVIATION = 50, 4, 0.6
+BOX = (-14.0, 14.0)  # centers lie between -10 and 10, six deviations around them
 
 
 class Drawn(NamedTuple):
-    """Generated records and the centre that each belongs to."""
+    """Generated records and the center that each belongs to."""
 
     records: npt.NDArray[np.float64]
     labels: Labels
@@ -86,27 +87,27 @@ def _reports(cell: Cell, records: npt.NDArray[np.float64]) -> dict[str, Any]:
     return {"as published": draft.fit_transform(records), "corrected": ours.fit_transform(records)}
 
 
-def _labels(points: npt.NDArray[np.float64], clusterer: str, cell: Cell) -> IntArray:
+def _labels(points: npt.NDArray[np.float64], clusterer: str, cell: Cell) -> Ints:
     assert cell.columns is not None
     models = {
-        "KMeans": KMeans(CENTRES, init="random", n_init=10, random_state=cell.repeat),
+        "KMeans": KMeans(CENTERS, init="random", n_init=10, random_state=cell.repeat),
         "AffinityPropagation": AffinityPropagation(random_state=cell.repeat),
         "DBSCAN": DBSCAN(eps=0.9, min_samples=2 * cell.columns),
     }
     with warnings.catch_warnings():
-        # Among very noisy reports it finds no centres: all points are then in no cluster.
+        # Among very noisy reports it finds no centers: all points are then in no cluster.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # In their own unit: a radius of 0.9 fits deviations of 0.6, not standardised columns.
-        labels: IntArray = models[clusterer].fit_predict(points)
+        # In their own unit: a radius of 0.9 fits deviations of 0.6, not standardized columns.
+        labels: Ints = models[clusterer].fit_predict(points)
     return labels.astype(np.int64)
 
 
 @lru_cache
 def _drawn(columns: int) -> Drawn:
-    records, centres = make_blobs(
-        RECORDS, n_features=columns, centers=CENTRES, cluster_std=DEVIATION, random_state=0
+    records, centers = make_blobs(
+        RECORDS, n_features=columns, centers=CENTERS, cluster_std=DEVIATION, random_state=0
     )
-    return Drawn(records, Labels(centres.astype(np.int64), CENTRES))
+    return Drawn(records, Labels(centers.astype(np.int64), CENTERS))
 
 
 @lru_cache(maxsize=32)

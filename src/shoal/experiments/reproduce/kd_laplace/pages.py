@@ -25,7 +25,7 @@ MEASURES = {
     "tpr": "the adversary's true-positive rate",
     "distance": "distance between record and report",
 }
-REMARKS = {"ami": " (k-means)", "distance": " (colours end with those of nd-Laplace)"}
+REMARKS = {"ami": " (k-means)", "distance": " (colors end with those of nd-Laplace)"}
 VERSIONS = ("as published", "corrected")
 BY = ("mechanism", "clusterer")
 
@@ -120,7 +120,7 @@ def _published(rows: Rows) -> str | None:
 
 
 def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
-    """Give each clusterer and version a panel; clusters of plain records become level lines."""
+    """Return each clusterer and version a panel; clusters of plain records become level lines."""
     wide = with_published(rows, measure)
     found = [
         {**row, "panel": f"{row['clusterer']}, {version}"}
@@ -176,7 +176,7 @@ def _maps(book: Book, utility: Rows, attack: Rows) -> None:
 
 
 def _largest(rows: Rows) -> tuple[float, float]:
-    """End the colours of distances where those of nd-Laplace do: Piecewise's are far larger."""
+    """End the colors of distances where those of nd-Laplace do: Piecewise's are far larger."""
     means: dict[tuple[Any, ...], list[float]] = {}
     for row in select(rows, mechanism="nd-Laplace"):
         means.setdefault((row["version"], row["columns"], row["epsilon"]), []).append(
@@ -293,5 +293,5 @@ def _controls(book: Book, records: Records) -> None:
         log_y=True,
         x_label="points in the tree",
         y_label="nodes looked at in a search",
-        says="Nearest neighbour in a kd-tree of uniform points (research question 3).",
+        says="Nearest neighbor in a kd-tree of uniform points (research question 3).",
     )

@@ -20,12 +20,12 @@ LOW_WORDS = f"epsilon up to {TOP_LOW:g}"
 
 
 def low_budget(row: Any) -> bool:
-    """Whether a record is of a low budget."""
+    """Return whether a record is of a low budget."""
     return bool(row["epsilon"] <= TOP_LOW)
 
 
 def high_budget(row: Any) -> bool:
-    """Whether a record is of a high budget."""
+    """Return whether a record is of a high budget."""
     return bool(row["epsilon"] >= BOTTOM_HIGH)
 
 

@@ -1,4 +1,4 @@
-"""The verdict on RQ3: a kd-tree finds neighbours in O(log n), in any number of columns."""
+"""The verdict on RQ3: a kd-tree finds neighbors in O(log n), in any number of columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from shoal.experiments.estimate import Estimate
 from shoal.experiments.reproduce.by_repeat import by_repeat, select
 from shoal.experiments.reproduce.finding import Finding, outcome
-from shoal.papers.judgement import all_hold, judge_interval
+from shoal.papers.judgment import all_hold, judge_interval
 
 __all__ = ["search_claim"]
 

@@ -1,4 +1,4 @@
-"""One cell of the search: how many nodes of a kd-tree are looked at to find a nearest neighbour.
+"""One cell of the search: how many nodes of a kd-tree are looked at to find a nearest neighbor.
 
 The thesis says O(log n) for any number of columns. Nodes are counted, not seconds, so that the
 records are the same on every machine.

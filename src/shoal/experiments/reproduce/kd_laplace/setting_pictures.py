@@ -36,7 +36,7 @@ def tell_settings(book: Book) -> None:
         records = table_of(name, 2).X
         choices = [
             select_n_clusters(
-                records, candidates=CANDIDATES, method=method, standardise=True, random_state=0
+                records, candidates=CANDIDATES, method=method, standardize=True, random_state=0
             )
             for method in ("elbow", "silhouette", "gap")
         ]

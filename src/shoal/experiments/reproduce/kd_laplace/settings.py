@@ -32,7 +32,7 @@ WIDTHS = {
 
 
 class Parameters(NamedTuple):
-    """Numbers of clusters for k-means and Ward's method, and of neighbours for OPTICS."""
+    """Numbers of clusters for k-means and Ward's method, and of neighbors for OPTICS."""
 
     KMeans: int
     AgglomerativeClustering: int
@@ -56,7 +56,7 @@ WIDE = {"seeds": Parameters(2, 4, 12), "heart": Parameters(2, 3, 18)}
 
 
 def parameters(dataset: str, columns: int) -> Parameters:
-    """Give the parameters of the clusterers for a table.
+    """Return the parameters of the clusterers for a table.
 
     Parameters
     ----------

@@ -13,10 +13,11 @@ from sklearn.metrics import (
 )
 from sklearn.preprocessing import StandardScaler
 
+from shoal._typing import Ints
 from shoal.experiments.cell import Cell
 from shoal.experiments.reproduce.kd_laplace.settings import CLUSTERERS, parameters
 from shoal.metrics import privacy_distance
-from shoal.papers.kd_laplace.agreement import IntArray, agreement, cluster
+from shoal.papers.kd_laplace.agreement import agreement, cluster
 from shoal.papers.kd_laplace.methods import (
     Table,
     corrected_reports,
@@ -112,7 +113,7 @@ def table_of(dataset: str, columns: int) -> Table:
 
 
 class Seen:
-    """Points as a clusterer sees them, standardised, with their distances.
+    """Points as a clusterer sees them, standardized, with their distances.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class Seen:
         self.scaled = StandardScaler().fit_transform(points)
         self.distances = cdist(self.scaled, self.scaled)
 
-    def quality(self, labels: IntArray) -> dict[str, float | None]:
+    def quality(self, labels: Ints) -> dict[str, float | None]:
         """Measure clusters by their own points.
 
         Parameters
@@ -155,7 +156,7 @@ class Seen:
 class Plain(NamedTuple):
     """Clusters of the plain records."""
 
-    labels: IntArray
+    labels: Ints
     measures: dict[str, float | None]
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from shoal.experiments.reproduce.finding import Finding, Outcome, outcome
 from shoal.experiments.reproduce.wavecluster.versions import VERSIONS
-from shoal.papers.judgement import Judgement, all_hold
+from shoal.papers.judgment import Judgment, all_hold
 from shoal.papers.wavecluster import (
     CLAIMS,
     FIGURE_SETS,
@@ -102,8 +102,8 @@ def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
     )
 
 
-def _judged(verdicts: Sequence[Verdict], source: str) -> Judgement:
-    return all_hold(one.judgement for one in verdicts if one.source == source)
+def _judged(verdicts: Sequence[Verdict], source: str) -> Judgment:
+    return all_hold(one.judgment for one in verdicts if one.source == source)
 
 
 def _held(verdicts: Sequence[Verdict]) -> str:
@@ -119,7 +119,7 @@ def _held(verdicts: Sequence[Verdict]) -> str:
 def _sentence(name: str, claim: Claim, verdicts: Sequence[Verdict]) -> Finding:
     judged = _outcome(verdicts)
     evidence = [
-        f"{VERSIONS[one.source].capitalize()}: {one.judgement}, {one.held} of {one.means} means "
+        f"{VERSIONS[one.source].capitalize()}: {one.judgment}, {one.held} of {one.means} means "
         f"surely; the least clear: {one.worst}."
         for one in verdicts
     ]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from shoal._typing import Labels
 from shoal.experiments.cell import Cell
 from shoal.experiments.reproduce.wavecluster.figure_comparison import Load, figure_comparison
 from shoal.experiments.reproduce.wavecluster.versions import PLAIN, versions
@@ -15,7 +15,6 @@ from shoal.papers.wavecluster import load_figure_set
 
 __all__ = ["NONE", "PictureCell", "matched_cells", "read_cells", "write_cells"]
 
-Labels = npt.NDArray[np.int32]
 
 NONE = "none"  # the mechanism that stands for WaveCluster without privacy
 
@@ -67,7 +66,7 @@ class PictureCell:
 
 
 def matched_cells(true: Labels, private: Labels) -> Labels:
-    """Give private clusters the numbers of the true ones with which they share most cells.
+    """Return private clusters the numbers of the true ones with which they share most cells.
 
     Parameters
     ----------

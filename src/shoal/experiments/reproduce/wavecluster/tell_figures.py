@@ -116,7 +116,7 @@ def _reason(technique: str) -> str:
 
 
 def _levels(records: Sequence[dict[str, Any]]) -> Rows:
-    """Give one row a set for k itself, at an epsilon without privacy."""
+    """Return one row a set for k itself, at an epsilon without privacy."""
     true = {record["dataset"]: record["k"] for record in records}
     return [
         {"dataset": name, "mechanism": "k", "version": "corrected", "epsilon": math.inf}
@@ -158,9 +158,9 @@ def _tell_clusters(book: Book, records: Sequence[dict[str, Any]]) -> None:
     epsilon = records[0]["epsilon"]
     book.section("Cells and clusters")
     book.text(
-        f"One fit each at epsilon {epsilon:g}. A cluster has the colour of the one without privacy "
+        f"One fit each at epsilon {epsilon:g}. A cluster has the color of the one without privacy "
         "that it shares most cells with; clusters without a partner come after them; after ten, "
-        "colours come again."
+        "colors come again."
     )
     for name in dict.fromkeys(record["dataset"] for record in records):
         some = [record for record in records if record["dataset"] == name]
@@ -186,7 +186,7 @@ def _in_order(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _frame(record: dict[str, Any]) -> dict[str, Any]:
-    """Give the box and the names of the columns; long numbers would not fit below the axes."""
+    """Return the box and the names of the columns; long numbers would not fit below the axes."""
     low, high = ((record[f"x_{end}"], record[f"y_{end}"]) for end in ("low", "high"))
     names = (record["x_name"], record["y_name"])
     if max(map(abs, (*low, *high))) < LONG:

@@ -15,12 +15,12 @@ from shoal.exceptions import ParameterError
 from shoal.noise import (
     SeededSource,
     SparseCounts,
-    SparseLaplaceLaw,
+    SparseLaplaceNoise,
     discrete_laplace,
-    exceedances,
+    noisy_cells_above,
 )
 
-MODULE = sys.modules["shoal.noise.exceedances"]
+MODULE = sys.modules["shoal.noise.noisy_cells"]
 ONES = 2**64 - 1
 
 
@@ -46,7 +46,7 @@ def test_which_of_five_cells_are_reported(threshold, scale):
     source = SeededSource(1)
     seen = np.zeros(32)
     for _ in range(6000):
-        found = exceedances(5, threshold=threshold, scale=scale, source=source)
+        found = noisy_cells_above(5, threshold=threshold, scale=scale, source=source)
         seen[(1 << found.positions).sum()] += 1
     q = float(chance_of(threshold, scale))
     sizes = np.array([bin(outcome).count("1") for outcome in range(32)])
@@ -57,7 +57,7 @@ def test_which_of_five_cells_are_reported(threshold, scale):
 @pytest.mark.parametrize(("threshold", "scale"), [(1, 1e6), (1, 0.3), (4, 1.0), (60, 12.0)])
 def test_same_law_as_noise_on_every_cell(threshold, scale):
     cells = 2 * DRAWS
-    found = exceedances(cells, threshold=threshold, scale=scale, source=SeededSource(2))
+    found = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(2))
     noise = discrete_laplace(cells, scale=scale, source=SeededSource(3))
     places = np.flatnonzero(noise >= threshold)
     values = noise[places]
@@ -77,14 +77,14 @@ def test_gaps_are_geometric(threshold, scale):
     q = float(chance_of(threshold, scale))
     reports = 4000 if scale > 2.0**30 else 400_000  # at such a scale, values need intervals
     cells = round(reports / q)
-    found = exceedances(cells, threshold=threshold, scale=scale, source=SeededSource(4))
+    found = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(4))
     assert chi_square_p(gaps_of(found), geometric_pmf(q)) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 30.0])
 def test_values_are_geometric_and_independent_of_gaps(scale):
     threshold = round(3 * scale) + 1
-    found = exceedances(40 * DRAWS, threshold=threshold, scale=scale, source=SeededSource(5))
+    found = noisy_cells_above(40 * DRAWS, threshold=threshold, scale=scale, source=SeededSource(5))
     above = found.values - threshold
     assert chi_square_p(above, geometric_pmf(1 - math.exp(-1 / scale))) > FALSE_ALARM
     if scale >= 1:
@@ -94,7 +94,7 @@ def test_values_are_geometric_and_independent_of_gaps(scale):
 def test_a_chance_of_2_to_the_minus_60():
     """About five reports in 2^62 cells, anywhere, to the last bit of the position."""
     source = SeededSource(6)
-    calls = [exceedances(2**62, threshold=41, scale=1.0, source=source) for _ in range(4000)]
+    calls = [noisy_cells_above(2**62, threshold=41, scale=1.0, source=source) for _ in range(4000)]
     expected = 2**62 * float(chance_of(41, 1.0))
     assert 5 < expected < 6
     numbers = np.array([call.positions.size for call in calls])
@@ -107,7 +107,7 @@ def test_a_chance_of_2_to_the_minus_60():
 
 @pytest.mark.parametrize(("bits", "threshold"), [(48, 20), (62, 29)])
 def test_half_a_million_reports_in_a_sparse_grid(bits, threshold):
-    found = exceedances(2**bits, threshold=threshold, scale=0.99, source=SeededSource(7))
+    found = noisy_cells_above(2**bits, threshold=threshold, scale=0.99, source=SeededSource(7))
     rate = -float(mpmath.log1p(-chance_of(threshold, 0.99)))
     gaps = gaps_of(found)
     assert (gaps >= 0).all()
@@ -134,9 +134,9 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_doubles_and_intervals_decide_alike(name, monkeypatch):
     cells, threshold, scale = CASES[name]
-    fast = exceedances(cells, threshold=threshold, scale=scale, source=SeededSource(8))
+    fast = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(8))
     monkeypatch.setattr(MODULE, "SLACK", 1e9)  # every draw is now settled by intervals
-    slow = exceedances(cells, threshold=threshold, scale=scale, source=SeededSource(8))
+    slow = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(8))
     assert (fast.positions == slow.positions).all()
     assert (fast.values == slow.values).all()
     if name in {"half", "few", "wide", "fraction", "sparse"}:
@@ -151,7 +151,7 @@ def test_a_gap_on_a_boundary_is_decided_by_further_bits():
     for step, expected in ((-1, []), (1, [0])):
         # Four gaps are drawn at once, of which the first is settled.
         source = Scripted(first << 1, *[2**62] * 3, second + step)
-        found = exceedances(1, threshold=1, scale=3.0, source=source)
+        found = noisy_cells_above(1, threshold=1, scale=3.0, source=source)
         assert found.positions.tolist() == expected
         assert not source.given
 
@@ -174,7 +174,8 @@ def test_a_report_whose_chance_underflows_can_occur():
     for words, reports in ((43, 0), (46, 1)):
         source = Scripted(*[ONES] * words)
         assert (
-            exceedances(2**62, threshold=2000, scale=1.0, source=source).positions.size == reports
+            noisy_cells_above(2**62, threshold=2000, scale=1.0, source=source).positions.size
+            == reports
         )
 
 
@@ -182,7 +183,7 @@ def test_words_of_zeros_draw_further_bits():
     """V = 0.00...0 (190 zeros) 1 ...: the first gap is about 190 ln 2 / -ln(1 - q) = 190."""
     count = 1 + int(500 + 4 * math.sqrt(500))
     source = Scripted(0, *[2**63] * (count - 1), 0, 1)
-    found = exceedances(1000, threshold=1, scale=1e9, source=source)
+    found = noisy_cells_above(1000, threshold=1, scale=1e9, source=source)
     assert found.positions[0] == pytest.approx(190, abs=2)
     assert not source.given
 
@@ -199,8 +200,8 @@ def test_a_small_uniform_draws_further_bits(second, zeros):
 def test_a_fraction_is_taken_exactly(threshold):
     """At this scale the rounding of a third to a double moves some values by a step."""
     third = Fraction(2**50, 3)
-    found = exceedances(300, threshold=threshold, scale=third, source=SeededSource(9))
-    double = exceedances(300, threshold=threshold, scale=float(third), source=SeededSource(9))
+    found = noisy_cells_above(300, threshold=threshold, scale=third, source=SeededSource(9))
+    double = noisy_cells_above(300, threshold=threshold, scale=float(third), source=SeededSource(9))
     assert (found.positions == double.positions).all()
     assert (found.values != double.values).any()
     above, count = found.values - threshold, found.positions.size
@@ -249,7 +250,7 @@ def test_intervals_enclose_the_rate_closely(threshold, precision):
 
 
 def test_no_cells_need_no_words():
-    found = exceedances(0, threshold=1, scale=1.0, source=SeededSource(1))
+    found = noisy_cells_above(0, threshold=1, scale=1.0, source=SeededSource(1))
     assert found.positions.shape == found.values.shape == (0,)
     assert found.positions.dtype == found.values.dtype == np.int64
 
@@ -267,9 +268,9 @@ def test_places_up_to_the_last_of_2_to_the_62_cells(monkeypatch):
 
 @pytest.mark.parametrize("kind", [int, np.int32, np.uint64])
 def test_kinds_of_numbers_draw_alike(kind):
-    plain = exceedances(5000, threshold=4, scale=3.0, source=SeededSource(10))
+    plain = noisy_cells_above(5000, threshold=4, scale=3.0, source=SeededSource(10))
     words = {"threshold": kind(4), "scale": np.float32(3.0), "source": SeededSource(10)}
-    other = exceedances(kind(5000), **words)
+    other = noisy_cells_above(kind(5000), **words)
     assert (plain.positions == other.positions).all()
     assert (plain.values == other.values).all()
     assert other.values.dtype == np.int64
@@ -290,7 +291,7 @@ def test_bad_parameters():
     ]:
         words = {**good, **bad}
         with pytest.raises(ParameterError, match=message):
-            exceedances(words.pop("cells"), **words, source=SeededSource(1))
+            noisy_cells_above(words.pop("cells"), **words, source=SeededSource(1))
 
 
 def test_too_many_reports_are_refused_with_a_threshold_that_will_do():
@@ -299,17 +300,17 @@ def test_too_many_reports_are_refused_with_a_threshold_that_will_do():
     )
     words = {"scale": 2.0, "source": SeededSource(1)}
     with pytest.raises(ParameterError, match=message):
-        exceedances(2**62, threshold=3, **words)
-    assert 2**62 * MODULE._chance(50, 2.0) <= MODULE.MOST_REPORTS
-    assert 2**62 * MODULE._chance(48, 2.0) > MODULE.MOST_REPORTS
+        noisy_cells_above(2**62, threshold=3, **words)
+    assert 2**62 * MODULE._chance(50, 2.0) <= MODULE.MAX_REPORTS
+    assert 2**62 * MODULE._chance(48, 2.0) > MODULE.MAX_REPORTS
 
 
 def test_whether_too_many_are_to_be_expected_is_decided_by_public_numbers(monkeypatch):
     """One cell more than may be, with and without enough occupied ones to fall below."""
-    monkeypatch.setattr(MODULE, "MOST_REPORTS", 100)
+    monkeypatch.setattr(MODULE, "MAX_REPORTS", 100)
     most = math.floor(100 / MODULE._chance(1, 50.0))
     for occupied in (0, 1, 5):
         exact = SparseCounts(np.arange(occupied), np.ones(occupied, dtype=np.int64))
-        assert SparseLaplaceLaw(most, 1, 50.0).show(exact, SeededSource(1)).codes.size
+        assert SparseLaplaceNoise(most, 1, 50.0).sample(exact, SeededSource(1)).codes.size
         with pytest.raises(ParameterError, match="threshold must leave at most"):
-            SparseLaplaceLaw(most + 1, 1, 50.0).show(exact, SeededSource(1))
+            SparseLaplaceNoise(most + 1, 1, 50.0).sample(exact, SeededSource(1))

@@ -1,6 +1,6 @@
 """A private synthetic copy of a table: release once, then experiment as often as you like.
 
-Central differential privacy, pure epsilon, under add/remove of one record (proofs/stand_in.md).
+Central differential privacy, pure epsilon, under add/remove of one record (proofs/private_copy.md).
 Noisy histograms of single columns say how finely each column is worth cutting and where; noisy
 counts of all cells of that grid, empty ones included, say where records are. Records are drawn
 from the cells, and in their cells by the histograms: everything after the noise is post-processing.
@@ -9,27 +9,25 @@ from the cells, and in their cells by the histograms: everything after the noise
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box
 from shoal._table_input import leaves_last_fit, validate_table
+from shoal._typing import Floats
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster._pay import pay
-from shoal.cluster.stand_in._draw import Law, draw_records, raked
-from shoal.cluster.stand_in._fit import Released, release_copy
-from shoal.cluster.stand_in._plan import Plan
-from shoal.cluster.stand_in._settings import check_copy_settings
+from shoal.cluster.private_copy._draw import Law, draw_records, raked
+from shoal.cluster.private_copy._fit import Released, release_copy
+from shoal.cluster.private_copy._plan import Plan
+from shoal.cluster.private_copy._settings import check_copy_settings
 from shoal.engines import HALF
 from shoal.noise import Lattice, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 
 __all__ = ["PrivateCopy"]
-
-Floats = npt.NDArray[np.float64]
 
 
 class PrivateCopy(BaseEstimator):
@@ -75,7 +73,8 @@ class PrivateCopy(BaseEstimator):
     The promise is to records. For a person with up to m of them it is ``guarantee_.for_group(m)``;
     only ``DPKMeans`` takes ``user_ids``.
 
-    Where the promise ends (proofs/stand_in.md): ``fit`` raises before anything is spent where there
+    Where the promise ends (proofs/private_copy.md): ``fit`` raises before
+    anything is spent where there
     is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and it
     tells whether a chosen subset is empty: errors are for the curator's eyes. How long a fit takes
     and how much memory it needs depends on the records, and is not hidden.
@@ -83,7 +82,7 @@ class PrivateCopy(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from shoal.cluster.stand_in import PrivateCopy
+    >>> from shoal.cluster.private_copy import PrivateCopy
     >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 2000, axis=0)
     >>> copy = PrivateCopy(epsilon=1.0, bounds=(-1.0, 1.0), random_state=0).fit(X)
     >>> sample = copy.sample(1000, random_state=0)

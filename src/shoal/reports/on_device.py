@@ -14,10 +14,10 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import public_box
 from shoal._records import column_names, validate_records
+from shoal._typing import Floats, Labels
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import Lattice
 from shoal.privacy import Release
@@ -25,9 +25,6 @@ from shoal.reports._nearest import nearest_centers
 
 __all__ = ["label_on_device"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Labels = npt.NDArray[np.int32]
 Values = Mapping[str, Any]
 
 TABLE = 2  # dimensions of one
@@ -90,12 +87,12 @@ def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int |
 
 def _in_bounds(values: Values, records: Floats) -> Labels:
     lattice = _lattice(values, records.shape[1])
-    rows, centers = (lattice.encode(points) for points in (records, _centers(values["centres"])))
+    rows, centers = (lattice.encode(points) for points in (records, _centers(values["centers"])))
     return nearest_centers(rows.astype(np.float64), centers.astype(np.float64))
 
 
 def _euclidean(values: Values, records: Floats) -> Labels:
-    return nearest_centers(records, _centers(values["centres"]))
+    return nearest_centers(records, _centers(values["centers"]))
 
 
 def _in_cells(values: Values, records: Floats) -> Labels:
@@ -121,8 +118,8 @@ METRICS: dict[str, Callable[[Values, Floats], Labels]] = {
 }
 # What a release has to hold for labels by its metric.
 NEEDED = {
-    "bounds": ("centres", "low", "high", "half"),
-    "euclidean": ("centres",),
+    "bounds": ("centers", "low", "high", "half"),
+    "euclidean": ("centers",),
     "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
 }
 
@@ -136,7 +133,7 @@ def _values(release: Any, metric: str | None) -> Values:
                 'metric must be "euclidean" for bare centers, which do not say how distance was '
                 f"measured, got {metric!r}: pass the release, which does"
             )
-        return {"metric": metric, "centres": centers}
+        return {"metric": metric, "centers": centers}
     values, named = release.values, release.values.get("metric")
     if metric not in (None, named):
         raise ParameterError(f"metric must be that of the release, {named!r}, got {metric!r}")
@@ -153,8 +150,8 @@ def _values(release: Any, metric: str | None) -> Values:
 
 def _columns(values: Values) -> int:
     """Tell how many columns a record of this release has."""
-    if "centres" in values:
-        return int(_centers(values["centres"]).shape[1])
+    if "centers" in values:
+        return int(_centers(values["centers"]).shape[1])
     return len(values["shape"])
 
 

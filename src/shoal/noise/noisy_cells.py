@@ -20,20 +20,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.exceptions import ParameterError
 from shoal.noise._settle import exact, floor_of, is_positive, settle
 from shoal.noise.discrete_laplace import check_scale
 from shoal.noise.source import RandomSource
 
-__all__ = ["Exceedances", "check_exceedances", "exceedances"]
+__all__ = ["NoisyCells", "check_noisy_cells", "noisy_cells_above"]
 
-Integers = npt.NDArray[np.int64]
 Enclosure = Callable[[Any], Any]  # from an interval context to an interval
 
-MOST_CELLS = 2**62
-MOST_REPORTS = 2**26  # to expect; a gigabyte of them
+MAX_CELLS = 2**62
+MAX_REPORTS = 2**26  # to expect; a gigabyte of them
 LARGEST = 2**61  # threshold, and noise above it: their sum is an int64
 LARGEST_BITS = 60  # of a block: the longest gap, cells and two blocks, is below 2^63
 
@@ -47,7 +46,7 @@ SLACK = 2.0**-39
 
 
 @dataclass(frozen=True, eq=False)
-class Exceedances:
+class NoisyCells:
     """The cells that pass the threshold.
 
     Parameters
@@ -58,13 +57,13 @@ class Exceedances:
         Their noise, at least the threshold.
     """
 
-    positions: Integers
-    values: Integers
+    positions: Ints
+    values: Ints
 
 
-def exceedances(
+def noisy_cells_above(
     cells: int, *, threshold: int, scale: float | Fraction, source: RandomSource
-) -> Exceedances:
+) -> NoisyCells:
     """Draw the cells whose discrete Laplace noise reaches a threshold.
 
     For a grid in which some cells are occupied: give those noise of their own and release the ones
@@ -84,26 +83,26 @@ def exceedances(
 
     Returns
     -------
-    exceedances : Exceedances
+    noisy_cells_above : NoisyCells
         Positions from 0 to ``cells`` - 1, and values.
 
     Examples
     --------
-    >>> from shoal.noise import SeededSource, exceedances
-    >>> found = exceedances(10**15, threshold=64, scale=2.0, source=SeededSource(1))
+    >>> from shoal.noise import SeededSource, noisy_cells_above
+    >>> found = noisy_cells_above(10**15, threshold=64, scale=2.0, source=SeededSource(1))
     >>> found.positions.size, int(found.values.min())  # 10^15 / (e^32 (1 + e^-1/2)) = 7.9 expected
     (9, 64)
     """
-    check_exceedances(cells, threshold, scale)
+    check_noisy_cells(cells, threshold, scale)
     cells, threshold = int(cells), int(threshold)
     width = scale if isinstance(scale, Fraction) else Fraction(float(scale))
     chance = _chance(threshold, float(scale))
     positions = _positions(cells, chance, partial(_rate, threshold=threshold, scale=width), source)
     above = _geometric(positions.size, float(scale), partial(exact, value=width), LARGEST, source)
-    return Exceedances(positions=positions, values=above + threshold)
+    return NoisyCells(positions=positions, values=above + threshold)
 
 
-def check_exceedances(cells: int, threshold: int, scale: float | Fraction) -> None:
+def check_noisy_cells(cells: int, threshold: int, scale: float | Fraction) -> None:
     """Refuse what cannot be drawn; what this allows for some cells it allows for fewer.
 
     Parameters
@@ -120,11 +119,11 @@ def check_exceedances(cells: int, threshold: int, scale: float | Fraction) -> No
     ParameterError
         If one is out of range, or too many reports are to be expected.
     """
-    _check_whole("cells", cells, 0, MOST_CELLS, "2^62")
+    _check_whole("cells", cells, 0, MAX_CELLS, "2^62")
     _check_whole("threshold", threshold, 1, LARGEST, "2^61")
     check_scale("scale", scale)
-    if int(cells) * _chance(int(threshold), float(scale)) > MOST_REPORTS:
-        enough = math.ceil(float(scale) * (math.log(cells) - math.log(MOST_REPORTS)))
+    if int(cells) * _chance(int(threshold), float(scale)) > MAX_REPORTS:
+        enough = math.ceil(float(scale) * (math.log(cells) - math.log(MAX_REPORTS)))
         raise ParameterError(
             f"threshold must leave at most 2^26 reports to expect, got {threshold}; "
             f"take {enough} or more, or fewer cells"
@@ -145,7 +144,7 @@ def _chance(threshold: int, scale: float) -> float:
     return float(passes / (1.0 + odds))
 
 
-def _positions(cells: int, chance: float, enclose: Enclosure, source: RandomSource) -> Integers:
+def _positions(cells: int, chance: float, enclose: Enclosure, source: RandomSource) -> Ints:
     rate = -math.log1p(-chance)
     bits = min(LARGEST_BITS, -math.frexp(rate)[1])  # block * rate is in [1/2, 1) if not cut
     block = 1 << bits
@@ -169,7 +168,7 @@ def _positions(cells: int, chance: float, enclose: Enclosure, source: RandomSour
 
 def _geometric(
     count: int, mean: float, enclose: Enclosure, most: int, source: RandomSource
-) -> Integers:
+) -> Ints:
     """Draw min(most, floor(mean * E)), E exponential; ``enclose`` gives the mean in intervals."""
     floors = np.empty(count, dtype=np.int64)
     decide = partial(_floor, enclose=enclose, most=most)
@@ -192,9 +191,7 @@ def _floor(context: Any, uniforms: list[Any], enclose: Enclosure, most: int) -> 
     return most if is_positive(exponent - most) else floor_of(exponent)
 
 
-def _offsets(
-    count: int, bits: int, rate: float, enclose: Enclosure, source: RandomSource
-) -> Integers:
+def _offsets(count: int, bits: int, rate: float, enclose: Enclosure, source: RandomSource) -> Ints:
     """Draw from 0 .. 2^bits - 1 proportionally to e^(-rate * offset), by rejection."""
     offsets = np.zeros(count, dtype=np.int64)
     open_places = np.arange(count if bits else 0)

@@ -1,4 +1,4 @@
-"""Neighbouring tables for the audit of an estimator: one has one record more than the other.
+"""Neighboring tables for the audit of an estimator: one has one record more than the other.
 
 Each pair puts that record where a mistake would show: in a corner, where it moves sums the most; in
 a cluster or a cell that is empty without it, where noise is easily forgotten; far from a tight
@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
 from shoal._bounds import public_box
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 
-__all__ = ["Neighbours", "neighbouring_datasets"]
-
-FloatArray = npt.NDArray[np.float64]
+__all__ = ["Neighbors", "neighboring_datasets"]
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class Neighbors:
     """Two tables of made-up records that differ in one record.
 
     Parameters
@@ -36,14 +34,14 @@ class Neighbours:
 
     Examples
     --------
-    >>> pair = Neighbours("at the end", records=[[0.0], [0.5]], added=[1.0])
+    >>> pair = Neighbors("at the end", records=[[0.0], [0.5]], added=[1.0])
     >>> pair.with_added.ravel().tolist()
     [1.0, 0.0, 0.5]
     """
 
     name: str
-    records: FloatArray
-    added: FloatArray
+    records: Floats
+    added: Floats
 
     def __post_init__(self) -> None:
         """Check the fields, and copy the arrays."""
@@ -59,13 +57,13 @@ class Neighbours:
         object.__setattr__(self, "added", added)
 
     @property
-    def with_added(self) -> FloatArray:
+    def with_added(self) -> Floats:
         """The table with the record."""
-        # As its first row: the order promises nothing, and centres taken from the first rows show.
+        # As its first row: the order promises nothing, and centers taken from the first rows show.
         return np.vstack([self.added, self.records])
 
 
-def neighbouring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iterator[Neighbours]:
+def neighboring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iterator[Neighbors]:
     """Yield the pairs among which an audit searches by default.
 
     Parameters
@@ -80,7 +78,7 @@ def neighbouring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iter
 
     Yields
     ------
-    pair : Neighbours
+    pair : Neighbors
         Named; always the same pairs for the same parameters.
 
     Raises
@@ -90,7 +88,7 @@ def neighbouring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iter
 
     Examples
     --------
-    >>> for pair in neighbouring_datasets((-1.0, 1.0)):
+    >>> for pair in neighboring_datasets((-1.0, 1.0)):
     ...     print(f"{pair.name}: {len(pair.records)}")
     corner, one other in the opposite one: 1
     corner, one other in the middle: 1
@@ -118,11 +116,11 @@ def neighbouring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iter
     low, high = public_box(bounds, columns)
     width = high - low
 
-    def at(*places: float) -> FloatArray:
+    def at(*places: float) -> Floats:
         """Points of the diagonal: 0 is the low corner, 1 the high one."""
         return low + np.array(places)[:, None] * width
 
-    def spread(count: int, part: float = 1.0) -> FloatArray:
+    def spread(count: int, part: float = 1.0) -> Floats:
         """Points all over the lower part of each column."""
         return low + part * _spread(count, columns) * width
 
@@ -132,35 +130,35 @@ def neighbouring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iter
     # Around a quarter of the diagonal, within a hundredth of the box.
     tight = at(*[0.245] * n) + 0.01 * (spread(n) - low)
 
-    yield Neighbours("corner, one other in the opposite one", at(0.0), high)
-    yield Neighbours("corner, one other in the middle", at(0.5), high)
+    yield Neighbors("corner, one other in the opposite one", at(0.0), high)
+    yield Neighbors("corner, one other in the middle", at(0.5), high)
     if columns > 1:
-        yield Neighbours("end of one column, one other at its other end", other_end[None], end)
-    yield Neighbours("beside one equal record", at(1.0), high)
-    yield Neighbours("corner, two others in the middle", at(0.5, 0.5), high)
-    yield Neighbours("halfway between two others", at(0.25, 0.75), middle)
-    yield Neighbours("corner, many others in the middle", at(*[0.5] * n), high)
-    yield Neighbours("corner, many others in the opposite one", at(*[0.0] * n), high)
-    yield Neighbours("lowest corner, many others in the middle", at(*[0.5] * n), low)
+        yield Neighbors("end of one column, one other at its other end", other_end[None], end)
+    yield Neighbors("beside one equal record", at(1.0), high)
+    yield Neighbors("corner, two others in the middle", at(0.5, 0.5), high)
+    yield Neighbors("halfway between two others", at(0.25, 0.75), middle)
+    yield Neighbors("corner, many others in the middle", at(*[0.5] * n), high)
+    yield Neighbors("corner, many others in the opposite one", at(*[0.0] * n), high)
+    yield Neighbors("lowest corner, many others in the middle", at(*[0.5] * n), low)
     if columns > 1:
-        yield Neighbours("end of one column, many others in the middle", at(*[0.5] * n), end)
-    yield Neighbours("empty cluster", at(*[0.125] * n), at(0.875)[0])
+        yield Neighbors("end of one column, many others in the middle", at(*[0.5] * n), end)
+    yield Neighbors("empty cluster", at(*[0.125] * n), at(0.875)[0])
     # Spread over the lower half of each column, so that a grid has many cells with a record.
-    yield Neighbours("empty cell", spread(n, 0.5), at(0.7)[0])
-    yield Neighbours("outlier, all others in one tight cluster", tight, high)
+    yield Neighbors("empty cell", spread(n, 0.5), at(0.7)[0])
+    yield Neighbors("outlier, all others in one tight cluster", tight, high)
     two = at(*[0.25] * (n - n // 2), *[0.75] * (n // 2))
-    yield Neighbours("halfway between two clusters", two, middle)
-    yield Neighbours("beside duplicates", at(*[0.75] * n), at(0.75)[0])
+    yield Neighbors("halfway between two clusters", two, middle)
+    yield Neighbors("beside duplicates", at(*[0.75] * n), at(0.75)[0])
     few = n // 4
     heavy = np.vstack([at(*[0.25] * (n - few)), spread(few)])
-    yield Neighbours("heavy point, others spread", heavy, at(0.25)[0])
-    yield Neighbours("among records spread evenly", spread(n), at(0.6)[0])
-    yield Neighbours("corner, very many others in the middle", at(*[0.5] * many), high)
-    yield Neighbours("empty cell, very many others", spread(many, 0.5), at(0.7)[0])
-    yield Neighbours("beside very many duplicates", at(*[0.75] * many), at(0.75)[0])
+    yield Neighbors("heavy point, others spread", heavy, at(0.25)[0])
+    yield Neighbors("among records spread evenly", spread(n), at(0.6)[0])
+    yield Neighbors("corner, very many others in the middle", at(*[0.5] * many), high)
+    yield Neighbors("empty cell, very many others", spread(many, 0.5), at(0.7)[0])
+    yield Neighbors("beside very many duplicates", at(*[0.75] * many), at(0.75)[0])
 
 
-def _spread(n: int, columns: int) -> FloatArray:
+def _spread(n: int, columns: int) -> Floats:
     """Points in the unit cube that fill it evenly, without a random draw."""
     # Multiples of square roots of primes modulo 1 (Richtmyer's sequence).
     primes: list[int] = []
@@ -173,7 +171,7 @@ def _spread(n: int, columns: int) -> FloatArray:
     return np.outer(steps, np.sqrt(np.array(primes, dtype=np.float64))) % 1.0
 
 
-def _finite(name: str, values: Any, dimensions: int) -> FloatArray:
+def _finite(name: str, values: Any, dimensions: int) -> Floats:
     rule = f"{name} must be finite numbers with {dimensions} dimensions and at least one record"
     try:
         array = np.array(values, dtype=np.float64)

@@ -1,7 +1,7 @@
 """Membership attack straight on what a central estimator releases.
 
 The attacker knows every record, the estimator and its parameters, but not which records were in: by
-a fair coin each, so that tables with and without a record are neighbours and the promise bounds the
+a fair coin each, so that tables with and without a record are neighbors and the promise bounds the
 attack (:func:`advantage_ceiling`). He fits the estimator on halves of his own choosing, learns what
 being in does to the release around each record, and compares (Carlini et al. 2022).
 """
@@ -9,32 +9,29 @@ being in does to the release around each record, and compares (Carlini et al. 20
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
 from shoal._records import validate_records
+from shoal._typing import Bools, Floats, Ints
 from shoal.audit._detached import detached
 from shoal.audit.attacks._shadow_releases import Progress, Shadows, shadow_releases
 from shoal.audit.attacks._shadow_releases_ratio import LikelihoodRatio
 from shoal.audit.attacks.result import AttackResult
 from shoal.exceptions import DataError, ParameterError
 
-__all__ = ["attack_centres"]
+__all__ = ["attack_centers"]
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 
 NAMES = {
-    "likelihood ratio": "released centres",
-    "distance": "distance to released centres",
+    "likelihood ratio": "released centers",
+    "distance": "distance to released centers",
 }
-FEWEST_RECORDS = 16  # fewer are left empty by the coins too often
-FEWEST_SHADOWS = 8
-MOST_TARGETS = 500  # asked about by default
+MIN_RECORDS = 16  # fewer are left empty by the coins too often
+MIN_SHADOWS = 8
+MAX_TARGETS = 500  # asked about by default
 
 
-def attack_centres(
+def attack_centers(
     estimator: Any,
     X: Any,
     *,
@@ -46,7 +43,7 @@ def attack_centres(
     random_state: int | None = None,
     progress: Progress | None = None,
 ) -> AttackResult:
-    """Guess from released centres or cells which records were in.
+    """Guess from released centers or cells which records were in.
 
     It spends nothing: a ledger on the estimator is left out, so what it prints about private
     records is for the curator alone.
@@ -61,7 +58,7 @@ def attack_centres(
         Records, at least 16. Each run fits about half of them.
     score : {"likelihood ratio", "distance"}, default="likelihood ratio"
         How the attacker judges a release. ``"distance"`` is the plain attack: the nearer the
-        nearest centre (the larger the value of the record's cell), the more likely a member, with
+        nearest center (the larger the value of the record's cell), the more likely a member, with
         the cut that is best on the shadow releases.
     runs : int, default=20
         Number of releases that are attacked.
@@ -107,19 +104,19 @@ def attack_centres(
     --------
     >>> import numpy as np
     >>> from sklearn.cluster import KMeans
-    >>> from shoal.audit.attacks.attack_centres import attack_centres
+    >>> from shoal.audit.attacks.attack_centers import attack_centers
     >>> X = np.random.default_rng(0).uniform(-1.0, 1.0, (40, 2))
-    >>> attack_centres(KMeans(5, n_init=1), X, random_state=0).advantage > 0.3
+    >>> attack_centers(KMeans(5, n_init=1), X, random_state=0).advantage > 0.3
     True
     """
     records = validate_records(X)
-    if len(records) < FEWEST_RECORDS:
-        raise DataError(f"X must hold at least {FEWEST_RECORDS} records, got {len(records)}")
+    if len(records) < MIN_RECORDS:
+        raise DataError(f"X must hold at least {MIN_RECORDS} records, got {len(records)}")
     if score not in NAMES:
         raise ParameterError(f"score must be one of {tuple(NAMES)}, got {score!r}")
     runs, shadows = _numbers.count("runs", runs), _numbers.count("shadows", shadows)
-    if shadows < FEWEST_SHADOWS:
-        raise ParameterError(f"shadows must be an integer >= {FEWEST_SHADOWS}, got {shadows}")
+    if shadows < MIN_SHADOWS:
+        raise ParameterError(f"shadows must be an integer >= {MIN_SHADOWS}, got {shadows}")
     _numbers.seed("random_state", random_state)
     model = detached(estimator, seed=random_state)
     rows = _rows(targets, len(records), random_state)
@@ -141,7 +138,7 @@ def attack_centres(
     return _result(scores, made.members[shadows:], threshold, score)
 
 
-def _log_ratios(shadows: Shadows, features: FloatArray) -> FloatArray:
+def _log_ratios(shadows: Shadows, features: Floats) -> Floats:
     scores = np.zeros(features.shape[:2])
     # Of a target that was in every shadow release, or in none, the attacker learns nothing.
     mixed = shadows.members.any(axis=0) & ~shadows.members.all(axis=0)
@@ -151,7 +148,7 @@ def _log_ratios(shadows: Shadows, features: FloatArray) -> FloatArray:
     return scores
 
 
-def _best_cut(scores: FloatArray, members: BoolArray) -> float:
+def _best_cut(scores: Floats, members: Bools) -> float:
     """Score from which on "member" was right most often among the shadow releases."""
     order = np.argsort(-scores, axis=None, kind="stable")
     ordered = scores.ravel()[order]
@@ -161,7 +158,7 @@ def _best_cut(scores: FloatArray, members: BoolArray) -> float:
     return float(ordered[last][np.argmax(gained[last])])
 
 
-def _result(scores: FloatArray, members: BoolArray, threshold: float, score: str) -> AttackResult:
+def _result(scores: Floats, members: Bools, threshold: float, score: str) -> AttackResult:
     if members.all() or not members.any():
         raise ParameterError(
             f"runs must be more for {members.shape[1]} target(s), got {len(members)}: the coins "
@@ -177,9 +174,9 @@ def _result(scores: FloatArray, members: BoolArray, threshold: float, score: str
     )
 
 
-def _rows(targets: Any, records: int, random_state: int | None) -> IntArray:
+def _rows(targets: Any, records: int, random_state: int | None) -> Ints:
     if targets is None:
-        targets = min(records, MOST_TARGETS)
+        targets = min(records, MAX_TARGETS)
     if np.ndim(targets) == 0:
         wanted = _numbers.count("targets", targets)
         if wanted >= records:

@@ -1,7 +1,7 @@
-"""Cells ask their neighbours where the noise leaves them in doubt.
+"""Cells ask their neighbors where the noise leaves them in doubt.
 
 Significant cells lie together. Where the noise is as large as the threshold, that is worth knowing:
-each cell's odds are multiplied by e^strength for every neighbour that is significant, beyond what
+each cell's odds are multiplied by e^strength for every neighbor that is significant, beyond what
 chance would give (the mean field of an Ising model). Where values are clear of the noise their own
 odds decide, and the strength is 0: thin gaps between clusters must not be bridged.
 """
@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
+from shoal._typing import Floats
 from shoal.cluster.wavecluster._deconvolve import Kept
 
-__all__ = ["with_neighbours"]
+__all__ = ["with_neighbors"]
 
-Floats = npt.NDArray[np.float64]
 
 STRONGEST = 0.5
 SLOPE, DOUBT = 2.0, 0.3  # strength grows with noise over threshold, from 0.3 on
@@ -22,7 +22,7 @@ ROUNDS = 5
 CERTAIN = 1e-9  # no cell is more certain than this
 
 
-def with_neighbours(kept: Kept, *, scale: float) -> npt.NDArray[np.bool_]:
+def with_neighbors(kept: Kept, *, scale: float) -> npt.NDArray[np.bool_]:
     """Decide which cells are significant, with a look at those around them.
 
     Parameters
@@ -42,7 +42,7 @@ def with_neighbours(kept: Kept, *, scale: float) -> npt.NDArray[np.bool_]:
         return kept.mask
     own = np.clip(kept.chances, CERTAIN, 1 - CERTAIN)
     odds = np.log(own / (1 - own))
-    strength *= 8.0 / (3**own.ndim - 1)  # eight neighbours in two columns set the unit
+    strength *= 8.0 / (3**own.ndim - 1)  # eight neighbors in two columns set the unit
     chances = kept.chances
     for _ in range(ROUNDS):
         chances = 1 / (1 + np.exp(-(odds + strength * _around(chances - kept.share))))
@@ -50,7 +50,7 @@ def with_neighbours(kept: Kept, *, scale: float) -> npt.NDArray[np.bool_]:
 
 
 def _around(values: Floats) -> Floats:
-    """Add up the neighbours of each cell, corners included, one column after the other."""
+    """Add up the neighbors of each cell, corners included, one column after the other."""
     sums = values
     for axis in range(values.ndim):
         sums = ndimage.convolve1d(sums, np.ones(3), axis=axis, mode="constant")

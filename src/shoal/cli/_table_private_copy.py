@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from shoal.datasets import Table
     from shoal.privacy import Guarantee, Ledger
 
-__all__ = ["StandIn", "check_stand_in", "opened_stand_in"]
+__all__ = ["PrivateCopy", "check_private_copy", "opened_private_copy"]
 
-RELEASE, COPY = "stand-in.json", "stand-in.csv"
+RELEASE, COPY = "private-copy.json", "private-copy.csv"
 MEASURES = "records-*.csv"  # of compare_methods
 EARLIER = "It was paid for by an earlier run, and is of the records as they were then."
 
 
-class StandIn(NamedTuple):
+class PrivateCopy(NamedTuple):
     """A copy that is there: its table, its promise, and who paid."""
 
     file: Path
@@ -37,7 +37,7 @@ class Asked:
     data: Path
 
 
-def check_stand_in(
+def check_private_copy(
     table: "Table",
     bounds: Any,
     *,
@@ -60,14 +60,14 @@ def check_stand_in(
     out : Path
         Folder of the report.
     epsilon, seed
-        As given by ``--stand-in`` and ``--seed``.
+        As given by ``--private-copy`` and ``--seed``.
     ledger : Ledger or None
         Who pays.
 
     Returns
     -------
     asked : Asked or None
-        None without ``--stand-in``.
+        None without ``--private-copy``.
 
     Raises
     ------
@@ -77,30 +77,30 @@ def check_stand_in(
     """
     from shoal import _numbers  # noqa: PLC0415
     from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.cluster.stand_in import PrivateCopy  # noqa: PLC0415
+    from shoal.cluster.private_copy import PrivateCopy  # noqa: PLC0415
 
     public_box(bounds, len(table.names))
     _check_apart(out, raw=epsilon is None)
     if epsilon is None:
         return None
-    _numbers.positive("--stand-in", epsilon)
+    _numbers.positive("--private-copy", epsilon)
     model = PrivateCopy(epsilon, bounds=bounds, ledger=ledger, random_state=seed)
     return Asked(model, table, data)
 
 
-def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
+def opened_private_copy(asked: Asked | None, folder: Path) -> PrivateCopy | None:
     """Take the copy that is in the folder, or release one and keep it there.
 
     Parameters
     ----------
     asked : Asked or None
-        From :func:`check_stand_in`.
+        From :func:`check_private_copy`.
     folder : Path
         An existing folder.
 
     Returns
     -------
-    stand_in : StandIn or None
+    private_copy : PrivateCopy or None
         None where none was asked for.
 
     Raises
@@ -114,7 +114,7 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
         return None
     file = folder / COPY
     if (folder / RELEASE).exists():
-        return StandIn(file, _kept(asked, folder), EARLIER)
+        return PrivateCopy(file, _kept(asked, folder), EARLIER)
     from shoal.datasets.write_table import write_table  # noqa: PLC0415
 
     names = asked.table.names
@@ -138,7 +138,7 @@ def opened_stand_in(asked: Asked | None, folder: Path) -> StandIn | None:
             f"Its epsilon of {asked.model.epsilon:g} was charged to "
             f"{Path(asked.model.ledger.path).name}, then of {asked.model.release_.ledger}."
         )
-    return StandIn(file, asked.model.guarantee_, paid)
+    return PrivateCopy(file, asked.model.guarantee_, paid)
 
 
 def _check_apart(out: Path, *, raw: bool) -> None:
@@ -146,11 +146,13 @@ def _check_apart(out: Path, *, raw: bool) -> None:
     copied = (out / RELEASE).exists()
     if raw and copied:
         raise ParameterError(
-            f"--out must be another folder without --stand-in, got {str(out)!r} with a private copy"
+            f"--out must be another folder without --private-copy, got "
+            f"{str(out)!r} with a private copy"
         )
     if not (raw or copied) and any(out.glob(MEASURES)):
         raise ParameterError(
-            f"--out must be another folder with --stand-in, got {str(out)!r} with measures of raw "
+            f"--out must be another folder with --private-copy, got "
+            f"{str(out)!r} with measures of raw "
             "records"
         )
 
@@ -191,6 +193,6 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
 
 
 def _header(file: Path) -> tuple[str, ...]:
-    """Read the names of a copy, which :func:`opened_stand_in` wrote."""
+    """Read the names of a copy, which :func:`opened_private_copy` wrote."""
     with file.open(newline="", encoding="utf-8") as lines:
         return tuple(next(csv.reader(lines), ()))

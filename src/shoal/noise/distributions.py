@@ -12,22 +12,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaincc, ndtr
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
+from shoal.noise._privatize import PrivacyMeasure
 from shoal.noise.box_norm import box_norm
 from shoal.noise.discrete_gaussian import discrete_gaussian
 from shoal.noise.discrete_laplace import discrete_laplace
 from shoal.noise.exponential_choice import exponential_choice
-from shoal.noise.hide import Currency
 from shoal.noise.source import RandomSource
 
-__all__ = ["BoxLaw", "ChoiceLaw", "GaussianLaw", "LaplaceLaw"]
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+__all__ = ["BoxNoise", "ExponentialMechanism", "GaussianNoise", "LaplaceNoise"]
 
 
 @dataclass(frozen=True)
-class LaplaceLaw:
+class LaplaceNoise:
     """Discrete Laplace noise on every entry.
 
     Parameters
@@ -37,7 +35,7 @@ class LaplaceLaw:
 
     Examples
     --------
-    >>> LaplaceLaw(scale=4.0).loss(np.array([7, 1]), np.array([8, 0]))
+    >>> LaplaceNoise(scale=4.0).privacy_loss(np.array([7, 1]), np.array([8, 0]))
     0.5
     """
 
@@ -47,15 +45,15 @@ class LaplaceLaw:
         return f"discrete Laplace noise, scale {self.scale:.4g}"
 
     @property
-    def currency(self) -> Currency:
+    def privacy_measure(self) -> PrivacyMeasure:
         """Epsilon."""
         return "epsilon"
 
-    def show(self, exact: Integers, source: RandomSource) -> Integers:
+    def sample(self, exact: Ints, source: RandomSource) -> Ints:
         """Add the noise."""
         return whole(exact) + discrete_laplace(exact.shape, scale=self.scale, source=source)
 
-    def upper_tail(self, values: Integers) -> Floats:
+    def upper_tail(self, values: Ints) -> Floats:
         """Return the probability that the noise of one entry is at least each value.
 
         With q = e^(-1/scale): q^v / (1 + q) for v >= 1, and by symmetry 1 - q^(1 - v) / (1 + q).
@@ -64,14 +62,14 @@ class LaplaceLaw:
         tail = np.exp(-above / self.scale) / (1.0 + math.exp(-1.0 / self.scale))
         return np.where(values >= 1, tail, 1.0 - tail)
 
-    def loss(self, exact: Integers, other: Integers) -> float:
+    def privacy_loss(self, exact: Ints, other: Ints) -> float:
         """Sum of the differences over the scale; infinite between other shapes or fractions."""
         gap = _whole_gap(exact, other)
         return math.inf if gap is None else float(np.abs(gap).sum()) / self.scale
 
 
 @dataclass(frozen=True)
-class BoxLaw:
+class BoxNoise:
     """Noise in the shape of a box, on whole rows.
 
     Parameters
@@ -81,7 +79,7 @@ class BoxLaw:
 
     Examples
     --------
-    >>> BoxLaw(scales=(2.0, 200.0)).loss(np.array([[7, 50]]), np.array([[8, 150]]))
+    >>> BoxNoise(scales=(2.0, 200.0)).privacy_loss(np.array([[7, 50]]), np.array([[8, 150]]))
     0.5
     """
 
@@ -92,15 +90,15 @@ class BoxLaw:
         return f"box noise in {len(self.scales)} columns, half widths {widths}"
 
     @property
-    def currency(self) -> Currency:
+    def privacy_measure(self) -> PrivacyMeasure:
         """Epsilon."""
         return "epsilon"
 
-    def show(self, exact: Integers, source: RandomSource) -> Integers:
+    def sample(self, exact: Ints, source: RandomSource) -> Ints:
         """Add the noise."""
         return whole(exact) + box_norm(len(exact), scales=self.scales, source=source)
 
-    def upper_tail(self, values: Integers) -> Floats:
+    def upper_tail(self, values: Ints) -> Floats:
         """Return the probability that the noise of the first column is at least each value.
 
         The first of m columns is scale * G * U, rounded, with G of law Gamma(m + 1) and U uniform
@@ -114,7 +112,7 @@ class BoxLaw:
         both: Floats = np.where(t >= 0, tail, 1.0 - tail)
         return both
 
-    def loss(self, exact: Integers, other: Integers) -> float:
+    def privacy_loss(self, exact: Ints, other: Ints) -> float:
         """Largest difference of a row in the box's own unit, rows added up."""
         gap = _whole_gap(exact, other)
         if gap is None:
@@ -123,7 +121,7 @@ class BoxLaw:
 
 
 @dataclass(frozen=True)
-class GaussianLaw:
+class GaussianNoise:
     """Discrete Gaussian noise on every entry.
 
     Parameters
@@ -133,7 +131,7 @@ class GaussianLaw:
 
     Examples
     --------
-    >>> GaussianLaw(sigma=2.0).loss(np.array([7, 1]), np.array([9, 1]))
+    >>> GaussianNoise(sigma=2.0).privacy_loss(np.array([7, 1]), np.array([9, 1]))
     0.5
     """
 
@@ -143,15 +141,15 @@ class GaussianLaw:
         return f"discrete Gaussian noise, sigma {self.sigma:.4g}"
 
     @property
-    def currency(self) -> Currency:
+    def privacy_measure(self) -> PrivacyMeasure:
         """Rho of zero-concentrated privacy."""
         return "rho"
 
-    def show(self, exact: Integers, source: RandomSource) -> Integers:
+    def sample(self, exact: Ints, source: RandomSource) -> Ints:
         """Add the noise."""
         return whole(exact) + discrete_gaussian(exact.shape, sigma=self.sigma, source=source)
 
-    def upper_tail(self, values: Integers) -> Floats:
+    def upper_tail(self, values: Ints) -> Floats:
         """Bound the probability that the noise of one entry is at least each value.
 
         By that of a normal variable to be at least the value less 1 (Canonne, Kamath & Steinke
@@ -160,7 +158,7 @@ class GaussianLaw:
         tail: Floats = ndtr((1.0 - np.asarray(values, dtype=np.float64)) / self.sigma)
         return tail
 
-    def loss(self, exact: Integers, other: Integers) -> float:
+    def privacy_loss(self, exact: Ints, other: Ints) -> float:
         """Squared distance over twice the variance; infinite between other shapes or fractions."""
         gap = _whole_gap(exact, other)
         if gap is None:
@@ -169,7 +167,7 @@ class GaussianLaw:
 
 
 @dataclass(frozen=True)
-class ChoiceLaw:
+class ExponentialMechanism:
     """The exponential mechanism: one of the candidates, those with small penalties most likely.
 
     Parameters
@@ -179,7 +177,7 @@ class ChoiceLaw:
 
     Examples
     --------
-    >>> ChoiceLaw(rate=0.5).loss(np.array([3, 0]), np.array([2, 1]))
+    >>> ExponentialMechanism(rate=0.5).privacy_loss(np.array([3, 0]), np.array([2, 1]))
     1.0
     """
 
@@ -189,21 +187,21 @@ class ChoiceLaw:
         return f"exponential choice, rate {self.rate:.4g}"
 
     @property
-    def currency(self) -> Currency:
+    def privacy_measure(self) -> PrivacyMeasure:
         """Epsilon."""
         return "epsilon"
 
-    def show(self, exact: Integers, source: RandomSource) -> int:
+    def sample(self, exact: Ints, source: RandomSource) -> int:
         """Choose a candidate by its penalty."""
         return exponential_choice(exact, rate=self.rate, source=source)
 
-    def loss(self, exact: Integers, other: Integers) -> float:
+    def privacy_loss(self, exact: Ints, other: Ints) -> float:
         """Rate times the range of the differences: what all penalties share changes nothing."""
         gap = _gap(exact, other)
         return math.inf if gap is None else float(np.ptp(gap)) * self.rate
 
 
-def whole(exact: npt.NDArray[Any]) -> Integers:
+def whole(exact: npt.NDArray[Any]) -> Ints:
     """Return exact values as int64; noise on integers would show fractions as they are.
 
     Raises
@@ -220,11 +218,11 @@ def whole(exact: npt.NDArray[Any]) -> Integers:
 
 
 def is_whole(exact: npt.NDArray[Any]) -> bool:
-    """Tell whether values are of an integer type that int64 holds."""
+    """Return whether values are of an integer type that int64 holds."""
     return exact.dtype.kind in "iu" and np.can_cast(exact.dtype, np.int64)
 
 
-def _whole_gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> Integers | None:
+def _whole_gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> Ints | None:
     """Return the differences; None where all is told, by the shape or by fractions."""
     if not (is_whole(exact) and is_whole(other)):
         return None

@@ -1,22 +1,21 @@
-"""Centres that come from the public box and from released values only, never from records."""
+"""Centers that come from the public box and from released values only, never from records."""
 
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.noise import RandomSource
 
 __all__ = ["pack_spheres", "uniforms"]
 
-Floats = npt.NDArray[np.float64]
 
 HALVINGS = 12  # of the search for the largest radius that fits
 TRIES = 50  # random places for one sphere before its radius counts as too large
 
 
 def pack_spheres(n_clusters: int, columns: int, source: RandomSource) -> Floats:
-    """Place centres in [-1, 1]^d far from each other and from the walls.
+    """Place centers in [-1, 1]^d far from each other and from the walls.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ def pack_spheres(n_clusters: int, columns: int, source: RandomSource) -> Floats:
 
     Returns
     -------
-    centres : ndarray of shape (n_clusters, columns)
+    centers : ndarray of shape (n_clusters, columns)
         At least 2 a apart and a from the walls, for nearly the largest a that random placing
         finds (Su et al. 2016).
     """
@@ -68,12 +67,12 @@ def uniforms(shape: tuple[int, ...], source: RandomSource) -> Floats:
 
 
 def _place(n_clusters: int, columns: int, radius: float, source: RandomSource) -> Floats | None:
-    centres = np.empty((n_clusters, columns))
+    centers = np.empty((n_clusters, columns))
     for i in range(n_clusters):
         candidates = uniforms((TRIES, columns), source) * (1.0 - radius)
-        gaps = np.linalg.norm(candidates[:, None, :] - centres[None, :i, :], axis=2)
+        gaps = np.linalg.norm(candidates[:, None, :] - centers[None, :i, :], axis=2)
         free = np.flatnonzero((gaps >= 2 * radius).all(axis=1))
         if free.size == 0:
             return None
-        centres[i] = candidates[free[0]]
-    return centres
+        centers[i] = candidates[free[0]]
+    return centers

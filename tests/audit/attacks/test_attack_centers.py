@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from audit.estimators import OnlyNoise, Toy
 from shoal.audit.attacks._shadow_releases_ratio import LikelihoodRatio
 from shoal.audit.attacks.advantage_ceiling import advantage_ceiling
-from shoal.audit.attacks.attack_centres import attack_centres
+from shoal.audit.attacks.attack_centers import attack_centers
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Guarantee, Ledger
@@ -59,9 +59,9 @@ class FourTimesEpsilon(DPWaveCluster):
         return self
 
 
-class RandomCentres(Toy):
+class RandomCenters(Toy):
     def draw(self, X, rng):
-        return {"centres": rng.uniform(-1, 1, (3, 2)), "sizes": rng.integers(1, 9, 3)}
+        return {"centers": rng.uniform(-1, 1, (3, 2)), "sizes": rng.integers(1, 9, 3)}
 
 
 # Controls are attacked
@@ -69,36 +69,36 @@ class RandomCentres(Toy):
 
 def test_kmeans_of_forty_records_is_attacked():
     # Seen on three seeds: 0.58 to 0.63, and 0.48 to 0.49 by distance alone.
-    found = attack_centres(KMeans(8, n_init=1), UNIFORM, random_state=0)
-    plain = attack_centres(KMeans(8, n_init=1), UNIFORM, score="distance", random_state=0)
+    found = attack_centers(KMeans(8, n_init=1), UNIFORM, random_state=0)
+    plain = attack_centers(KMeans(8, n_init=1), UNIFORM, score="distance", random_state=0)
     assert found.advantage > plain.advantage > 0.3
-    assert found.attack == "released centres"
-    assert plain.attack == "distance to released centres"
+    assert found.attack == "released centers"
+    assert plain.attack == "distance to released centers"
     assert found.roc.auc > 0.8
 
 
 def test_an_outlier_is_attacked():
     model = KMeans(3, n_init=3)
-    found = attack_centres(model, CLUSTERS, targets=[OUTLIER], runs=100, random_state=0)
+    found = attack_centers(model, CLUSTERS, targets=[OUTLIER], runs=100, random_state=0)
     assert found.advantage > 0.6
 
 
 def test_epsilon_so_large_that_nothing_is_private_is_attacked():
-    found = attack_centres(kmeans(8, 1e4), UNIFORM, random_state=0)
+    found = attack_centers(kmeans(8, 1e4), UNIFORM, random_state=0)
     assert found.advantage > 0.3
 
 
 def test_a_record_alone_in_its_cell_is_found_for_sure_without_noise():
     model = wave(np.inf)
-    found = attack_centres(model, CLUSTERS, targets=[OUTLIER], runs=50, random_state=0)
+    found = attack_centers(model, CLUSTERS, targets=[OUTLIER], runs=50, random_state=0)
     assert found.advantage == 1.0
 
 
 def test_columns_of_other_units_are_attacked_alike():
     wide = UNIFORM * [1.0, 1000.0]
     model = DPKMeans(8, epsilon=1e4, bounds=([-1.0, -1000.0], [1.0, 1000.0]), method="lloyd")
-    found = attack_centres(model, wide, random_state=0)
-    same = attack_centres(kmeans(8, 1e4), UNIFORM, random_state=0)
+    found = attack_centers(model, wide, random_state=0)
+    same = attack_centers(kmeans(8, 1e4), UNIFORM, random_state=0)
     assert found.advantage == pytest.approx(same.advantage, abs=0.02)
 
 
@@ -111,13 +111,13 @@ RUNS = 300
 @pytest.fixture(scope="module")
 def alone():
     """An attack on a record that is alone in its cell, so that its noisy count tells most."""
-    return attack_centres(wave(1.0), CLUSTERS, targets=[OUTLIER], runs=RUNS, random_state=0)
+    return attack_centers(wave(1.0), CLUSTERS, targets=[OUTLIER], runs=RUNS, random_state=0)
 
 
 @pytest.mark.parametrize("score", ["likelihood ratio", "distance"])
-def test_a_promise_about_centres_is_kept(score):
+def test_a_promise_about_centers_is_kept(score):
     model = kmeans(3, 1.0, max_iter=1, n_public=30)
-    found = attack_centres(
+    found = attack_centers(
         model, CLUSTERS, targets=[OUTLIER], runs=RUNS, score=score, random_state=0
     )
     assert share_right(found) <= most_right(RUNS, 1.0)
@@ -135,14 +135,14 @@ def test_the_attack_comes_near_the_ceiling(alone):
 
 def test_a_promise_that_is_not_kept_is_seen():
     runs, model = 120, wave(1.0, FourTimesEpsilon)
-    found = attack_centres(model, CLUSTERS, targets=[OUTLIER], runs=runs, random_state=0)
+    found = attack_centers(model, CLUSTERS, targets=[OUTLIER], runs=runs, random_state=0)
     assert share_right(found) > most_right(runs, 1.0)
 
 
 def test_advantage_grows_with_epsilon():
     # Seen on three seeds: about 0.0, 0.25 and 0.54.
     found = [
-        attack_centres(kmeans(8, epsilon), UNIFORM, random_state=0).advantage
+        attack_centers(kmeans(8, epsilon), UNIFORM, random_state=0).advantage
         for epsilon in (0.1, 10.0, 1e4)
     ]
     assert found[0] + 0.1 < found[1] < found[2] - 0.1
@@ -153,8 +153,8 @@ def test_nothing_is_found_where_nothing_is_told():
     for score in ("likelihood ratio", "distance"):
         advantages = np.concatenate(
             [
-                attack_centres(
-                    RandomCentres(), UNIFORM, score=score, runs=2, shadows=16, random_state=seed
+                attack_centers(
+                    RandomCenters(), UNIFORM, score=score, runs=2, shadows=16, random_state=seed
                 ).advantages
                 for seed in range(40)
             ]
@@ -201,22 +201,22 @@ def test_a_feature_that_never_moves_does_no_harm():
 
 
 def test_the_number_of_processes_changes_nothing():
-    one = attack_centres(kmeans(2, 1.0), UNIFORM, runs=4, shadows=16, random_state=3)
-    two = attack_centres(kmeans(2, 1.0), UNIFORM, runs=4, shadows=16, random_state=3, n_jobs=2)
+    one = attack_centers(kmeans(2, 1.0), UNIFORM, runs=4, shadows=16, random_state=3)
+    two = attack_centers(kmeans(2, 1.0), UNIFORM, runs=4, shadows=16, random_state=3, n_jobs=2)
     assert np.array_equal(one.members, two.members)
     assert np.array_equal(one.others, two.others)
     assert one.runs == 4
 
 
 def test_without_a_seed_every_attack_is_another():
-    first, second = (attack_centres(kmeans(2, 1.0), UNIFORM, runs=2, shadows=8) for _ in range(2))
+    first, second = (attack_centers(kmeans(2, 1.0), UNIFORM, runs=2, shadows=8) for _ in range(2))
     assert not np.array_equal(first.members, second.members)
 
 
 def test_nothing_is_spent_and_the_estimator_is_left_alone():
     ledger = Ledger(epsilon=1.0)
     model = kmeans(2, 1.0, ledger=ledger, random_state=7)
-    attack_centres(model, UNIFORM, runs=2, shadows=8, random_state=0)
+    attack_centers(model, UNIFORM, runs=2, shadows=8, random_state=0)
     assert ledger.spent == ()
     assert model.random_state == 7
     assert not hasattr(model, "release_")
@@ -224,8 +224,8 @@ def test_nothing_is_spent_and_the_estimator_is_left_alone():
 
 def test_progress_is_told():
     seen = []
-    attack_centres(
-        OnlyCentres(), UNIFORM, runs=10, shadows=40, progress=lambda *done: seen.append(done)
+    attack_centers(
+        OnlyCenters(), UNIFORM, runs=10, shadows=40, progress=lambda *done: seen.append(done)
     )
     assert seen[-1] == (50, 50)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
@@ -233,13 +233,13 @@ def test_progress_is_told():
 
 @pytest.mark.parametrize(("targets", "asked"), [(None, 40), (7, 7), (100, 40), ([3, 1], 2)])
 def test_targets(targets, asked):
-    found = attack_centres(
-        OnlyCentres(), UNIFORM, targets=targets, runs=20, shadows=8, random_state=0
+    found = attack_centers(
+        OnlyCenters(), UNIFORM, targets=targets, runs=20, shadows=8, random_state=0
     )
     assert len(found.members) + len(found.others) == 20 * asked
 
 
-class OnlyCentres(BaseEstimator):
+class OnlyCenters(BaseEstimator):
     """No release_, no sizes, no seed needed: as some clusterers of others are."""
 
     def __init__(self, random_state=None):
@@ -267,13 +267,13 @@ class OnlyCentres(BaseEstimator):
 )
 def test_bad_parameters_are_refused(words, message):
     with pytest.raises(ParameterError, match=message):
-        attack_centres(OnlyCentres(), UNIFORM, **{"shadows": 8, "runs": 2, **words})
+        attack_centers(OnlyCenters(), UNIFORM, **{"shadows": 8, "runs": 2, **words})
 
 
 def test_bad_targets_and_tables_are_refused():
     with pytest.raises(DataError, match="at least 16 records, got 15"):
-        attack_centres(OnlyCentres(), UNIFORM[:15])
-    with pytest.raises(ParameterError, match="must release centres or cells"):
-        attack_centres(OnlyNoise(), UNIFORM)
+        attack_centers(OnlyCenters(), UNIFORM[:15])
+    with pytest.raises(ParameterError, match="must release centers or cells"):
+        attack_centers(OnlyNoise(), UNIFORM)
     with pytest.raises(ParameterError, match="estimator must have fit"):
-        attack_centres(3, UNIFORM)
+        attack_centers(3, UNIFORM)

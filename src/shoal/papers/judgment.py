@@ -8,14 +8,14 @@ import math
 from collections.abc import Iterable
 from typing import Literal
 
-__all__ = ["Judgement", "all_hold", "any_holds", "judge_interval"]
+__all__ = ["Judgment", "all_hold", "any_holds", "judge_interval"]
 
-Judgement = Literal["holds", "does not hold", "undecided"]
+Judgment = Literal["holds", "does not hold", "undecided"]
 
 
 def judge_interval(
     low: float, high: float, *, above: float = -math.inf, below: float = math.inf
-) -> Judgement:
+) -> Judgment:
     """Judge whether a value surely lies between two limits.
 
     Parameters
@@ -27,7 +27,7 @@ def judge_interval(
 
     Returns
     -------
-    judgement : {"holds", "does not hold", "undecided"}
+    judgment : {"holds", "does not hold", "undecided"}
         By the whole interval.
 
     Examples
@@ -44,17 +44,17 @@ def judge_interval(
     return "does not hold" if high <= above or low >= below else "undecided"
 
 
-def all_hold(judgements: Iterable[Judgement]) -> Judgement:
+def all_hold(judgments: Iterable[Judgment]) -> Judgment:
     """Judge a claim that is made of several.
 
     Parameters
     ----------
-    judgements : iterable of str
+    judgments : iterable of str
         One for each; none of them decides nothing.
 
     Returns
     -------
-    judgement : {"holds", "does not hold", "undecided"}
+    judgment : {"holds", "does not hold", "undecided"}
         It holds if all do, and does not if one surely does not.
 
     Examples
@@ -62,23 +62,23 @@ def all_hold(judgements: Iterable[Judgement]) -> Judgement:
     >>> all_hold(["holds", "undecided"]), all_hold(["undecided", "does not hold"])
     ('undecided', 'does not hold')
     """
-    judged = set(judgements)
+    judged = set(judgments)
     if "does not hold" in judged:
         return "does not hold"
     return "holds" if judged == {"holds"} else "undecided"
 
 
-def any_holds(judgements: Iterable[Judgement]) -> Judgement:
+def any_holds(judgments: Iterable[Judgment]) -> Judgment:
     """Judge a claim that may be read in several ways.
 
     Parameters
     ----------
-    judgements : iterable of str
+    judgments : iterable of str
         One for each; none of them decides nothing.
 
     Returns
     -------
-    judgement : {"holds", "does not hold", "undecided"}
+    judgment : {"holds", "does not hold", "undecided"}
         It holds if one does, and does not if all surely do not.
 
     Examples
@@ -86,7 +86,7 @@ def any_holds(judgements: Iterable[Judgement]) -> Judgement:
     >>> any_holds(["holds", "does not hold"]), any_holds(["undecided", "does not hold"])
     ('holds', 'undecided')
     """
-    judged = set(judgements)
+    judged = set(judgments)
     if "holds" in judged:
         return "holds"
     return "does not hold" if judged == {"does not hold"} else "undecided"

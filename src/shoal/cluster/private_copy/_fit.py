@@ -3,19 +3,17 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.kmeans._denoise import posterior_counts
-from shoal.cluster.stand_in._plan import Plan, bins_of_columns, plan_cells
-from shoal.cluster.stand_in._settings import CopyShares
+from shoal.cluster.private_copy._plan import Plan, bins_of_columns, plan_cells
+from shoal.cluster.private_copy._settings import CopyShares
 from shoal.engines import Engine, column_counts, grouped_counts, total_weight
 from shoal.noise import RandomSource
 
 __all__ = ["Released", "release_copy"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 FAINT = 1e-9  # of the records: every bin may hold some, or nothing could be drawn from it
 
@@ -24,10 +22,10 @@ class Released(NamedTuple):
     """What was released, and the cells that it was planned into."""
 
     n: float
-    columns: Integers
+    columns: Ints
     shares: Floats
     plan: Plan
-    counts: Integers
+    counts: Ints
     estimate: Floats
 
 

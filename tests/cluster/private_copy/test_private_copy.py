@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
-from shoal.audit import Neighbours, neighbouring_datasets, replay_estimator
+from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
 from shoal.cluster import _noise
-from shoal.cluster.stand_in import PrivateCopy, _fit, _settings
-from shoal.cluster.stand_in._plan import Plan
+from shoal.cluster.private_copy import PrivateCopy, _fit, _settings
+from shoal.cluster.private_copy._plan import Plan
 from shoal.engines import total_weight
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
 from shoal.metrics import cost_ratio
@@ -29,7 +29,7 @@ def blobs(n, columns, *, seed=0):
 
 
 def audit(model=MODEL, columns=2):
-    return replay_estimator(model, neighbouring_datasets(BOX, n=20, columns=columns), repeats=1)
+    return replay_estimator(model, neighboring_datasets(BOX, n=20, columns=columns), repeats=1)
 
 
 # The promise
@@ -48,7 +48,7 @@ def test_replay_clears_it(columns, n_public):
 def test_replay_clears_a_full_table():
     """Many cells and bins, and a record where there was none."""
     X = blobs(3000, 3)
-    pairs = [Neighbours("corner", X, [1.0, -1.0, 1.0]), Neighbours("among others", X, X[0])]
+    pairs = [Neighbors("corner", X, [1.0, -1.0, 1.0]), Neighbors("among others", X, X[0])]
     found = replay_estimator(PrivateCopy(2.0, bounds=BOX), pairs, repeats=3)
     assert not found.broken, str(found)
 
@@ -90,7 +90,7 @@ def test_replay_finds_exact_numbers_of_records(monkeypatch):
     def exact(engine, epsilon, shares, n_public, source):
         return right(engine, epsilon, shares, 100 * total_weight(engine) - 2000, source)
 
-    monkeypatch.setattr("shoal.cluster.stand_in.private_copy.release_copy", exact)
+    monkeypatch.setattr("shoal.cluster.private_copy.private_copy.release_copy", exact)
     assert audit().broken
 
 
@@ -142,9 +142,9 @@ def test_clusters_of_the_copy_are_those_of_the_records(columns, epsilon):
     """Largest cost of 20 seeds: 1.01, 1.03, 1.12 and 1.27."""
     X = blobs(6000, columns)
     model = PrivateCopy(epsilon, bounds=BOX, random_state=3).fit(X)
-    centres = KMeans(3, n_init=5, random_state=0).fit(model.sample(random_state=0)).cluster_centers_
+    centers = KMeans(3, n_init=5, random_state=0).fit(model.sample(random_state=0)).cluster_centers_
     plain = KMeans(3, n_init=5, random_state=0).fit(X).cluster_centers_
-    assert cost_ratio(X, centres, reference=plain) < 1.5
+    assert cost_ratio(X, centers, reference=plain) < 1.5
 
 
 def test_columns_keep_their_histograms():

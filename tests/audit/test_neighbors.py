@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.audit import Neighbours, neighbouring_datasets
+from shoal.audit import Neighbors, neighboring_datasets
 from shoal.exceptions import MissingBoundsError, ParameterError
 
 BOXES = [((-1.0, 1.0), 1), ((-1.0, 1.0), 2), (([0.0, 5.0, -2.0], [1.0, 9.0, -1.0]), 3)]
@@ -9,7 +9,7 @@ BOXES = [((-1.0, 1.0), 1), ((-1.0, 1.0), 2), (([0.0, 5.0, -2.0], [1.0, 9.0, -1.0
 
 @pytest.mark.parametrize(("bounds", "columns"), BOXES)
 def test_records_lie_in_the_box_and_names_differ(bounds, columns):
-    pairs = list(neighbouring_datasets(bounds, columns=columns))
+    pairs = list(neighboring_datasets(bounds, columns=columns))
     low, high = np.broadcast_to(bounds[0], columns), np.broadcast_to(bounds[1], columns)
     for pair in pairs:
         assert pair.with_added.shape == (len(pair.records) + 1, columns)
@@ -23,7 +23,7 @@ def test_records_lie_in_the_box_and_names_differ(bounds, columns):
 
 
 def test_each_pair_is_what_its_name_says():
-    pairs = {pair.name: pair for pair in neighbouring_datasets((0.0, 1.0), n=20)}
+    pairs = {pair.name: pair for pair in neighboring_datasets((0.0, 1.0), n=20)}
     for name, pair in pairs.items():
         if name.startswith("corner"):
             assert (pair.added == 1.0).all()
@@ -53,7 +53,7 @@ def test_each_pair_is_what_its_name_says():
 
 
 def test_the_same_pairs_every_time():
-    one, two = (list(neighbouring_datasets((-3.0, 8.0), n=7, columns=4)) for _ in range(2))
+    one, two = (list(neighboring_datasets((-3.0, 8.0), n=7, columns=4)) for _ in range(2))
     for a, b in zip(one, two, strict=True):
         assert a.name == b.name
         assert (a.with_added == b.with_added).all()
@@ -62,18 +62,18 @@ def test_the_same_pairs_every_time():
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("columns", [1, 2])
 def test_small_tables_are_tables_too(n, columns):
-    pairs = list(neighbouring_datasets((0.0, 1.0), n=n, columns=columns))
+    pairs = list(neighboring_datasets((0.0, 1.0), n=n, columns=columns))
     assert {len(pair.records) for pair in pairs} == {1, 2, n, 10 * n}
 
 
 def test_the_record_comes_first():
-    pair = Neighbours("front", records=[[0.0, 0.0]], added=[1.0, 2.0])
+    pair = Neighbors("front", records=[[0.0, 0.0]], added=[1.0, 2.0])
     assert pair.with_added.tolist() == [[1.0, 2.0], [0.0, 0.0]]
 
 
 def test_tables_are_copies():
     records = np.zeros((2, 1))
-    pair = Neighbours("copy", records=records, added=[1.0])
+    pair = Neighbors("copy", records=records, added=[1.0])
     records += 1.0
     assert (pair.records == 0.0).all()
 
@@ -81,23 +81,23 @@ def test_tables_are_copies():
 @pytest.mark.parametrize("records", [[], [1.0], [[np.nan]], [["a"]], [[]], None, [[1.0], [1, 2]]])
 def test_records_that_are_no_table(records):
     with pytest.raises(ParameterError, match="records must be finite numbers with 2 dimensions"):
-        Neighbours("odd", records=records, added=[1.0])
+        Neighbors("odd", records=records, added=[1.0])
 
 
 @pytest.mark.parametrize("added", [[], 1.0, [[1.0]], [np.inf], "a", None])
 def test_added_that_is_no_record(added):
     with pytest.raises(ParameterError, match="added must be finite numbers with 1 dimension"):
-        Neighbours("odd", records=[[1.0]], added=added)
+        Neighbors("odd", records=[[1.0]], added=added)
 
 
 def test_other_mistakes():
     with pytest.raises(ParameterError, match="as many columns as records, got 2 and 1"):
-        Neighbours("odd", records=[[1.0]], added=[1.0, 2.0])
+        Neighbors("odd", records=[[1.0]], added=[1.0, 2.0])
     with pytest.raises(ParameterError, match="name must"):
-        Neighbours("", records=[[1.0]], added=[1.0])
+        Neighbors("", records=[[1.0]], added=[1.0])
     with pytest.raises(ParameterError, match="n must be a whole number"):
-        next(neighbouring_datasets((0.0, 1.0), n=0))
+        next(neighboring_datasets((0.0, 1.0), n=0))
     with pytest.raises(ParameterError, match="columns must be a whole number"):
-        next(neighbouring_datasets((0.0, 1.0), columns=1.5))
+        next(neighboring_datasets((0.0, 1.0), columns=1.5))
     with pytest.raises(MissingBoundsError):
-        next(neighbouring_datasets(None))
+        next(neighboring_datasets(None))

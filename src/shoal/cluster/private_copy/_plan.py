@@ -9,27 +9,26 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from shoal._typing import Floats, Ints
 
 __all__ = ["Plan", "bins_of_columns", "plan_cells"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
-FEWEST_BINS, MOST_BINS = 4, 128  # of a column's histogram
+MIN_BINS, MAX_BINS = 4, 128  # of a column's histogram
 RECORDS_PER_BIN = 8.0  # in scales of a bin's noise
 FINENESS = 10.0  # records times epsilon for one cell in two columns (Su et al. 2016)
-FEWEST_CELLS, MOST_CELLS = 16, 2**16
+MIN_CELLS, MAX_CELLS = 16, 2**16
 
 
 class Plan(NamedTuple):
     """Cells of each column, and the cell of each bin of its histogram."""
 
-    sides: Integers
-    cell_of_bin: Integers
+    sides: Ints
+    cell_of_bin: Ints
 
     @property
-    def cut(self) -> Integers:
+    def cut(self) -> Ints:
         """Columns that have more than one cell."""
         return np.flatnonzero(self.sides > 1)
 
@@ -57,7 +56,7 @@ def bins_of_columns(n: float, columns: int, share: float) -> int:
         So many that a bin of an even column is well above its noise.
     """
     wanted = max(n, 1.0) * share / (columns * RECORDS_PER_BIN)
-    return int(min(max(wanted, FEWEST_BINS), MOST_BINS))
+    return int(min(max(wanted, MIN_BINS), MAX_BINS))
 
 
 def plan_cells(shares: Floats, n: float, share: float) -> Plan:
@@ -81,15 +80,15 @@ def plan_cells(shares: Floats, n: float, share: float) -> Plan:
     middles = (np.arange(bins) + 0.5) / bins
     # Within a bin records are spread evenly, so that no column varies by nothing.
     variances = shares @ middles**2 - (shares @ middles) ** 2 + 1 / (12 * bins**2)
-    signal = min(max(n, 1.0) * share / FINENESS, float(MOST_CELLS))
-    wanted = min(max(signal ** (2 * columns / (2 + columns)), FEWEST_CELLS), MOST_CELLS)
+    signal = min(max(n, 1.0) * share / FINENESS, float(MAX_CELLS))
+    wanted = min(max(signal ** (2 * columns / (2 + columns)), MIN_CELLS), MAX_CELLS)
     sides = _sides(variances, wanted, bins)
     rows = [_cells_of_bins(row, int(side)) for row, side in zip(shares, sides, strict=True)]
     cell_of_bin = np.array(rows, dtype=np.int64)
     return Plan(cell_of_bin.max(axis=1) + 1, cell_of_bin)
 
 
-def _sides(variances: Floats, wanted: float, most: int) -> Integers:
+def _sides(variances: Floats, wanted: float, most: int) -> Ints:
     """Cut, again and again, the column that varies most inside its cells."""
     sides = np.ones(len(variances), dtype=np.int64)
     cells = 1.0
@@ -102,10 +101,10 @@ def _sides(variances: Floats, wanted: float, most: int) -> Integers:
         sides[column] += 1
 
 
-def _cells_of_bins(shares: Floats, side: int) -> Integers:
+def _cells_of_bins(shares: Floats, side: int) -> Ints:
     density = np.cbrt(shares)
     middles = np.cumsum(density) - density / 2
     cells = np.minimum(middles / density.sum() * side, side - 1).astype(np.int64)
     # A bin wider than a cell leaves cells out: those that remain are numbered again.
-    numbers: Integers = np.unique(cells, return_inverse=True)[1].astype(np.int64)
+    numbers: Ints = np.unique(cells, return_inverse=True)[1].astype(np.int64)
     return numbers

@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 
 from shoal._numbers import count
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.metrics._centers import FloatArray, as_centers
+from shoal.metrics._centers import as_centers
 from shoal.metrics._dispersion import measure_dispersion
 from shoal.metrics._label_codes import Codes, label_codes
 from shoal.metrics._silhouette import mean_silhouette
@@ -50,7 +51,7 @@ def score_clustering(
     Calinski-Harabasz, Davies-Bouldin, NICV and cost, and are one more group in AMI, ARI and NMI.
     Records are read in chunks: beyond the input the call holds about 50 bytes a record, less than
     the input from 8 columns on, or 40 MB if that is more. AMI takes a step for each pair of
-    clusters of the two labellings: thousands of clusters on both sides take long.
+    clusters of the two labelings: thousands of clusters on both sides take long.
 
     Parameters
     ----------
@@ -59,12 +60,12 @@ def score_clustering(
     labels : array-like of integers or strings, shape (n,)
         Cluster of each record.
     centers : array-like of shape (k, d), optional
-        Centres of the clusters, the released ones, say; by default the means of the records of each
-        label. NICV and cost take the nearest centre, whatever the label.
+        Centers of the clusters, the released ones, say; by default the means of the records of each
+        label. NICV and cost take the nearest center, whatever the label.
     reference_labels : array-like of integers or strings, shape (n,), optional
         Labels to compare with (AMI, ARI, NMI).
     reference_centers : array-like of shape (k', d), optional
-        Centres to compare with (:func:`~shoal.metrics.centroid_relative_error` and
+        Centers to compare with (:func:`~shoal.metrics.centroid_relative_error` and
         :func:`~shoal.metrics.centroid_index`).
     silhouette_limit : int, default=10_000
         Most records to compute the silhouette of, which needs the distances of all pairs. Of more,
@@ -143,7 +144,7 @@ def _agree(truth: Codes, codes: Codes) -> _Agreement:
     )
 
 
-def _place(centers: FloatArray, reference: FloatArray) -> _Placement:
+def _place(centers: Floats, reference: Floats) -> _Placement:
     distances = center_distances(centers, reference, names=("centers", "reference_centers"))
     spread = spread_of(reference)
     return _Placement(

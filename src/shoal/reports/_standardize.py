@@ -3,24 +3,22 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 
 __all__ = ["as_table"]
 
-Floats = npt.NDArray[np.float64]
 
-
-def as_table(reports: Any, standardise: Any) -> Floats:
+def as_table(reports: Any, standardize: Any) -> Floats:
     """Check reports and divide each column by its standard deviation, if asked to.
 
     Parameters
     ----------
     reports : array-like of shape (n, d)
-        Reports; standardised after perturbation, their scale promises what they promise.
-    standardise : bool
+        Reports; standardized after perturbation, their scale promises what they promise.
+    standardize : bool
         Whether columns get mean 0 and variance 1.
 
     Returns
@@ -28,10 +26,10 @@ def as_table(reports: Any, standardise: Any) -> Floats:
     table : ndarray of float64, shape (n, d)
         A column of equal values becomes zero.
     """
-    if not isinstance(standardise, bool | np.bool_):
-        raise ParameterError(f"standardise must be True or False, got {standardise!r}")
+    if not isinstance(standardize, bool | np.bool_):
+        raise ParameterError(f"standardize must be True or False, got {standardize!r}")
     table = validate_records(reports)
-    if not standardise:
+    if not standardize:
         return table
     spread = table.std(axis=0)
     scaled: Floats = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal.cluster._shares import shares_text
-from shoal.cluster.kmeans._settings import MOST_EPSILON
-from shoal.engines import MOST_COLUMNS
+from shoal.cluster.kmeans._settings import MAX_EPSILON
+from shoal.engines import MAX_COLUMNS
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import MAX_SCALE
 from shoal.privacy import Ledger
@@ -56,17 +56,17 @@ def check_copy_settings(model: Any, columns: int) -> CopySettings:
         If a parameter breaks its rule.
     """
     epsilon = _numbers.positive("epsilon", model.epsilon)
-    if epsilon > MOST_EPSILON:
+    if epsilon > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {MOST_EPSILON:g}, got {model.epsilon!r}: so much promises "
+            f"epsilon must be at most {MAX_EPSILON:g}, got {model.epsilon!r}: so much promises "
             "nothing, and its noise is nothing either"
         )
     if model.n_public is not None:
         _numbers.count("n_public", model.n_public)
     if not (model.ledger is None or isinstance(model.ledger, Ledger)):
         raise ParameterError(f"ledger must be a Ledger or None, got {model.ledger!r}")
-    if columns > MOST_COLUMNS:
-        raise DataError(f"X must have at most {MOST_COLUMNS} columns, got {columns}")
+    if columns > MAX_COLUMNS:
+        raise DataError(f"X must have at most {MAX_COLUMNS} columns, got {columns}")
     box = public_box(model.bounds, columns)
     records = COUNT_SHARE * epsilon if model.n_public is None else 0.0
     single = COLUMNS_SHARE * epsilon

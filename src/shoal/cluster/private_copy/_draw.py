@@ -3,15 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import Box
-from shoal.cluster.stand_in._plan import Plan
+from shoal._typing import Floats, Ints
+from shoal.cluster.private_copy._plan import Plan
 
 __all__ = ["Law", "draw_records", "raked"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 ROUNDS = 5  # of raking; the next one changes next to nothing
 NOTHING = 1e-12
@@ -86,7 +84,7 @@ def draw_records(law: Law, n: int, box: Box, rng: np.random.Generator) -> Floats
     return inside
 
 
-def _within(shares: Floats, cell_of_bin: Integers, cells: Integers, even: Floats) -> Floats:
+def _within(shares: Floats, cell_of_bin: Ints, cells: Ints, even: Floats) -> Floats:
     """Turn even numbers into places in [0, 1] by a column's histogram inside the given cells."""
     before = np.concatenate([[0.0], np.cumsum(shares)])
     each = np.arange(cell_of_bin[-1] + 1)
