@@ -30,12 +30,15 @@ WORDS: dict[tuple[str, str], str] = {
     (r"([Nn])eighbour", r"\1eighbor"): "spelling",
     (r"([Cc])olour", r"\1olor"): "spelling",
     (r"([Bb])ehaviour", r"\1ehavior"): "spelling",
+    (r"([Jj])udgement", r"\1udgment"): "spelling",
     (r"([Ll])icence", r"\1icense"): "spelling",
     (
         r"(?i)(random|standard|normal|minim|maxim|summar|general|initial|recogn|linear|"
         r"discret|equal|author|organ|anonym)is(e|ing|ation)",
         r"\1iz\2",
     ): "spelling",
+    (r"\bcurrency\b", "privacy_measure"): "the field's word for epsilon or rho",
+    (r"\bstand[-_]in\b", "private-copy"): "option and files of shoal compare",
 }
 
 # Runs of the old recording that the new one does not have: reason.

@@ -30,16 +30,16 @@ from typer.testing import CliRunner
 from shoal import datasets as shoal_datasets
 from shoal import metrics, noise, privacy
 from shoal.audit import (
-    Neighbours,
+    Neighbors,
     advantage_ceiling,
-    attack_centres,
+    attack_centers,
     audit_estimator,
     audit_mechanism,
     epsilon_lower_bound,
     infer_attribute,
     membership_inference,
     metric_epsilon_lower_bound,
-    neighbouring_datasets,
+    neighboring_datasets,
     reconstruct,
     replay_estimator,
 )
@@ -48,13 +48,6 @@ from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.datasets import read_table, write_table
 from shoal.experiments import ExperimentSpec, book
 from shoal.experiments.compare import attack_work as compare_attacks
-from shoal.experiments.reproduce import run_study
-from shoal.experiments.reproduce.kccm import KccmStudy, Plan
-from shoal.experiments.reproduce.kd_laplace import KdLaplaceStudy
-from shoal.experiments.reproduce.kd_laplace.claims import judge as judge_kd_laplace
-from shoal.experiments.reproduce.studies import STUDIES
-from shoal.experiments.reproduce.wavecluster import WaveClusterStudy
-from shoal.experiments.reproduce.wavecluster import study as wavecluster_study
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
@@ -66,6 +59,14 @@ from shoal.mechanisms import (
     SquareWave,
 )
 from shoal.papers import kccm, kd_laplace, wavecluster
+from shoal.papers.kccm.kccm_study import KccmStudy
+from shoal.papers.kccm.plan import Plan
+from shoal.papers.kd_laplace.claims import judge as judge_kd_laplace
+from shoal.papers.kd_laplace.study import KdLaplaceStudy
+from shoal.papers.run_study import run_study
+from shoal.papers.studies import STUDIES
+from shoal.papers.wavecluster import study as wavecluster_study
+from shoal.papers.wavecluster.study import WaveClusterStudy
 from shoal.privacy import Guarantee, Ledger, PrivacyUnit, Release
 from shoal.remap import BayesRemap, Clip, GridRemap, iterative_bayesian_update
 from shoal.reports import (
@@ -78,15 +79,15 @@ from shoal.reports import (
 )
 from shoal.tables import ArrowTable, SparkTable
 
-STANDARDIZE = "standardise"  # parameter of cluster_reports and the two select functions
-NEIGHBOR = "neighbour"  # parameter of select_dbscan_eps
-CENTERS = "centres"  # attack on released centers, as the command line names it
-STAND_IN = "--stand-in"  # option of compare that pays for a private copy
+STANDARDIZE = "standardize"  # parameter of cluster_reports and the two select functions
+NEIGHBOR = "neighbor"  # parameter of select_dbscan_eps
+CENTERS = "centers"  # attack on released centers, as the command line names it
+PRIVATE_COPY = "--private-copy"  # option of compare that pays for a private copy
 
 
 def randomize(mechanism, records):
     """Report records without the bookkeeping of transform."""
-    return mechanism.randomise(records)
+    return mechanism.randomize(records)
 
 
 def without_pictures():
@@ -626,7 +627,7 @@ def samplers(note):
     note("box norm", noise.box_norm(30, scales=(2.0, 9.0, 9.0), source=source()))
     note("two level", noise.two_level(60, epsilon=1.0, rest=4, source=source()))
     note("uniform", noise.uniform_integers((9, 5), below=1000, source=source()))
-    note("above", noise.exceedances(5000, threshold=9, scale=2.0, source=source()))
+    note("above", noise.noisy_cells_above(5000, threshold=9, scale=2.0, source=source()))
     note("choice", noise.exponential_choice([0, 3, 1, 7], rate=0.5, source=source()))
     lattice = noise.Lattice.box(np.array([-1.0, 0.0]), np.array([1.0, 5.0]), half=2**19)
     codes = lattice.encode(clusters(30))
@@ -789,7 +790,7 @@ def audits_of_mechanisms(note):
 def audits_of_estimators(note):
     words = {"runs": 150, "search_runs": 20, "random_state": 0}
     model = DPKMeans(1, bounds=BOX, method="lloyd", max_iter=1)
-    few = list(neighbouring_datasets(BOX, n=20, columns=1))[:3]
+    few = list(neighboring_datasets(BOX, n=20, columns=1))[:3]
     note("pairs", few)
     note("kmeans", audit_estimator(model, few, **words))
     wave = DPWaveCluster(epsilon=1.0, bounds=BOX, grid=4)
@@ -800,9 +801,9 @@ def audits_of_estimators(note):
 def replays(note):
     X = clusters(60)
     pairs = [
-        Neighbours("corner", X, [20.0, -20.0]),
-        Neighbours("among others", X, [0.1, 0.1]),
-        Neighbours("beside an equal one", X[:1], X[0]),
+        Neighbors("corner", X, [20.0, -20.0]),
+        Neighbors("among others", X, [0.1, 0.1]),
+        Neighbors("beside an equal one", X[:1], X[0]),
     ]
     for name, estimator in {
         "grid": DPKMeans(3, bounds=BOX),
@@ -831,9 +832,9 @@ def attacks_on_centers(note):
         "wavecluster": DPWaveCluster(epsilon=1.0, bounds=BOX, grid=8),
     }.items():
         words = {"runs": 3, "shadows": 8, "random_state": 0}
-        note(name, attack_centres(target, X, **words))
+        note(name, attack_centers(target, X, **words))
         if name != "wavecluster":
-            note(f"{name}, distance", attack_centres(target, X, score="distance", **words))
+            note(f"{name}, distance", attack_centers(target, X, score="distance", **words))
     for promise in (Guarantee("central", epsilon=1.0), Guarantee("central", 1.0, delta=1e-3)):
         note(f"ceiling {promise.delta}", advantage_ceiling(promise))
     note("ceiling metric", advantage_ceiling(Guarantee("metric", 0.5), diameter=2.0))
@@ -1210,7 +1211,7 @@ def cli_compare_private_copy(note):
     write_people()
     shoal(note, "ledger", "ledger", "people.ledger", "--epsilon", 9)
     words = ["--only", "DPKMeans-lloyd,Laplace", "--runs", 2, "--clusters", 2, "--jobs", 1]
-    words += ["--seed", 3, STAND_IN, 2, "--ledger", "people.ledger", "--who", "ann"]
+    words += ["--seed", 3, PRIVATE_COPY, 2, "--ledger", "people.ledger", "--who", "ann"]
     with cheap_comparison():
         shoal(note, "copy", "compare", *PEOPLE, *words, "--out", "copy", files=["copy"])
     shoal(note, "spent", "ledger", "people.ledger", "--json")
