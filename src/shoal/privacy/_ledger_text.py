@@ -6,11 +6,10 @@ import html
 import math
 from typing import TYPE_CHECKING
 
-from shoal.privacy.accounting import cost
-from shoal.privacy.metric import metric_cost, readable_epsilon
+from shoal.privacy.accounting import cost, metric_cost, readable_epsilon
 
 if TYPE_CHECKING:
-    from shoal.privacy.entry import Entry
+    from shoal.privacy.entries import Entry
     from shoal.privacy.ledger import Ledger
 
 __all__ = ["ledger_html", "ledger_text"]

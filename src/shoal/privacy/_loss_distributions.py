@@ -1,19 +1,101 @@
 """Privacy-loss distributions of a fixed schedule, composed numerically and from above.
 
-Each event is replaced by a dominating pair (:mod:`shoal.privacy.dominating`), whose losses
-:mod:`dp_accounting` convolves. All rounding there is toward more loss, and what the Fourier
-transform may err is taken off delta beforehand (``proofs/composition.md``, section 4).
+Each event is replaced by a dominating pair of distributions: a pair at least as easy to tell apart
+as the event on any two neighboring tables, so whatever bounds the pair bounds the event.
+:mod:`dp_accounting` convolves their losses. All rounding there is toward more loss, and what the
+Fourier transform may err is taken off delta beforehand (``proofs/composition.md``, sections 3, 4).
 """
 
 import functools
 import math
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from shoal.privacy.conversions import laplace_to_zcdp, pure_to_zcdp, zcdp_to_epsilon
-from shoal.privacy.dominating import Step
+from shoal.exceptions import UnknownEventError
+from shoal.privacy.accounting import cost, ratio
+from shoal.privacy.conversions import pure_to_zcdp, zcdp_to_epsilon
+from shoal.privacy.events import (
+    ApproximateEvent,
+    Composed,
+    DiscreteGaussianEvent,
+    Event,
+    GaussianEvent,
+    PureEvent,
+    Repeated,
+    ZCDPEvent,
+)
 
-__all__ = ["epsilon_by_losses"]
+__all__ = ["Step", "epsilon_by_losses", "steps"]
+
+_WIDEST_LATTICE = 1000.0  # lattice distributions wider than this would take seconds to tabulate
+
+
+class Step(NamedTuple):
+    """A dominating pair: its kind and up to two numbers.
+
+    ``gaussian`` (sensitivity / sigma), ``response`` (epsilon, delta: the worst pair of an
+    (epsilon, delta) promise), ``lattice gaussian`` (sigma, steps), ``zcdp`` (rho, delta: no pair is
+    known, only its rho).
+    """
+
+    kind: str
+    first: float
+    second: float = 0.0
+
+
+def steps(event: Event) -> Counter[Step]:
+    """Return the dominating pairs of an event, with how often each occurs.
+
+    Parameters
+    ----------
+    event : Event
+        Any event but metric ones.
+
+    Returns
+    -------
+    steps : Counter of Step
+        Their composition dominates the event.
+
+    Examples
+    --------
+    >>> steps(Repeated(event=PureEvent(epsilon=0.5), times=3))
+    Counter({Step(kind='response', first=0.5, second=0.0): 3})
+    """
+    rule = _RULES.get(type(event))
+    if rule is None:
+        raise UnknownEventError(f"no loss distribution is known for {event!r}")
+    return Counter(rule(event))
+
+
+def _composed(event: Composed) -> Counter[Step]:
+    total: Counter[Step] = Counter()
+    for child in event.events:
+        total.update(steps(child))
+    return total
+
+
+def _repeated(event: Repeated) -> Counter[Step]:
+    return Counter({step: times * event.times for step, times in steps(event.event).items()})
+
+
+def _discrete_gaussian(event: DiscreteGaussianEvent) -> list[Step]:
+    narrow = 0.1 <= event.sigma <= _WIDEST_LATTICE and event.sensitivity <= 8 * event.sigma
+    if event.dimension == 1 and event.sensitivity.is_integer() and narrow:
+        return [Step("lattice gaussian", event.sigma, event.sensitivity)]
+    return [Step("zcdp", cost(event).rho)]
+
+
+_RULES: dict[type[Event], Callable[[Any], Counter[Step] | list[Step]]] = {
+    GaussianEvent: lambda event: [Step("gaussian", ratio(event.sensitivity, event.sigma))],
+    DiscreteGaussianEvent: _discrete_gaussian,
+    PureEvent: lambda event: [Step("response", event.epsilon)],
+    ApproximateEvent: lambda event: [Step("response", event.epsilon, event.delta)],
+    ZCDPEvent: lambda event: [Step("zcdp", event.rho)],
+    Composed: _composed,
+    Repeated: _repeated,
+}
+
 
 _LARGEST_EPSILON = 50.0  # beyond it a step is no protection, and its losses would not fit a grid
 _LARGEST_REACH = 300.0  # exp(-loss) must stay a normal number
@@ -130,14 +212,8 @@ def _distribution(step: Step, interval: float) -> Any:
 
     options = {"value_discretization_interval": interval, "use_connect_dots": True}
     match step.kind:
-        case "laplace":
-            return pld.from_laplace_mechanism(1 / step.first, **options)
         case "gaussian":
             return pld.from_gaussian_mechanism(1 / step.first, **options)
-        case "lattice laplace":
-            return pld.from_discrete_laplace_mechanism(
-                1 / step.first, sensitivity=int(step.second), **options
-            )
         case "lattice gaussian":
             return pld.from_discrete_gaussian_mechanism(
                 step.first, sensitivity=int(step.second), **options
@@ -193,15 +269,11 @@ def _normal_below(x: float) -> float:
 
 def _pure(step: Step) -> float:
     """Return the pure epsilon of a step, 0 where it has none."""
-    if step.kind == "lattice laplace":
-        return step.second / step.first
-    return step.first if step.kind in ("laplace", "response") else 0.0
+    return step.first if step.kind == "response" else 0.0
 
 
 def _rho(step: Step) -> float:
     match step.kind:
-        case "laplace":
-            return laplace_to_zcdp(step.first)
         case "gaussian":
             return step.first * step.first / 2
         case "lattice gaussian":
@@ -212,10 +284,4 @@ def _rho(step: Step) -> float:
 
 def _grain(step: Step) -> float:
     """Return how finely a step's losses are spread."""
-    match step.kind:
-        case "lattice laplace":
-            return 1 / step.first
-        case "lattice gaussian":
-            return step.second / step.first
-        case _:
-            return step.first
+    return step.second / step.first if step.kind == "lattice gaussian" else step.first

@@ -11,15 +11,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 from shoal.exceptions import BudgetExceededError, GuaranteeError
-from shoal.privacy.accounting import Cost, cost, has_parallel, leaves
-from shoal.privacy.adjacency import Adjacency
+from shoal.privacy.accounting import Cost, cost, leaves, metric_cost, readable_epsilon
 from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_order
 from shoal.privacy.distance_units import convert_epsilon
+from shoal.privacy.entries import Limits
 from shoal.privacy.events import Event
 from shoal.privacy.guarantee import Guarantee, Notion
-from shoal.privacy.limits import Limits
-from shoal.privacy.metric import metric_cost, readable_epsilon
-from shoal.privacy.privacy_unit import RECORD, PrivacyUnit, group_size
+from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
 
 __all__ = ["Account", "Price"]
 
@@ -97,18 +95,6 @@ class Account:
             raise GuaranteeError("a metric spend needs a MetricEvent, with its unit")
         if metric is not None:
             notion = "metric"
-        if (adjacency is Adjacency.SUBSTITUTE or notion == "local") and has_parallel(event):
-            raise GuaranteeError(
-                "parallel parts share one epsilon under add/remove only, because a substituted "
-                "record can change two parts",
-                in_python="state the event for Adjacency.ADD_REMOVE",
-            )
-        if privacy_unit.kind == "user" and metric is None and has_parallel(event):
-            raise GuaranteeError(
-                "parallel parts share one epsilon for records only, because the rows of a user can "
-                "lie in several parts",
-                in_python="spend Composed(events=...) for users",
-            )
         size = group_size(
             privacy_unit,
             self.limits.privacy_unit,

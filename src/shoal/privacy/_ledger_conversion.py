@@ -11,12 +11,11 @@ from typing import Any
 
 from shoal._whole_file import beside
 from shoal.exceptions import LedgerFileError, ParameterError, ShoalError
-from shoal.privacy.adjacency import Adjacency
-from shoal.privacy.entry import Entry
-from shoal.privacy.event_dict import event_from_dict
+from shoal.privacy._ledger_file import START, decode_line
+from shoal.privacy.entries import Entry
+from shoal.privacy.events import event_from_dict
 from shoal.privacy.ledger import Ledger
-from shoal.privacy.ledger_chain import START, decode_line
-from shoal.privacy.privacy_unit import RECORD, PrivacyUnit
+from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit
 
 __all__ = ["convert_ledger"]
 
