@@ -12,11 +12,11 @@ from shoal.privacy import Event, Ledger
 
 # Where each sampler is called from; test_tape_hears_every_sampler checks that none is missing.
 CALLERS = {
-    "box_norm": ("shoal.noise.laws",),
-    "discrete_laplace": ("shoal.noise.laws", "shoal.noise.sparse_laplace"),
-    "discrete_gaussian": ("shoal.noise.laws",),
-    "noisy_cells_above": ("shoal.noise.sparse_laplace",),
-    "exponential_choice": ("shoal.noise.laws",),
+    "box_norm": ("shoal.noise.distributions",),
+    "discrete_laplace": ("shoal.noise.distributions", "shoal.noise.distributions"),
+    "discrete_gaussian": ("shoal.noise.distributions",),
+    "noisy_cells_above": ("shoal.noise.distributions",),
+    "exponential_choice": ("shoal.noise.distributions",),
     "k_norm": ("shoal.mechanisms.laplace",),
     "planar_laplace": ("shoal.mechanisms.planar",),
     "spherical_laplace": ("shoal.mechanisms.spherical",),

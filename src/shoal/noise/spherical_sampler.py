@@ -2,8 +2,8 @@
 
 Density proportional to e^(-||z||): the radius is the sum of three exponentials, the angle around
 the axis is uniform, and so is the COSINE of the angle from the axis. (A uniform angle from it, as
-in the kd-Laplace thesis, crowds the poles and promises nothing.) The same law as ``k_norm`` in
-three dimensions, by another road; exact by the same principle (proofs/spherical.md).
+in the kd-Laplace thesis, crowds the poles and promises nothing.) The same distribution as
+``k_norm`` in three dimensions, by another road; exact by the same principle (proofs/spherical.md).
 """
 
 from fractions import Fraction
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.noise._settle import exact, floor_of, settle
-from shoal.noise.discrete_laplace import check_scale
-from shoal.noise.k_norm import turned_pairs
+from shoal.noise._interval_arithmetic import exact, floor_of, settle
+from shoal.noise.k_norm_sampler import turned_pairs
+from shoal.noise.laplace_sampler import check_scale
 from shoal.noise.source import RandomSource
 
 __all__ = ["spherical_laplace"]
@@ -37,7 +37,7 @@ def spherical_laplace(
     count : int
         How many vectors.
     scale : float or Fraction
-        Scale of the law in lattice steps, above 0 and at most 2^50.
+        Scale of the distribution in lattice steps, above 0 and at most 2^50.
     source : RandomSource
         Where random words come from.
 

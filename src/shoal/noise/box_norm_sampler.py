@@ -2,13 +2,14 @@
 
 Density of z proportional to e^(-max_j |z_j| / scales[j]): the K-norm mechanism of Hardt & Talwar
 (2010) for the box with half widths ``scales``. Added to integers of which one record moves the j-th
-by at most a_j, all of them at once, it is epsilon-differentially private for
-epsilon = max_j a_j / scales[j], all columns together. With m columns and a_j = epsilon = 1 its
-variance is (m + 1)(m + 2)/3 a column, where Laplace noise, which pays for the sum of the a_j, has
-2 m^2. Rounding to the lattice is post-processing of the real-valued law, and the integers below
-have exactly the law of the rounded real (proofs/noise.md), so that finite precision costs nothing.
+by at most a_j, all of them at once, it is epsilon-differentially private for epsilon = max_j a_j /
+scales[j], all columns together. With m columns and a_j = epsilon = 1 its variance is (m + 1)(m +
+2)/3 a column, where Laplace noise, which pays for the sum of the a_j, has 2 m^2. Rounding to the
+lattice is post-processing of the real-valued distribution, and the integers below have exactly the
+distribution of the rounded real (proofs/noise.md), so that finite precision costs nothing.
 
-A point of this law in m columns is a uniform point of the box times an independent Gamma(m + 1).
+A point of this distribution in m columns is a uniform point of the box times an independent Gamma(m
++ 1).
 """
 
 import math
@@ -21,8 +22,8 @@ import numpy.typing as npt
 
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.noise._settle import exact, floor_of, settle
-from shoal.noise.discrete_laplace import check_scale
+from shoal.noise._interval_arithmetic import exact, floor_of, settle
+from shoal.noise.laplace_sampler import check_scale
 from shoal.noise.source import RandomSource
 
 __all__ = ["MAX_COLUMNS", "box_norm"]
@@ -41,7 +42,7 @@ UNKNOWN = 2.0**-62  # over the smallest of them, likewise, for the bits not draw
 def box_norm(
     count: int, *, scales: Sequence[float | Fraction], source: RandomSource
 ) -> npt.NDArray[np.int64]:
-    """Draw vectors of the box-shaped law, rounded to integers.
+    """Draw vectors of the box-shaped distribution, rounded to integers.
 
     Parameters
     ----------

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.exceptions import ParameterError
-from shoal.noise._settle import exact, is_positive, settle
+from shoal.noise._interval_arithmetic import exact, is_positive, settle
 from shoal.noise.source import RandomSource
-from shoal.noise.uniform_integers import uniform_integers
+from shoal.noise.uniform_sampler import uniform_integers
 
 __all__ = ["exponential_choice"]
 
@@ -112,11 +112,11 @@ def _group(
     """Choose one of the different penalties, which ascend."""
     word = source.words(1)
     sums = np.cumsum(counts * np.exp(-_exponents(distinct, float(rate))))
-    place = float(word[0]) * 2.0**-BITS * sums[-1]
+    point = float(word[0]) * 2.0**-BITS * sums[-1]
     # What lies past the last boundary belongs to the last group, however little of it is left.
     boundaries = sums[:-1]
-    group = int(np.searchsorted(boundaries, place, side="right"))
-    nearest = np.abs(boundaries[max(0, group - 1) : group + 1] - place)
+    group = int(np.searchsorted(boundaries, point, side="right"))
+    nearest = np.abs(boundaries[max(0, group - 1) : group + 1] - point)
     if (nearest > (SLACK + ROUNDING * sums.size) * sums[-1]).all():
         return group
     least = Fraction(distinct[0].item())

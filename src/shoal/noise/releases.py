@@ -19,12 +19,12 @@ __all__ = ["Noise", "Observer", "PrivacyMeasure", "observed", "privatize"]
 PrivacyMeasure = Literal["epsilon", "rho"]
 
 Exact = TypeVar("Exact")
-Shown = TypeVar("Shown")
+Released = TypeVar("Released")
 Exact_contra = TypeVar("Exact_contra", contravariant=True)
-Shown_co = TypeVar("Shown_co", covariant=True)
+Released_co = TypeVar("Released_co", covariant=True)
 
 
-class Noise(Protocol[Exact_contra, Shown_co]):
+class Noise(Protocol[Exact_contra, Released_co]):
     """A distribution of noise, and how well two tables can be told apart by its output.
 
     Compared with ``==``: the same kind and the same scales.
@@ -34,7 +34,7 @@ class Noise(Protocol[Exact_contra, Shown_co]):
     def privacy_measure(self) -> PrivacyMeasure:
         """Return the unit of :meth:`privacy_loss`: epsilon, or rho of zCDP."""
 
-    def sample(self, exact: Exact_contra, source: RandomSource) -> Shown_co:
+    def sample(self, exact: Exact_contra, source: RandomSource) -> Released_co:
         """Draw the noisy values of exact ones."""
 
     def privacy_loss(self, exact: Exact_contra, other: Exact_contra) -> float:
@@ -44,7 +44,7 @@ class Noise(Protocol[Exact_contra, Shown_co]):
 class Observer(Protocol):
     """What an audit puts beside :func:`privatize`."""
 
-    def release(self, exact: Any, noise: Noise[Any, Any], cost: float, shown: Any) -> Any:
+    def release(self, exact: Any, noise: Noise[Any, Any], cost: float, released: Any) -> Any:
         """Record a release, and return the value to release."""
 
 
@@ -52,8 +52,8 @@ _OBSERVER: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 
 def privatize(
-    exact: Exact, noise: Noise[Exact, Shown], *, cost: float, source: RandomSource
-) -> Shown:
+    exact: Exact, noise: Noise[Exact, Released], *, cost: float, source: RandomSource
+) -> Released:
     """Return noisy values of exact ones.
 
     Parameters
@@ -70,13 +70,13 @@ def privatize(
 
     Returns
     -------
-    shown : object
+    released : object
         What may be released.
 
     Raises
     ------
     ParameterError
-        If somebody looks on (:func:`observed`) although the noise is meant to hide something.
+        If an audit observes the release (:func:`observed`) and the noise is not seeded.
 
     Examples
     --------
@@ -90,12 +90,12 @@ def privatize(
     if observer is not None and not source.seeded:
         raise ParameterError(
             "random_state must be a seed while an observer sees exact values, got none: what is "
-            "shown then would be called private"
+            "released then would be called private"
         )
-    shown = noise.sample(exact, source)
+    released = noise.sample(exact, source)
     if observer is None:
-        return shown
-    replaced: Shown = observer.release(exact, noise, cost, shown)
+        return released
+    replaced: Released = observer.release(exact, noise, cost, released)
     return replaced
 
 
@@ -103,7 +103,7 @@ def privatize(
 def observed(observer: Observer) -> Iterator[None]:
     """Let an observer see every release that this thread makes inside the block.
 
-    An observer sees exact values of the records and may replace what is shown: audits of made-up
+    An observer sees exact values of the records and may replace what is released: audits of made-up
     records are what it is for. Noise must then come from a seed, so that no guarantee holds.
 
     Parameters
@@ -116,7 +116,7 @@ def observed(observer: Observer) -> Iterator[None]:
     >>> import numpy as np
     >>> from shoal.noise import LaplaceNoise, SeededSource, privatize, observed
     >>> class Blunt:
-    ...     def release(self, exact, noise, cost, shown):
+    ...     def release(self, exact, noise, cost, released):
     ...         return exact
     >>> with observed(Blunt()):
     ...     privatize(np.array([7]), LaplaceNoise(1.0), cost=1.0, source=SeededSource(1)).tolist()

@@ -3,8 +3,8 @@
 Every sampler here is an integer-valued function of uniform reals. Doubles decide all draws but a
 few in a million: those whose result lies within the error bound of a boundary. For these the
 function is evaluated again in interval arithmetic, on the words already drawn followed by as many
-further random bits as it takes, until both ends agree. The result therefore has exactly the law of
-the real-valued function: see proofs/noise.md.
+further random bits as it takes, until both ends agree. The result therefore has exactly the
+distribution of the real-valued function: see proofs/noise.md.
 """
 
 import threading
@@ -100,7 +100,7 @@ def floor_of(interval: Any) -> int:
 
 
 def is_positive(interval: Any) -> bool:
-    """Tell the sign that both ends of an interval agree on.
+    """Return the sign that both ends of an interval agree on.
 
     Parameters
     ----------

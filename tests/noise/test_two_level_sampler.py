@@ -5,12 +5,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM
-from noise.test_discrete_laplace import Scripted
+from helpers.noise_checks import DRAWS, FALSE_ALARM, Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, two_level
 
-MODULE = sys.modules["shoal.noise.two_level"]
+MODULE = sys.modules["shoal.noise.two_level_sampler"]
 
 
 @pytest.mark.parametrize("rest", [0, 1, Fraction(1, 3), Fraction(10**7, 3)])

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import FALSE_ALARM
-from noise.test_discrete_laplace import Scripted
+from helpers.noise_checks import FALSE_ALARM, Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, exponential_choice
 
-MODULE = sys.modules["shoal.noise.exponential_choice"]
+MODULE = sys.modules["shoal.noise.exponential_sampler"]
 CALLS = 10_000
 ONES = 2**64 - 1
 

@@ -3,7 +3,7 @@
 P[X = x] = (1 - q)/(1 + q) * q^|x| with q = e^(-1/scale). Adding it to an integer statistic of L1
 sensitivity s is (s/scale)-differentially private (Ghosh, Roughgarden & Sundararajan 2012), for
 whichever adjacency s was computed under. proofs/noise.md shows that the arithmetic below draws from
-this very law, not from an approximation of it.
+this very distribution, not from an approximation of it.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.exceptions import ParameterError
-from shoal.noise._settle import exact, floor_of, settle
+from shoal.noise._interval_arithmetic import exact, floor_of, settle
 from shoal.noise.source import RandomSource
 
 __all__ = ["MAX_SCALE", "check_scale", "discrete_laplace"]
@@ -39,7 +39,7 @@ def discrete_laplace(
     size : int or tuple of int
         Shape of the result.
     scale : float or Fraction
-        Scale of the law, above 0 and at most 2^50.
+        Scale of the distribution, above 0 and at most 2^50.
     source : RandomSource
         Where random words come from.
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, two_sample_p
+from helpers.noise_checks import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, two_sample_p
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, discrete_gaussian
 
-MODULE = sys.modules["shoal.noise.discrete_gaussian"]
+MODULE = sys.modules["shoal.noise.gaussian_sampler"]
 
 
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 4.5, 80.0])

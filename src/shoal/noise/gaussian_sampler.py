@@ -2,8 +2,8 @@
 
 P[X = x] proportional to e^(-x^2 / (2 sigma^2)). Adding it to every column of an integer statistic
 of L2 sensitivity s is (s^2 / (2 sigma^2))-zCDP (Canonne, Kamath & Steinke 2020, theorem 4), for
-whichever adjacency s was computed under. Sampled by their rejection from the discrete Laplace law;
-proofs/noise.md shows that each acceptance is decided exactly.
+whichever adjacency s was computed under. Sampled by their rejection from the discrete Laplace
+distribution; proofs/noise.md shows that each acceptance is decided exactly.
 """
 
 import math
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.noise._settle import exact, is_positive, settle
-from shoal.noise.discrete_laplace import check_scale, discrete_laplace
+from shoal.noise._interval_arithmetic import exact, is_positive, settle
+from shoal.noise.laplace_sampler import check_scale, discrete_laplace
 from shoal.noise.source import RandomSource
 
 __all__ = ["discrete_gaussian"]
@@ -36,7 +36,7 @@ def discrete_gaussian(
     size : int or tuple of int
         Shape of the result.
     sigma : float or Fraction
-        Scale of the law, above 0 and at most 2^50; close to the standard deviation.
+        Scale of the distribution, above 0 and at most 2^50; close to the standard deviation.
     source : RandomSource
         Where random words come from.
 

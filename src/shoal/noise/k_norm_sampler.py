@@ -1,11 +1,11 @@
 """Spherical noise in d dimensions, rounded to the lattice, exact.
 
-Density of z proportional to e^(-||z|| / scale) in the Euclidean norm: the d-dimensional Laplace law
-of metric privacy and the K-norm mechanism of Hardt & Talwar (2010) for the Euclidean ball. Added to
-integers of L2 sensitivity s it is (s/scale)-differentially private, and between any two integer
-points at distance r it is (r/scale)-indistinguishable. Rounding to the lattice is post-processing
-of the real-valued law, and the integers below have exactly the law of the rounded real
-(proofs/noise.md), so that finite precision costs nothing.
+Density of z proportional to e^(-||z|| / scale) in the Euclidean norm: the d-dimensional Laplace
+distribution of metric privacy and the K-norm mechanism of Hardt & Talwar (2010) for the Euclidean
+ball. Added to integers of L2 sensitivity s it is (s/scale)-differentially private, and between any
+two integer points at distance r it is (r/scale)-indistinguishable. Rounding to the lattice is
+post-processing of the real-valued distribution, and the integers below have exactly the
+distribution of the rounded real (proofs/noise.md), so that finite precision costs nothing.
 
 With m = ceil(d/2) Box-Muller pairs (E_j, angle_j), the direction of the first d normals is
 independent of E_1 + ... + E_m, which therefore serves as part of the radius: r ~ Gamma(d) is that
@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.noise._settle import exact, floor_of, settle
-from shoal.noise.discrete_laplace import check_scale
+from shoal.noise._interval_arithmetic import exact, floor_of, settle
+from shoal.noise.laplace_sampler import check_scale
 from shoal.noise.source import RandomSource
 
 __all__ = ["k_norm", "turned_pairs"]
@@ -47,7 +47,7 @@ def k_norm(
     dimension : int
         Columns of each, at least 1.
     scale : float or Fraction
-        Scale of the law in lattice steps, above 0 and at most 2^50.
+        Scale of the distribution in lattice steps, above 0 and at most 2^50.
     source : RandomSource
         Where random words come from.
 

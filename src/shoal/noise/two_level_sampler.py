@@ -1,11 +1,11 @@
 """How often a local report is drawn from the record at all, exact.
 
-Let a law give the values of a high set, whose place depends on the record, e^epsilon times the
-probability of all other values, and let there be ``rest`` values outside the high set for each one
-inside. That law is a mixture: with probability (1 - q) / (1 + rest q), q = e^-epsilon, uniform on
-the high set, else uniform on all values. Piecewise, square wave and Duchi's mechanism are of this
-kind. The weight is a real number; proofs/piecewise.md shows that each choice below is made with
-exactly that probability.
+Consider a distribution that gives the values of a high set, which depends on the record, e^epsilon
+times the probability of all others, with ``rest`` values outside the high set for each one inside.
+It is a mixture: with probability (1 - q) / (1 + rest q), q = e^-epsilon, uniform on the high set,
+else uniform on all values. Piecewise, square wave and Duchi's mechanism
+are of this kind. The weight is a real number; proofs/piecewise.md shows that each choice below is
+made with exactly that probability.
 """
 
 import math
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.exceptions import ParameterError
-from shoal.noise._settle import exact, is_positive, settle
+from shoal.noise._interval_arithmetic import exact, is_positive, settle
 from shoal.noise.source import RandomSource
 
 __all__ = ["two_level"]

@@ -1,10 +1,10 @@
 """Planar Laplace noise by inverse distribution function, rounded to the lattice, exact.
 
-The radius of the law e^(-||z||) in the plane has the distribution function
-C(r) = 1 - (1 + r) e^-r, whose inverse is r = -(W_{-1}((p - 1)/e) + 1) with the lower branch of
-Lambert's function; the angle is uniform (Andres et al. 2013). The same law as ``k_norm`` in two
-dimensions, by another road. Lambert's function is not trusted: what it returns is put back into
-the distribution function, and the residual bounds its error (proofs/planar.md).
+The radius of the distribution e^(-||z||) in the plane has the distribution function C(r) = 1 - (1 +
+r) e^-r, whose inverse is r = -(W_{-1}((p - 1)/e) + 1) with the lower branch of Lambert's function;
+the angle is uniform (Andres et al. 2013). The same distribution as ``k_norm`` in two dimensions, by
+another road. Lambert's function is not trusted: what it returns is put back into the distribution
+function, and the residual bounds its error (proofs/planar.md).
 """
 
 import math
@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import lambertw
 
-from shoal.noise._settle import Undecided, exact, floor_of, is_positive, settle
-from shoal.noise.discrete_laplace import check_scale
-from shoal.noise.k_norm import turned_pairs
+from shoal.noise._interval_arithmetic import Undecided, exact, floor_of, is_positive, settle
+from shoal.noise.k_norm_sampler import turned_pairs
+from shoal.noise.laplace_sampler import check_scale
 from shoal.noise.source import RandomSource
 
 __all__ = ["planar_laplace"]
@@ -43,7 +43,7 @@ def planar_laplace(
     count : int
         How many vectors.
     scale : float or Fraction
-        Scale of the law in lattice steps, above 0 and at most 2^50.
+        Scale of the distribution in lattice steps, above 0 and at most 2^50.
     source : RandomSource
         Where random words come from.
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM, chi_square_p
+from helpers.noise_checks import DRAWS, FALSE_ALARM, chi_square_p
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, box_norm
 
-MODULE = sys.modules["shoal.noise.box_norm"]
+MODULE = sys.modules["shoal.noise.box_norm_sampler"]
 FINE = 2.0**16  # lattice steps per scale: rounding moves a distribution function by 10^-5
 SHAPES = [(1,), (1, 1), (1, 3, 0.5), (2, 1, 1, 4, 1, 1), (1,) * 9]
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM, chi_square_p
+from helpers.noise_checks import DRAWS, FALSE_ALARM, chi_square_p
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, k_norm
 
-MODULE = sys.modules["shoal.noise.k_norm"]
+MODULE = sys.modules["shoal.noise.k_norm_sampler"]
 FINE = 2.0**16  # lattice steps per scale: rounding moves a distribution function by 10^-5
 
 
