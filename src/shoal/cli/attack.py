@@ -59,8 +59,11 @@ def attack(
     from shoal._build import build_estimator, parse_settings  # noqa: PLC0415
     from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
-    from shoal.experiments import attack_report, attack_suite  # noqa: PLC0415
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
+    from shoal.experiments import (  # noqa: PLC0415
+        Provenance,
+        attack_report,
+        attack_suite,
+    )
     from shoal.plotting import draw_rates  # noqa: PLC0415
 
     used, header = given_columns(

@@ -64,8 +64,12 @@ def audit(
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import build_estimator, parse_settings  # noqa: PLC0415
-    from shoal.experiments import audit_promise, audit_report, draw_promise  # noqa: PLC0415
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
+    from shoal.experiments import (  # noqa: PLC0415
+        Provenance,
+        audit_promise,
+        audit_report,
+        draw_promise,
+    )
 
     model = build_estimator(
         target,
