@@ -22,7 +22,7 @@ WITH, WITHOUT = "with a curator who holds the records", "without one"
 
 
 def recommend(comparison: Comparison) -> str:
-    """Say what to use, and why.
+    """Recommend a method of each trust model, in one sentence.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ def recommend(comparison: Comparison) -> str:
             f"tell them apart, {MIN_RUNS} is the least; run with --runs {ENOUGH_RUNS}."
         )
     parts = []
-    for model, words in (("central", WITH), ("local", WITHOUT)):
+    for model, setting in (("central", WITH), ("local", WITHOUT)):
         ranked = comparison.ranked(comparison.middle, model)
         if ranked:
-            parts.append(f"{words}, {_advice(comparison, ranked)}")
+            parts.append(f"{setting}, {_advice(comparison, ranked)}")
     if not parts:
         return (
             "No method that was compared gives centers with the promise that was asked for, so "
@@ -54,20 +54,9 @@ def recommend(comparison: Comparison) -> str:
 
 
 def useless(comparison: Comparison) -> list[str]:
-    """Name the methods that do worse than knowing nothing, at the middle epsilon.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What was found.
-
-    Returns
-    -------
-    methods : list of str
-        Those whose mean cost is above that of centers chosen from the public box alone.
-    """
-    levels = comparison.frame.baselines
-    blind = min(levels.middle, levels.even)
+    """List the methods that cost more than knowing nothing, at the middle epsilon."""
+    trivial = comparison.baseline.trivial_costs
+    blind = min(trivial.middle, trivial.even)
     return [
         row.method
         for row in comparison.at(comparison.middle)
@@ -78,23 +67,23 @@ def useless(comparison: Comparison) -> list[str]:
 def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
     best = ranked[0]
     assert best.cost is not None
-    levels = comparison.frame.baselines
+    trivial = comparison.baseline.trivial_costs
     cost = f"{best.cost.brief} times"
-    blind = f"the best without looking {levels.best:.3g} times"
-    if best.cost.high < levels.limit:
+    blind = f"the best without looking {trivial.best:.3g} times"
+    if best.cost.high < trivial.limit:
         return (
             f"take {best.method}{_beside(ranked)}: its centers cost {cost} what those of k-means "
             f"without privacy do, and {blind}"
         )
-    if best.cost.low > levels.limit:
+    if best.cost.low > trivial.limit:
         return (
             f"nothing is useful: the least cost, that of {best.method}{_beside(ranked)}, is {cost} "
             f"that of k-means without privacy, and {blind} ({_way_out(comparison, best.model)})"
         )
     return (
         f"undecided: the least cost, that of {best.method}{_beside(ranked)}, is {cost} that of "
-        f"k-means without privacy, which contains the limit of what is useful, {levels.limit:.3g}; "
-        f"run with --runs {MORE * comparison.runs}"
+        "k-means without privacy, which contains the limit of what is useful, "
+        f"{trivial.limit:.3g}; run with --runs {MORE * comparison.runs}"
     )
 
 
@@ -112,6 +101,6 @@ def _beside(ranked: list[MethodRow]) -> str:
 def _way_out(comparison: Comparison, model: str) -> str:
     for epsilon in comparison.epsilons:
         best = comparison.ranked(epsilon, model)[0]
-        if best.cost is not None and best.cost.high < comparison.frame.baselines.limit:
+        if best.cost is not None and best.cost.high < comparison.baseline.trivial_costs.limit:
             return f"{best.method} is at {epsilon:g}, the least that was tried"
     return "no epsilon that was tried is enough: it takes a larger one, or many more records"

@@ -4,21 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from shoal.experiments.compare import Comparison, Frame, MethodRow, recommend
-from shoal.experiments.compare.frame import Baselines
-from shoal.experiments.compare.recommend import useless
-from shoal.experiments.estimate import Estimate
+from shoal.experiments import Estimate
+from shoal.experiments.compare import Baseline, Comparison, MethodRow, TrivialCosts, recommend
+from shoal.experiments.compare.recommendation import useless
 
-FRAME = Frame(
-    file="people.csv",
+BASELINE = Baseline(
     names=("a", "b"),
     label=None,
     low=(0.0, 0.0),
     high=(1.0, 1.0),
-    clusters=2,
+    n_clusters=2,
+    n_records=100,
     centers=((0.0, 0.0), (1.0, 1.0)),
-    records=100,
-    baselines=Baselines(middle=9.0, even=6.0, mean=5.0),
+    trivial_costs=TrivialCosts(middle=9.0, even=6.0, mean=5.0),
     even_ami=0.1,
     kmeans_label=None,
     wave_label=None,
@@ -32,7 +30,7 @@ def row(method, model, epsilon, cost, half=0.1):
 
 def comparison(*rows, runs=10):
     epsilons = tuple(sorted({one.epsilon for one in rows}))
-    return Comparison(FRAME, rows, epsilons, runs, {}, ())
+    return Comparison(BASELINE, rows, epsilons, runs, {}, ())
 
 
 def test_best_of_each_model_at_the_middle_epsilon():

@@ -1,15 +1,22 @@
 """A comparison finds what it must on made-up records, goes on where it stopped, keeps no record."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from shoal.exceptions import CellError, DataError
-from shoal.experiments.compare import attack_work as attacks
-from shoal.experiments.compare import choose_contenders, compare_methods, compare_report, open_frame
-from shoal.experiments.compare.utility_work import UtilityWork
-from shoal.experiments.provenance import Provenance
+from shoal.datasets import Table, read_table
+from shoal.exceptions import DataError, TrialError
+from shoal.experiments import Provenance
+from shoal.experiments.compare import (
+    ComparedTable,
+    choose_contenders,
+    compare_methods,
+    compare_report,
+    measurements,
+)
+from shoal.experiments.compare.measurements import UtilityWork
 from shoal.privacy import Guarantee
 
 SENTINEL = 0.7391284613
@@ -30,31 +37,47 @@ def file(tmp_path):
 
 @pytest.fixture(autouse=True)
 def cheap_attacks(monkeypatch):
-    monkeypatch.setattr(attacks, "RUNS", 4)
-    monkeypatch.setattr(attacks, "SHADOWS", 8)
+    monkeypatch.setattr(measurements, "RUNS", 4)
+    monkeypatch.setattr(measurements, "SHADOWS", 8)
 
 
-def frame_of(file, **words):
+def table_of(file, **kwargs):
+    table = read_table(file, columns=["age", "height"], label="group")
     bounds = ([0.0, 40.0], [120.0, 250.0])
-    return open_frame(file, columns=["age", "height"], label="group", bounds=bounds, **words)
+    return ComparedTable.from_table(table, file=file, label="group", bounds=bounds, **kwargs)
 
 
-def test_frame(file):
-    frame = frame_of(file)
-    assert frame.names == ("age", "height")
-    assert frame.clusters == 2
-    assert frame.kmeans_label == pytest.approx(1.0)
-    assert frame.baselines.mean > 10
-    assert frame.baselines.best > 1
-    assert np.abs(frame.load().X).max() <= 1.0
-    low, high = np.array(frame.low), np.array(frame.high)
-    assert frame.load().X[0] == pytest.approx((20 + SENTINEL - low) / (high - low) * 2 - 1, abs=1.2)
+def test_baseline(file):
+    table = table_of(file)
+    baseline = table.baseline
+    assert baseline.names == ("age", "height")
+    assert baseline.n_clusters == 2
+    assert baseline.kmeans_label == pytest.approx(1.0)
+    assert baseline.trivial_costs.mean > 10
+    assert baseline.trivial_costs.best > 1
+    assert np.abs(table.X).max() <= 1.0
+    low, high = np.array(baseline.low), np.array(baseline.high)
+    assert table.X[0] == pytest.approx((20 + SENTINEL - low) / (high - low) * 2 - 1, abs=1.2)
+
+
+def test_no_file_is_read_again_in_any_process(file):
+    """The table was read before: its file may be gone, and processes share the same records."""
+    table = table_of(file, n_clusters=2)
+    file.unlink()
+    chosen = choose_contenders(2, ["DPKMeans-grid", "Duchi"])
+    one, two = (
+        compare_methods(table, chosen, epsilons=[2.0], runs=2, n_jobs=jobs) for jobs in (1, 2)
+    )
+    assert [row.cost for row in one.rows] == [row.cost for row in two.rows]
+    assert [row.attack["distance"] for row in one.rows] == [
+        row.attack["distance"] for row in two.rows
+    ]
 
 
 def test_all_methods_run_and_agree_with_theory(file):
-    frame = frame_of(file, clusters=2)
+    table = table_of(file, n_clusters=2)
     chosen = choose_contenders(2)
-    found = compare_methods(frame, chosen, epsilons=[20.0, 2.0], runs=1)
+    found = compare_methods(table, chosen, epsilons=[20.0, 2.0], runs=1)
     assert found.epsilons == (2.0, 20.0)
     assert found.middle == 20.0
     assert len(found.rows) == 2 * len(found.methods)
@@ -79,27 +102,27 @@ def test_all_methods_run_and_agree_with_theory(file):
 
 
 def test_it_goes_on_where_it_stopped_and_keeps_no_record(file, tmp_path, monkeypatch):
-    frame = frame_of(file, clusters=2)
+    table = table_of(file, n_clusters=2)
     chosen = choose_contenders(2, ["DPKMeans-grid", "Duchi"])
     words = {"epsilons": [1.0, 2.0], "runs": 2, "store": tmp_path}
-    whole = compare_methods(frame, chosen, epsilons=[1.0, 2.0], runs=2)
+    whole = compare_methods(table, chosen, epsilons=[1.0, 2.0], runs=2)
     calls = []
     right = UtilityWork.__call__
 
-    def stops(self, cell):
-        calls.append(cell.key)
+    def stops(self, trial):
+        calls.append(trial.key)
         if len(calls) == 5:
             raise KeyboardInterrupt
-        return right(self, cell)
+        return right(self, trial)
 
     monkeypatch.setattr(UtilityWork, "__call__", stops)
     with pytest.raises(KeyboardInterrupt):
-        compare_methods(frame, chosen, **words)
-    found = compare_methods(frame, chosen, **words)
-    assert len(calls) == 9, "one of eight cells was begun twice"
+        compare_methods(table, chosen, **words)
+    found = compare_methods(table, chosen, **words)
+    assert len(calls) == 9, "one of eight trials was begun twice"
     assert [row.cost for row in found.rows] == [row.cost for row in whole.rows]
     assert [row.attack for row in found.rows] == [row.attack for row in whole.rows]
-    compare_methods(frame, chosen, **words)
+    compare_methods(table, chosen, **words)
     assert len(calls) == 9, "everything was done"
     stores = sorted(tmp_path.glob("records-*.csv"))
     assert len(stores) == 2
@@ -110,40 +133,37 @@ def test_it_goes_on_where_it_stopped_and_keeps_no_record(file, tmp_path, monkeyp
 def test_another_file_or_other_clusters_are_another_comparison(file, tmp_path):
     chosen = choose_contenders(2, ["DPKMeans-lloyd"])
     words = {"epsilons": [1.0], "runs": 1, "store": tmp_path}
-    compare_methods(frame_of(file, clusters=2), chosen, **words)
-    compare_methods(frame_of(file, clusters=3), chosen, **words)
+    compare_methods(table_of(file, n_clusters=2), chosen, **words)
+    compare_methods(table_of(file, n_clusters=3), chosen, **words)
     file.write_text(file.read_text() + "21.0,61.0,x\n", encoding="utf-8")
-    compare_methods(frame_of(file, clusters=2), chosen, **words)
+    compare_methods(table_of(file, n_clusters=2), chosen, **words)
     assert len(list(tmp_path.glob("records-*.csv"))) == 6
 
 
 def test_a_method_that_fails_is_named(file):
     chosen = choose_contenders(2, ["DPKMeans-lloyd"])
-    with pytest.raises(CellError, match=r"epsilon must be larger .* in the cell 'records"):
-        compare_methods(frame_of(file, clusters=2), chosen, epsilons=[1e-12], runs=1)
+    with pytest.raises(TrialError, match=r"epsilon must be larger .* in the trial 'records"):
+        compare_methods(table_of(file, n_clusters=2), chosen, epsilons=[1e-12], runs=1)
 
 
-def test_too_few_records(tmp_path):
-    path = tmp_path / "few.csv"
-    path.write_text("a,b\n" + "1,2\n" * 31)
-    with pytest.raises(DataError, match="at least 32 records"):
-        open_frame(path, columns=["a", "b"], bounds=(0, 9))
-    path.write_text("a,b\n" + "1,2\n" * 40)
-    with pytest.raises(DataError, match="at least 50 records"):
-        open_frame(path, columns=["a", "b"], bounds=(0, 9), clusters=50)
-
-
-def test_records_that_are_all_alike(tmp_path):
-    path = tmp_path / "alike.csv"
-    path.write_text("a,b\n" + "1,2\n" * 40)
-    with pytest.raises(DataError, match="more different records than the 2 clusters"):
-        open_frame(path, columns=["a", "b"], bounds=(0, 9), clusters=2)
+@pytest.mark.parametrize(
+    ("records", "clusters", "text"),
+    [
+        (31, None, "'few.csv' must hold at least 32 records"),
+        (40, 50, "at least 50 records"),
+        (40, 2, "more different records than the 2 clusters"),
+    ],
+)
+def test_too_few_records(records, clusters, text):
+    alike = Table(("a", "b"), np.ones((records, 2)))
+    with pytest.raises(DataError, match=text):
+        ComparedTable.from_table(alike, file=Path("few.csv"), bounds=(0, 9), n_clusters=clusters)
 
 
 def test_report(file, tmp_path):
-    frame = frame_of(file, clusters=2)
+    table = table_of(file, n_clusters=2)
     chosen = choose_contenders(2, ["DPKMeans-grid", "DPWaveCluster-oneshot", "Laplace"])
-    found = compare_methods(frame, chosen, epsilons=[1.0, 4.0], runs=2)
+    found = compare_methods(table, chosen, epsilons=[1.0, 4.0], runs=2)
     text = compare_report(tmp_path / "report.html", found, made=MADE).read_text("utf-8")
     plain = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert "For the curator only: these numbers were computed from the raw records" in plain
