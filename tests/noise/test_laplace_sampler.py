@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.noise_checks import (
+from helpers.noise_distributions import (
     DRAWS,
     FALSE_ALARM,
-    Scripted,
     chi_square_p,
     laplace_pmf,
     two_sample_p,
 )
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, discrete_laplace
 

@@ -9,7 +9,8 @@ import pytest
 from mpmath.ctx_iv import MPIntervalContext
 from scipy import stats
 
-from helpers.noise_checks import DRAWS, FALSE_ALARM, Scripted, chi_square_p, two_sample_p
+from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, two_sample_p
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import (
     SeededSource,

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from contracts import checks
 from contracts.registry import INSTANCES
-from helpers.noise_checks import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
+from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
 from noise.test_source import all_different, words_of_forked_children
 from shoal.cluster import DPKMeans, _noise, _open_engine
 from shoal.cluster._budget import CountSum

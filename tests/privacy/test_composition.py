@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import delta_curves
+from helpers import privacy_profiles
 from shoal.exceptions import GuaranteeError, ParameterError, UnknownEventError
 from shoal.privacy import (
     ApproximateEvent,
@@ -58,8 +58,8 @@ def test_randomized_response_matches_the_optimal_formula(
 ) -> None:
     step = Repeated(event=PureEvent(epsilon=epsilon), times=times)
     found = by_losses(step, delta=delta)
-    best = delta_curves.invert(
-        lambda at: delta_curves.response_delta(epsilon, times, at), delta, times * epsilon
+    best = privacy_profiles.invert(
+        lambda at: privacy_profiles.response_delta(epsilon, times, at), delta, times * epsilon
     )
     assert found >= best
     assert found <= best * (1 + 3e-3)
@@ -70,7 +70,7 @@ def test_the_fourier_transform_is_not_trusted_beyond_its_precision() -> None:
     step = Repeated(event=PureEvent(epsilon=0.01), times=30_000)
     assert by_losses(step, delta=5e-10) == math.inf
     found = by_losses(step, delta=2e-9)
-    assert delta_curves.response_delta(0.01, 30_000, found) <= 2e-9
+    assert privacy_profiles.response_delta(0.01, 30_000, found) <= 2e-9
 
 
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-10, 1e-20])
@@ -78,7 +78,9 @@ def test_the_fourier_transform_is_not_trusted_beyond_its_precision() -> None:
 def test_gaussian_steps_match_the_exact_curve(sigma: float, times: int, delta: float) -> None:
     step = Repeated(event=GaussianEvent(sigma=sigma, sensitivity=1.0), times=times)
     ratio = math.sqrt(times) / sigma
-    best = delta_curves.invert(lambda at: delta_curves.gaussian_delta(ratio, at), delta, 200.0)
+    best = privacy_profiles.invert(
+        lambda at: privacy_profiles.gaussian_delta(ratio, at), delta, 200.0
+    )
     found = compose([step], delta=delta).epsilon
     assert best * (1 - 1e-9) <= found <= best * (1 + 2e-3)
 
@@ -86,8 +88,8 @@ def test_gaussian_steps_match_the_exact_curve(sigma: float, times: int, delta: f
 @pytest.mark.parametrize(("sigma", "shift"), [(0.7, 1), (3.0, 2), (20.0, 5)])
 def test_discrete_gaussian_matches_a_sum(sigma: float, shift: int) -> None:
     event = DiscreteGaussianEvent(sigma=sigma, sensitivity=shift)
-    best = delta_curves.invert(
-        lambda at: delta_curves.lattice_gaussian_delta(sigma, (shift,), at), 1e-5, 50.0
+    best = privacy_profiles.invert(
+        lambda at: privacy_profiles.lattice_gaussian_delta(sigma, (shift,), at), 1e-5, 50.0
     )
     found = compose([event], delta=1e-5).epsilon
     assert best * (1 - 1e-6) <= found <= best * (1 + 2e-3)
@@ -98,7 +100,7 @@ def test_discrete_gaussian_vectors_get_what_is_proved_for_vectors() -> None:
     event = DiscreteGaussianEvent(sigma=sigma, sensitivity=2.0, dimension=4)
     promised = compose([event], delta=1e-5)
     assert promised.epsilon == zcdp_to_epsilon(cost(event).rho, 1e-5)
-    assert delta_curves.lattice_gaussian_delta(sigma, shift, promised.epsilon) <= 1e-5
+    assert privacy_profiles.lattice_gaussian_delta(sigma, shift, promised.epsilon) <= 1e-5
 
 
 def test_mixtures_are_between_the_best_and_the_worst_accounting() -> None:

@@ -7,8 +7,6 @@ have failed it when the seed was chosen.
 import numpy as np
 from scipy import stats
 
-from shoal.noise import SeededSource
-
 FALSE_ALARM = 1e-6
 DRAWS = 1_000_000
 
@@ -51,18 +49,3 @@ def two_sample_p(a, b):
     common = table.sum(axis=0) >= 50
     table = np.column_stack([table[:, common], table[:, ~common].sum(axis=1)])
     return stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue
-
-
-class Scripted:
-    """Words given by hand, then those of a seed."""
-
-    seeded = True
-
-    def __init__(self, *words):
-        self.given, self.rest = list(words), SeededSource(6)
-
-    def words(self, count):
-        taken, self.given = self.given[:count], self.given[count:]
-        return np.concatenate(
-            [np.array(taken, dtype=np.uint64), self.rest.words(count - len(taken))]
-        )
