@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from sklearn.metrics import adjusted_rand_score
 
-from cluster.tables import FIVE, blobs
-from cluster.wave_problems import in_cells, wave_problem
+from helpers.kmeans_problems import FIVE, blobs
+from helpers.wavecluster_problems import in_cells, wave_problem
 from shoal.cluster import DPWaveCluster
 from shoal.cluster.wavecluster import _baseline, _techniques
 from shoal.cluster.wavecluster._baseline import _consistent, _synthetic_counts, baseline
