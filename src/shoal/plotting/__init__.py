@@ -20,12 +20,12 @@ from shoal.plotting.release import draw_release
 from shoal.plotting.roc import draw_roc
 from shoal.plotting.save import save
 from shoal.plotting.scatter import draw_scatter
-from shoal.plotting.style import COLOURS, LOOKS, MARKERS, Look, looks, panels
+from shoal.plotting.style import COLORS, LOOKS, MARKERS, Look, looks, panels
 from shoal.plotting.thresholds import draw_thresholds
 from shoal.plotting.trade_off import draw_trade_off
 
 __all__ = [
-    "COLOURS",
+    "COLORS",
     "LOOKS",
     "MARKERS",
     "Axis",

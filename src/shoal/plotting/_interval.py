@@ -29,7 +29,7 @@ def interval(
     low: str | None = None,
     high: str | None = None,
 ) -> Interval:
-    """Give the mean of some rows and an interval of 95 %, by Student's t where none is given.
+    """Return the mean of some rows and an interval of 95 %, by Student's t where none is given.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ __all__ = [
     "words",
 ]
 
-MOST_ACROSS = 4  # panels that are still wide enough beside each other
+MAX_ACROSS = 4  # panels that are still wide enough beside each other
 LETTER = 0.085  # inches of a letter in a legend
 CROWDED = 0.06  # of a logarithmic axis, between two numbers that can both be read
 FEW = 12  # values that are all written below an axis
@@ -60,7 +60,7 @@ class Grid(NamedTuple):
     columns: int
 
 
-def shape(number: int, *, most: int = MOST_ACROSS) -> Grid:
+def shape(number: int, *, most: int = MAX_ACROSS) -> Grid:
     """Lay out panels in rows of nearly the same length, at most so many beside each other."""
     rows = math.ceil(number / most)
     return Grid(rows, math.ceil(number / rows))
@@ -124,7 +124,7 @@ def check_logarithm(parameter: str, column: str, values: npt.NDArray[Any]) -> No
 
 
 def around(values: npt.NDArray[np.float64], margin: float) -> tuple[float, float]:
-    """Give ends of an axis that leave a share free at both sides of what it holds."""
+    """Return ends of an axis that leave a share free at both sides of what it holds."""
     if not len(values):
         return -1.0, 1.0
     low, high = float(np.min(values)), float(np.max(values))
@@ -133,7 +133,7 @@ def around(values: npt.NDArray[np.float64], margin: float) -> tuple[float, float
 
 
 def levels(reference: Mapping[str, float]) -> tuple[Level, ...]:
-    """Draw horizontal lines in grey and with dashes of their own."""
+    """Draw horizontal lines in gray and with dashes of their own."""
     dashes = (FINE, (6.0, 2.0, 1.0, 2.0), (3.0, 3.0))
     return tuple(
         Level(at=at, name=name, dash=dashes[place % len(dashes)])
@@ -142,7 +142,7 @@ def levels(reference: Mapping[str, float]) -> tuple[Level, ...]:
 
 
 def logarithmic(label: str, values: npt.NDArray[np.float64]) -> Axis:
-    """Give an axis with a number at each of the values, if they are few, but none too near."""
+    """Return an axis with a number at each of the values, if they are few, but none too near."""
     marks = np.unique(values[np.isfinite(values)])
     if not 0 < len(marks) <= FEW:
         return Axis(label=label, log=True)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Outline", "outline"]
+from shoal._typing import Floats
 
-Floats = npt.NDArray[np.float64]
+__all__ = ["Outline", "outline"]
 
 
 class Outline(NamedTuple):
@@ -20,7 +20,7 @@ class Outline(NamedTuple):
 def outline(
     inside: npt.NDArray[np.bool_], *, x: tuple[float, float], y: tuple[float, float]
 ) -> Outline:
-    """Give the borders between cells that are inside and cells that are not.
+    """Return the borders between cells that are inside and cells that are not.
 
     Parameters
     ----------

@@ -3,13 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.plotting.chart import Axis, Panel
 from shoal.plotting.marks import Band, Line, Mark
 from shoal.plotting.style import GREY
 
 __all__ = ["ceiling", "on_panel", "rate_panels", "ruled_out"]
 
-Floats = npt.NDArray[np.float64]
 
 LEAST = 1e-3  # of the logarithmic panel
 BELOW = LEAST / 10  # where a rate of zero lies
@@ -32,7 +32,7 @@ def rate_panels(marks: list[Mark], *, titles: tuple[str, str]) -> tuple[Panel, P
         Plain and logarithmic.
     """
     diagonal = np.array([BELOW, 1.0])
-    guess = Line(x=diagonal, y=diagonal, colour=GREY, width=1.0, name="guessing")
+    guess = Line(x=diagonal, y=diagonal, color=GREY, width=1.0, name="guessing")
     x, y = "share of others accused", "share of members found"
     plain, sure = (
         Panel(
@@ -53,7 +53,7 @@ def on_panel(rates: npt.ArrayLike) -> Floats:
 
 
 def ceiling(at: Floats, ratio: float) -> Floats:
-    """Give the largest share of members found, for shares of others accused.
+    """Return the largest share of members found, for shares of others accused.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def ceiling(at: Floats, ratio: float) -> Floats:
 
 
 def ruled_out(ratio: float, *, name: str) -> Band:
-    """Give the area that no attack on a release with such a promise can reach."""
+    """Return the area that no attack on a release with such a promise can reach."""
     at = np.geomspace(BELOW, 1.0, TRIED)
     one = np.ones_like(at)
-    return Band(x=at, low=ceiling(at, ratio), high=one, colour="#e5e5e5", alpha=1.0, name=name)
+    return Band(x=at, low=ceiling(at, ratio), high=one, color="#e5e5e5", alpha=1.0, name=name)

@@ -4,20 +4,19 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.plotting.chart import Axis, Panel
 from shoal.plotting.marks import Band, Bars, Cells, Level, Line, Mark, Points, Texts
 
 __all__ = ["limits"]
 
-Floats = npt.NDArray[np.float64]
 
 MARGIN = 0.05
 
 
 def limits(axis: Axis, panels: Iterable[Panel], *, side: str) -> tuple[float, float]:
-    """Give the ends of an axis: as it says, or what holds the marks with a margin.
+    """Return the ends of an axis: as it says, or what holds the marks with a margin.
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ def limits(axis: Axis, panels: Iterable[Panel], *, side: str) -> tuple[float, fl
 
     Examples
     --------
-    >>> line = Line(x=np.array([0.0, 10.0]), y=np.array([2.0, 2.0]), colour="#000000")
+    >>> line = Line(x=np.array([0.0, 10.0]), y=np.array([2.0, 2.0]), color="#000000")
     >>> panel = Panel(marks=(line, Level(at=4.0)), x=Axis(), y=Axis(limits=(0.0, None)))
     >>> limits(panel.x, [panel], side="x"), limits(panel.y, [panel], side="y")
     ((-0.5, 10.5), (0.0, 4.2))
@@ -90,7 +89,7 @@ def _values(mark: Mark, side: str) -> Floats:  # noqa: PLR0911 - one line for ea
 
 
 def _bars(mark: Bars, *, along: bool) -> Floats:
-    """Give where bars end along their length, or their sides."""
+    """Return where bars end along their length, or their sides."""
     if not along:
         return np.concatenate([mark.places - mark.thick / 2, mark.places + mark.thick / 2])
     ends = np.empty(0) if mark.ends is None else mark.ends.ravel()

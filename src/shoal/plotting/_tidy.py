@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 
 __all__ = ["Columns", "distinct", "finite", "read_columns"]
 
-Floats = npt.NDArray[np.float64]
 Columns = dict[str, npt.NDArray[Any]]
 
 SHOWN = 8  # names of columns in a message

@@ -6,21 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.plotting._layout import around
 from shoal.plotting.chart import Axis, Chart, Panel
 from shoal.plotting.marks import Bars, Level, Mark, Points, Texts
 from shoal.plotting.save import check_path, save
-from shoal.plotting.style import COLOURS, DASH, RED
+from shoal.plotting.style import COLORS, DASH, RED
 
 __all__ = ["draw_audit"]
 
-Floats = npt.NDArray[np.float64]
 
 BINS = 40
-MOST_BARS = 10  # of the search; the rest showed less
-FIRST, SECOND = COLOURS["reports"], COLOURS["central"]
+MAX_BARS = 10  # of the search; the rest showed less
+FIRST, SECOND = COLORS["reports"], COLORS["central"]
 
 
 def draw_audit(
@@ -87,8 +86,8 @@ def _pair(points: Mapping[str, Floats]) -> Panel:
     across, up = (around(np.append(first[:, at], second[:, at]), 0.25) for at in (0, 1))
     return Panel(
         marks=(
-            Points(at=first, colour=FIRST, name=name, area=60.0, edge="#666666", alpha=0.7),
-            Points(at=second, colour=SECOND, marker="X", area=140.0, name=name_of_second),
+            Points(at=first, color=FIRST, name=name, area=60.0, edge="#666666", alpha=0.7),
+            Points(at=second, color=SECOND, marker="X", area=140.0, name=name_of_second),
         ),
         x=Axis(label="column 1 (records' unit)", limits=across),
         y=Axis(ticks=(), limits=up) if flat else Axis(label="column 2 (records' unit)", limits=up),
@@ -109,7 +108,7 @@ def _event(evidence: Any, sides: tuple[str, str]) -> Panel:
     low, high = np.quantile(finite, [0.005, 0.995]) if finite.size else (0.0, 1.0)
     edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
     marks: list[Mark] = []
-    for values, colour, side_name in zip(
+    for values, color, side_name in zip(
         (evidence.first, evidence.second), (FIRST, SECOND), sides, strict=True
     ):
         inside = np.clip(np.nan_to_num(values, neginf=low, posinf=high), edges[0], edges[-1])
@@ -118,7 +117,7 @@ def _event(evidence: Any, sides: tuple[str, str]) -> Panel:
                 places=(edges[:-1] + edges[1:]) / 2,
                 lengths=np.histogram(inside, edges)[0] / len(inside),
                 name=side_name,
-                colour=colour,
+                color=color,
                 thick=float(edges[1] - edges[0]),
                 alpha=0.65,
             )
@@ -129,7 +128,7 @@ def _event(evidence: Any, sides: tuple[str, str]) -> Panel:
             Level(
                 at=float(evidence.threshold),
                 upright=True,
-                colour=RED,
+                color=RED,
                 dash=DASH,
                 width=1.2,
                 name="cut",
@@ -144,7 +143,7 @@ def _event(evidence: Any, sides: tuple[str, str]) -> Panel:
 def _bounds(
     searched: Mapping[str, float], measured: float, claimed: float | None, unit: str
 ) -> Panel:
-    ranked = sorted(searched.items(), key=lambda item: item[1])[-MOST_BARS:]
+    ranked = sorted(searched.items(), key=lambda item: item[1])[-MAX_BARS:]
     names = (*(textwrap.fill(name, 30) for name, _ in ranked), "bound")
     lengths = np.array([max(value, 0.0) for _, value in ranked])
     places = np.arange(float(len(names)))
@@ -152,7 +151,7 @@ def _bounds(
     marks: list[Mark] = [
         Bars(
             places=places[-1:],
-            colour=SECOND,
+            color=SECOND,
             lengths=np.array([measured]),
             name="lower bound, worst pair",
             **bar,
@@ -162,7 +161,7 @@ def _bounds(
         marks.append(
             Bars(
                 places=places[:-1],
-                colour=FIRST,
+                color=FIRST,
                 lengths=lengths,
                 name="estimate of the search",
                 notes=names[:-1],
@@ -170,7 +169,7 @@ def _bounds(
             )
         )
     if claimed is not None:
-        marks.append(Level(at=float(claimed), upright=True, colour=RED, width=1.5, name="claim"))
+        marks.append(Level(at=float(claimed), upright=True, color=RED, width=1.5, name="claim"))
     return Panel(
         marks=tuple(marks),
         x=Axis(label=f"epsilon{unit}", limits=(0.0, None)),

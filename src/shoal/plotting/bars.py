@@ -71,7 +71,7 @@ def draw_bars(
     value : str
         Column of numbers.
     group : str, default="mechanism"
-        Column with one bar a value, each in the colour of its mechanism and with its hatch.
+        Column with one bar a value, each in the color of its mechanism and with its hatch.
     sets : str, default=None
         Column by which bars stand together, such as the data set. None = all in one place.
     hatch : str, default=None
@@ -124,7 +124,7 @@ def draw_bars(
     width = min(max(4.8, 0.3 * beside * len(places) + 0.5 * len(places) + 1.4, level), WIDEST)
     marks, spots = _marks(rows, places, names)
     negative = any((mark.lengths < 0).any() for mark in marks)
-    zero = (Level(at=0.0, colour="#666666", width=0.8),) if negative and not log_y else ()
+    zero = (Level(at=0.0, color="#666666", width=0.8),) if negative and not log_y else ()
     middles = np.arange(len(below)) if sets else _spread(len(groups), TOGETHER / len(groups))
     x_axis = Axis(
         ticks=tuple(map(float, middles)),
@@ -145,7 +145,7 @@ def _spread(number: int, step: float) -> Any:
 
 
 def _marks(rows: Columns, places: list[Any], names: _Names) -> tuple[list[Bars], list[Points]]:
-    """Give bars, one mark a group and version, and the published values in front of them."""
+    """Return bars, one mark a group and version, and the published values in front of them."""
     style = looks(distinct(rows[names.group]))
     versions = distinct(rows[names.hatch]) if names.hatch else [None]
     thick = TOGETHER / len(style) / len(versions)
@@ -176,7 +176,7 @@ def _marks(rows: Columns, places: list[Any], names: _Names) -> tuple[list[Bars],
                 places=np.array(at),
                 lengths=mean,
                 thick=thick if names.sets else ALONE * thick,
-                colour=look.colour,
+                color=look.color,
                 hatch=HATCHES[turn % len(HATCHES)] if names.hatch else look.hatch,
                 edge="#ffffff",
                 ends=np.array([low, high]) if (high > low).any() else None,
@@ -205,11 +205,11 @@ def _published(rows: Columns, some: Any, names: _Names) -> list[float]:
 
 
 def _diamonds(at: Any) -> Points:
-    return Points(at=at, colour="#ffffff", edge="#000000", marker="D", area=26.0, name="published")
+    return Points(at=at, color="#ffffff", edge="#000000", marker="D", area=26.0, name="published")
 
 
 def _key(rows: Columns, names: _Names) -> tuple[Mark, ...]:
-    """Explain hatches, which every colour has."""
+    """Explain hatches, which every color has."""
     if names.hatch is None:
         return ()
     return tuple(
@@ -217,7 +217,7 @@ def _key(rows: Columns, names: _Names) -> tuple[Mark, ...]:
             places=np.empty(0),
             lengths=np.empty(0),
             thick=1.0,
-            colour=GREY,
+            color=GREY,
             hatch=HATCHES[turn % len(HATCHES)],
             name=words(version),
         )

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import Box, public_box
+from shoal._typing import Ints
 from shoal.exceptions import ParameterError
-from shoal.plotting._clusters import MOST_NAMED, NOISE, cluster_look, cluster_name
+from shoal.plotting._clusters import MAX_NAMED, NOISE, cluster_look, cluster_name
 from shoal.plotting._layout import column_names, shape, words
 from shoal.plotting._outline import outline
 from shoal.plotting.chart import Axis, Chart, Panel
@@ -17,8 +17,6 @@ from shoal.plotting.marks import Cells, Line, Mark, Points, Scale
 from shoal.plotting.save import check_path, save
 
 __all__ = ["draw_cells"]
-
-Integers = npt.NDArray[np.int64]
 
 
 def draw_cells(
@@ -29,7 +27,7 @@ def draw_cells(
     columns: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Draw grids of cells in the colours of their clusters, on the same axes.
+    """Draw grids of cells in the colors of their clusters, on the same axes.
 
     Parameters
     ----------
@@ -82,7 +80,7 @@ def draw_cells(
     return save(chart, path)
 
 
-def _grids(cells: Any) -> dict[str, Integers]:
+def _grids(cells: Any) -> dict[str, Ints]:
     if not isinstance(cells, Mapping) or not cells:
         kind = type(cells).__name__
         raise ParameterError(f"cells must be a dict of at least one grid, got {kind}")
@@ -98,7 +96,7 @@ def _grids(cells: Any) -> dict[str, Integers]:
 
 
 def _panel(
-    name: str, grid: Integers, found: Sequence[int], *, bounds: Any, names: Sequence[str]
+    name: str, grid: Ints, found: Sequence[int], *, bounds: Any, names: Sequence[str]
 ) -> Panel:
     counted = Box(np.zeros(2), np.array(grid.shape, dtype=np.float64))
     box = counted if bounds is None else public_box(bounds, 2)
@@ -107,14 +105,14 @@ def _panel(
     turned = grid.T
     marks: list[Mark] = []
     if found:
-        colours = tuple(cluster_look(cluster).colour for cluster in found)
-        scale = Scale(colours, (-0.5, len(found) - 0.5), steps=True)
+        colors = tuple(cluster_look(cluster).color for cluster in found)
+        scale = Scale(colors, (-0.5, len(found) - 0.5), steps=True)
         places = np.searchsorted(found, turned).astype(np.float64)
         places[turned == NOISE] = np.nan
         notes = np.array([[cluster_name(int(one)) for one in row] for row in turned], dtype=object)
         marks.append(Cells(values=places, x=x, y=y, scale=scale, notes=notes))
     border = outline(turned != NOISE, x=x, y=y)
-    marks.append(Line(x=border.x, y=border.y, colour="#262626", width=0.6, says="border"))
+    marks.append(Line(x=border.x, y=border.y, color="#262626", width=0.6, says="border"))
     kept = int((grid != NOISE).sum())
     clusters = len(np.unique(grid[grid != NOISE]))
     return Panel(
@@ -126,10 +124,10 @@ def _panel(
 
 
 def _key(found: Sequence[int]) -> tuple[Mark, ...]:
-    if len(found) > MOST_NAMED:
+    if len(found) > MAX_NAMED:
         return ()
     none = np.empty((0, 2))
     return tuple(
-        Points(at=none, colour=cluster_look(one).colour, marker="s", name=cluster_name(one))
+        Points(at=none, color=cluster_look(one).color, marker="s", name=cluster_name(one))
         for one in found
     )

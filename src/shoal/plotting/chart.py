@@ -39,7 +39,7 @@ class Axis:
 
     @property
     def named(self) -> bool:
-        """Whether places on the axis have names instead of numbers."""
+        """Return whether places on the axis have names instead of numbers."""
         return self.names is not None and not self.log
 
 
@@ -93,7 +93,7 @@ class Chart:
     title : str, default=""
         Of the whole.
     shared : bool, default=False
-        Whether all panels have the same axes, which are then labelled once a row and column.
+        Whether all panels have the same axes, which are then labeled once a row and column.
     legend : {"chart", "panels"}, default="chart"
         Whether there is one legend for all or one below each panel.
     key : tuple of Mark, default=()
@@ -116,15 +116,15 @@ class Chart:
 
     @property
     def solid(self) -> bool:
-        """Whether panels show points in space."""
+        """Return whether panels show points in space."""
         return any(panel.z is not None for panel in self.panels)
 
     def lowest(self, place: int) -> bool:
-        """Whether a panel has nothing below it."""
+        """Return whether a panel has nothing below it."""
         return place + self.columns >= len(self.panels)
 
     def entries(self, panel: Panel | None = None) -> dict[str, Mark]:
-        """Give what each name of a legend stands for, in the order of the legend.
+        """Return what each name of a legend stands for, in the order of the legend.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Chart:
         return found
 
     def scales(self) -> dict[Scale, tuple[int, ...]]:
-        """Give the scales of colours that are drawn, and the panels that each belongs to."""
+        """Return the scales of colors that are drawn, and the panels that each belongs to."""
         found: dict[Scale, tuple[int, ...]] = {}
         for place, panel in enumerate(self.panels):
             for mark in panel.marks:

@@ -1,4 +1,4 @@
-"""The demonstration's picture: records, reports and centres, and what privacy costs."""
+"""The demonstration's picture: records, reports and centers, and what privacy costs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from shoal.plotting._layout import logarithmic
 from shoal.plotting.chart import Axis, Chart, Panel
 from shoal.plotting.marks import Band, Level, Line, Mark, Points
 from shoal.plotting.save import check_path, save
-from shoal.plotting.style import COLOURS, FINE, LOOKS
+from shoal.plotting.style import COLORS, FINE, LOOKS
 
 __all__ = ["draw_demo"]
 
@@ -36,7 +36,7 @@ def draw_demo(path: Path, example: Any, rows: Sequence[Any]) -> Path:
         The file written.
     """
     check_path(path)
-    central = f"Central: a curator publishes centres (ε = {example.epsilon:g})"
+    central = f"Central: a curator publishes centers (ε = {example.epsilon:g})"
     local = f"Local: the server sees reports (ε = {example.metric_epsilon:g} per unit)"
     chart = Chart(
         panels=(
@@ -52,20 +52,20 @@ def draw_demo(path: Path, example: Any, rows: Sequence[Any]) -> Path:
     return save(chart, path)
 
 
-def _scatter(points: Any, centres: Any, model: str, title: str) -> Panel:
+def _scatter(points: Any, centers: Any, model: str, title: str) -> Panel:
     what = "records" if model == "central" else "reports"
     near = points[:SHOWN][(np.abs(points[:SHOWN]) <= REACH).all(axis=1)]
     ends = (-REACH, REACH)
     return Panel(
         marks=(
-            Points(at=near, colour=COLOURS[what], area=4.0, alpha=0.5, name=what),
+            Points(at=near, color=COLORS[what], area=4.0, alpha=0.5, name=what),
             Points(
-                at=np.asarray(centres),
-                colour=COLOURS[model],
+                at=np.asarray(centers),
+                color=COLORS[model],
                 marker="X",
                 area=90.0,
                 edge="#ffffff",
-                name="centres",
+                name="centers",
             ),
         ),
         x=Axis(label="column 1 (units)", limits=ends),
@@ -87,9 +87,7 @@ def _trade_off(rows: Sequence[Any]) -> Panel:
         )
         name = f"{model}: {chosen[0].method}"
         bands.append(
-            Band(
-                x=at, low=low, high=high, alpha=0.2, listed=False, colour=COLOURS[model], name=name
-            )
+            Band(x=at, low=low, high=high, alpha=0.2, listed=False, color=COLORS[model], name=name)
         )
         lines.append(
             Line(
@@ -97,11 +95,11 @@ def _trade_off(rows: Sequence[Any]) -> Panel:
                 y=middle,
                 marker=LOOKS[model].marker,
                 size=6.0,
-                colour=COLOURS[model],
+                color=COLORS[model],
                 name=name,
             )
         )
-    without = Level(at=1.0, colour="#555555", dash=FINE, name="k-means without privacy")
+    without = Level(at=1.0, color="#555555", dash=FINE, name="k-means without privacy")
     every = np.array([row.worst_case for row in rows], dtype=np.float64)
     return Panel(
         marks=(*bands, *lines, without),

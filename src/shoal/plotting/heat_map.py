@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._numbers import readable
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.plotting._layout import LETTER, heading, label, shape, words
 from shoal.plotting._tidy import Columns, distinct, finite, read_columns
@@ -17,7 +18,6 @@ from shoal.plotting.style import GROWING
 
 __all__ = ["draw_heat_map"]
 
-Floats = npt.NDArray[np.float64]
 
 CELL_WIDTH, CELL_HEIGHT = 0.5, 0.32  # inches, enough for a number
 WIDEST = 15.0  # inches
@@ -38,7 +38,7 @@ def draw_heat_map(
     column_label: str | None = None,
     value_label: str | None = None,
 ) -> Path:
-    """Draw means as coloured cells with numbers; all panels share one scale.
+    """Draw means as colored cells with numbers; all panels share one scale.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def draw_heat_map(
     panels : str, default=None
         Column with one panel a value, such as the mechanism. None = one panel.
     limits : tuple of float, default=None
-        Ends of the colours' scale; None = smallest and largest mean.
+        Ends of the colors' scale; None = smallest and largest mean.
     title, row_label, column_label, value_label : str, default=None
         Words; None = what is known of the columns.
 

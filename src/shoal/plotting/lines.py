@@ -76,7 +76,7 @@ def draw_lines(
     x, y : str
         Columns of numbers.
     group : str, default="mechanism"
-        Column with one curve a value, each in the colour of its mechanism.
+        Column with one curve a value, each in the color of its mechanism.
     dash : str, default=None
         Column that tells curves of one group apart, such as the version: the first value has full
         lines and filled markers, the others broken lines and hollow ones.
@@ -170,7 +170,7 @@ def _shown(rows: Columns, x: str, y: str, published: str | None) -> Columns:
 
 
 def _marks(rows: Columns, inside: npt.NDArray[np.bool_], names: _Names) -> list[Mark]:
-    """Give what a panel holds: bands behind all curves, published values in front."""
+    """Return what a panel holds: bands behind all curves, published values in front."""
     bands: list[Mark] = []
     curves: list[Mark] = []
     spots: list[Mark] = []
@@ -197,7 +197,7 @@ def _curve(
     hollow: bool,
     says: str,
 ) -> list[Mark]:
-    """Give the curve of a group, after its band if it has one."""
+    """Return the curve of a group, after its band if it has one."""
     measured = some & np.isfinite(rows[names.x]) & np.isfinite(rows[names.y])
     if not measured.any():
         return []
@@ -211,11 +211,11 @@ def _curve(
     mean, lower, upper = np.array(found).T
     name = words(rows[names.group][measured][0])
     wide = bool((upper > lower).any())
-    band = Band(x=at, low=lower, high=upper, colour=look.colour, name=name, listed=False)
+    band = Band(x=at, low=lower, high=upper, color=look.color, name=name, listed=False)
     curve = Line(
         x=at,
         y=mean,
-        colour=look.colour,
+        color=look.color,
         dash=look.dash,
         marker=look.marker,
         hollow=hollow,
@@ -235,7 +235,7 @@ def _without(
     return [
         Level(
             at=float(rows[names.y][without].mean()),
-            colour=look.colour,
+            color=look.color,
             dash=SPARSE,
             name=words(rows[names.group][without][0]),
             listed=False,
@@ -256,7 +256,7 @@ def _published(rows: Columns, some: npt.NDArray[np.bool_], look: Look, names: _N
     return [
         Points(
             at=np.unique(spots, axis=0),
-            colour=look.colour,
+            color=look.color,
             marker=look.marker,
             area=LARGE,
             hollow=True,
@@ -269,7 +269,7 @@ def _published(rows: Columns, some: npt.NDArray[np.bool_], look: Look, names: _N
 
 
 def _key(rows: Columns, names: _Names) -> tuple[Mark, ...]:
-    """Explain what every colour has: broken lines, hollow markers and level lines."""
+    """Explain what every color has: broken lines, hollow markers and level lines."""
     key: list[Mark] = []
     if names.dash is not None:
         for place, version in enumerate(distinct(rows[names.dash])):
@@ -277,7 +277,7 @@ def _key(rows: Columns, names: _Names) -> tuple[Mark, ...]:
                 Line(
                     x=NOTHING,
                     y=NOTHING,
-                    colour=DARK_GREY,
+                    color=DARK_GREY,
                     dash=DASHES[place % len(DASHES)],
                     marker="o",
                     hollow=place > 0,
@@ -288,7 +288,7 @@ def _key(rows: Columns, names: _Names) -> tuple[Mark, ...]:
         key.append(
             Points(
                 at=np.empty((0, 2)),
-                colour=DARK_GREY,
+                color=DARK_GREY,
                 area=LARGE,
                 hollow=True,
                 edge_width=1.2,
@@ -297,5 +297,5 @@ def _key(rows: Columns, names: _Names) -> tuple[Mark, ...]:
         )
     if np.isposinf(rows[names.x]).any():
         name = "without privacy" if names.x == "epsilon" else f"{words(names.x)} = ∞"
-        key.append(Line(x=NOTHING, y=NOTHING, colour=DARK_GREY, dash=SPARSE, width=1.0, name=name))
+        key.append(Line(x=NOTHING, y=NOTHING, color=DARK_GREY, dash=SPARSE, width=1.0, name=name))
     return tuple(key)

@@ -1,6 +1,6 @@
 """What a panel of a chart can hold, said without naming a drawing library.
 
-Colours are hexadecimal, areas and widths are in points, and marks that come later lie in front.
+Colors are hexadecimal, areas and widths are in points, and marks that come later lie in front.
 Markers are ``o s ^ v < > D P X p h x``; a dash is lengths of strokes and gaps in widths of the
 line, () a full line; a hatch is one of matplotlib's.
 """
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from shoal._typing import Floats
 
 __all__ = [
     "Band",
@@ -25,7 +27,6 @@ __all__ = [
     "on_dark",
 ]
 
-Floats = npt.NDArray[np.float64]
 Dash = tuple[float, ...]
 
 DARK = 0.5  # of a scale; words are white below it
@@ -77,7 +78,7 @@ class Line(Mark):
 
     x: Floats
     y: Floats
-    colour: str
+    color: str
     dash: Dash = ()
     width: float = 1.5
     marker: str = ""
@@ -95,7 +96,7 @@ class Band(Mark):
     x: Floats
     low: Floats
     high: Floats
-    colour: str
+    color: str
     alpha: float = 0.18
 
 
@@ -110,9 +111,9 @@ class Points(Mark):
     area : float or ndarray of shape (n,), default=20.0
         Square of the diameter.
     edge : str, default=""
-        Colour of the outline; "" = none.
+        Color of the outline; "" = none.
     hollow : bool, default=False
-        Whether the background is seen inside; the outline has ``colour`` then.
+        Whether the background is seen inside; the outline has ``color`` then.
     x_ends, y_ends : ndarray of shape (2, n), default=None
         Low and high ends of error bars.
     notes : tuple of str, default=()
@@ -120,7 +121,7 @@ class Points(Mark):
     """
 
     at: Floats
-    colour: str
+    color: str
     marker: str = "o"
     area: float | Floats = 20.0
     edge: str = ""
@@ -152,7 +153,7 @@ class Bars(Mark):
     places: Floats
     lengths: Floats
     thick: float
-    colour: str
+    color: str
     hatch: str = ""
     edge: str = ""
     ends: Floats | None = None
@@ -162,21 +163,21 @@ class Bars(Mark):
 
 @dataclass(frozen=True)
 class Scale:
-    """Colours for numbers.
+    """Colors for numbers.
 
     Parameters
     ----------
-    colours : tuple of str
+    colors : tuple of str
         From low to high, evenly spread.
     limits : tuple of float
         Ends.
     label : str, default=""
         What the numbers are; "" = the scale is not drawn.
     steps : bool, default=False
-        Whether nothing lies between two colours.
+        Whether nothing lies between two colors.
     """
 
-    colours: tuple[str, ...]
+    colors: tuple[str, ...]
     limits: tuple[float, float]
     label: str = ""
     steps: bool = False
@@ -184,7 +185,7 @@ class Scale:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cells(Mark):
-    """A table of coloured cells; NaN is white.
+    """A table of colored cells; NaN is white.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ class Level(Mark):
 
     at: float
     upright: bool = False
-    colour: str = "#404040"
+    color: str = "#404040"
     dash: Dash = ()
     width: float = 1.0
 
@@ -235,11 +236,11 @@ class Texts(Mark):
     words: tuple[str, ...]
     beside: str = ""
     size: float = 8.0
-    colour: str = "#000000"
+    color: str = "#000000"
 
 
 def middles(ends: tuple[float, float], number: int) -> Floats:
-    """Give the middles of so many cells between two ends."""
+    """Return the middles of so many cells between two ends."""
     edges = np.linspace(*ends, number + 1)
     return np.asarray((edges[:-1] + edges[1:]) / 2)
 

@@ -11,7 +11,7 @@ from shoal.plotting._layout import words
 from shoal.plotting.chart import Axis, Chart, Panel
 from shoal.plotting.marks import Level, Line, Points, Texts
 from shoal.plotting.save import check_path, save
-from shoal.plotting.style import COLOURS, FINE, GREY
+from shoal.plotting.style import COLORS, FINE, GREY
 
 __all__ = ["draw_n_clusters"]
 
@@ -96,11 +96,11 @@ def _panel(choice: Any) -> Panel:
     at = tried == choice.n_clusters
     return Panel(
         marks=(
-            Level(at=float(choice.n_clusters), upright=True, colour=GREY, dash=FINE, width=1.2),
-            Line(x=tried, y=scores, colour=COLOURS["central"], marker="o", says=words(name)),
+            Level(at=float(choice.n_clusters), upright=True, color=GREY, dash=FINE, width=1.2),
+            Line(x=tried, y=scores, color=COLORS["central"], marker="o", says=words(name)),
             Points(
                 at=np.column_stack([tried[at], scores[at]]),
-                colour=COLOURS["local"],
+                color=COLORS["local"],
                 name=f"chosen: k = {choice.n_clusters}",
                 area=130.0,
                 hollow=True,

@@ -5,22 +5,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import ndimage
 
 from shoal._bounds import public_box
 from shoal._numbers import positive_probability, readable
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.plotting._layout import around, column_names, shape, words
 from shoal.plotting.chart import Axis, Chart, Panel
 from shoal.plotting.marks import Cells, Line, Mark, Points, Scale
 from shoal.plotting.save import check_path, save
-from shoal.plotting.style import COLOURS, DASH, GREY
+from shoal.plotting.style import COLORS, DASH, GREY
 
 __all__ = ["draw_perturbation_area"]
 
-Floats = npt.NDArray[np.float64]
 
 SIDE = 56  # cells of a side of the table that densities are counted in
 SMOOTH = 1.4  # cells: single reports make no islands
@@ -176,7 +175,7 @@ def _marks(points: Floats, area: _Areas, shares: Sequence[float]) -> list[Mark]:
         notes[area.cells == place] = f"{_name(share)}: {readable(size)} unit²"
     return [
         Cells(values=area.cells, x=area.x, y=area.y, scale=scale, notes=notes),
-        Points(at=near, colour=COLOURS["local"], area=3.0, alpha=0.7, name="reports"),
+        Points(at=near, color=COLORS["local"], area=3.0, alpha=0.7, name="reports"),
     ]
 
 
@@ -188,7 +187,7 @@ def _box(box: Any) -> list[Mark]:
         Line(
             x=np.array([left, right, right, left, left]),
             y=np.array([bottom, bottom, top, top, bottom]),
-            colour=GREY,
+            color=GREY,
             dash=DASH,
             width=1.0,
             name="public box",
@@ -197,17 +196,17 @@ def _box(box: Any) -> list[Mark]:
 
 
 def _cross(point: Floats) -> Points:
-    return Points(at=point, colour="#000000", marker="X", area=80.0, edge="#ffffff", name="record")
+    return Points(at=point, color="#000000", marker="X", area=80.0, edge="#ffffff", name="record")
 
 
 def _key(shares: Sequence[float]) -> tuple[Mark, ...]:
     none = np.empty((0, 2))
     areas = [
-        Points(at=none, colour=shade, marker="s", area=60.0, name=_name(share))
+        Points(at=none, color=shade, marker="s", area=60.0, name=_name(share))
         for shade, share in zip(_shades(shares), shares, strict=True)
     ]
     # Larger than in the panels, where it could not be seen in a legend.
-    return Points(at=none, colour=COLOURS["local"], name="reports"), *areas
+    return Points(at=none, color=COLORS["local"], name="reports"), *areas
 
 
 def _shades(shares: Sequence[float]) -> tuple[str, ...]:

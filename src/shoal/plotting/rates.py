@@ -14,7 +14,7 @@ from shoal.plotting.style import DASH, DOTS, FULL, MIXED
 
 __all__ = ["draw_rates"]
 
-# Dark to light, and each with a dash of its own, so that a grey print tells them apart.
+# Dark to light, and each with a dash of its own, so that a gray print tells them apart.
 LINES = (
     ("#0b3c5d", FULL),
     ("#e07a1f", DASH),
@@ -47,7 +47,7 @@ def draw_rates(path: Path, rows: Sequence[Any]) -> Path:
 
 def _curves(rows: Sequence[Any]) -> list[Mark]:
     marks: list[Mark] = []
-    for row, (colour, dash) in zip(rows, LINES, strict=False):
+    for row, (color, dash) in zip(rows, LINES, strict=False):
         name = row.result.attack
         for found, width, alpha, words in (
             (row.result, 2.0, 1.0, name),
@@ -59,7 +59,7 @@ def _curves(rows: Sequence[Any]) -> list[Mark]:
                     x=on_panel(found.roc.fpr),
                     y=on_panel(found.roc.tpr),
                     step=True,
-                    colour=colour,
+                    color=color,
                     dash=dash,
                     width=width,
                     alpha=alpha,
@@ -68,7 +68,7 @@ def _curves(rows: Sequence[Any]) -> list[Mark]:
             )
         dot = on_panel([[row.result.fpr, row.result.tpr]])
         says = f"{name}: where the attacker decides"
-        marks.append(Points(at=dot, colour=colour, area=49.0, name=name, listed=False, says=says))
+        marks.append(Points(at=dot, color=color, area=49.0, name=name, listed=False, says=says))
     return marks
 
 

@@ -1,4 +1,4 @@
-"""What was released, drawn: centres and noisy sizes in the public box; no record is in it."""
+"""What was released, drawn: centers and noisy sizes in the public box; no record is in it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from shoal.plotting._layout import around
 from shoal.plotting.chart import Axis, Chart, Panel
 from shoal.plotting.marks import Line, Mark, Points, Texts
 from shoal.plotting.save import check_path, save
-from shoal.plotting.style import COLOURS, DASH, GREY
+from shoal.plotting.style import COLORS, DASH, GREY
 from shoal.plotting.thresholds import draw_thresholds
 
 __all__ = ["draw_release"]
@@ -19,7 +19,7 @@ __all__ = ["draw_release"]
 LARGEST = 900.0  # area of the largest cluster's dot, in points
 SMALLEST = 12.0
 HOLLOW = 160.0  # of a dot that may be noise alone, at least: its number fits inside
-MOST_NAMES = 16  # columns whose names still fit below a picture
+MAX_NAMES = 16  # columns whose names still fit below a picture
 SHORT = 24  # letters of a name
 
 
@@ -43,59 +43,59 @@ def draw_release(path: Path, release: Any, columns: Sequence[str]) -> Path | Non
     """
     check_path(path)
     values = release.values
-    if "centres" not in values:
+    if "centers" not in values:
         return draw_thresholds(path, release) if "band" in values else None
     names = [_short(name) for name in columns]
     mark = "" if release.guarantee.holds else " (nothing is promised: not to be published)"
-    title = f"Released centres and noisy sizes{mark}"
+    title = f"Released centers and noisy sizes{mark}"
     panel = (_profiles if len(names) > 2 else _places)(values, names, title)
     return save(Chart(panels=(panel,), width=6.4, height=4.8), path)
 
 
 def _places(values: Any, names: Sequence[str], title: str) -> Panel:
-    """Show centres of one column on a line, of two in the plane."""
+    """Show centers of one column on a line, of two in the plane."""
 
     def plane(points: Any) -> Any:
         return points if points.shape[1] == 2 else np.column_stack([points, np.zeros(len(points))])
 
     low, high = plane(np.stack([values["low"], values["high"]]))
-    centres = plane(np.asarray(values["centres"], dtype=np.float64))
-    numbers = tuple(map(str, range(len(centres))))
+    centers = plane(np.asarray(values["centers"], dtype=np.float64))
+    numbers = tuple(map(str, range(len(centers))))
     (left, bottom), (right, top) = low, high
     flat = len(names) == 1
-    up = Axis(ticks=(), limits=(-1.0, 1.0)) if flat else _axis(names[1], centres, low, high, 1)
+    up = Axis(ticks=(), limits=(-1.0, 1.0)) if flat else _axis(names[1], centers, low, high, 1)
     return Panel(
         marks=(
             Line(
                 x=np.array([left, right, right, left, left], dtype=np.float64),
                 y=np.array([bottom, bottom, top, top, bottom], dtype=np.float64),
-                colour=GREY,
+                color=GREY,
                 dash=DASH,
                 width=1.0,
                 name="box",
             ),
-            *_centres(values, centres),
-            Texts(at=centres, words=numbers),
+            *_centers(values, centers),
+            Texts(at=centers, words=numbers),
         ),
-        x=_axis(names[0], centres, low, high, 0),
+        x=_axis(names[0], centers, low, high, 0),
         y=up,
         title=title,
     )
 
 
-def _centres(values: Any, centres: Any) -> list[Points]:
-    """Mark centres by their sizes; those that may be noise alone are hollow and grey."""
+def _centers(values: Any, centers: Any) -> list[Points]:
+    """Mark centers by their sizes; those that may be noise alone are hollow and gray."""
     certain, notes = values["certain"], _notes(values)
     areas = np.maximum(_areas(values["sizes"]), np.where(certain, 0.0, HOLLOW))
     return [
         Points(
-            at=centres[chosen],
-            colour=GREY if hollow else COLOURS["central"],
+            at=centers[chosen],
+            color=GREY if hollow else COLORS["central"],
             area=areas[chosen],
             hollow=hollow,
             alpha=1.0 if hollow else 0.55,
-            name="may be noise alone" if hollow else "centre",
-            says="centre",
+            name="may be noise alone" if hollow else "center",
+            says="center",
             notes=tuple(notes[number] for number in np.flatnonzero(chosen)),
         )
         for chosen, hollow in ((certain, False), (~certain, True))
@@ -103,14 +103,14 @@ def _centres(values: Any, centres: Any) -> list[Points]:
     ]
 
 
-def _axis(name: str, centres: Any, low: Any, high: Any, column: int) -> Axis:
-    ends = around(np.array([*centres[:, column], low[column], high[column]]), 0.08)
+def _axis(name: str, centers: Any, low: Any, high: Any, column: int) -> Axis:
+    ends = around(np.array([*centers[:, column], low[column], high[column]]), 0.08)
     return Axis(label=f"{name} (records' unit)", limits=ends)
 
 
 def _profiles(values: Any, names: Sequence[str], title: str) -> Panel:
-    """Show each centre as a line over the columns, each of which runs over its side of the box."""
-    heights = (values["centres"] - values["low"]) / (values["high"] - values["low"])
+    """Show each center as a line over the columns, each of which runs over its side of the box."""
+    heights = (values["centers"] - values["low"]) / (values["high"] - values["low"])
     widths = 0.8 + 4.0 * np.sqrt(_areas(values["sizes"]) / LARGEST)
     places = np.arange(float(len(names)))
     notes = _notes(values)
@@ -118,14 +118,14 @@ def _profiles(values: Any, names: Sequence[str], title: str) -> Panel:
         Line(
             x=places,
             y=height,
-            colour=COLOURS["central"] if certain else GREY,
+            color=COLORS["central"] if certain else GREY,
             dash=() if certain else DASH,
             alpha=0.5 if certain else 1.0,
             width=float(width),
             marker="o",
             size=3.0,
             hollow=not certain,
-            name="centre" if certain else "may be noise alone",
+            name="center" if certain else "may be noise alone",
             says=note,
             notes=tuple(names),
         )
@@ -135,7 +135,7 @@ def _profiles(values: Any, names: Sequence[str], title: str) -> Panel:
     ]
     last = np.column_stack([np.full(len(heights), places[-1]), heights[:, -1]])
     lines.append(Texts(at=last, words=tuple(map(str, range(len(heights)))), beside="right"))
-    few = len(names) <= MOST_NAMES
+    few = len(names) <= MAX_NAMES
     return Panel(
         marks=tuple(lines),
         x=Axis(ticks=tuple(places.tolist()), names=tuple(names), slant=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._numbers import non_negative, readable
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.plotting._layout import words
 from shoal.plotting._rate_panels import on_panel, rate_panels, ruled_out
@@ -18,8 +18,6 @@ from shoal.plotting.save import check_path, save
 from shoal.plotting.style import looks
 
 __all__ = ["draw_roc"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def draw_roc(
@@ -39,7 +37,7 @@ def draw_roc(
         Shares of others accused and of members found, by name; as
         :class:`shoal.audit.Roc` holds them.
     epsilon : float, default=None
-        Of a pure promise: the area above ``min(e^eps fpr, 1 - e^-eps (1 - fpr))`` is grey.
+        Of a pure promise: the area above ``min(e^eps fpr, 1 - e^-eps (1 - fpr))`` is gray.
     title : str, default=None
         Of the whole figure.
 
@@ -78,7 +76,7 @@ def draw_roc(
                 x=on_panel(fpr),
                 y=on_panel(tpr),
                 name=words(name),
-                colour=look.colour,
+                color=look.color,
                 dash=look.dash,
                 width=2.0,
                 step=True,

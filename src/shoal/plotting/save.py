@@ -51,7 +51,7 @@ def save(chart: Chart, path: str | os.PathLike[str]) -> Path:
     >>> from tempfile import mkdtemp
     >>> import numpy as np
     >>> from shoal.plotting import Axis, Line, Panel
-    >>> line = Line(x=np.array([0.0, 1.0]), y=np.array([1.0, 3.0]), colour="#0b3c5d", name="cost")
+    >>> line = Line(x=np.array([0.0, 1.0]), y=np.array([1.0, 3.0]), color="#0b3c5d", name="cost")
     >>> panel = Panel(marks=(line,), x=Axis(label="epsilon"), y=Axis(label="cost"))
     >>> chart = Chart(panels=(panel,), width=4.0, height=3.0)
     >>> save(chart, Path(mkdtemp()) / "cost.svg").name

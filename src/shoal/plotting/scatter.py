@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.plotting._clusters import MOST_NAMED, cluster_look, cluster_name
+from shoal.plotting._clusters import MAX_NAMED, cluster_look, cluster_name
 from shoal.plotting._layout import column_names, shape, words
 from shoal.plotting.chart import Axis, Chart, Panel
 from shoal.plotting.marks import Mark, Points
 from shoal.plotting.save import check_path, save
-from shoal.plotting.style import COLOURS
+from shoal.plotting.style import COLORS
 
 __all__ = ["draw_scatter"]
 
-Floats = npt.NDArray[np.float64]
 
 SHOWN = 3000  # points of a set: more only makes it darker
 FAR = 0.01  # share of a set at either end that may lie outside the axes
@@ -31,7 +31,7 @@ def draw_scatter(
     sets: Mapping[str, Any],
     *,
     labels: Mapping[str, Any] | None = None,
-    centres: Mapping[str, Any] | None = None,
+    centers: Mapping[str, Any] | None = None,
     columns: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Path:
@@ -42,13 +42,13 @@ def draw_scatter(
     path : Path
         File to write: PNG, SVG, PDF, HTML or JSON.
     sets : mapping of str to array-like of shape (n, 2) or (n, 3)
-        Points by name, such as "records", "reports" and "remapped", which have colours of their
+        Points by name, such as "records", "reports" and "remapped", which have colors of their
         own; one panel a set, with at most 3,000 points, evenly taken. Axes hold the middle 98 % of
         each set; the title counts points outside.
     labels : mapping of str to array-like of shape (n,), default=None
         Cluster of each point, for some or all sets; -1 is noise.
-    centres : mapping of str to array-like of shape (k, 2) or (k, 3), default=None
-        Centres, for some or all sets.
+    centers : mapping of str to array-like of shape (k, 2) or (k, 3), default=None
+        Centers, for some or all sets.
     columns : sequence of str, default=None
         Names of the columns, with units.
     title : str, default=None
@@ -79,7 +79,7 @@ def draw_scatter(
     tables = _tables(sets)
     width = next(iter(tables.values())).shape[1]
     marks = _labels(labels, tables)
-    middles = _centres(centres, tables, width)
+    middles = _centers(centers, tables, width)
     names = column_names(columns, width)
     low, high = _limits([*tables.values(), *middles.values()], len(tables))
     flat = width == FLAT
@@ -97,8 +97,8 @@ def draw_scatter(
         if name in marks:
             dots = _clusters(points[inside], marks[name][inside], clusters)
         else:
-            colour = COLOURS.get(name.lower(), COLOURS["records"])
-            dots = [Points(at=points[inside], colour=colour, says=words(name), **_dots(inside))]
+            color = COLORS.get(name.lower(), COLORS["records"])
+            dots = [Points(at=points[inside], color=color, says=words(name), **_dots(inside))]
         if name in middles:
             dots.append(_crosses(middles[name]))
         beyond = len(rows) - len(inside)
@@ -147,15 +147,15 @@ def _labels(labels: Any, tables: Mapping[str, Floats]) -> dict[str, npt.NDArray[
     return found
 
 
-def _centres(centres: Any, tables: Mapping[str, Floats], width: int) -> dict[str, Floats]:
+def _centers(centers: Any, tables: Mapping[str, Floats], width: int) -> dict[str, Floats]:
     found = {
         name: validate_records(points)
-        for name, points in _known("centres", centres, tables).items()
+        for name, points in _known("centers", centers, tables).items()
     }
     for name, points in found.items():
         if points.shape[1] != width:
             raise ParameterError(
-                f"centres must have {width} columns, got {points.shape[1]} in {name!r}"
+                f"centers must have {width} columns, got {points.shape[1]} in {name!r}"
             )
     return found
 
@@ -172,7 +172,7 @@ def _known(parameter: str, given: Any, tables: Mapping[str, Floats]) -> Mapping[
 
 
 def _limits(tables: Sequence[Floats], n_sets: int) -> tuple[Floats, Floats]:
-    """Hold the middle of each set and all centres; a few far reports must not shrink the rest."""
+    """Hold the middle of each set and all centers; a few far reports must not shrink the rest."""
     shares = [FAR] * n_sets + [0.0] * (len(tables) - n_sets)
     pairs = list(zip(tables, shares, strict=True))
     low = np.min([np.quantile(points, share, axis=0) for points, share in pairs], axis=0)
@@ -182,8 +182,8 @@ def _limits(tables: Sequence[Floats], n_sets: int) -> tuple[Floats, Floats]:
 
 
 def _clusters(points: Floats, marks: npt.NDArray[np.int64], clusters: Sequence[int]) -> list[Mark]:
-    """Give the points of each cluster in its colour; too many clusters have no names."""
-    named = len(clusters) <= MOST_NAMED
+    """Return the points of each cluster in its color; too many clusters have no names."""
+    named = len(clusters) <= MAX_NAMED
     dots: list[Mark] = []
     for cluster in clusters:
         some, look = points[marks == cluster], cluster_look(cluster)
@@ -191,7 +191,7 @@ def _clusters(points: Floats, marks: npt.NDArray[np.int64], clusters: Sequence[i
         dots.append(
             Points(
                 at=some,
-                colour=look.colour,
+                color=look.color,
                 marker=look.marker,
                 name=name if named else "",
                 says=name,
@@ -206,6 +206,4 @@ def _dots(points: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def _crosses(points: Floats) -> Points:
-    return Points(
-        at=points, colour="#000000", marker="X", area=95.0, edge="#ffffff", name="centres"
-    )
+    return Points(at=points, color="#000000", marker="X", area=95.0, edge="#ffffff", name="centers")

@@ -1,4 +1,4 @@
-"""One look for all figures: one colour per model and mechanism, readable in grey."""
+"""One look for all figures: one color per model and mechanism, readable in gray."""
 
 import itertools
 from collections.abc import Hashable, Iterable, Iterator
@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 from shoal._optional import require
 
-__all__ = ["COLOURS", "LOOKS", "MARKERS", "Look", "looks", "panels"]
+__all__ = ["COLORS", "LOOKS", "MARKERS", "Look", "looks", "panels"]
 
 
 class Look(NamedTuple):
-    """How a group is drawn; its marker, dash and hatch tell it apart in a grey print.
+    """How a group is drawn; its marker, dash and hatch tell it apart in a gray print.
 
     Parameters
     ----------
-    colour, marker : str
+    color, marker : str
         Of matplotlib.
     dash : tuple of float
         Strokes and gaps of its lines, in widths of the line; () = full.
@@ -23,7 +23,7 @@ class Look(NamedTuple):
         Of its bars.
     """
 
-    colour: str
+    color: str
     marker: str
     dash: tuple[float, ...]
     hatch: str
@@ -73,7 +73,7 @@ LOOKS = {
     "dpwavecluster-density": Look("#5b2a4e", "P", FULL, "OO"),
     "kdlaplace-grid": Look("#38b2a3", "^", MIXED, "\\\\"),
     "kdlaplace-bayes": Look("#a9cc3f", "D", DOTS, "xx"),
-    # Variants of DP-KCCM: a colour a noise, light without merging; and what they are held against.
+    # Variants of DP-KCCM: a color a noise, light without merging; and what they are held against.
     "average k": Look("#8fb8de", "o", FULL, ""),
     "average nk": Look("#1a5490", "s", DASH, "//"),
     "allocation k": Look("#f0b27a", "^", MIXED, "\\\\"),
@@ -84,9 +84,9 @@ LOOKS = {
     "k-means without privacy": Look("#4a4a4a", "h", DOTS, "oo"),
 }
 
-# Different in lightness as well as in hue, so that a grey print still tells them apart.
-COLOURS = {
-    **{name: look.colour for name, look in LOOKS.items()},
+# Different in lightness as well as in hue, so that a gray print still tells them apart.
+COLORS = {
+    **{name: look.color for name, look in LOOKS.items()},
     "records": "#9aa7b4",
     "reports": "#e9b98a",
     "remapped": "#7fb8a4",
@@ -107,7 +107,7 @@ SPARE = (
     Look("#9a9a9a", "p", LONG, "OO"),
 )
 
-# Lightness grows with the value, so that it can be read in grey.
+# Lightness grows with the value, so that it can be read in gray.
 GROWING = (
     "#00224e", "#123570", "#3b496c", "#575d6d", "#707173",
     "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838",
@@ -132,7 +132,7 @@ SETTINGS = {
 
 
 def looks(names: Iterable[Hashable]) -> dict[Any, Look]:
-    """Give each name its look: that of its mechanism, or a spare one in order of appearance.
+    """Return each name its look: that of its mechanism, or a spare one in order of appearance.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def looks(names: Iterable[Hashable]) -> dict[Any, Look]:
     Examples
     --------
     >>> chosen = looks(["Piecewise", "mine"])
-    >>> chosen["Piecewise"].colour == looks(["mine", "piecewise"])["piecewise"].colour
+    >>> chosen["Piecewise"].color == looks(["mine", "piecewise"])["piecewise"].color
     True
-    >>> chosen["mine"].colour == chosen["Piecewise"].colour
+    >>> chosen["mine"].color == chosen["Piecewise"].color
     False
     """
     wanted = list(dict.fromkeys(names))
@@ -159,14 +159,14 @@ def looks(names: Iterable[Hashable]) -> dict[Any, Look]:
         look = LOOKS.get(str(name).split("(")[0].strip().lower())
         if look is not None and look not in chosen.values():
             chosen[name] = look
-    # After one round of the spare looks, colours come again with other markers and dashes.
+    # After one round of the spare looks, colors come again with other markers and dashes.
     spare = (
-        Look(SPARE[place].colour, *SPARE[(place + turn) % len(SPARE)][1:])
+        Look(SPARE[place].color, *SPARE[(place + turn) % len(SPARE)][1:])
         for turn, place in itertools.product(range(len(SPARE)), range(len(SPARE)))
     )
-    colours = {look.colour for look in chosen.values()}
+    colors = {look.color for look in chosen.values()}
     markers = {look.marker for look in chosen.values()}
-    free = [look for look in spare if look.colour not in colours]
+    free = [look for look in spare if look.color not in colors]
     left = itertools.cycle(sorted(free, key=lambda look: look.marker in markers))
     return {name: chosen[name] if name in chosen else next(left) for name in wanted}
 

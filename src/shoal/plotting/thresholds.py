@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.plotting._outline import outline
 from shoal.plotting.chart import Axis, Chart, Panel
 from shoal.plotting.marks import Cells, Level, Line, Scale
 from shoal.plotting.save import check_path, save
-from shoal.plotting.style import COLOURS, DARK_GREY, DASH, DIVERGING, FINE
+from shoal.plotting.style import COLORS, DARK_GREY, DASH, DIVERGING, FINE
 
 __all__ = ["draw_thresholds"]
 
-Floats = npt.NDArray[np.float64]
 
 TRIED = 60  # thresholds of the curve
 FEWEST = 2  # cells of a cluster that is counted: single cells are mostly noise
@@ -76,7 +76,7 @@ def _cells(band: Floats, values: Any) -> Panel:
     return Panel(
         marks=(
             Cells(values=band.T, x=ends[0], y=ends[1], scale=scale),
-            Line(x=border.x, y=border.y, colour="#000000", width=0.8, name="what is kept"),
+            Line(x=border.x, y=border.y, color="#000000", width=0.8, name="what is kept"),
         ),
         x=Axis(label="column 1 (records' unit)", limits=ends[0]),
         y=Axis(label="column 2 (records' unit)", limits=ends[1]),
@@ -88,19 +88,19 @@ def _curve(band: Floats, chosen: float | None) -> Panel:
     top = max(float(band.max()), 2.0)
     tried = np.geomspace(1.0, top, TRIED)
     clusters, cells = np.array([_count(band >= threshold) for threshold in tried], dtype=float).T
-    blue, orange = COLOURS["central"], COLOURS["local"]
+    blue, orange = COLORS["central"], COLORS["local"]
     known = chosen is not None and math.isfinite(chosen)
     return Panel(
         marks=(
-            Line(x=tried, y=clusters, colour=blue, step=True, name="clusters"),
-            Line(x=tried, y=cells, colour=orange, dash=DASH, second=True, name="significant cells"),
+            Line(x=tried, y=clusters, color=blue, step=True, name="clusters"),
+            Line(x=tried, y=cells, color=orange, dash=DASH, second=True, name="significant cells"),
             *(
                 [
                     Level(
                         at=float(chosen),
                         name="this release",
                         upright=True,
-                        colour=DARK_GREY,
+                        color=DARK_GREY,
                         dash=FINE,
                         width=1.5,
                     )

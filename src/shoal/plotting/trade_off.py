@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._numbers import readable
+from shoal._typing import Floats
 from shoal.plotting._interval import interval
 from shoal.plotting._layout import (
     check_logarithm,
@@ -28,7 +29,6 @@ from shoal.plotting.style import Look, looks
 
 __all__ = ["draw_trade_off"]
 
-Floats = npt.NDArray[np.float64]
 
 CROWDED = 0.07  # of the panel's sides, between two numbers that can both be read
 
@@ -69,7 +69,7 @@ def draw_trade_off(
     privacy, utility : str
         Columns of numbers: across, such as the advantage of an adversary or epsilon itself, and up.
     group : str, default="mechanism"
-        Column with one curve a value, each in the colour of its mechanism.
+        Column with one curve a value, each in the color of its mechanism.
     epsilon : str, default="epsilon"
         Column of numbers that orders the points of a curve and is written beside them where there
         is room; not where it is ``privacy``.
@@ -111,11 +111,11 @@ def draw_trade_off(
         check_logarithm("log_x", privacy, rows[privacy])
     references = levels(check_reference(reference))
     names = _Names(privacy, utility, group, epsilon)
-    labelled = privacy != epsilon
-    note = f"\n(numbers at points: {label(epsilon, None)})" if labelled else ""
+    labeled = privacy != epsilon
+    note = f"\n(numbers at points: {label(epsilon, None)})" if labeled else ""
     x_name = label(privacy, x_label) + note
     x_axis = Axis(label=x_name, log=log_x)
-    if log_x and not labelled:
+    if log_x and not labeled:
         x_axis = logarithmic(x_name, rows[privacy])
     parts = distinct(rows[panels]) if panels else [None]
     across = shape(len(parts), most=3)
@@ -144,7 +144,7 @@ def draw_trade_off(
 
 
 def _marks(rows: Columns, inside: npt.NDArray[np.bool_], names: _Names, log_x: bool) -> list[Mark]:
-    """Give curves first, then the numbers beside their points."""
+    """Return curves first, then the numbers beside their points."""
     curves: list[Mark] = []
     spots: list[tuple[Floats, list[float], Look]] = []
     for name, look in looks(distinct(rows[names.group])).items():
@@ -179,7 +179,7 @@ def _curve(name: str, x: Floats, y: Floats, steps: list[float], look: Look) -> l
             area=6.0,
             listed=False,
             name=name,
-            colour=look.colour,
+            color=look.color,
         ),
         Line(
             x=at[:, 0],
@@ -188,7 +188,7 @@ def _curve(name: str, x: Floats, y: Floats, steps: list[float], look: Look) -> l
             marker=look.marker,
             notes=notes,
             name=name,
-            colour=look.colour,
+            color=look.color,
         ),
     ]
 
@@ -217,5 +217,5 @@ def _numbers(spots: list[tuple[Floats, list[float], Look]], log_x: bool) -> list
                 shown.append(number)
         if shown:
             texts = tuple(words(steps[number]) for number in shown)
-            marks.append(Texts(at=at[shown], words=texts, beside="corner", colour=look.colour))
+            marks.append(Texts(at=at[shown], words=texts, beside="corner", color=look.color))
     return marks

@@ -16,7 +16,7 @@ from shoal.cluster.wavecluster._density import density
 from shoal.cluster.wavecluster._techniques import _positive_chance, priv_thr, priv_thr_em
 from shoal.datasets import make_spirals
 from shoal.engines import grid_counts
-from shoal.noise import SeededSource, discrete_laplace, laws
+from shoal.noise import SeededSource, discrete_laplace, distributions
 
 SPIRALS = make_spirals(30_000, random_state=0)
 BLOBS = blobs(20_000, spread=0.04)
@@ -103,7 +103,7 @@ def penalties(monkeypatch):
         seen.append(np.asarray(values))
         return len(values) - 1
 
-    monkeypatch.setattr(laws, "exponential_choice", last)
+    monkeypatch.setattr(distributions, "exponential_choice", last)
     return seen
 
 
@@ -133,7 +133,7 @@ def test_one_record_moves_a_penalty_by_no_more_than_it_touches(
     rng = np.random.default_rng(5)
     shown(rng.integers(-3, 12, (8, 8)), monkeypatch)
     words = {"grid": 8, "wavelet": wavelet, "threshold": threshold}
-    monkeypatch.setattr(_techniques, "MOST_CANDIDATES", 1 << 10)
+    monkeypatch.setattr(_techniques, "MAX_CANDIDATES", 1 << 10)
     moved = set()
     counts = rng.integers(0, 4, (8, 8)) * (rng.random((8, 8)) < 0.4)
     touched = wave_problem(in_cells(counts), **words).band.touched
@@ -207,7 +207,7 @@ def test_a_public_number_is_taken_at_its_word(n):
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
-def test_neighbourhoods_are_summed(columns):
+def test_neighborhoods_are_summed(columns):
     rng = np.random.default_rng(columns)
     problem = wave_problem(rng.uniform(-1, 1, (400, columns)), grid=8, epsilon=200.0)
     counts = grid_counts(problem.engine, (4,) * columns, problem.half)

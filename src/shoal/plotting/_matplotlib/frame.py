@@ -19,7 +19,7 @@ def plain(words: str) -> str:
 
 
 def frame_panel(axes: Any, second: Any, panel: Panel, chart: Chart, place: int) -> None:
-    """Give a panel its axes.
+    """Return a panel its axes.
 
     Parameters
     ----------

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from shoal._optional import require
+from shoal._typing import Floats
 from shoal.plotting._matplotlib.frame import plain
 from shoal.plotting.marks import (
     Band,
     Bars,
     Cells,
     Dash,
-    Floats,
     Level,
     Line,
     Mark,
@@ -23,7 +23,7 @@ from shoal.plotting.marks import (
     on_dark,
 )
 
-__all__ = ["colour_map", "draw_mark"]
+__all__ = ["color_map", "draw_mark"]
 
 SHIFT = 5  # points between a place and the words beside it
 
@@ -35,12 +35,12 @@ def draw_mark(axes: Any, second: Any, mark: Mark, *, order: float) -> Any:
     return _draw(mark, axes, order)
 
 
-def colour_map(scale: Scale) -> Any:
-    """Give the colours of a scale as matplotlib wants them."""
+def color_map(scale: Scale) -> Any:
+    """Return the colors of a scale as matplotlib wants them."""
     colors = require("matplotlib.colors", extra="plot")
     if scale.steps:
-        return colors.ListedColormap(scale.colours)
-    return colors.LinearSegmentedColormap.from_list("shoal", scale.colours)
+        return colors.ListedColormap(scale.colors)
+    return colors.LinearSegmentedColormap.from_list("shoal", scale.colors)
 
 
 @singledispatch
@@ -53,12 +53,12 @@ def _(mark: Line, axes: Any, order: float) -> Any:
     (line,) = axes.plot(
         mark.x,
         mark.y,
-        color=mark.colour,
+        color=mark.color,
         linestyle=_dash(mark.dash) if mark.width else "none",
         linewidth=mark.width,
         marker=mark.marker or None,
         markersize=mark.size,
-        markerfacecolor="white" if mark.hollow else mark.colour,
+        markerfacecolor="white" if mark.hollow else mark.color,
         drawstyle="steps-post" if mark.step else "default",
         alpha=mark.alpha,
         zorder=order,
@@ -69,7 +69,7 @@ def _(mark: Line, axes: Any, order: float) -> Any:
 @_draw.register
 def _(mark: Band, axes: Any, order: float) -> Any:
     return axes.fill_between(
-        mark.x, mark.low, mark.high, color=mark.colour, alpha=mark.alpha, linewidth=0, zorder=order
+        mark.x, mark.low, mark.high, color=mark.color, alpha=mark.alpha, linewidth=0, zorder=order
     )
 
 
@@ -79,23 +79,23 @@ def _(mark: Points, axes: Any, order: float) -> Any:
         if ends is not None and len(mark.at):
             reach = {f"{letter}err": _reach(mark.at[:, number], ends)}
             axes.errorbar(
-                *mark.at.T, **reach, fmt="none", ecolor=mark.colour, elinewidth=1, zorder=order
+                *mark.at.T, **reach, fmt="none", ecolor=mark.color, elinewidth=1, zorder=order
             )
-    colours: dict[str, Any] = {"color": mark.colour, "linewidths": 0.0}
+    colors: dict[str, Any] = {"color": mark.color, "linewidths": 0.0}
     if mark.hollow:
-        colours = {
+        colors = {
             "facecolors": "none",
-            "edgecolors": mark.colour,
+            "edgecolors": mark.color,
             "linewidths": mark.edge_width,
         }
     elif mark.edge:
-        colours |= {"edgecolors": mark.edge, "linewidths": mark.edge_width}
+        colors |= {"edgecolors": mark.edge, "linewidths": mark.edge_width}
     elif mark.marker == "x":  # is all outline
-        colours["linewidths"] = 0.6
+        colors["linewidths"] = 0.6
     if mark.at.shape[1] == 3:
-        colours["depthshade"] = False  # or the legend would show other colours
+        colors["depthshade"] = False  # or the legend would show other colors
     return axes.scatter(
-        *mark.at.T, s=mark.area, marker=mark.marker, alpha=mark.alpha, zorder=order, **colours
+        *mark.at.T, s=mark.area, marker=mark.marker, alpha=mark.alpha, zorder=order, **colors
     )
 
 
@@ -103,13 +103,13 @@ def _(mark: Points, axes: Any, order: float) -> Any:
 def _(mark: Bars, axes: Any, order: float) -> Any:
     if not len(mark.places):  # in a legend alone
         patch = require("matplotlib.patches", extra="plot").Patch
-        return patch(facecolor=mark.colour, hatch=mark.hatch, edgecolor="white", linewidth=0.5)
+        return patch(facecolor=mark.color, hatch=mark.hatch, edgecolor="white", linewidth=0.5)
     bar = axes.barh if mark.lying else axes.bar
     bars = bar(
         mark.places,
         mark.lengths,
         mark.thick,
-        color=mark.colour,
+        color=mark.color,
         hatch=mark.hatch,
         edgecolor=mark.edge or "none",
         linewidth=0.5 if mark.edge else 0,
@@ -134,7 +134,7 @@ def _(mark: Cells, axes: Any, order: float) -> Any:
         extent=(*mark.x, *mark.y),
         aspect="auto",
         interpolation="nearest",
-        cmap=colour_map(mark.scale),
+        cmap=color_map(mark.scale),
         vmin=low,
         vmax=high,
         zorder=order,
@@ -145,9 +145,9 @@ def _(mark: Cells, axes: Any, order: float) -> Any:
         across, up = middles(mark.x, columns), middles(mark.y, rows)
         middle = {"ha": "center", "va": "center", "fontsize": 8, "zorder": order}
         for row, column in np.argwhere(np.isfinite(mark.values)):
-            colour = "white" if dark[row, column] else "black"
+            color = "white" if dark[row, column] else "black"
             words = plain(str(mark.words[row, column]))
-            axes.text(across[column], up[row], words, color=colour, **middle)
+            axes.text(across[column], up[row], words, color=color, **middle)
     return shown
 
 
@@ -156,7 +156,7 @@ def _(mark: Level, axes: Any, order: float) -> Any:
     draw = axes.axvline if mark.upright else axes.axhline
     return draw(
         mark.at,
-        color=mark.colour,
+        color=mark.color,
         linestyle=_dash(mark.dash),
         linewidth=mark.width,
         alpha=mark.alpha,
@@ -178,7 +178,7 @@ def _(mark: Texts, axes: Any, order: float) -> Any:
             xytext=shift,
             textcoords="offset points",
             fontsize=mark.size,
-            color=mark.colour,
+            color=mark.color,
             zorder=order,
             **align,
         )
@@ -190,5 +190,5 @@ def _dash(dash: Dash) -> Any:
 
 
 def _reach(middle: Floats, ends: Floats) -> Floats:
-    """Give how far error bars go to both sides; an end on the wrong side is the middle."""
+    """Return how far error bars go to both sides; an end on the wrong side is the middle."""
     return np.maximum([middle - ends[0], ends[1] - middle], 0.0)

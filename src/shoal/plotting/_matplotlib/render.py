@@ -70,14 +70,14 @@ def _draw(drawing: Any, every: Any, chart: Chart) -> None:
         axes.set_axis_off()
     for mark in chart.key:
         listed[mark.name] = draw_mark(every[0], None, mark, order=1)
-    _colour_bars(drawing, every, chart)
+    _color_bars(drawing, every, chart)
     if chart.title:
         drawing.suptitle(plain(chart.title), fontsize="large", x=0.02, ha="left")
     if chart.legend == "chart":
         legend_below_all(drawing, entries, listed)
 
 
-def _colour_bars(drawing: Any, every: Any, chart: Chart) -> None:
+def _color_bars(drawing: Any, every: Any, chart: Chart) -> None:
     for scale, places in chart.scales().items():
         image = every[places[0]].images[0]
         beside = list(every) if len(places) == len(chart.panels) else [every[at] for at in places]

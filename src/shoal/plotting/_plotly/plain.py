@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal._typing import Floats
 from shoal.plotting._plotly.sizes import POINT
 from shoal.plotting.chart import Axis
-from shoal.plotting.marks import Dash, Floats, Mark
+from shoal.plotting.marks import Dash, Mark
 
 __all__ = ["clear", "dashes", "log_marks", "markup", "number", "numbers", "places", "told"]
 
@@ -23,12 +24,12 @@ def markup(words: str) -> str:
 
 
 def numbers(values: Iterable[float] | Floats) -> list[float | int | None]:
-    """Give plain numbers of so many digits; what is not finite is None."""
+    """Return plain numbers of so many digits; what is not finite is None."""
     return [number(float(value)) for value in np.asarray(values, dtype=np.float64).ravel()]
 
 
 def number(value: float) -> float | int | None:
-    """Give a plain number; None if it is not finite."""
+    """Return a plain number; None if it is not finite."""
     if not math.isfinite(value):
         return None
     short = float(f"{value:.{DIGITS}g}")
@@ -58,15 +59,15 @@ def places(*axes: Axis | None) -> list[str]:
 
 
 def dashes(dash: Dash, width: float) -> str:
-    """Give strokes and gaps in pixels, for a line of so many points."""
+    """Return strokes and gaps in pixels, for a line of so many points."""
     if not dash:
         return "solid"
     return ",".join(f"{max(length * width * POINT, 1.0):.3g}px" for length in dash)
 
 
-def clear(colour: str, alpha: float) -> str:
-    """Let a colour be seen through."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+def clear(color: str, alpha: float) -> str:
+    """Let a color be seen through."""
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 

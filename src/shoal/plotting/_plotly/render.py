@@ -40,7 +40,7 @@ def as_json(chart: Chart) -> str:
 def _figure(chart: Chart) -> dict[str, Any]:
     frame = arrange(chart)
     scales = list(dict.fromkeys(_scales(chart)))
-    colours = {scale: f"coloraxis{_suffix(place)}" for place, scale in enumerate(scales)}
+    colors = {scale: f"coloraxis{_suffix(place)}" for place, scale in enumerate(scales)}
     every: list[dict[str, Any]] = []
     layout = _layout(chart, frame)
     waiting = _ranked(chart.entries())
@@ -50,7 +50,7 @@ def _figure(chart: Chart) -> dict[str, Any]:
             f"y{_suffix(place)}",
             f"y{_suffix(place + len(chart.panels))}",
             f"scene{_suffix(place)}",
-            colours,
+            colors,
         )
         _add_axes(layout, chart, frame, place, ids)
         legend = "legend"
@@ -60,11 +60,11 @@ def _figure(chart: Chart) -> dict[str, Any]:
             layout[legend] = _own_legend(chart.entries(panel), frame.across[place].low, frame)
         for mark in panel.marks:
             every += _listed(drawn(mark, panel, ids), mark, waiting, legend)
-    first = Ids("x", "y", "y", "scene", colours)
+    first = Ids("x", "y", "y", "scene", colors)
     for mark in chart.key:
         every += _listed(_key(drawn(mark, chart.panels[0], first)), mark, waiting, "legend")
-    for scale, name in colours.items():
-        layout[name] = _colour_axis(scale, chart, frame)
+    for scale, name in colors.items():
+        layout[name] = _color_axis(scale, chart, frame)
     layout["shapes"] = [one for one in every if "x0" in one]
     return {"data": [one for one in every if "x0" not in one], "layout": layout}
 
@@ -183,8 +183,8 @@ def _add_axes(layout: dict[str, Any], chart: Chart, frame: Frame, place: int, id
     left = not chart.shared or place % chart.columns == 0
     alike = chart.panels if chart.shared else (panel,)
     ends = {side: limits(getattr(panel, side), alike, side=side) for side in ("x", "y")}
-    x = _axis(panel.x, panel, ends["x"], labelled=bottom) | {"domain": across, "anchor": ids.y}
-    y = _axis(panel.y, panel, ends["y"], labelled=left) | {"domain": up, "anchor": ids.x}
+    x = _axis(panel.x, panel, ends["x"], labeled=bottom) | {"domain": across, "anchor": ids.y}
+    y = _axis(panel.y, panel, ends["y"], labeled=left) | {"domain": up, "anchor": ids.x}
     if panel.grid:
         y |= {"showgrid": True, "gridcolor": GRID}
     if panel.equal:
@@ -195,12 +195,12 @@ def _add_axes(layout: dict[str, Any], chart: Chart, frame: Frame, place: int, id
     layout[f"xaxis{suffix}"], layout[f"yaxis{suffix}"] = x, y
     if panel.second is not None:
         ends["y"] = limits(panel.second, alike, side="second")
-        second = _axis(panel.second, panel, ends["y"], labelled=True)
+        second = _axis(panel.second, panel, ends["y"], labeled=True)
         second |= {"overlaying": ids.y, "side": "right", "anchor": ids.x}
         layout[f"yaxis{ids.second[1:]}"] = second
 
 
-def _axis(axis: Axis, panel: Panel, ends: tuple[float, float], *, labelled: bool) -> dict[str, Any]:
+def _axis(axis: Axis, panel: Panel, ends: tuple[float, float], *, labeled: bool) -> dict[str, Any]:
     # Plotly wants the powers of ten of a logarithmic axis.
     between = (np.log10(ends) if axis.log else np.array(ends)).tolist()
     if panel.frame == "none":
@@ -217,14 +217,14 @@ def _axis(axis: Axis, panel: Panel, ends: tuple[float, float], *, labelled: bool
         "tickcolor": SPINE,
         "tickfont": {"size": SMALL - axis.small},
         "exponentformat": "none",
-        "showticklabels": labelled,
+        "showticklabels": labeled,
         "tickmode": "auto",
     }
     if axis.log:
         marks = log_marks(between)
         names = [words(mark) for mark in marks]
         given |= {"tickmode": "array", "tickvals": numbers(marks), "ticktext": names}
-    if labelled and axis.label:
+    if labeled and axis.label:
         given["title"] = {"text": markup(axis.label), "standoff": 6, "font": {"size": FONT - 1}}
     if axis.ticks is not None:
         given |= {"tickmode": "array", "tickvals": numbers(axis.ticks)}
@@ -260,16 +260,16 @@ def _scene(panel: Panel, across: list[float], up: list[float]) -> dict[str, Any]
     return scene
 
 
-def _colour_axis(scale: Scale, chart: Chart, frame: Frame) -> dict[str, Any]:
-    number = len(scale.colours)
+def _color_axis(scale: Scale, chart: Chart, frame: Frame) -> dict[str, Any]:
+    number = len(scale.colors)
     if scale.steps:
         stops = [
-            [at / number, colour]
-            for place, colour in enumerate(scale.colours)
+            [at / number, color]
+            for place, color in enumerate(scale.colors)
             for at in (place, place + 1)
         ]
     else:
-        stops = [[place / (number - 1), colour] for place, colour in enumerate(scale.colours)]
+        stops = [[place / (number - 1), color] for place, color in enumerate(scale.colors)]
     low, high = scale.limits
     axis: dict[str, Any] = {"colorscale": stops, "cmin": low, "cmax": high, "showscale": False}
     places = chart.scales().get(scale)

@@ -16,7 +16,7 @@ LETTER = 6.6  # pixels, in a label
 TITLE_LETTER = 6.9  # pixels, in a title
 LINE = 18  # pixels of a line of words
 NUMBERS = 34  # pixels that numbers beside an axis take
-BAR = 92  # pixels of a scale of colours with its numbers and label
+BAR = 92  # pixels of a scale of colors with its numbers and label
 SECOND = 60  # pixels of a second axis
 GAP = 16
 LEAST = 0.2  # of the width that panels keep, however long the names beside them
@@ -113,7 +113,7 @@ def arrange(chart: Chart) -> Frame:
 
 
 def entry_width(names: list[str], *, dots: bool) -> float:
-    """Give the pixels of the widest entry of a legend."""
+    """Return the pixels of the widest entry of a legend."""
     return max(map(len, names)) * LETTER + (28 if dots else 48)
 
 
@@ -123,7 +123,7 @@ def _page(chart: Chart) -> float:
 
 def _columns(width: float, gaps: list[float]) -> list[Share]:
     number = len(gaps) + 1
-    # Long names may leave little room; then they lie below their panel's neighbour.
+    # Long names may leave little room; then they lie below their panel's neighbor.
     squeeze = min(1.0, (1 - LEAST) * width / sum(gaps)) if gaps else 1.0
     each = (width - squeeze * sum(gaps)) / number
     starts = [at * each + squeeze * sum(gaps[:at]) for at in range(number)]
@@ -138,14 +138,14 @@ def _rows(chart: Chart, height: float, titles: float) -> list[Share]:
 
 
 def _beside(panel: Panel) -> float:
-    """Give the pixels of numbers, names and label on the left of a panel."""
+    """Return the pixels of numbers, names and label on the left of a panel."""
     if panel.z is not None or panel.frame == "none":
         return 8.0
     return _numbers(panel.y) + (LINE + 6 if panel.y.label else 0)
 
 
 def _after(panel: Panel, *, barred: bool) -> float:
-    """Give the pixels of a scale of colours and a second axis on the right of a panel."""
+    """Return the pixels of a scale of colors and a second axis on the right of a panel."""
     return (BAR if barred else 0.0) + (SECOND if panel.second is not None else 0.0)
 
 
@@ -167,7 +167,7 @@ def _under(panel: Panel) -> float:
 
 
 def _legend(chart: Chart) -> float:
-    """Give the pixels that legends take."""
+    """Return the pixels that legends take."""
     if chart.legend == "panels":
         return 22.0 * max(len(chart.entries(panel)) for panel in chart.panels) + 10
     entries = chart.entries()

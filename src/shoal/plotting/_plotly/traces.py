@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.plotting._plotly.plain import clear, dashes, markup, number, numbers, places, told
 from shoal.plotting._plotly.sizes import POINT
 from shoal.plotting.chart import Panel
@@ -13,7 +14,6 @@ from shoal.plotting.marks import (
     Band,
     Bars,
     Cells,
-    Floats,
     Level,
     Line,
     Mark,
@@ -60,19 +60,19 @@ class Ids(NamedTuple):
         Such as "x2"; "y5" is the second vertical axis.
     scene : str
         Of points in space.
-    colours : dict
-        Name of the axis of colours for each scale.
+    colors : dict
+        Name of the axis of colors for each scale.
     """
 
     x: str
     y: str
     second: str
     scene: str
-    colours: dict[Any, str]
+    colors: dict[Any, str]
 
 
 def drawn(mark: Mark, panel: Panel, ids: Ids) -> list[dict[str, Any]]:
-    """Give a mark as a trace, or as a shape, which has ``x0``; words in cells are more traces.
+    """Return a mark as a trace, or as a shape, which has ``x0``; words in cells are more traces.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _drawn(mark: Mark, panel: Panel, ids: Ids) -> dict[str, Any]:
 @_drawn.register
 def _(mark: Line, panel: Panel, ids: Ids) -> dict[str, Any]:
     line = {
-        "color": mark.colour,
+        "color": mark.color,
         "width": mark.width * POINT,
         "dash": dashes(mark.dash, mark.width),
     }
@@ -115,11 +115,11 @@ def _(mark: Line, panel: Panel, ids: Ids) -> dict[str, Any]:
         **told(mark, mark.notes, panel.x, panel.second if mark.second else panel.y),
     }
     if mark.marker:
-        edge = {"color": mark.colour, "width": 1.5 if mark.hollow else 0}
+        edge = {"color": mark.color, "width": 1.5 if mark.hollow else 0}
         trace["marker"] = {
             "symbol": SYMBOLS[mark.marker],
             "size": 1.15 * mark.size * POINT,
-            "color": "white" if mark.hollow else mark.colour,
+            "color": "white" if mark.hollow else mark.color,
             "line": edge,
         }
     return trace
@@ -133,8 +133,8 @@ def _(mark: Band, panel: Panel, ids: Ids) -> dict[str, Any]:
         "x": numbers(np.concatenate([mark.x, mark.x[::-1]])),
         "y": numbers(np.concatenate([mark.low, mark.high[::-1]])),
         "fill": "toself",
-        "fillcolor": clear(mark.colour, mark.alpha),
-        "line": {"width": 0, "color": mark.colour},
+        "fillcolor": clear(mark.color, mark.alpha),
+        "line": {"width": 0, "color": mark.color},
         "hoverinfo": "skip",
         "xaxis": ids.x,
         "yaxis": ids.y,
@@ -149,9 +149,9 @@ def _(mark: Points, panel: Panel, ids: Ids) -> dict[str, Any]:
     sizes = np.sqrt(area) * POINT * ((0.7 if mark.edge else 0.5) if solid else 1.05)
     symbol = SOLID_SYMBOLS[mark.marker] if solid else SYMBOLS[mark.marker]
     stroke = mark.marker == "x" and not solid  # is all outline
-    edge, width = (mark.colour, 1.0) if stroke else (mark.edge, mark.edge_width * POINT)
+    edge, width = (mark.color, 1.0) if stroke else (mark.edge, mark.edge_width * POINT)
     if mark.hollow:
-        edge, width = mark.colour, mark.edge_width * POINT
+        edge, width = mark.color, mark.edge_width * POINT
     trace: dict[str, Any] = {
         "type": "scatter3d" if solid else "scatter",
         "mode": "markers",
@@ -159,9 +159,9 @@ def _(mark: Points, panel: Panel, ids: Ids) -> dict[str, Any]:
         "marker": {
             "symbol": symbol if not mark.hollow else f"{symbol.removesuffix('-open')}-open",
             "size": numbers(sizes) if sizes.ndim else float(sizes),
-            "color": mark.colour,
+            "color": mark.color,
             "opacity": mark.alpha,
-            "line": {"color": edge or mark.colour, "width": width if edge else 0},
+            "line": {"color": edge or mark.color, "width": width if edge else 0},
         },
         **told(mark, mark.notes, panel.x, panel.y, panel.z),
     }
@@ -169,7 +169,7 @@ def _(mark: Points, panel: Panel, ids: Ids) -> dict[str, Any]:
         return {**trace, "scene": ids.scene}
     for letter, middle, ends in (("x", 0, mark.x_ends), ("y", 1, mark.y_ends)):
         if ends is not None and len(mark.at):
-            trace[f"error_{letter}"] = _reach(mark.at[:, middle], ends, mark.colour)
+            trace[f"error_{letter}"] = _reach(mark.at[:, middle], ends, mark.color)
     return {**trace, "xaxis": ids.x, "yaxis": ids.y}
 
 
@@ -183,9 +183,9 @@ def _(mark: Bars, panel: Panel, ids: Ids) -> dict[str, Any]:
         "y": numbers(up),
         "width": mark.thick,
         "marker": {
-            "color": mark.colour,
+            "color": mark.color,
             "opacity": mark.alpha,
-            "line": {"color": mark.edge or mark.colour, "width": 0.7 if mark.edge else 0},
+            "line": {"color": mark.edge or mark.color, "width": 0.7 if mark.edge else 0},
         },
         "xaxis": ids.x,
         "yaxis": ids.y,
@@ -197,7 +197,7 @@ def _(mark: Bars, panel: Panel, ids: Ids) -> dict[str, Any]:
         size = 12 if "O" in mark.hatch else 9
         shape = PATTERNS.get(mark.hatch[0], mark.hatch[0])
         white = {"fgcolor": "white", "size": size, "solidity": 0.15}
-        trace["marker"]["pattern"] = {"shape": shape, "bgcolor": mark.colour, **white}
+        trace["marker"]["pattern"] = {"shape": shape, "bgcolor": mark.color, **white}
     if mark.ends is not None and len(mark.places):
         trace["error_x" if mark.lying else "error_y"] = _reach(mark.lengths, mark.ends, "#000000")
     return trace
@@ -211,7 +211,7 @@ def _(mark: Cells, panel: Panel, ids: Ids) -> dict[str, Any]:
         "z": [numbers(row) for row in mark.values],
         "x": numbers(np.linspace(*mark.x, columns + 1)),
         "y": numbers(np.linspace(*mark.y, rows + 1)),
-        "coloraxis": ids.colours[mark.scale],
+        "coloraxis": ids.colors[mark.scale],
         "hoverongaps": False,
         "xaxis": ids.x,
         "yaxis": ids.y,
@@ -231,7 +231,7 @@ def _(mark: Level, panel: Panel, ids: Ids) -> dict[str, Any]:
     across = {"xref": f"{ids.x} domain", "x0": 0, "x1": 1, "yref": ids.y, "y0": at, "y1": at}
     up = {"xref": ids.x, "x0": at, "x1": at, "yref": f"{ids.y} domain", "y0": 0, "y1": 1}
     line = {
-        "color": mark.colour,
+        "color": mark.color,
         "width": mark.width * POINT,
         "dash": dashes(mark.dash, mark.width),
     }
@@ -249,7 +249,7 @@ def _(mark: Texts, panel: Panel, ids: Ids) -> dict[str, Any]:
         **dict(zip("xy", map(numbers, mark.at.T), strict=True)),
         "text": [gap + markup(words) for words in mark.words],
         "textposition": beside,
-        "textfont": {"size": mark.size * POINT, "color": mark.colour},
+        "textfont": {"size": mark.size * POINT, "color": mark.color},
         "hoverinfo": "skip",
         "cliponaxis": False,
         "xaxis": ids.x,
@@ -264,7 +264,7 @@ def _words(mark: Cells, ids: Ids) -> list[dict[str, Any]]:
     dark = on_dark(mark)
     across, up = (middles(ends, n) for ends, n in zip((mark.x, mark.y), dark.T.shape, strict=True))
     found = []
-    for colour, some in (("white", dark), ("black", ~dark)):
+    for color, some in (("white", dark), ("black", ~dark)):
         rows, columns = np.nonzero(some & np.isfinite(mark.values))
         if len(rows):
             trace = {
@@ -273,7 +273,7 @@ def _words(mark: Cells, ids: Ids) -> list[dict[str, Any]]:
                 "x": numbers(across[columns]),
                 "y": numbers(up[rows]),
                 "text": [markup(str(words)) for words in mark.words[rows, columns]],
-                "textfont": {"size": 11, "color": colour},
+                "textfont": {"size": 11, "color": color},
                 "hoverinfo": "skip",
                 "xaxis": ids.x,
                 "yaxis": ids.y,
@@ -282,13 +282,13 @@ def _words(mark: Cells, ids: Ids) -> list[dict[str, Any]]:
     return found
 
 
-def _reach(middle: npt.NDArray[Any], ends: Floats, colour: str) -> dict[str, Any]:
+def _reach(middle: npt.NDArray[Any], ends: Floats, color: str) -> dict[str, Any]:
     return {
         "type": "data",
         "symmetric": False,
         "array": numbers(np.maximum(ends[1] - middle, 0.0)),
         "arrayminus": numbers(np.maximum(middle - ends[0], 0.0)),
-        "color": colour,
+        "color": color,
         "thickness": 1.3,
         "width": 3,
     }
