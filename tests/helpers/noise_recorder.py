@@ -1,51 +1,46 @@
 """A tape of what an estimator does: each spend, each exact statistic, each draw, in order."""
 
+import functools
 import importlib
+import pkgutil
+import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest.mock import patch
 
 import numpy as np
 
-from shoal.noise import Lattice
+import shoal.cluster
+import shoal.engines
+import shoal.mechanisms
+import shoal.noise
 from shoal.privacy import Event, Ledger
 
-# Where each sampler is called from; test_tape_hears_every_sampler checks that none is missing.
-CALLERS = {
-    "box_norm": ("shoal.noise.laws",),
-    "discrete_laplace": ("shoal.noise.laws", "shoal.noise.sparse_laplace"),
-    "discrete_gaussian": ("shoal.noise.laws",),
-    "noisy_cells_above": ("shoal.noise.sparse_laplace",),
-    "exponential_choice": ("shoal.noise.laws",),
-    "k_norm": ("shoal.mechanisms.laplace",),
-    "planar_laplace": ("shoal.mechanisms.planar",),
-    "spherical_laplace": ("shoal.mechanisms.spherical",),
-    "two_level": tuple(f"shoal.mechanisms.{name}" for name in ("_window", "duchi", "hybrid")),
-    "uniform_integers": tuple(
-        f"shoal.mechanisms.{name}" for name in ("_columns", "_window", "duchi", "hybrid")
-    ),
-}
-
-# Where exact statistics of the records are asked for, likewise.
-STATISTICS = {
-    "adaptive_counts": ("shoal.cluster.wavecluster._baseline",),
-    "column_counts": ("shoal.cluster.private_copy._fit",),
-    "grouped_counts": ("shoal.cluster.private_copy._fit",),
-    "sparse_grid_counts": ("shoal.cluster.wavecluster._oneshot",),
-    "nearest_statistics": tuple(
-        f"shoal.cluster.kmeans.{name}" for name in ("_lloyd", "_grid", "_lsh")
-    ),
-    "leaf_statistics": ("shoal.cluster.kmeans._lsh",),
-    "tree_counts": ("shoal.cluster.kmeans._lsh",),
-    "grid_counts": (
-        "shoal.cluster.kmeans._grid",
-        *(f"shoal.cluster.wavecluster._{name}" for name in ("baseline", "fit", "problem")),
-    ),
-    "total_weight": tuple(
-        f"shoal.cluster.{name}._fit" for name in ("kmeans", "private_copy", "wavecluster")
-    ),
-    "magnitude_counts": ("shoal.cluster.kmeans._private_bounds",),
-}
+# test_contracts checks that none is missing.
+SAMPLERS = (
+    "box_norm",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "exponential_choice",
+    "k_norm",
+    "noisy_cells_above",
+    "planar_laplace",
+    "spherical_laplace",
+    "two_level",
+    "uniform_integers",
+)
+STATISTICS = (
+    "adaptive_counts",
+    "column_counts",
+    "grid_counts",
+    "grouped_counts",
+    "leaf_statistics",
+    "magnitude_counts",
+    "nearest_statistics",
+    "sparse_grid_counts",
+    "total_weight",
+    "tree_counts",
+)
 
 
 @dataclass(frozen=True)
@@ -76,47 +71,66 @@ class Tape:
         return [entry for entry in self.entries if isinstance(entry, Event)]
 
 
+@functools.cache
+def holders(package, name):
+    """Return every module of the estimators that holds this function, wherever it is defined."""
+    function = getattr(package, name)
+    for parent in (shoal.noise, shoal.engines, shoal.cluster, shoal.mechanisms):
+        for module in pkgutil.walk_packages(parent.__path__, f"{parent.__name__}."):
+            importlib.import_module(module.name)
+    loaded = [module for key, module in sys.modules.items() if key.split(".")[0] == "shoal"]
+    return [module for module in loaded if vars(module).get(name) is function]
+
+
 @contextmanager
 def recording():
-    tape = Tape()
+    """Record every spend, statistic and draw; what one of them calls for itself is not."""
+    tape, inside = Tape(), []
 
-    def listen(name, real):
+    def once(entry, call):
+        if not inside:
+            tape.entries.append(entry)
+        inside.append(entry)
+        try:
+            return call()
+        finally:
+            inside.pop()
+
+    def record_draw(name, real):
         def wrapped(*size, source, **scale):
             shape = size[0] if isinstance(size[0], tuple) else np.shape(size[0]) or size
             width = scale.get("scale", next(iter(scale.values())))
             if name == "box_norm":
                 widths = tuple(map(float, width))
-                tape.entries.append(Draw(name, (*shape, len(widths)), max(widths), widths))
+                entry = Draw(name, (*shape, len(widths)), max(widths), widths)
             else:
-                tape.entries.append(Draw(name, tuple(shape), float(width)))
-            return real(*size, source=source, **scale)
+                entry = Draw(name, tuple(shape), float(width))
+            return once(entry, lambda: real(*size, source=source, **scale))
 
         return wrapped
 
-    def watch(name, real):
-        def wrapped(*arguments, **words):
-            reach, shape = words.get("reach"), words.get("shape", "cube")
-            tape.entries.append(Statistic(name, reach, shape))
-            return real(*arguments, **words)
+    def record_statistic(name, real):
+        def wrapped(*args, **kwargs):
+            radius, shape = kwargs.get("reach"), kwargs.get("shape", "cube")
+            return once(Statistic(name, radius, shape), lambda: real(*args, **kwargs))
 
         return wrapped
 
     spend = Ledger.spend
 
-    def listening_spend(self, event, **words):
-        entry = spend(self, event, **words)
+    def recorded_spend(self, event, **kwargs):
+        entry = spend(self, event, **kwargs)
         tape.entries.append(event)
         return entry
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(Ledger, "spend", listening_spend))
-        for table, wrap in ((CALLERS, listen), (STATISTICS, watch)):
-            for name, modules in table.items():
-                for module in map(importlib.import_module, modules):
-                    real = getattr(module, name)
-                    stack.enter_context(patch.object(module, name, wrap(name, real)))
+        stack.enter_context(patch.object(Ledger, "spend", recorded_spend))
+        for package, names, record in (
+            (shoal.noise, SAMPLERS, record_draw),
+            (shoal.engines, STATISTICS, record_statistic),
+        ):
+            for name in names:
+                wrapped = record(name, getattr(package, name))
+                for module in holders(package, name):
+                    stack.enter_context(patch.object(module, name, wrapped))
         yield tape
-
-
-def lattice_step(lattice: Lattice) -> float:
-    return float(lattice.step[0])
