@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.noise_distributions import FALSE_ALARM, Scripted
+from helpers.noise_distributions import FALSE_ALARM
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, exponential_choice
 

@@ -5,13 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.noise_distributions import (
-    DRAWS,
-    FALSE_ALARM,
-    chi_square_p,
-    laplace_pmf,
-    two_sample_p,
-)
+from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, laplace_pmf, two_sample_p
 from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, discrete_laplace

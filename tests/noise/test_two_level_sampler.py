@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.noise_distributions import DRAWS, FALSE_ALARM, Scripted
+from helpers.noise_distributions import DRAWS, FALSE_ALARM
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, two_level
 
