@@ -12,10 +12,10 @@ from threadpoolctl import threadpool_limits
 
 from shoal._typing import Floats
 from shoal.experiments.book import Book
-from shoal.papers.by_repeat import select
 from shoal.papers.kccm import AUTO
 from shoal.papers.kccm.cells import CORRECTED, PUBLISHED, axis_names
 from shoal.papers.kccm.plan import PLAIN, SHOWN_EPSILON, SOURCE_EPSILON
+from shoal.papers.measurements import select
 from shoal.plotting import draw_scatter
 
 __all__ = ["tell_clusters"]

@@ -7,7 +7,7 @@ from typing import Any
 from shoal.papers.kccm import CLAIMS, FORMULAS, VARIANTS, Measurement, Verdict, judge_claims
 from shoal.papers.kccm.cells import CORRECTED
 from shoal.papers.kccm.plan import DATASET, TRIMMED
-from shoal.papers.study import Records
+from shoal.papers.measurements import Measurements
 
 __all__ = ["READINGS", "Comparison", "compare_all"]
 
@@ -44,7 +44,7 @@ class Comparison:
         return f"{verdict.change:+.1%} [{verdict.low:+.1%}, {verdict.high:+.1%}]"
 
 
-def compare_all(records: Records) -> tuple[Comparison, ...]:
+def compare_all(records: Measurements) -> tuple[Comparison, ...]:
     """Judge all claims.
 
     Parameters

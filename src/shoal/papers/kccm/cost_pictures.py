@@ -7,7 +7,6 @@ import numpy as np
 
 from shoal._statistics import mean_interval
 from shoal.experiments.book import Book
-from shoal.papers.by_repeat import select
 from shoal.papers.kccm import AUTO, FORMULAS, VARIANTS
 from shoal.papers.kccm.plan import (
     CLUSTERS,
@@ -16,7 +15,7 @@ from shoal.papers.kccm.plan import (
     SHOWN_EPSILON,
     SOURCE_EPSILON,
 )
-from shoal.papers.study import Records
+from shoal.papers.measurements import Measurements, select
 from shoal.plotting import draw_bars, draw_lines
 
 __all__ = ["tell_costs"]
@@ -28,7 +27,7 @@ NICV = "NICV (squared distance a record)"
 PANELS = {"average": "average noise", "allocation": "adaptive noise", "gaussian": "Gaussian noise"}
 
 
-def tell_costs(book: Book, records: Records) -> None:
+def tell_costs(book: Book, records: Measurements) -> None:
     """Put all figures and tables of costs into the report.
 
     Parameters

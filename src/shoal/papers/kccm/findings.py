@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shoal.experiments.book import Book
-from shoal.papers.finding import Finding, outcome
-from shoal.papers.judgment import Judgment, all_hold, any_holds
+from shoal.papers.claims import Claim as PaperClaim
+from shoal.papers.claims import Judgment, Verdict, all_hold, any_holds, decide_outcome
 from shoal.papers.kccm import FORMULAS, Claim
 from shoal.papers.kccm.cells import CORRECTED
 from shoal.papers.kccm.comparisons import READINGS, Comparison
 from shoal.papers.kccm.plan import DATASET, TRIMMED
-from shoal.papers.study import Records
+from shoal.papers.measurements import Measurements
 
 __all__ = ["judge_findings", "tell_comparisons"]
 
@@ -55,7 +55,7 @@ STATEMENTS = (
 )
 
 
-def judge_findings(comparisons: Sequence[Comparison], records: Records) -> tuple[Finding, ...]:
+def judge_findings(comparisons: Sequence[Comparison], records: Measurements) -> tuple[Verdict, ...]:
     """Judge the findings.
 
     A finding holds as published if all of its claims hold by one of the source's two formulas, on
@@ -72,7 +72,7 @@ def judge_findings(comparisons: Sequence[Comparison], records: Records) -> tuple
 
     Returns
     -------
-    findings : tuple of Finding
+    findings : tuple of Verdict
         Three.
     """
     spent = ", ".join(
@@ -113,7 +113,7 @@ def tell_comparisons(book: Book, comparisons: Sequence[Comparison]) -> None:
     )
 
 
-def _finding(statement: _Statement, comparisons: Sequence[Comparison], spent: str) -> Finding:
+def _finding(statement: _Statement, comparisons: Sequence[Comparison], spent: str) -> Verdict:
     by = {(one.verdict.claim.text, one.dataset, one.reading): one for one in comparisons}
 
     def judged(reading: str) -> Judgment:
@@ -133,10 +133,9 @@ def _finding(statement: _Statement, comparisons: Sequence[Comparison], spent: st
     where = len(statement.datasets) > 1
     sentences = [_sentence(versions, where=where) for versions in groups]
     changes = f"Change of NICV as published, {spent}, and corrected."
-    return Finding(
-        statement.name,
-        statement.words,
-        outcome(
+    return Verdict(
+        PaperClaim(statement.name, statement.words),
+        decide_outcome(
             as_published=any_holds(map(judged, FORMULAS)),
             corrected=judged(CORRECTED),
             needs_leak=any(not one.verdict.claim.denied for one in lost),
@@ -161,7 +160,7 @@ def _version(reading: str) -> str:
     return reading if reading == CORRECTED else f"as published, {reading}"
 
 
-def _spent(records: Records, formula: str) -> float:
+def _spent(records: Measurements, formula: str) -> float:
     """Return what Laplace noise by a formula really spends."""
     return next(
         float(row["real_epsilon"] or 0.0)

@@ -20,7 +20,7 @@ from scipy.stats import t as student
 
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.papers.judgment import Judgment, all_hold, judge_interval
+from shoal.papers.claims import Judgment, all_hold, judge_interval
 from shoal.papers.kccm.measurement import Measurement
 from shoal.papers.kccm.variant_model import VARIANTS
 

@@ -1,7 +1,7 @@
 """The study of DP-KCCM: its parts, its three findings, its report."""
 
 from shoal.experiments.book import Book
-from shoal.papers.finding import Finding
+from shoal.papers.claims import Verdict
 from shoal.papers.kccm import load_blood
 from shoal.papers.kccm.cells import FindCenters, Load, MeasureCosts
 from shoal.papers.kccm.cluster_pictures import tell_clusters
@@ -9,7 +9,8 @@ from shoal.papers.kccm.comparisons import compare_all
 from shoal.papers.kccm.cost_pictures import tell_costs
 from shoal.papers.kccm.findings import judge_findings, tell_comparisons
 from shoal.papers.kccm.plan import FULL, QUICK, Plan
-from shoal.papers.study import Part, Records, Study
+from shoal.papers.measurements import Measurements
+from shoal.papers.studies import Experiment, Study
 
 __all__ = ["KccmStudy"]
 
@@ -41,7 +42,7 @@ class KccmStudy(Study):
         self.load = load
         self.plans = {False: quick, True: full}
 
-    def parts(self, *, full: bool, seed: int) -> tuple[Part, ...]:
+    def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
         """List the experiments: by epsilon, by k, as published, and fits for pictures.
 
         Parameters
@@ -53,7 +54,7 @@ class KccmStudy(Study):
 
         Returns
         -------
-        parts : tuple of Part
+        experiments : tuple of Experiment
             In the order in which they are run.
 
         Raises
@@ -63,36 +64,36 @@ class KccmStudy(Study):
         """
         self.load()  # what is missing is said before any work
         return tuple(
-            Part(name, spec, FindCenters(self.load) if name == "clusters" else measure)
+            Experiment(name, spec, FindCenters(self.load) if name == "clusters" else measure)
             for measure in [MeasureCosts(self.load)]
             for name, spec in self.plans[full].specs(seed=seed).items()
         )
 
-    def findings(self, records: Records) -> tuple[Finding, ...]:
+    def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
         """Judge the three findings.
 
         Parameters
         ----------
-        records : mapping of str to list of dict
-            Records of all parts.
+        measurements : mapping of str to sequence of mapping
+            Of all experiments.
 
         Returns
         -------
-        findings : tuple of Finding
+        verdicts : tuple of Verdict
             In the order of the source's abstract.
         """
-        return judge_findings(compare_all(records), records)
+        return judge_findings(compare_all(measurements), measurements)
 
-    def tell(self, book: Book, records: Records) -> None:
+    def render(self, report: Book, measurements: Measurements) -> None:
         """Put figures and tables into the report.
 
         Parameters
         ----------
-        book : Book
+        report : Book
             The report.
-        records : mapping of str to list of dict
-            Records of all parts.
+        measurements : mapping of str to sequence of mapping
+            Of all experiments.
         """
-        tell_costs(book, records)
-        tell_comparisons(book, compare_all(records))
-        tell_clusters(book, records["clusters"], self.load())
+        tell_costs(report, measurements)
+        tell_comparisons(report, compare_all(measurements))
+        tell_clusters(report, measurements["clusters"], self.load())

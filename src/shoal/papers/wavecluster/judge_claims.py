@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.papers.judgment import Judgment, all_hold, judge_interval
+from shoal.papers.claims import Judgment, all_hold, judge_interval
 from shoal.papers.wavecluster.claim import CLAIMS, Claim
 from shoal.papers.wavecluster.mean_measure import ERROR, Mean, mean_measure
 from shoal.papers.wavecluster.measurement import Measurement

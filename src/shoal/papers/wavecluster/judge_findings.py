@@ -7,8 +7,9 @@ its main sentences do. Both are judged on the three sets whose files and grids a
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from shoal.papers.finding import Finding, Outcome, outcome
-from shoal.papers.judgment import Judgment, all_hold
+from shoal.papers.claims import Claim as PaperClaim
+from shoal.papers.claims import Judgment, Outcome, all_hold, decide_outcome
+from shoal.papers.claims import Verdict as PaperVerdict
 from shoal.papers.wavecluster import (
     CLAIMS,
     FIGURE_SETS,
@@ -67,7 +68,7 @@ HEADS = (
 )
 
 
-def judge_findings(measurements: Iterable[Measurement]) -> tuple[Finding, ...]:
+def judge_findings(measurements: Iterable[Measurement]) -> tuple[PaperVerdict, ...]:
     """Judge the four findings and the sentences below each.
 
     Parameters
@@ -77,11 +78,11 @@ def judge_findings(measurements: Iterable[Measurement]) -> tuple[Finding, ...]:
 
     Returns
     -------
-    findings : tuple of Finding
+    findings : tuple of PaperVerdict
         Each finding, then its sentences: ``"finding 1"``, ``"1a"``, ``"1b"`` and so on.
     """
     own = [one for one in measurements if one.dataset in FIGURE_SETS]
-    found: list[Finding] = []
+    found: list[PaperVerdict] = []
     for number, head in enumerate(HEADS, start=1):
         claims = [claim for claim in CLAIMS if claim.finding == number]
         names = {claim: f"{number}{letter}" for letter, claim in zip(LETTERS, claims, strict=False)}
@@ -89,13 +90,15 @@ def judge_findings(measurements: Iterable[Measurement]) -> tuple[Finding, ...]:
         main = [one for claim in claims if claim.main for one in verdicts[claim]]
         by = " and ".join(name for claim, name in names.items() if claim.main)
         evidence = f"{_pooled(head, own)} Judged by {by}: {_held(main)}."
-        found.append(Finding(f"finding {number}", head.words, _outcome(main), evidence))
+        found.append(
+            PaperVerdict(PaperClaim(f"finding {number}", head.words), _outcome(main), evidence)
+        )
         found += [_sentence(name, claim, verdicts[claim]) for claim, name in names.items()]
     return tuple(found)
 
 
 def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
-    return outcome(
+    return decide_outcome(
         as_published=_judged(verdicts, "published"),
         corrected=_judged(verdicts, "corrected"),
         needs_leak=any(LEAKY in one.breaking for one in verdicts if one.source == "corrected"),
@@ -116,7 +119,7 @@ def _held(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(counts)
 
 
-def _sentence(name: str, claim: Claim, verdicts: Sequence[Verdict]) -> Finding:
+def _sentence(name: str, claim: Claim, verdicts: Sequence[Verdict]) -> PaperVerdict:
     judged = _outcome(verdicts)
     evidence = [
         f"{VERSIONS[one.source].capitalize()}: {one.judgment}, {one.held} of {one.means} means "
@@ -128,9 +131,8 @@ def _sentence(name: str, claim: Claim, verdicts: Sequence[Verdict]) -> Finding:
     if judged == "only as published" and claim.measure == "k_error" and "qt" in claim.techniques:
         evidence.append(f"{BETTER}.")
     where = ", ".join(one for one in claim.datasets if one in FIGURE_SETS)
-    return Finding(
-        name,
-        f"{', '.join(claim.techniques)} on {where}: {claim.text}",
+    return PaperVerdict(
+        PaperClaim(name, f"{', '.join(claim.techniques)} on {where}: {claim.text}"),
         judged,
         " ".join(evidence) or "Nothing was measured.",
     )

@@ -1,6 +1,6 @@
 """One run of one technique on one set: as published and corrected."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class MeasureCell:
             }
 
 
-def read_measurement(record: dict[str, Any]) -> Measurement:
+def read_measurement(record: Mapping[str, Any]) -> Measurement:
     """Turn a record back into a measurement.
 
     Parameters

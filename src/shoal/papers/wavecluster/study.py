@@ -3,8 +3,9 @@
 from shoal.experiments.book import Book
 from shoal.experiments.choice import Choice
 from shoal.experiments.spec import ExperimentSpec
-from shoal.papers.finding import Finding
-from shoal.papers.study import Part, Records, Study
+from shoal.papers.claims import Verdict
+from shoal.papers.measurements import Measurements
+from shoal.papers.studies import Experiment, Study
 from shoal.papers.wavecluster import (
     EPSILONS,
     FIGURE_SETS,
@@ -45,7 +46,7 @@ class WaveClusterStudy(Study):
     >>> def spirals(name):
     ...     return FigureSet(name, make_spirals(2_000, random_state=0).X, 16, 0.1)
     >>> study = WaveClusterStudy(spirals)
-    >>> [(part.name, len(part.spec.cells())) for part in study.parts(full=True, seed=0)]
+    >>> [(part.name, len(part.spec.cells())) for part in study.experiments(full=True, seed=0)]
     [('techniques', 3600), ('gowalla', 300), ('clusters', 24)]
     """
 
@@ -58,7 +59,7 @@ class WaveClusterStudy(Study):
     def __init__(self, load: Load = load_figure_set) -> None:
         self.load = load
 
-    def parts(self, *, full: bool, seed: int) -> tuple[Part, ...]:
+    def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
         """List the experiments: the source's own sets, the fourth, and fits for pictures."""
         for name in (*FIGURE_SETS, FOURTH):
             # A file that is not there is missed before any work.
@@ -92,15 +93,15 @@ class WaveClusterStudy(Study):
             seed=seed,
         )
         return (
-            Part("techniques", own, measure),
-            Part("gowalla", fourth, measure),
-            Part("clusters", pictures, PictureCell(self.load)),
+            Experiment("techniques", own, measure),
+            Experiment("gowalla", fourth, measure),
+            Experiment("clusters", pictures, PictureCell(self.load)),
         )
 
-    def findings(self, records: Records) -> tuple[Finding, ...]:
+    def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
         """Judge the four findings of section 7, and the sentences that they are made of."""
-        return judge_findings(read_measurement(record) for record in records["techniques"])
+        return judge_findings(read_measurement(record) for record in measurements["techniques"])
 
-    def tell(self, book: Book, records: Records) -> None:
+    def render(self, report: Book, measurements: Measurements) -> None:
         """Show each measure against epsilon, the printed figures beside ours, and the clusters."""
-        tell_figures(book, records)
+        tell_figures(report, measurements)

@@ -1,11 +1,11 @@
 """The report on WaveCluster: measures against epsilon, printed figures beside ours, clusters."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.experiments.book import Book
-from shoal.papers.study import Records
+from shoal.papers.measurements import Measurements
 from shoal.papers.wavecluster import (
     TECHNIQUES,
     Measurement,
@@ -53,7 +53,7 @@ CURVES: dict[str, Any] = {
 }
 
 
-def tell_figures(book: Book, records: Records) -> None:
+def tell_figures(book: Book, records: Measurements) -> None:
     """Put everything into the report.
 
     Parameters
@@ -115,7 +115,7 @@ def _reason(technique: str) -> str:
     return str(published.guarantee_.reason).partition(": ")[2]
 
 
-def _levels(records: Sequence[dict[str, Any]]) -> Rows:
+def _levels(records: Sequence[Mapping[str, Any]]) -> Rows:
     """Return one row a set for k itself, at an epsilon without privacy."""
     true = {record["dataset"]: record["k"] for record in records}
     return [
@@ -125,7 +125,7 @@ def _levels(records: Sequence[dict[str, Any]]) -> Rows:
     ]
 
 
-def _tell_fourth(book: Book, records: Sequence[dict[str, Any]]) -> None:
+def _tell_fourth(book: Book, records: Sequence[Mapping[str, Any]]) -> None:
     book.section("The fourth set: Gowalla")
     book.text(
         "The source draws a million check-ins at random from 6.4 million and prints neither the "
@@ -154,7 +154,7 @@ def _tell_fourth_claims(book: Book, measured: Sequence[Measurement]) -> None:
     )
 
 
-def _tell_clusters(book: Book, records: Sequence[dict[str, Any]]) -> None:
+def _tell_clusters(book: Book, records: Sequence[Mapping[str, Any]]) -> None:
     epsilon = records[0]["epsilon"]
     book.section("Cells and clusters")
     book.text(
@@ -179,13 +179,13 @@ def _tell_clusters(book: Book, records: Sequence[dict[str, Any]]) -> None:
             )
 
 
-def _in_order(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _in_order(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Put the truth first, then ours, then the source's techniques."""
     order = [NONE, "oneshot", *TECHNIQUES]
     return sorted(records, key=lambda record: order.index(record["mechanism"]))
 
 
-def _frame(record: dict[str, Any]) -> dict[str, Any]:
+def _frame(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the box and the names of the columns; long numbers would not fit below the axes."""
     low, high = ((record[f"x_{end}"], record[f"y_{end}"]) for end in ("low", "high"))
     names = (record["x_name"], record["y_name"])
