@@ -1,19 +1,37 @@
-"""The report on the thesis: its chapter 6, its drafts, what it leaks, and two controls."""
+"""The page on the thesis: its chapter 6, its drafts, what it leaks, and two controls."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from shoal.experiments.book import Book
-from shoal.papers.kd_laplace.draft_work import DRAFT_CLUSTERERS
-from shoal.papers.kd_laplace.published_figures import distances, with_published
-from shoal.papers.kd_laplace.setting_pictures import tell_settings
-from shoal.papers.kd_laplace.settings import CLUSTERERS, REAL, SHAPES
-from shoal.papers.measurements import Measurements, select
-from shoal.plotting import draw_bars, draw_heat_map, draw_lines
+from shoal.papers.kd_laplace.drafts import DRAFT_CLUSTERERS
+from shoal.papers.kd_laplace.figures import compare_with_published, with_published
+from shoal.papers.kd_laplace.settings import (
+    CLUSTERERS,
+    PLAIN,
+    REAL,
+    SHAPES,
+    VERSIONS,
+    Table,
+    corrected_reports,
+    load_table,
+)
+from shoal.papers.measurements import Measurement, Measurements, select
+from shoal.plotting import (
+    draw_bars,
+    draw_heat_map,
+    draw_lines,
+    draw_n_clusters,
+    draw_perturbation_area,
+    draw_scatter,
+)
+from shoal.reports import select_n_clusters
 
-__all__ = ["tell_all"]
+__all__ = ["render_page"]
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Measurement]
 
 MEASURES = {
     "ami": "AMI with the clusters of the plain records",
@@ -25,23 +43,20 @@ MEASURES = {
     "distance": "distance between record and report",
 }
 REMARKS = {"ami": " (k-means)", "distance": " (colors end with those of nd-Laplace)"}
-VERSIONS = ("as published", "corrected")
 BY = ("mechanism", "clusterer")
+CANDIDATES = range(2, 9)  # numbers of clusters
+DRAWS = 4000  # reports of one record
 
 
-def tell_all(book: Book, records: Measurements) -> None:
-    """Put all figures and tables into the report.
-
-    Parameters
-    ----------
-    book : Book
-        The report.
-    records : mapping of str to list of dict
-        Records of all parts.
-    """
-    utility = [row for name in records if name.startswith("utility") for row in records[name]]
-    attack = [row for name in records if name.startswith("attack") for row in records[name]]
-    book.text(
+def render_page(report: Book, measurements: Measurements) -> None:
+    """Put all figures and tables into the report."""
+    utility = [
+        row for name in measurements if name.startswith("utility") for row in measurements[name]
+    ]
+    attack = [
+        row for name in measurements if name.startswith("attack") for row in measurements[name]
+    ]
+    report.text(
         "As published, the methods promise nothing (their flaws are in the documentation); "
         "corrected, nd-Laplace is Laplace, the remaps are GridRemap and BayesRemap of its reports, "
         "and Piecewise splits its epsilon over the columns. An epsilon of nd-Laplace is one for a "
@@ -49,25 +64,25 @@ def tell_all(book: Book, records: Measurements) -> None:
         "mean the same. Curves are means over repeats with bands of 95%; hollow markers are the "
         "published figures."
     )
-    _against_published(book, utility, attack)
-    tell_settings(book)
-    _clusterers(book, utility)
-    _maps(book, utility, attack)
-    _mechanisms(book, utility, attack)
-    _drafts(book, records["drafts"])
-    _leaks(book, records["leak"])
-    _controls(book, records)
+    _render_against_published(report, utility, attack)
+    _render_settings(report)
+    _render_clusterers(report, utility)
+    _render_maps(report, utility, attack)
+    _render_mechanisms(report, utility, attack)
+    _render_drafts(report, measurements["drafts"])
+    _render_leaks(report, measurements["leak"])
+    _render_controls(report, measurements)
 
 
-def _against_published(book: Book, utility: Rows, attack: Rows) -> None:
-    book.section("How near we come to the published figures")
+def _render_against_published(report: Book, utility: Rows, attack: Rows) -> None:
+    report.section("How near we come to the published figures")
     rows = []
     for measure, found in (("ami", utility), ("distance", utility), ("advantage", attack)):
         # One distance stands in the records of all clusterers.
         kept = found
         if measure == "distance":
             kept = [{**row, "clusterer": ""} for row in select(found, clusterer="KMeans")]
-        for (name, clusterer), one in distances(kept, measure, by=BY).items():
+        for (name, clusterer), one in compare_with_published(kept, measure, by=BY).items():
             rows.append(
                 [
                     MEASURES[measure],
@@ -75,31 +90,74 @@ def _against_published(book: Book, utility: Rows, attack: Rows) -> None:
                     clusterer or "",
                     f"{one.published:.3f}",
                     f"{one.again:.3f}",
-                    f"{one.absolute:.3f}",
+                    f"{one.difference:.3f}",
                     str(one.figures),
                 ]
             )
     if not rows:
-        book.text("The published figures are not here (a folder targets beside SHOAL_DATA).")
+        report.text("The published figures are not here (a folder targets beside SHOAL_DATA).")
         return
-    book.text(
+    report.text(
         "Means of the published figures and of the same methods run again, and the mean of the "
         "absolute differences of single figures. The source perturbs once for each figure, so "
         "each of its numbers carries the noise of one draw."
     )
     heading = ["measure", "mechanism", "clusterer", "published", "again", "difference", "figures"]
-    book.table(heading, rows, text=3)
+    report.table(heading, rows, text=3)
 
 
-def _clusterers(book: Book, utility: Rows) -> None:
-    book.section("Utility by clusterer (section 6.1 and its appendix)")
+def _render_settings(report: Book) -> None:
+    """Show chapter 5: the generated tables, how k was chosen, what noise does to a record."""
+    report.section("The tables and the noise (chapters 3 and 5)")
+    for columns in (2, 3):
+        report.figure(
+            draw_scatter,
+            f"shapes-{columns}",
+            {name: load_table(name, columns).X for name in SHAPES},
+            says=f"The generated tables, {columns} columns (figures 5.1 and 5.2), on the same "
+            "axes: one epsilon hides more of a small table.",
+        )
+    for name in ("seeds", "line"):
+        records = load_table(name, 2).X
+        choices = [
+            select_n_clusters(
+                records, candidates=CANDIDATES, method=method, standardize=True, random_state=0
+            )
+            for method in ("elbow", "silhouette", "gap")
+        ]
+        report.figure(
+            draw_n_clusters,
+            f"n-clusters-{name}",
+            choices,
+            says=f"{name}, two columns: how the number of clusters can be chosen.",
+        )
+    table = load_table("seeds", 2)
+    record = np.median(table.X, axis=0)
+    reports = {
+        f"epsilon {epsilon:g}": corrected_reports(
+            PLAIN, epsilon, Table(np.tile(record, (DRAWS, 1)), table.bounds), 0
+        )
+        for epsilon in (0.5, 2.0, 9.0)
+    }
+    report.figure(
+        draw_perturbation_area,
+        "perturbation-area",
+        reports,
+        record,
+        bounds=table.bounds,
+        says="Where reports of one made-up record lie, in two columns of seeds.",
+    )
+
+
+def _render_clusterers(report: Book, utility: Rows) -> None:
+    report.section("Utility by clusterer (section 6.1 and its appendix)")
     for dataset in (*REAL, *SHAPES):
         widths = sorted({row["columns"] for row in select(utility, dataset=dataset)})
         for columns in dict.fromkeys((*widths[:2], widths[-1])):
             chosen = select(utility, dataset=dataset, columns=columns)
             for measure in ("ami", "sc"):
                 rows = _panelled(chosen, measure)
-                book.figure(
+                report.figure(
                     draw_lines,
                     f"{dataset}-{columns}-{measure}",
                     rows,
@@ -143,8 +201,8 @@ def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
     return found
 
 
-def _maps(book: Book, utility: Rows, attack: Rows) -> None:
-    book.section("Epsilon and number of columns (sections 6.2 and 6.3)")
+def _render_maps(report: Book, utility: Rows, attack: Rows) -> None:
+    report.section("Epsilon and number of columns (sections 6.2 and 6.3)")
     means = select(utility, clusterer="KMeans")
     for measure, rows in (
         ("ami", means),
@@ -158,7 +216,7 @@ def _maps(book: Book, utility: Rows, attack: Rows) -> None:
                 for version in VERSIONS
                 for row in select(rows, dataset=dataset, version=version)
             ]
-            book.figure(
+            report.figure(
                 draw_heat_map,
                 f"map-{dataset}-{measure}",
                 chosen,
@@ -177,19 +235,19 @@ def _maps(book: Book, utility: Rows, attack: Rows) -> None:
 def _largest(rows: Rows) -> tuple[float, float]:
     """End the colors of distances where those of nd-Laplace do: Piecewise's are far larger."""
     means: dict[tuple[Any, ...], list[float]] = {}
-    for row in select(rows, mechanism="nd-Laplace"):
+    for row in select(rows, mechanism=PLAIN):
         means.setdefault((row["version"], row["columns"], row["epsilon"]), []).append(
             row["distance"]
         )
     return 0.0, max(sum(found) / len(found) for found in means.values())
 
 
-def _mechanisms(book: Book, utility: Rows, attack: Rows) -> None:
-    book.section("Mechanisms compared (section 6.3.6)")
+def _render_mechanisms(report: Book, utility: Rows, attack: Rows) -> None:
+    report.section("Mechanisms compared (section 6.3.6)")
     means = select(utility, clusterer="KMeans")
     for measure, rows in (("ami", means), ("advantage", attack)):
         for dataset in (*REAL, *SHAPES):
-            book.figure(
+            report.figure(
                 draw_bars,
                 f"bars-{dataset}-{measure}",
                 with_published(select(rows, dataset=dataset), measure),
@@ -201,16 +259,16 @@ def _mechanisms(book: Book, utility: Rows, attack: Rows) -> None:
             )
 
 
-def _drafts(book: Book, rows: Rows) -> None:
-    book.section("The drafts: fifty generated records in two columns")
-    book.text(
+def _render_drafts(report: Book, rows: Rows) -> None:
+    report.section("The drafts: fifty generated records in two columns")
+    report.text(
         "The drafts choose epsilon as level / radius, with a radius read from the raw records, and "
         "draw again until a report lies in their box. Corrected, the radius comes from a public "
         "box, which is wider, and reports are moved to its side: so much more noise is what the "
         "promise costs. Their figures have no published numbers."
     )
     for measure in ("ami", "ari", "sc", "ch"):
-        book.figure(
+        report.figure(
             draw_lines,
             f"drafts-{measure}",
             [row for row in rows if row["clusterer"] in DRAFT_CLUSTERERS],
@@ -223,7 +281,7 @@ def _drafts(book: Book, rows: Rows) -> None:
             says=f"Drafts: {MEASURES[measure]}, against the level.",
         )
     for measure in ("advantage", "distance"):
-        book.figure(
+        report.figure(
             draw_lines,
             f"drafts-{measure}",
             select(rows, clusterer=DRAFT_CLUSTERERS[0]),
@@ -236,13 +294,13 @@ def _drafts(book: Book, rows: Rows) -> None:
         )
 
 
-def _leaks(book: Book, rows: Rows) -> None:
-    book.section("What a report tells, measured")
-    book.text(
+def _render_leaks(report: Book, rows: Rows) -> None:
+    report.section("What a report tells, measured")
+    report.text(
         "One record of seeds moves by a standard deviation of the first column. The claim is "
         "epsilon times that distance; the bound is what an audit finds, with a confidence of 99.9%."
     )
-    book.table(
+    report.table(
         ["mechanism as published", "columns", "epsilon", "claim", "loss at least", "caught"],
         [
             [
@@ -258,20 +316,20 @@ def _leaks(book: Book, rows: Rows) -> None:
     )
 
 
-def _controls(book: Book, records: Measurements) -> None:
-    book.section("Two controls of our own")
-    book.text(
+def _render_controls(report: Book, measurements: Measurements) -> None:
+    report.section("Two controls of our own")
+    report.text(
         "A metric epsilon is one for a unit of the table. With the unit set to the spread of each "
         "table's records, nearly all of the difference between the tables is gone (questions 1 "
         "and 3): what looked like the shape of the data was the unit."
     )
-    book.figure(
+    report.figure(
         draw_lines,
         "unit",
         [
             {**row, "panel": f"{row['clusterer']}, {row['version']}"}
             for version in VERSIONS
-            for row in select(records["unit"], version=version)
+            for row in select(measurements["unit"], version=version)
         ],
         x="epsilon",
         y="ami",
@@ -281,10 +339,10 @@ def _controls(book: Book, records: Measurements) -> None:
         x_label="epsilon for one spread",
         says="nd-Laplace on two columns of every table, with epsilon for one spread of records.",
     )
-    book.figure(
+    report.figure(
         draw_lines,
         "search",
-        [{**row, "columns": f"{row['columns']} columns"} for row in records["search"]],
+        [{**row, "columns": f"{row['columns']} columns"} for row in measurements["search"]],
         x="points",
         y="nodes",
         group="columns",

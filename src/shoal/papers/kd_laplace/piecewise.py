@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal._typing import Floats
-from shoal.papers.kd_laplace._as_published import AsPublished
+from shoal.papers.kd_laplace.nd_laplace import AsPublished
 
 __all__ = ["ComparedPiecewise"]
 
@@ -42,6 +42,8 @@ class ComparedPiecewise(AsPublished):
     True
     """
 
+    _min_columns = 1
+
     def __init__(self, epsilon: float = 1.0, *, random_state: Any = None) -> None:
         self.epsilon = epsilon
         self.random_state = random_state
@@ -64,13 +66,13 @@ class ComparedPiecewise(AsPublished):
 
 def _piecewise(values: Floats, epsilon: float, generator: np.random.Generator) -> Floats:
     odds = np.exp(epsilon / 2)
-    reach = (odds + 1) / (odds - 1)
-    left = (reach + 1) / 2 * values - (reach - 1) / 2
-    right = left + reach - 1
+    limit = (odds + 1) / (odds - 1)
+    left = (limit + 1) / 2 * values - (limit - 1) / 2
+    right = left + limit - 1
     inside = generator.random(values.shape) < odds / (odds + 1)
     near = generator.uniform(left, right)
     # The rest of [-C, C] is uniform: a point of it beyond `left` is pushed over the middle piece.
-    far = generator.uniform(-reach, 1.0, values.shape)
-    far = np.where(far < left, far, far + (reach - 1))
+    far = generator.uniform(-limit, 1.0, values.shape)
+    far = np.where(far < left, far, far + (limit - 1))
     drawn: Floats = np.where(inside, near, far)
     return drawn
