@@ -8,7 +8,7 @@ import math
 import numpy as np
 from sklearn.base import clone
 
-from contracts.tape import Draw, Statistic, recording
+from helpers.noise_recorder import Draw, Statistic, recording
 from shoal.audit import (
     Neighbors,
     epsilon_lower_bound,
