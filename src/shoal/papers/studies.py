@@ -1,6 +1,6 @@
 """All studies by name."""
 
-from shoal.papers.kccm.kccm_study import KccmStudy
+from shoal.papers.kccm.study import KccmStudy
 from shoal.papers.kd_laplace.study import KdLaplaceStudy
 from shoal.papers.study import Study
 from shoal.papers.wavecluster.study import WaveClusterStudy
