@@ -13,7 +13,7 @@ from shoal.papers.kd_laplace.study import KdLaplaceStudy
 
 
 def verdicts(**effects):
-    return {finding.claim: finding.outcome for finding in judge(made_up(**effects))}
+    return {verdict.claim.name: verdict.outcome for verdict in judge(made_up(**effects))}
 
 
 def where(**wanted):
@@ -125,16 +125,16 @@ def test_without_data_one_line_before_any_work(monkeypatch):
 
     utility_work.table_of.cache_clear()
     with pytest.raises(DataError, match="set SHOAL_DATA"):
-        KdLaplaceStudy().parts(full=False, seed=0)
+        KdLaplaceStudy().experiments(full=False, seed=0)
 
 
 @needs_files
 def test_sizes_are_those_of_the_source():
-    full = {part.name: part.spec for part in KdLaplaceStudy().parts(full=True, seed=0)}
+    full = {part.name: part.spec for part in KdLaplaceStudy().experiments(full=True, seed=0)}
     assert full["utility-heart"].repeats == 10
     assert full["utility-heart"].dimensions == tuple(range(2, 10))
     assert len(full["attack-seeds"].epsilons) == 10
-    quick = {part.name: part.spec for part in KdLaplaceStudy().parts(full=False, seed=0)}
+    quick = {part.name: part.spec for part in KdLaplaceStudy().experiments(full=False, seed=0)}
     assert quick.keys() == full.keys()
     assert sum(len(spec.cells()) for spec in quick.values()) < 1100
 
@@ -144,7 +144,9 @@ def test_sizes_are_those_of_the_source():
     "name", ["utility-seeds", "attack-seeds", "utility-shapes", "unit", "search", "drafts"]
 )
 def test_a_cell_depends_on_itself_alone(name):
-    part = next(part for part in KdLaplaceStudy().parts(full=False, seed=0) if part.name == name)
+    part = next(
+        part for part in KdLaplaceStudy().experiments(full=False, seed=0) if part.name == name
+    )
     first, *_, last = part.spec.cells()
     once = list(part.work(last))
     list(part.work(first))
@@ -156,7 +158,7 @@ def test_a_cell_depends_on_itself_alone(name):
 
 @needs_files
 def test_a_cell_has_both_versions_and_all_clusterers():
-    part = KdLaplaceStudy().parts(full=False, seed=0)[2]
+    part = KdLaplaceStudy().experiments(full=False, seed=0)[2]
     assert part.name == "utility-seeds"
     rows = list(part.work(part.spec.cells()[0]))
     assert [(row["version"], row["clusterer"]) for row in rows] == [

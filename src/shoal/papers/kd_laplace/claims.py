@@ -9,9 +9,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from shoal.experiments.estimate import Estimate
-from shoal.papers.by_repeat import by_repeat
-from shoal.papers.finding import Finding, outcome
-from shoal.papers.judgment import Judgment, all_hold, judge_interval
+from shoal.papers.claims import (
+    Claim,
+    Judgment,
+    Verdict,
+    all_hold,
+    decide_outcome,
+    judge_interval,
+)
 from shoal.papers.kd_laplace.questions import (
     LOW_WORDS,
     Measures,
@@ -21,7 +26,7 @@ from shoal.papers.kd_laplace.questions import (
 )
 from shoal.papers.kd_laplace.search_claim import search_claim
 from shoal.papers.kd_laplace.settings import REAL, SHAPES
-from shoal.papers.study import Records
+from shoal.papers.measurements import Measurements, mean_by_repeat
 
 __all__ = ["judge"]
 
@@ -47,7 +52,7 @@ class _Claim(NamedTuple):
     needs_leak: bool = False
 
 
-def judge(records: Records) -> tuple[Finding, ...]:
+def judge(records: Measurements) -> tuple[Verdict, ...]:
     """Judge the claims in the order of the thesis.
 
     Parameters
@@ -57,7 +62,7 @@ def judge(records: Records) -> tuple[Finding, ...]:
 
     Returns
     -------
-    findings : tuple of Finding
+    findings : tuple of Verdict
         RQ1 to RQ4, H1 to H3, and the three questions of the discussion.
     """
     claims = (
@@ -103,15 +108,15 @@ def judge(records: Records) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def _finding(records: Records, claim: _Claim) -> Finding:
+def _finding(records: Measurements, claim: _Claim) -> Verdict:
     published, corrected = (
         claim.answer(Measures(records, version)) for version in ("as published", "corrected")
     )
-    verdict = outcome(
+    verdict = decide_outcome(
         as_published=published[0], corrected=corrected[0], needs_leak=claim.needs_leak
     )
     evidence = f"As published: {published[1]}. Corrected: {corrected[1]}."
-    return Finding(claim.name, claim.words, verdict, evidence)
+    return Verdict(Claim(claim.name, claim.words), verdict, evidence)
 
 
 def _above(found: Estimate, limit: float = 0.0) -> Judgment:
@@ -140,7 +145,7 @@ def _against_piecewise(measures: Measures) -> Answer:
 
 def _inside(measures: Measures) -> Answer:
     plain, *remapped = (
-        Estimate.of(by_repeat(measures.rows("utility", mechanism=name), "outside"))
+        Estimate.of(mean_by_repeat(measures.rows("utility", mechanism=name), "outside"))
         for name in (PLAIN, GRID, DENSITY)
     )
     words = (

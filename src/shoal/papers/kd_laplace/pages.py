@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.experiments.book import Book
-from shoal.papers.by_repeat import select
 from shoal.papers.kd_laplace.draft_work import DRAFT_CLUSTERERS
 from shoal.papers.kd_laplace.published_figures import distances, with_published
 from shoal.papers.kd_laplace.setting_pictures import tell_settings
 from shoal.papers.kd_laplace.settings import CLUSTERERS, REAL, SHAPES
-from shoal.papers.study import Records
+from shoal.papers.measurements import Measurements, select
 from shoal.plotting import draw_bars, draw_heat_map, draw_lines
 
 __all__ = ["tell_all"]
@@ -30,7 +29,7 @@ VERSIONS = ("as published", "corrected")
 BY = ("mechanism", "clusterer")
 
 
-def tell_all(book: Book, records: Records) -> None:
+def tell_all(book: Book, records: Measurements) -> None:
     """Put all figures and tables into the report.
 
     Parameters
@@ -259,7 +258,7 @@ def _leaks(book: Book, rows: Rows) -> None:
     )
 
 
-def _controls(book: Book, records: Records) -> None:
+def _controls(book: Book, records: Measurements) -> None:
     book.section("Two controls of our own")
     book.text(
         "A metric epsilon is one for a unit of the table. With the unit set to the spread of each "

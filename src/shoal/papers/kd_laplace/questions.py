@@ -6,10 +6,9 @@ from typing import Any
 
 from shoal.exceptions import DataError
 from shoal.experiments.estimate import Estimate
-from shoal.papers.by_repeat import by_repeat, select
 from shoal.papers.kd_laplace import Figure, load_figures
 from shoal.papers.kd_laplace.settings import REAL, SHAPES
-from shoal.papers.study import Records
+from shoal.papers.measurements import Measurements, mean_by_repeat, select
 
 __all__ = ["LOW_WORDS", "Measures", "high_budget", "low_budget", "published_difference"]
 
@@ -41,7 +40,7 @@ class Measures:
         Which methods.
     """
 
-    records: Records
+    records: Measurements
     version: str
 
     def rows(self, part: str, where: Where | None = None, **wanted: Any) -> list[Mapping[str, Any]]:
@@ -54,7 +53,7 @@ class Measures:
     def ami(self, where: Where | None = None, *, part: str = "utility", **wanted: Any) -> Estimate:
         """Estimate the mean agreement of k-means clusters, or of those of another clusterer."""
         wanted.setdefault("clusterer", "KMeans")
-        return Estimate.of(by_repeat(self.rows(part, where, **wanted), "ami"))
+        return Estimate.of(mean_by_repeat(self.rows(part, where, **wanted), "ami"))
 
     def difference(
         self,
@@ -65,8 +64,8 @@ class Measures:
         where: Where | None = None,
     ) -> Estimate:
         """Estimate how much larger a measure is among the first than among the second."""
-        ones = by_repeat(self.rows(part, where, **first), value)
-        others = by_repeat(self.rows(part, where, **second), value)
+        ones = mean_by_repeat(self.rows(part, where, **first), value)
+        others = mean_by_repeat(self.rows(part, where, **second), value)
         return Estimate.of(one - other for one, other in zip(ones, others, strict=True))
 
     def slope(self, part: str, value: str, **wanted: Any) -> Estimate:
@@ -79,7 +78,7 @@ class Measures:
             for row in rows
             if row[value] is not None
         ]
-        return Estimate.of(by_repeat(weighted, value))
+        return Estimate.of(mean_by_repeat(weighted, value))
 
     def real_against_shapes(self, part: str, value: str, **wanted: Any) -> Estimate:
         """Estimate how much larger a measure is on real tables than on shapes, both narrow."""

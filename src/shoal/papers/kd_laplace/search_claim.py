@@ -4,16 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.experiments.estimate import Estimate
-from shoal.papers.by_repeat import by_repeat, select
-from shoal.papers.finding import Finding, outcome
-from shoal.papers.judgment import all_hold, judge_interval
+from shoal.papers.claims import Claim, Verdict, all_hold, decide_outcome, judge_interval
+from shoal.papers.measurements import mean_by_repeat, select
 
 __all__ = ["search_claim"]
 
 LARGEST = 2.0  # last step over first step: 1 for a logarithm, 4 for a square root
 
 
-def search_claim(rows: Sequence[Mapping[str, Any]]) -> Finding:
+def search_claim(rows: Sequence[Mapping[str, Any]]) -> Verdict:
     """Judge how the number of nodes grows with the number of points.
 
     Each number of points is four times the one before, so that a logarithm grows by equal steps.
@@ -25,13 +24,15 @@ def search_claim(rows: Sequence[Mapping[str, Any]]) -> Finding:
 
     Returns
     -------
-    finding : Finding
+    finding : Verdict
         It holds if the last step is surely below twice the first, in all widths.
     """
     points = sorted({row["points"] for row in rows})
     steps, most = {}, {}
     for columns in sorted({row["columns"] for row in rows}):
-        nodes = [by_repeat(select(rows, columns=columns, points=size), "nodes") for size in points]
+        nodes = [
+            mean_by_repeat(select(rows, columns=columns, points=size), "nodes") for size in points
+        ]
         steps[columns] = Estimate.of(
             (last - third) / (second - first)
             for first, second, *_, third, last in zip(*nodes, strict=True)
@@ -47,9 +48,11 @@ def search_claim(rows: Sequence[Mapping[str, Any]]) -> Finding:
         f"{most[narrow].mean:.0f} nodes in {narrow} columns and {most[wide].mean:.0f} in {wide}. "
         "Corrected: a public grid needs no search (a report is rounded), in any number of columns."
     )
-    return Finding(
-        "RQ3",
-        "a kd-tree makes remapping fast in any number of columns, with O(log n) a search",
-        outcome(as_published=held, corrected="holds"),
+    return Verdict(
+        Claim(
+            "RQ3",
+            "a kd-tree makes remapping fast in any number of columns, with O(log n) a search",
+        ),
+        decide_outcome(as_published=held, corrected="holds"),
         evidence,
     )

@@ -6,7 +6,7 @@ from shoal.audit.attacks._art import load_toolbox
 from shoal.experiments.book import Book
 from shoal.experiments.choice import Choice
 from shoal.experiments.spec import ExperimentSpec
-from shoal.papers.finding import Finding
+from shoal.papers.claims import Verdict
 from shoal.papers.kd_laplace.attack_work import attack_work
 from shoal.papers.kd_laplace.claims import judge
 from shoal.papers.kd_laplace.draft_work import (
@@ -30,7 +30,8 @@ from shoal.papers.kd_laplace.settings import (
 )
 from shoal.papers.kd_laplace.unit_work import UNIT_EPSILONS, unit_work
 from shoal.papers.kd_laplace.utility_work import table_of, utility_work
-from shoal.papers.study import Part, Records, Study
+from shoal.papers.measurements import Measurements
+from shoal.papers.studies import Experiment, Study
 
 __all__ = ["KdLaplaceStudy"]
 
@@ -48,7 +49,7 @@ class KdLaplaceStudy(Study):
         "distributed k-dimensional data (Open University), and two drafts of it"
     )
 
-    def parts(self, *, full: bool, seed: int) -> tuple[Part, ...]:
+    def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
         """List the experiments; what they need is loaded here, so that a lack is found at once."""
         load_toolbox()
         for dataset in (*REAL, *SHAPES):
@@ -66,23 +67,23 @@ class KdLaplaceStudy(Study):
                 repeats=REPEATS,
                 seed=seed,
             )
-            parts.append(Part(f"utility-{label}", spec, utility_work))
+            parts.append(Experiment(f"utility-{label}", spec, utility_work))
             attack = replace(spec, name=f"attack {label}")
-            parts.append(Part(f"attack-{label}", attack, attack_work))
+            parts.append(Experiment(f"attack-{label}", attack, attack_work))
         if not full:
             parts = [replace(part, spec=_quick(part)) for part in parts]
         return (*parts, *_controls(full, seed))
 
-    def findings(self, records: Records) -> tuple[Finding, ...]:
+    def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
         """Judge the hypotheses, research questions and discussion questions."""
-        return judge(records)
+        return judge(measurements)
 
-    def tell(self, book: Book, records: Records) -> None:
+    def render(self, report: Book, measurements: Measurements) -> None:
         """Put chapter 6, the drafts and the controls into the report."""
-        tell_all(book, records)
+        tell_all(report, measurements)
 
 
-def _quick(part: Part) -> ExperimentSpec:
+def _quick(part: Experiment) -> ExperimentSpec:
     """Keep three epsilons, three repeats and three numbers of columns (two for the slow attack)."""
     first, second, *_, last = (*part.spec.dimensions, part.spec.dimensions[-1])
     widths = (first, last) if part.work is attack_work else (first, second, last)
@@ -90,7 +91,7 @@ def _quick(part: Part) -> ExperimentSpec:
     return replace(part.spec.quick(), dimensions=few, repeats=FEW)
 
 
-def _controls(full: bool, seed: int) -> tuple[Part, ...]:
+def _controls(full: bool, seed: int) -> tuple[Experiment, ...]:
     """List what the thesis does not have in its last form: drafts, leaks, controls."""
     repeats = REPEATS if full else FEW
     unit = ExperimentSpec(
@@ -129,8 +130,8 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
         seed=seed,
     )
     return (
-        Part("leak", leak, leak_work),
-        Part("unit", unit, unit_work),
-        Part("search", search, search_work),
-        Part("drafts", drafts, draft_work),
+        Experiment("leak", leak, leak_work),
+        Experiment("unit", unit, unit_work),
+        Experiment("search", search, search_work),
+        Experiment("drafts", drafts, draft_work),
     )

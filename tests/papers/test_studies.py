@@ -8,9 +8,9 @@ import pytest
 
 from shoal.exceptions import DataError, ParameterError
 from shoal.experiments import Choice, ExperimentSpec
-from shoal.papers.finding import Finding, outcome
-from shoal.papers.run_study import run_study
-from shoal.papers.study import Part, Study
+from shoal.papers import Claim, Experiment, Study, Verdict, load_study, run_study
+from shoal.papers.claims import decide_outcome
+from shoal.papers.studies import STUDIES
 from shoal.plotting import draw_lines
 
 SPEC = ExperimentSpec(
@@ -33,17 +33,19 @@ class SmallStudy(Study):
     title = "A small study"
     source = "Nobody, nowhere"
 
-    def parts(self, *, full, seed):
-        return (Part("first", SPEC, measure), Part("second", SPEC.quick(), measure))
+    def experiments(self, *, full, seed):
+        return (Experiment("first", SPEC, measure), Experiment("second", SPEC.quick(), measure))
 
-    def findings(self, records):
-        mean = float(np.mean([row["ami"] for row in records["first"]]))
-        verdict = outcome(as_published="holds", corrected="does not hold", needs_leak=True)
-        return (Finding("H1", "numbers are positive", verdict, f"the mean is {mean:.3f}"),)
+    def judge(self, measurements):
+        mean = float(np.mean([row["ami"] for row in measurements["first"]]))
+        outcome = decide_outcome(as_published="holds", corrected="does not hold", needs_leak=True)
+        return (Verdict(Claim("H1", "numbers are positive"), outcome, f"the mean is {mean:.3f}"),)
 
-    def tell(self, book, records):
-        book.section("Figures <&>").text("words").points(["one"]).table(["a"], [["b"]])
-        book.figure(draw_lines, "ami", records["first"], x="epsilon", y="ami", says="AMI & more")
+    def render(self, report, measurements):
+        report.section("Figures <&>").text("words").points(["one"]).table(["a"], [["b"]])
+        report.figure(
+            draw_lines, "ami", measurements["first"], x="epsilon", y="ami", says="AMI & more"
+        )
 
 
 def test_report_is_one_file_with_verdicts_and_live_figures(tmp_path):
@@ -53,7 +55,7 @@ def test_report_is_one_file_with_verdicts_and_live_figures(tmp_path):
     )
     text = found.report.read_text(encoding="utf-8")
     assert "cannot be private" in text
-    assert found.verdict == (
+    assert found.summary == (
         "Of 1 claims: 0 reproduced, 0 not reproduced, 0 undecided, 0 only as published, 1 cannot "
         "be private."
     )
@@ -80,13 +82,13 @@ def test_torn_off_and_resumed_gives_the_same_records(tmp_path, n_jobs):
     store = half / "first.csv"
     store.write_bytes(store.read_bytes()[: store.stat().st_size // 2])
     again = run_study(SmallStudy(), folder=half, n_jobs=n_jobs)
-    assert again.records == whole.records
+    assert again.measurements == whole.measurements
     assert (half / "report.html").read_bytes() == whole.report.read_bytes()
 
 
 def test_missing_data_is_told_before_anything_is_written(tmp_path):
     class Absent(SmallStudy):
-        def parts(self, *, full, seed):
+        def experiments(self, *, full, seed):
             raise DataError("the file is not there")
 
     with pytest.raises(DataError, match="not there"):
@@ -116,6 +118,16 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 def test_outcomes(as_published, corrected, expected):
     """Only a claim that needs a leak can be called impossible with privacy."""
     judged = {"as_published": as_published, "corrected": corrected}
-    assert outcome(**judged) == expected
+    assert decide_outcome(**judged) == expected
     leaky = expected.replace("only as published", "cannot be private")
-    assert outcome(**judged, needs_leak=True) == leaky
+    assert decide_outcome(**judged, needs_leak=True) == leaky
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_registered_studies_are_there(name):
+    assert load_study(name).name == name
+
+
+def test_an_unknown_study_is_named():
+    with pytest.raises(ParameterError, match="study must be one of kd-laplace, kccm, wavecluster"):
+        load_study("k-means")
