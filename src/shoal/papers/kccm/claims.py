@@ -1,9 +1,9 @@
 """The three findings of the source's abstract, and the comparisons of costs behind them.
 
 A contrast compares the mean NICV of one variant with that of others, start by start. What is judged
-is the change, new cost over old cost minus 1, by its 95% interval: is it surely below the threshold,
-surely above it, or undecided. A contrast with several others needs all of them, and its intervals
-share the 5%.
+is the change, new cost over old cost minus 1, by its 95% interval: is it surely below the
+threshold, surely above it, or undecided. A contrast with several others needs all of them, and its
+intervals share the 5%.
 """
 
 import math

@@ -86,7 +86,9 @@ def render_clusters(report: Book, rows: Sequence[Measurement], table: Floats) ->
     _render_columns(report, rows, table, plain)
 
 
-def _render_columns(report: Book, rows: Sequence[Measurement], table: Floats, plain: Floats) -> None:
+def _render_columns(
+    report: Book, rows: Sequence[Measurement], table: Floats, plain: Floats
+) -> None:
     """Draw the source's own pictures: three noises at its epsilon, beside the corrected ones."""
     panels: dict[str, Floats] = {}
     for variant, noise in NOISES.items():

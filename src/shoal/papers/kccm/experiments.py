@@ -127,9 +127,8 @@ class FindCenters:
         """
         table = _table(self.load, cell.dataset)
         if cell.mechanism.name == PLAIN:
-            k = cell.mechanism.words["k"]
-            names = _names("without privacy", cell)
-            centers, epsilon = plain_centers(table, k), math.inf
+            names, epsilon = _names("without privacy", cell), math.inf
+            centers = plain_centers(table, names["k"])
         else:
             variant = _Variant.of(self.load, cell)
             names, centers, epsilon = variant.names, variant.fit(table), variant.epsilon
@@ -156,15 +155,14 @@ class _Variant:
 
     @classmethod
     def of(cls, load: Load, cell: Cell) -> "_Variant":
-        table, words = _table(load, cell.dataset), cell.mechanism.words
-        if "formula" not in words:
-            model = variant_model(
-                cell.mechanism.name, k=words["k"], epsilon=cell.epsilon, n=len(table)
-            )
-            return cls(cell, model, model.epsilon, model.delta)
-        printed = published_model(cell.mechanism.name, formula=words["formula"], k=words["k"])
-        spent = published_spend(printed, n=len(table), columns=table.shape[1])
-        return cls(cell, printed, *spent)
+        table, name = _table(load, cell.dataset), cell.mechanism.name
+        kwargs = {key: value for key, value in cell.mechanism.words.items() if key != "runs"}
+        if "formula" in kwargs:
+            published = published_model(name, **kwargs)
+            spent = published_spend(published, n=len(table), columns=table.shape[1])
+            return cls(cell, published, *spent)
+        model = variant_model(name, epsilon=cell.epsilon, n=len(table), **kwargs)
+        return cls(cell, model, model.epsilon, model.delta)
 
     @property
     def names(self) -> dict[str, Any]:
@@ -184,20 +182,18 @@ def axis_names(columns: int) -> list[str]:
 
 def plain_centers(table: Floats, k: int) -> Floats:
     """Return the centers of k-means without privacy, best of ten starts."""
-    with threadpool_limits(1):
-        plain = KMeans(k, n_init=10, random_state=0).fit(table)
-    centers: Floats = plain.cluster_centers_
+    centers: Floats = KMeans(k, n_init=10, random_state=0).fit(table).cluster_centers_
     return centers
 
 
 def _names(version: str, cell: Cell) -> dict[str, Any]:
     """Return the columns that say what was fitted."""
-    words = cell.mechanism.words
+    kwargs = cell.mechanism.words
     return {
         "version": version,
         "variant": cell.mechanism.name,
-        "formula": words.get("formula"),
-        "k": words["k"],
+        "formula": kwargs.get("formula"),
+        "k": kwargs["k"],
     }
 
 
@@ -210,4 +206,5 @@ def _table(load: Load, dataset: str) -> Floats:
 @cache
 def _reference(load: Load, dataset: str, k: int) -> float:
     table = _table(load, dataset)
-    return nicv(table, plain_centers(table, k))
+    with threadpool_limits(1):
+        return nicv(table, plain_centers(table, k))

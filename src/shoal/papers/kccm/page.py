@@ -153,7 +153,9 @@ def _render_k(report: Book, rows: Iterable[Measurement]) -> None:
     )
 
 
-def _render_published(report: Book, main: Sequence[Measurement], published: Sequence[Measurement]) -> None:
+def _render_published(
+    report: Book, main: Sequence[Measurement], published: Sequence[Measurement]
+) -> None:
     report.section("As published, no guarantee")
     report.text(
         "The source contradicts itself: the scale of its noise in round t is Delta t in the "
@@ -215,7 +217,9 @@ def _render_published(report: Book, main: Sequence[Measurement], published: Sequ
     )
 
 
-def _render_bars(report: Book, main: Sequence[Measurement], published: Sequence[Measurement]) -> None:
+def _render_bars(
+    report: Book, main: Sequence[Measurement], published: Sequence[Measurement]
+) -> None:
     rows = [
         {**row, "version": f"corrected, ε = {SHOWN_EPSILON:g}"}
         for row in main

@@ -45,14 +45,6 @@ __all__ = [
 LABEL = "as published, no guarantee"
 
 
-class _Round(NamedTuple):
-    """The noise of a round, and what one record costs in its sums and its counts."""
-
-    noise: "DoubleLaplaceNoise | DoubleGaussianNoise"
-    sums: float
-    counts: float
-
-
 class PublishedKCCM(ClusterMixin, BaseEstimator):
     """Cluster by noisy rounds and merging, as the source prints it: no guarantee.
 
@@ -164,10 +156,11 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
             "tell tables apart"
         )
 
-    def _round(self, turn: int, columns: int, generator: np.random.Generator) -> _Round:
-        """Return noise and costs of a round: of Delta = d r + 1, d r is for the sums and 1 for the counts.
+    def _round(self, turn: int, columns: int, generator: np.random.Generator) -> "_Round":
+        """Return noise and costs of a round.
 
-        Squared, as Gaussian noise counts it, the same: d r^2 and 1, since r = 1.
+        Of Delta = d r + 1, d r is for the sums and 1 for the counts. Squared, as Gaussian noise
+        counts it, the same: d r^2 and 1, since r = 1.
         """
         scale = (1 + columns) / self._cost(turn)
         if self.noise == "gaussian":
@@ -328,6 +321,14 @@ class DoubleGaussianNoise:
         if exact.shape != other.shape:
             return math.inf
         return float(((exact - other) ** 2).sum()) / (2 * self.sigma**2)
+
+
+class _Round(NamedTuple):
+    """The noise of a round, and what one record costs in its sums and its counts."""
+
+    noise: DoubleLaplaceNoise | DoubleGaussianNoise
+    sums: float
+    counts: float
 
 
 def _noisy_round(

@@ -1,9 +1,9 @@
 """The six variants of the source's experiment, corrected and as published, on shared starts.
 
 A variant is a noise (average, allocation, gaussian) without or with merging (k, nk). As in the
-source, starts are drawn first and every variant runs many times on each. A start is a sphere packing
-of the public box; it is the same for all noises and epsilons, and for variants as published, but not
-for different numbers of centers.
+source, starts are drawn first and every variant runs many times on each. A start is a sphere
+packing of the public box; it is the same for all noises and epsilons, and for variants as
+published, but not for different numbers of centers.
 """
 
 import math

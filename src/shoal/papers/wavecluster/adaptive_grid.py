@@ -68,7 +68,9 @@ def adaptive_grid_records(
     _check("smaller", float((sides**2).sum()), MAX_PARTS, "parts", epsilon)
     first = np.concatenate([[0], np.cumsum(sides**2)])
     cut = sides[owner]
-    inner = np.minimum(((positions * side - cell) * cut[:, None]).astype(np.int64), cut[:, None] - 1)
+    inner = np.minimum(
+        ((positions * side - cell) * cut[:, None]).astype(np.int64), cut[:, None] - 1
+    )
     part = first[owner] + inner[:, 0] * cut + inner[:, 1]
     fine = np.bincount(part, minlength=first[-1]) + generator.laplace(
         0.0, 1 / fine_epsilon, first[-1]

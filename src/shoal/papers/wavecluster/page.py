@@ -343,9 +343,7 @@ def _means(
 def _ranges(rows: Sequence[Measurement], techniques: tuple[str, ...]) -> Iterable[str]:
     """Write the range of the relative errors of k' for each version."""
     for version in VERSIONS:
-        some = select(
-            rows, dataset=tuple(FIGURE_SETS), version=version, mechanism=techniques
-        )
+        some = select(rows, dataset=tuple(FIGURE_SETS), version=version, mechanism=techniques)
         runs: dict[tuple[str, str, float], list[Measurement]] = {}
         for row in some:
             if row["epsilon"] >= LOWEST:

@@ -2,9 +2,9 @@
 
 A sentence is about means over runs, as the source's own figures are: every mean that it speaks of
 has to lie in its range, or below that of its rivals on the same set at the same epsilon. What
-decides is the interval of 95%, which all means of a sentence share (Bonferroni): one that contains a
-limit leaves the sentence undecided. A finding holds where its main sentences do. Both are judged on
-the three sets whose files and grids are the source's own.
+decides is the interval of 95%, which all means of a sentence share (Bonferroni): one that contains
+a limit leaves the sentence undecided. A finding holds where its main sentences do. Both are judged
+on the three sets whose files and grids are the source's own.
 """
 
 import math
