@@ -22,7 +22,7 @@ __all__ = ["STUDIES", "Experiment", "Reproduction", "Study", "load_study", "run_
 # Where each study is. A study is loaded when it is asked for, with what it needs.
 STUDIES = {
     "kd-laplace": "shoal.papers.kd_laplace.study:KdLaplaceStudy",
-    "kccm": "shoal.papers.kccm.kccm_study:KccmStudy",
+    "kccm": "shoal.papers.kccm.study:KccmStudy",
     "wavecluster": "shoal.papers.wavecluster.study:WaveClusterStudy",
 }
 

@@ -6,18 +6,11 @@ from shoal.experiments.spec import ExperimentSpec
 from shoal.papers.claims import Verdict
 from shoal.papers.measurements import Measurements
 from shoal.papers.studies import Experiment, Study
-from shoal.papers.wavecluster import (
-    EPSILONS,
-    FIGURE_SETS,
-    FOURTH,
-    TECHNIQUES,
-    load_figure_set,
-)
-from shoal.papers.wavecluster.figure_comparison import Load, figure_comparison
-from shoal.papers.wavecluster.judge_findings import judge_findings
-from shoal.papers.wavecluster.measure_cell import MeasureCell, read_measurement
-from shoal.papers.wavecluster.picture_cell import NONE, PictureCell
-from shoal.papers.wavecluster.tell_figures import tell_figures
+from shoal.papers.wavecluster.experiments import NONE, Load, MeasureCell, PictureCell, compare_on
+from shoal.papers.wavecluster.figure_sets import FIGURE_SETS, FOURTH, load_figure_set
+from shoal.papers.wavecluster.page import render_figures
+from shoal.papers.wavecluster.published import TECHNIQUES
+from shoal.papers.wavecluster.verdicts import judge_findings
 
 __all__ = ["WaveClusterStudy"]
 
@@ -27,7 +20,9 @@ MEASURES = ("k_private", "dsg", "f_measure", "ocm", "two_ce")
 # that means over 10 runs fall on either side of two of its limits.
 RUNS, FOURTH_RUNS = 40, 10
 QUICK_RUNS, QUICK_FOURTH_RUNS = 6, 3
-QUICK_EPSILONS = (0.1, 0.5, 1.0, 2.0)  # those of the source's text
+# The source prints 0.1, 0.5, 1 and 2 in its text, as parts of a range from 0.1 to 2.
+EPSILONS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0)
+QUICK_EPSILONS = (0.1, 0.5, 1.0, 2.0)
 PICTURED = 1.0  # the epsilon of most of the numbers that the source prints
 
 
@@ -46,7 +41,7 @@ class WaveClusterStudy(Study):
     >>> def spirals(name):
     ...     return FigureSet(name, make_spirals(2_000, random_state=0).X, 16, 0.1)
     >>> study = WaveClusterStudy(spirals)
-    >>> [(part.name, len(part.spec.cells())) for part in study.experiments(full=True, seed=0)]
+    >>> [(one.name, len(one.spec.cells())) for one in study.experiments(full=True, seed=0)]
     [('techniques', 3600), ('gowalla', 300), ('clusters', 24)]
     """
 
@@ -62,8 +57,7 @@ class WaveClusterStudy(Study):
     def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
         """List the experiments: the source's own sets, the fourth, and fits for pictures."""
         for name in (*FIGURE_SETS, FOURTH):
-            # A file that is not there is missed before any work.
-            figure_comparison(self.load, name)
+            compare_on(self.load, name)  # a missing file is named before any work
         epsilons = EPSILONS if full else QUICK_EPSILONS
         measure = MeasureCell(self.load)
         own = ExperimentSpec(
@@ -100,8 +94,8 @@ class WaveClusterStudy(Study):
 
     def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
         """Judge the four findings of section 7, and the sentences that they are made of."""
-        return judge_findings(read_measurement(record) for record in measurements["techniques"])
+        return judge_findings(measurements["techniques"])
 
     def render(self, report: Book, measurements: Measurements) -> None:
-        """Show each measure against epsilon, the printed figures beside ours, and the clusters."""
-        tell_figures(report, measurements)
+        """Add each measure against epsilon, the printed figures beside ours, and the clusters."""
+        render_figures(report, measurements)

@@ -4,9 +4,9 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import Box
+from shoal._typing import Floats
 from shoal.datasets import load
 from shoal.exceptions import ParameterError
 
@@ -49,7 +49,7 @@ class FigureSet:
     """
 
     name: str
-    X: npt.NDArray[np.float64]
+    X: Floats
     grid: int
     threshold: float
     columns: tuple[str, ...] = ("x", "y")

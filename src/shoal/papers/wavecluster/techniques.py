@@ -7,27 +7,43 @@ learns to classify the other 10%: OCM and 2CE.
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from shoal._typing import Floats, Labels
+from shoal._typing import Floats, Ints, Labels
 from shoal.cluster import DPWaveCluster
 from shoal.exceptions import ParameterError
 from shoal.metrics import classify_with_cells, dsg, f_measure, two_ce
 from shoal.metrics.ocm import unmatched_share
-from shoal.papers.wavecluster.figure_set import FigureSet
-from shoal.papers.wavecluster.haar_band import haar_band
-from shoal.papers.wavecluster.measurement import METHODS, Measurement, Method
-from shoal.papers.wavecluster.published_wavecluster import PublishedWaveCluster
+from shoal.papers.wavecluster.figure_sets import FigureSet
+from shoal.papers.wavecluster.published import TECHNIQUES, PublishedWaveCluster, haar_band
 
-__all__ = ["FOLDS", "TechniqueComparison"]
+__all__ = ["CORRECTED", "METHODS", "PUBLISHED", "VERSIONS", "Method", "TechniqueComparison"]
 
+PUBLISHED, CORRECTED = "as published", "corrected"
+VERSIONS = (PUBLISHED, CORRECTED)
 
 FOLDS = 10
 COARSE = 10  # cells a column of the baseline's coarse grid, in the source's programs
 SHUFFLE = 0  # seed of the order in which records are dealt to the folds
+
+
+class Method(NamedTuple):
+    """A technique, and whether it is the source's or ours."""
+
+    version: str
+    technique: str
+
+    def __str__(self) -> str:
+        return f"{self.version} {self.technique}"
+
+
+# Seeds depend on their order.
+METHODS = (
+    *(Method(PUBLISHED, technique) for technique in TECHNIQUES),
+    *(Method(CORRECTED, technique) for technique in (*TECHNIQUES, "oneshot")),
+)
 
 
 class TechniqueComparison:
@@ -49,8 +65,9 @@ class TechniqueComparison:
     --------
     >>> from shoal.datasets import make_spirals
     >>> spirals = FigureSet("spirals", make_spirals(20_000, random_state=0).X, 40, 0.1)
-    >>> found = TechniqueComparison(spirals).measure(Method("corrected", "oneshot"), 1.0, seed=0)
-    >>> found.dsg < 0.2, found.ocm < 0.2
+    >>> comparison = TechniqueComparison(spirals)
+    >>> measured = comparison.measure(Method("corrected", "oneshot"), 1.0, seed=0, fold=0)
+    >>> measured["dsg"] < 0.2, measured["ocm"] < 0.2
     (True, True)
     """
 
@@ -64,8 +81,8 @@ class TechniqueComparison:
         return self._plain(self.figure_set.X)
 
     def measure(
-        self, method: Method, epsilon: float, *, seed: int, fold: int | None = None
-    ) -> Measurement:
+        self, method: Method, epsilon: float, *, seed: int, fold: int
+    ) -> dict[str, int | float]:
         """Fit all records, then nine tenths of them.
 
         Parameters
@@ -76,14 +93,20 @@ class TechniqueComparison:
             The budget.
         seed : int
             Seed of both fits; methods and epsilons have noise of their own for the same seed.
-        fold : int, default=None
-            Which tenth of the records is classified; None = the last digit of the seed, so that ten
-            seeds in a row leave out each tenth once.
+        fold : int
+            Which tenth of the records is classified; only its last digit counts.
 
         Returns
         -------
-        measurement : Measurement
-            All measures.
+        measured : dict of str to number
+            ``k``: significant cells without privacy, (1 - p) |L| rounded up; ties may keep more.
+            ``k_private``: the source's k', which is (1 - p) |L'| rounded up for PrivQT and
+            Baseline; the rank, among true values, of the threshold that PrivTHR_EM draws; the
+            number of significant cells otherwise. ``significant``, ``clusters``: how many.
+            ``dsg``, ``f_measure``: clusters of cells, and of records, against those without
+            privacy. ``ocm``, ``two_ce``: classes of the records left out; trees learn the
+            significant cells, as in the source's text. ``ocm_with_noise``: OCM where all other
+            cells are one more class, as in the source's programs.
 
         Raises
         ------
@@ -92,30 +115,25 @@ class TechniqueComparison:
         """
         drawn = _seeds(method, epsilon, seed)
         X = self.figure_set.X
-        found = self._fit(method, epsilon, X, drawn[0])
-        tenth = (seed if fold is None else fold) % FOLDS
-        left_out = self._order[tenth::FOLDS]
+        whole = self._fit(method, epsilon, X, drawn[0])
+        left_out = self._order[fold % FOLDS :: FOLDS]
         part = self._fit(method, epsilon, np.delete(X, left_out, axis=0), drawn[1])
-        true_cells = self._fold_truth(tenth)
+        true_cells = self._fold_truth(fold % FOLDS)
         true, private = self._classes(true_cells, left_out), self._classes(part.cells_, left_out)
         with_noise = [
             self._classes(_noise_as_class(cells), left_out) for cells in (true_cells, part.cells_)
         ]
-        return Measurement(
-            dataset=self.figure_set.name,
-            method=method,
-            epsilon=epsilon,
-            seed=seed,
-            k=_rounded_up(self._positive_share(self._band)),
-            k_private=self._k_private(method, found),
-            significant=found.n_significant_,
-            clusters=found.n_clusters_,
-            dsg=dsg(self.truth.cells_, found.cells_),
-            f_measure=f_measure(self.truth.labels_, found.labels_),
-            ocm=unmatched_share(true, private),
-            two_ce=two_ce(true, private),
-            ocm_with_noise=unmatched_share(*with_noise),
-        )
+        return {
+            "k": _rounded_up(self._expected_cells(self._band)),
+            "k_private": self._k_private(method, whole),
+            "significant": whole.n_significant_,
+            "clusters": whole.n_clusters_,
+            "dsg": dsg(self.truth.cells_, whole.cells_),
+            "f_measure": f_measure(self.truth.labels_, whole.labels_),
+            "ocm": unmatched_share(true, private),
+            "two_ce": two_ce(true, private),
+            "ocm_with_noise": unmatched_share(*with_noise),
+        }
 
     def cells(self, method: Method, epsilon: float, *, seed: int) -> Labels:
         """Return the clusters of cells of one fit on all records, the one that is measured.
@@ -148,7 +166,7 @@ class TechniqueComparison:
         return np.asarray(self.truth.release_.values["band"])
 
     @cached_property
-    def _order(self) -> npt.NDArray[np.int64]:
+    def _order(self) -> Ints:
         return np.random.default_rng(SHUFFLE).permutation(len(self.figure_set.X))
 
     def _fold_truth(self, tenth: int) -> Labels:
@@ -162,7 +180,7 @@ class TechniqueComparison:
 
     def _fit(self, method: Method, epsilon: float, X: Floats, seed: int) -> Any:
         common = {"epsilon": epsilon, "random_state": seed, **self._grid()}
-        if method.source == "published":
+        if method.version == PUBLISHED:
             return PublishedWaveCluster(method.technique, coarse=COARSE, **common).fit(X)
         return DPWaveCluster(technique=method.technique, n_public=len(X), **common).fit(X)
 
@@ -170,21 +188,21 @@ class TechniqueComparison:
         chosen = self.figure_set
         return {"bounds": chosen.bounds, "grid": chosen.grid, "threshold": chosen.threshold}
 
-    def _k_private(self, method: Method, found: Any) -> int:
-        published = method.source == "published"
+    def _k_private(self, method: Method, fitted: Any) -> int:
+        published = method.version == PUBLISHED
         if method.technique == "thr-em":
             # Thresholds of the source are in its own unit, half a record in two columns.
             unit = 2 ** (self._band.ndim / 2) if published else 1.0
-            return int((self._band >= found.threshold_ * unit).sum())
+            return int((self._band >= fitted.threshold_ * unit).sum())
         if method.technique in ("qt", "baseline"):
-            band = haar_band(found.counts_) if published else found.release_.values["band"]
-            return _rounded_up(self._positive_share(np.asarray(band)))
-        return int(found.n_significant_)
+            band = haar_band(fitted.counts_) if published else fitted.release_.values["band"]
+            return _rounded_up(self._expected_cells(np.asarray(band)))
+        return int(fitted.n_significant_)
 
-    def _positive_share(self, band: Floats) -> float:
+    def _expected_cells(self, band: Floats) -> float:
         return (1 - self.figure_set.threshold) * int((band > 0).sum())
 
-    def _classes(self, cells: Labels, left_out: npt.NDArray[np.int64]) -> Any:
+    def _classes(self, cells: Labels, left_out: Ints) -> Any:
         chosen = self.figure_set
         return classify_with_cells(cells, chosen.X[left_out], bounds=chosen.bounds)
 

@@ -12,30 +12,38 @@ Where the source is silent or contradicts itself:
   its figures.
 * The source's programs average ten draws of the exponential mechanism, each at full cost, for one
   threshold. The text has one draw, and so has this.
+
+PrivTHR_EM draws its threshold with an exponential mechanism whose range ends at the true maximum.
+The positive values x_1 >= ... >= x_m of the band cut (0, x_1] into partitions; a candidate in
+(x_(i+1), x_i] has rank i, the number of values that reach it. A partition is chosen with
+probability proportional to its width times e^(-epsilon |i - k| / 2), a candidate evenly in it.
+Where one record raises x_1, candidates appear that its absence rules out: no epsilon covers that.
 """
 
 import math
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._records import validate_records
-from shoal._typing import Floats
-from shoal.cluster.wavecluster._components import label_grid
-from shoal.cluster.wavecluster._reference import top_cells
+from shoal._typing import Floats, Ints, Labels
+from shoal.cluster.wavecluster import label_grid, top_cells
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import as_source
 from shoal.papers.wavecluster.adaptive_grid import adaptive_grid_records
-from shoal.papers.wavecluster.haar_band import haar_band
-from shoal.papers.wavecluster.published_threshold import draw_threshold, threshold_partitions
 from shoal.privacy import Guarantee
 
-__all__ = ["TECHNIQUES", "PublishedWaveCluster"]
-
+__all__ = [
+    "TECHNIQUES",
+    "Partitions",
+    "PublishedWaveCluster",
+    "draw_threshold",
+    "haar_band",
+    "threshold_partitions",
+]
 
 LABEL = "as published, no guarantee"
 TECHNIQUES = ("thr", "thr-em", "qt", "baseline")
@@ -104,7 +112,7 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
     low bits tell tables apart
     """
 
-    labels_: npt.NDArray[np.int32]
+    labels_: Labels
 
     def __init__(
         self,
@@ -146,15 +154,15 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
         own = self.bounds is None
         self.bounds_ = _own_box(records) if own else public_box(self.bounds, records.shape[1])
         low, high = self.bounds_
-        places = np.clip((records - low) / (high - low), 0.0, 1.0)
-        exact = _counts(places, self.grid)
-        self.counts_ = self._noisy_counts(places, exact, generator)
+        positions = np.clip((records - low) / (high - low), 0.0, 1.0)
+        exact = _counts(positions, self.grid)
+        self.counts_ = self._noisy_counts(positions, exact, generator)
         band = haar_band(self.counts_)
         self.threshold_ = self._threshold(band, exact, generator)
         mask = band >= self.threshold_
         self.cells_, self.n_clusters_ = label_grid(mask)
         self.n_significant_ = int(mask.sum())
-        self.labels_ = self.cells_[tuple((_cells(places, self.grid) // 2).T)]
+        self.labels_ = self.cells_[tuple((_cells(positions, self.grid) // 2).T)]
         return self
 
     @property
@@ -172,10 +180,10 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
         return Guarantee.none(f"{LABEL}: {', '.join([*flaws, doubles])}")
 
     def _noisy_counts(
-        self, places: Floats, exact: Floats, generator: np.random.Generator
+        self, positions: Floats, exact: Floats, generator: np.random.Generator
     ) -> Floats:
         if self.technique == "baseline":
-            drawn = adaptive_grid_records(places, self.epsilon, generator, side=self.coarse)
+            drawn = adaptive_grid_records(positions, self.epsilon, generator, side=self.coarse)
             return _counts(drawn, self.grid)
         share = {"thr": THR_SHARE, "thr-em": THR_EM_SHARE}.get(self.technique, 1.0)
         return exact + generator.laplace(0.0, 1 / (share * self.epsilon), exact.shape)
@@ -214,6 +222,115 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
             raise DataError(f"X must have 2 columns for the baseline, got {columns}")
 
 
+def haar_band(counts: Floats) -> Floats:
+    """Return the average band of the Haar wavelet: sums of blocks of 2^d cells over 2^(d/2).
+
+    Parameters
+    ----------
+    counts : ndarray of float64, shape (grid, ..., grid)
+        An even number of cells along each column.
+
+    Returns
+    -------
+    band : ndarray of float64, shape (grid / 2, ..., grid / 2)
+        As the source scales it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> haar_band(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[5.0]]
+    """
+    columns = counts.ndim
+    blocks = counts.reshape([size for side in counts.shape for size in (side // 2, 2)])
+    band: Floats = blocks.sum(axis=tuple(range(1, 2 * columns, 2))) / 2 ** (columns / 2)
+    return band
+
+
+class Partitions(NamedTuple):
+    """Partitions of (0, Max], from low to high; those of equal values, of width 0, are left out.
+
+    Parameters
+    ----------
+    low, high : ndarray of float64, shape (m,)
+        Partition j is (low[j], high[j]].
+    ranks : ndarray of int64, shape (m,)
+        How many values reach a candidate in it.
+    chances : ndarray of float64, shape (m,)
+        Probability with which it is chosen.
+    """
+
+    low: Floats
+    high: Floats
+    ranks: Ints
+    chances: Floats
+
+
+def threshold_partitions(values: Floats, *, k: float, epsilon: float) -> Partitions:
+    """Return the partitions and the chance of each.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+        Positive values of the band, without noise, in any order; at least one.
+    k : float
+        Rank that is wanted.
+    epsilon : float
+        What the source takes this to cost.
+
+    Returns
+    -------
+    partitions : Partitions
+        From low to high, so that ranks fall.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = threshold_partitions(np.array([4.0, 1.0, 4.0, 2.0]), k=3, epsilon=np.log(4.0))
+    >>> found.high.tolist(), found.ranks.tolist()
+    ([1.0, 2.0, 4.0], [4, 3, 2])
+    >>> found.chances.round(3).tolist()  # widths 1, 1, 2 with weights 1/2, 1, 1/2
+    [0.2, 0.4, 0.4]
+    """
+    ascending = np.sort(values)
+    low = np.concatenate([[0.0], ascending[:-1]])
+    ranks = np.arange(len(ascending), 0, -1)
+    wide = ascending > low
+    low, high, ranks = low[wide], ascending[wide], ranks[wide]
+    # In logarithms: at a large epsilon all but a few weights are too small for a double.
+    logs = np.log(high - low) - epsilon / 2 * np.abs(ranks - k)
+    weights = np.exp(logs - logs.max())
+    return Partitions(low, high, ranks, weights / weights.sum())
+
+
+def draw_threshold(partitions: Partitions, generator: np.random.Generator) -> float:
+    """Choose a partition, and a candidate evenly in it.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        From :func:`threshold_partitions`.
+    generator : numpy.random.Generator
+        Where randomness comes from.
+
+    Returns
+    -------
+    threshold : float
+        Above 0, at most the true maximum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = threshold_partitions(np.array([3.0]), k=1, epsilon=1.0)
+    >>> 0 < draw_threshold(found, np.random.default_rng(0)) <= 3.0
+    True
+    """
+    chosen = generator.choice(len(partitions.chances), p=partitions.chances)
+    width = partitions.high[chosen] - partitions.low[chosen]
+    # random() may be 0 but never 1, and a partition is open below and closed above.
+    return float(partitions.high[chosen] - generator.random() * width)
+
+
 def _own_box(records: Floats) -> Box:
     low, high = records.min(axis=0), records.max(axis=0)
     if not (low < high).all():
@@ -221,15 +338,15 @@ def _own_box(records: Floats) -> Box:
     return Box(low, high)
 
 
-def _cells(places: Floats, grid: int) -> npt.NDArray[np.int64]:
-    cells: npt.NDArray[np.int64] = np.minimum((places * grid).astype(np.int64), grid - 1)
+def _cells(positions: Floats, grid: int) -> Ints:
+    cells: Ints = np.minimum((positions * grid).astype(np.int64), grid - 1)
     return cells
 
 
-def _counts(places: Floats, grid: int) -> Floats:
-    columns = places.shape[1]
-    code = np.zeros(len(places), dtype=np.int64)
-    for column in _cells(places, grid).T:
+def _counts(positions: Floats, grid: int) -> Floats:
+    columns = positions.shape[1]
+    code = np.zeros(len(positions), dtype=np.int64)
+    for column in _cells(positions, grid).T:
         code = code * grid + column
     counted = np.bincount(code, minlength=grid**columns).astype(np.float64)
     return counted.reshape((grid,) * columns)

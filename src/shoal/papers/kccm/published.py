@@ -9,8 +9,16 @@ Where the source is silent or contradicts itself:
 * Nothing is said of noisy sizes below 1 and of centers outside the box, which both occur at once;
   here sizes count at least 1 and centers are clipped, or the method would not run at all.
 * "An initial centroid selection algorithm" is the sphere packing of the cited Su et al. (2016).
+
+Merging is printed as ``min(p, q) + |p - q| * num(m) / (num(p) + num(q))`` in each column, where m
+is the cluster with the larger value: the mean of p and q weighted by their sizes, written another
+way. Noise is drawn in doubles, as the source does it: the low bits of a sum tell tables apart. It
+goes through :func:`shoal.noise.privatize`, so that a replay can count what the method would spend
+if its noise were exact.
 """
 
+import math
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,27 +28,21 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from shoal import _numbers
 from shoal._records import validate_records
 from shoal._typing import Floats
-from shoal.cluster._centers import pack_spheres
-from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS, KccmNoise
+from shoal.cluster.kmeans import KCCM_NOISE, KCCM_ROUNDS, KccmNoise, pack_spheres
 from shoal.exceptions import DataError, ParameterError
-from shoal.noise import RandomSource, as_source, privatize
-from shoal.papers.double_noise import DoubleGaussianLaw, DoubleLaplaceLaw
-from shoal.papers.kccm.published_merge import published_merge
-from shoal.papers.kccm.real_spend import Formula, check_formula, real_rho, real_spend, round_cost
+from shoal.noise import PrivacyMeasure, RandomSource, as_source, privatize
+from shoal.papers.kccm.accounting import Formula, check_formula, real_rho, real_spend, round_cost
 from shoal.privacy import Guarantee
 
-__all__ = ["PublishedKCCM"]
-
+__all__ = [
+    "DoubleGaussianNoise",
+    "DoubleLaplaceNoise",
+    "PublishedKCCM",
+    "merged_center",
+    "published_merge",
+]
 
 LABEL = "as published, no guarantee"
-
-
-class _Round(NamedTuple):
-    """The law of a round's noise, and what one record costs in its sums and its counts."""
-
-    law: DoubleLaplaceLaw | DoubleGaussianLaw
-    sums: float
-    counts: float
 
 
 class PublishedKCCM(ClusterMixin, BaseEstimator):
@@ -96,7 +98,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         formula: Formula = "pseudo-code",
         noise: KccmNoise = "allocation",
         overcluster: int = 3,
-        max_iter: int = ROUNDS,
+        max_iter: int = KCCM_ROUNDS,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -154,16 +156,17 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
             "tell tables apart"
         )
 
-    def _round(self, turn: int, columns: int, generator: np.random.Generator) -> _Round:
-        """Law and costs of a round: of Delta = d r + 1, d r is for the sums and 1 for the counts.
+    def _round(self, turn: int, columns: int, generator: np.random.Generator) -> "_Round":
+        """Return noise and costs of a round.
 
-        Squared, as Gaussian noise counts it, the same: d r^2 and 1, since r = 1.
+        Of Delta = d r + 1, d r is for the sums and 1 for the counts. Squared, as Gaussian noise
+        counts it, the same: d r^2 and 1, since r = 1.
         """
         scale = (1 + columns) / self._cost(turn)
         if self.noise == "gaussian":
             rho = 1 / (2 * scale**2)
-            return _Round(DoubleGaussianLaw(scale, generator), columns * rho, rho)
-        return _Round(DoubleLaplaceLaw(scale, generator), columns / scale, 1 / scale)
+            return _Round(DoubleGaussianNoise(scale, generator), columns * rho, rho)
+        return _Round(DoubleLaplaceNoise(scale, generator), columns / scale, 1 / scale)
 
     def _cost(self, turn: int) -> float:
         """Epsilon of a round of Laplace noise; Delta over it is the scale."""
@@ -179,6 +182,155 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
             raise ParameterError(f"noise must be one of {KCCM_NOISE}, got {self.noise!r}")
 
 
+def published_merge(centers: Floats, sizes: Floats, k: int) -> tuple[Floats, Floats]:
+    """Merge the two nearest centers until k remain.
+
+    Parameters
+    ----------
+    centers : ndarray of float64, shape (m, d)
+        Noisy centers.
+    sizes : ndarray of float64, shape (m,)
+        Noisy sizes, above 0.
+    k : int
+        How many to keep.
+
+    Returns
+    -------
+    centers, sizes : ndarray
+        Of the k that remain; a merged cluster has the sum of both sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centers, sizes = np.array([[0.0], [1.0], [9.0]]), np.array([3.0, 1.0, 2.0])
+    >>> [found.tolist() for found in published_merge(centers, sizes, 2)]
+    [[[0.25], [9.0]], [4.0, 2.0]]
+    """
+    centers, sizes = centers.copy(), sizes.copy()
+    while len(centers) > k:
+        gaps = cdist(centers, centers)
+        np.fill_diagonal(gaps, np.inf)
+        p, q = np.unravel_index(gaps.argmin(), gaps.shape)
+        centers[p] = merged_center(centers[p], centers[q], float(sizes[p]), float(sizes[q]))
+        sizes[p] += sizes[q]
+        centers, sizes = np.delete(centers, q, axis=0), np.delete(sizes, q)
+    return centers, sizes
+
+
+def merged_center(p: Floats, q: Floats, size_p: float, size_q: float) -> Floats:
+    """Merge two centers as the source writes it.
+
+    Parameters
+    ----------
+    p, q : ndarray of float64, shape (d,)
+        Noisy centers.
+    size_p, size_q : float
+        Noisy sizes, above 0.
+
+    Returns
+    -------
+    center : ndarray of float64, shape (d,)
+        The size of the cluster with the larger value draws each column toward it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> merged_center(np.array([0.0, 1.0]), np.array([1.0, 0.0]), 3.0, 1.0).tolist()
+    [0.25, 0.75]
+    """
+    larger = np.where(p >= q, size_p, size_q)
+    center: Floats = np.minimum(p, q) + np.abs(p - q) * larger / (size_p + size_q)
+    return center
+
+
+@dataclass(frozen=True)
+class DoubleLaplaceNoise:
+    """Laplace noise in doubles on every entry: no guarantee.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise.
+    generator : numpy.random.Generator
+        Where it comes from.
+
+    Examples
+    --------
+    >>> noise = DoubleLaplaceNoise(2.0, np.random.default_rng(0))
+    >>> noise.privacy_loss(np.array([7.0, 1.0]), np.array([8.0, 0.0]))
+    1.0
+    """
+
+    scale: float
+    generator: np.random.Generator = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"Laplace noise in doubles, scale {self.scale:.4g}"
+
+    @property
+    def privacy_measure(self) -> PrivacyMeasure:
+        """Pure epsilon."""
+        return "epsilon"
+
+    def sample(self, exact: Floats, source: RandomSource) -> Floats:
+        """Add the noise."""
+        return exact + self.generator.laplace(0.0, self.scale, exact.shape)
+
+    def privacy_loss(self, exact: Floats, other: Floats) -> float:
+        """Return the sum of the differences over the scale, as if the noise were exact."""
+        if exact.shape != other.shape:
+            return math.inf
+        return float(np.abs(exact - other).sum()) / self.scale
+
+
+@dataclass(frozen=True)
+class DoubleGaussianNoise:
+    """Gaussian noise in doubles on every entry: no guarantee.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation.
+    generator : numpy.random.Generator
+        Where it comes from.
+
+    Examples
+    --------
+    >>> noise = DoubleGaussianNoise(2.0, np.random.default_rng(0))
+    >>> noise.privacy_loss(np.array([7.0, 1.0]), np.array([9.0, 1.0]))
+    0.5
+    """
+
+    sigma: float
+    generator: np.random.Generator = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"Gaussian noise in doubles, sigma {self.sigma:.4g}"
+
+    @property
+    def privacy_measure(self) -> PrivacyMeasure:
+        """Rho of zero-concentrated privacy."""
+        return "rho"
+
+    def sample(self, exact: Floats, source: RandomSource) -> Floats:
+        """Add the noise."""
+        return exact + self.generator.normal(0.0, self.sigma, exact.shape)
+
+    def privacy_loss(self, exact: Floats, other: Floats) -> float:
+        """Return the squared distance over twice the variance, as if the noise were exact."""
+        if exact.shape != other.shape:
+            return math.inf
+        return float(((exact - other) ** 2).sum()) / (2 * self.sigma**2)
+
+
+class _Round(NamedTuple):
+    """The noise of a round, and what one record costs in its sums and its counts."""
+
+    noise: DoubleLaplaceNoise | DoubleGaussianNoise
+    sums: float
+    counts: float
+
+
 def _noisy_round(
     records: Floats, centers: Floats, turn: _Round, source: RandomSource
 ) -> tuple[Floats, Floats]:
@@ -186,7 +338,7 @@ def _noisy_round(
     labels = cdist(records, centers).argmin(axis=1)
     one_hot = np.zeros((len(centers), len(records)))
     one_hot[labels, np.arange(len(records))] = 1.0
-    sums = privatize(one_hot @ records, turn.law, cost=turn.sums, source=source)
-    counts = privatize(one_hot.sum(axis=1), turn.law, cost=turn.counts, source=source)
+    sums = privatize(one_hot @ records, turn.noise, cost=turn.sums, source=source)
+    counts = privatize(one_hot.sum(axis=1), turn.noise, cost=turn.counts, source=source)
     sizes = np.maximum(counts, 1.0)
     return np.clip(sums / sizes[:, None], -1.0, 1.0), sizes

@@ -1,7 +1,8 @@
-"""The clusters of cells of one fit, for a picture: a grid written as text."""
+"""The work on a cell of the study: a measured run, or one fit whose grid is kept for a picture."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,53 @@ from scipy.optimize import linear_sum_assignment
 
 from shoal._typing import Labels
 from shoal.experiments.cell import Cell
-from shoal.papers.wavecluster import load_figure_set
-from shoal.papers.wavecluster.figure_comparison import Load, figure_comparison
-from shoal.papers.wavecluster.versions import PLAIN, versions
+from shoal.papers.wavecluster.figure_sets import FigureSet, load_figure_set
+from shoal.papers.wavecluster.techniques import METHODS, Method, TechniqueComparison
 
-__all__ = ["NONE", "PictureCell", "matched_cells", "read_cells", "write_cells"]
+__all__ = [
+    "NONE",
+    "PLAIN",
+    "Load",
+    "MeasureCell",
+    "PictureCell",
+    "compare_on",
+    "matched_cells",
+    "read_cells",
+    "write_cells",
+]
 
+Load = Callable[[str], FigureSet]
 
 NONE = "none"  # the mechanism that stands for WaveCluster without privacy
+PLAIN = "without privacy"  # its version
+
+
+@cache
+def compare_on(load: Load, name: str) -> TechniqueComparison:
+    """Load a set with what is true of it, once in each process."""
+    return TechniqueComparison(load(name))
+
+
+@dataclass(frozen=True)
+class MeasureCell:
+    """Measure all versions of a cell's technique.
+
+    Parameters
+    ----------
+    load : callable
+        From the name of a set to the set.
+    """
+
+    load: Load = load_figure_set
+
+    def __call__(self, cell: Cell) -> Iterable[dict[str, Any]]:
+        """Measure; repeats classify one tenth of the records after the other."""
+        comparison = compare_on(self.load, cell.dataset)
+        for method in _methods(cell.mechanism.name):
+            yield {
+                "version": method.version,
+                **comparison.measure(method, cell.epsilon, seed=cell.seed, fold=cell.repeat),
+            }
 
 
 @dataclass(frozen=True)
@@ -33,10 +73,10 @@ class PictureCell:
 
     def __call__(self, cell: Cell) -> Iterable[dict[str, Any]]:
         """Fit; clusters are numbered like the ones without privacy that they match best."""
-        comparison = figure_comparison(self.load, cell.dataset)
+        comparison = compare_on(self.load, cell.dataset)
         truth, chosen = comparison.truth, comparison.figure_set
         band = np.asarray(truth.release_.values["band"])
-        frame = {
+        setting = {
             "positive": int((band > 0).sum()),
             "not_positive": int((band <= 0).sum()),
             **{
@@ -50,15 +90,15 @@ class PictureCell:
         grids = {PLAIN: truth.cells_}
         if cell.mechanism.name != NONE:
             grids = {
-                version: matched_cells(
+                method.version: matched_cells(
                     truth.cells_, comparison.cells(method, cell.epsilon, seed=cell.seed)
                 )
-                for version, method in versions(cell.mechanism.name).items()
+                for method in _methods(cell.mechanism.name)
             }
         for version, cells in grids.items():
             yield {
                 "version": version,
-                **frame,
+                **setting,
                 "significant": int((cells >= 0).sum()),
                 "clusters": len(np.unique(cells[cells >= 0])),
                 "cells": write_cells(cells),
@@ -66,7 +106,7 @@ class PictureCell:
 
 
 def matched_cells(true: Labels, private: Labels) -> Labels:
-    """Return private clusters the numbers of the true ones with which they share most cells.
+    """Give private clusters the numbers of the true ones with which they share most cells.
 
     Parameters
     ----------
@@ -130,7 +170,8 @@ def read_cells(text: str) -> Labels:
 
     Returns
     -------
-    cells : ndarray of int32
+    cells : ndarray of int32, shape (rows, columns)
+        Cluster of each cell, -1 for none.
 
     Examples
     --------
@@ -139,3 +180,8 @@ def read_cells(text: str) -> Labels:
     """
     rows = [row.split(" ") for row in text.split(";")]
     return np.array([[-1 if one == "." else int(one) for one in row] for row in rows], np.int32)
+
+
+def _methods(technique: str) -> list[Method]:
+    """List the versions of a technique; our own has been published nowhere."""
+    return [method for method in METHODS if method.technique == technique]
