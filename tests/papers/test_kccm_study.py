@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from shoal.papers.kccm.kccm_study import KccmStudy
+from shoal.papers.kccm.plan import DATASET, TRIMMED, Plan
 
 from helpers.paper_data import needs_files
 from shoal.exceptions import DataError
 from shoal.papers import run_study
 from shoal.papers.kccm import FORMULAS, VARIANTS, cells, real_spend, without_outliers
-from shoal.papers.kccm.kccm_study import KccmStudy
-from shoal.papers.kccm.plan import DATASET, TRIMMED, Plan
 
 SMALL = Plan(epsilons=(1.0, 25.0), clusters=(2,), starts=2, runs=2)
 FIGURES = {
@@ -183,7 +183,7 @@ def test_runs_of_a_cell_share_a_start_with_other_cells(monkeypatch):
     study = KccmStudy(load=made_up, quick=SMALL)
     for seed in (0, 1):
         part = study.experiments(full=False, seed=seed)[0]
-        for cell in part.spec.cells():
+        for cell in part.spec.trials():
             if cell.mechanism.name in ("average k", "gaussian k") and cell.dataset == DATASET:
                 part.work(cell)
     starts, seeds, runs = zip(*seen, strict=True)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from shoal.papers.kd_laplace.published_figures import distances
 
 from helpers.kd_laplace_measurements import REAL, SHAPES, made_up
 from helpers.paper_data import needs_files
 from shoal.exceptions import DataError
 from shoal.papers.kd_laplace import attack_work, draft_work
 from shoal.papers.kd_laplace.claims import judge
-from shoal.papers.kd_laplace.published_figures import distances
 from shoal.papers.kd_laplace.study import KdLaplaceStudy
 
 
@@ -136,7 +136,7 @@ def test_sizes_are_those_of_the_source():
     assert len(full["attack-seeds"].epsilons) == 10
     quick = {part.name: part.spec for part in KdLaplaceStudy().experiments(full=False, seed=0)}
     assert quick.keys() == full.keys()
-    assert sum(len(spec.cells()) for spec in quick.values()) < 1100
+    assert sum(len(spec.trials()) for spec in quick.values()) < 1100
 
 
 @needs_files
@@ -147,20 +147,20 @@ def test_a_cell_depends_on_itself_alone(name):
     part = next(
         part for part in KdLaplaceStudy().experiments(full=False, seed=0) if part.name == name
     )
-    first, *_, last = part.spec.cells()
+    first, *_, last = part.spec.trials()
     once = list(part.work(last))
     list(part.work(first))
     for module in (attack_work, draft_work):  # as in another process
         module._attacker.cache_clear()
     assert list(part.work(last)) == once
-    assert once != list(part.work(part.spec.cells()[-2]))
+    assert once != list(part.work(part.spec.trials()[-2]))
 
 
 @needs_files
 def test_a_cell_has_both_versions_and_all_clusterers():
     part = KdLaplaceStudy().experiments(full=False, seed=0)[2]
     assert part.name == "utility-seeds"
-    rows = list(part.work(part.spec.cells()[0]))
+    rows = list(part.work(part.spec.trials()[0]))
     assert [(row["version"], row["clusterer"]) for row in rows] == [
         (version, clusterer)
         for version in ("as published", "corrected")

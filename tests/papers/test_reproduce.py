@@ -8,6 +8,7 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
+from shoal.papers.kd_laplace.methods import load_table, published_method
 
 from helpers.paper_data import needs_files, needs_targets
 from shoal.exceptions import DataError, ParameterError
@@ -19,7 +20,6 @@ from shoal.papers.kd_laplace import (
     reproduce_utility,
     targets_folder,
 )
-from shoal.papers.kd_laplace.methods import load_table, published_method
 
 pytestmark = [needs_files, needs_targets]
 

@@ -10,6 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shoal.papers.wavecluster.judge_findings import judge_findings
+from shoal.papers.wavecluster.mean_rows import mean_rows
+from shoal.papers.wavecluster.measure_cell import read_measurement
+from shoal.papers.wavecluster.picture_cell import (
+    matched_cells,
+    read_cells,
+    write_cells,
+)
+from shoal.papers.wavecluster.printed_figures import printed_figures
 
 from helpers.paper_data import needs_files
 from shoal.exceptions import DataError
@@ -24,15 +33,6 @@ from shoal.papers.wavecluster import (
     load_figure_set,
     study,
 )
-from shoal.papers.wavecluster.judge_findings import judge_findings
-from shoal.papers.wavecluster.mean_rows import mean_rows
-from shoal.papers.wavecluster.measure_cell import read_measurement
-from shoal.papers.wavecluster.picture_cell import (
-    matched_cells,
-    read_cells,
-    write_cells,
-)
-from shoal.papers.wavecluster.printed_figures import printed_figures
 from shoal.papers.wavecluster.study import WaveClusterStudy
 
 FIGURES = [
@@ -96,12 +96,12 @@ def test_records_of_a_cell_do_not_depend_on_others(few):
     techniques, gowalla, clusters = few.experiments(full=False, seed=0)
     assert pickle.loads(pickle.dumps(clusters.work)) == clusters.work
     assert gowalla.work == techniques.work
-    cell = techniques.spec.cells()[3]
+    cell = techniques.spec.trials()[3]
     first = list(techniques.work(cell))
     assert list(pickle.loads(pickle.dumps(techniques.work))(cell)) == first
     assert list(techniques.work(replace(cell, spec_seed=1))) != first
     assert [record["version"] for record in first] == ["as published", "corrected"]
-    ours = next(one for one in techniques.spec.cells() if one.mechanism.name == "oneshot")
+    ours = next(one for one in techniques.spec.trials() if one.mechanism.name == "oneshot")
     assert [record["version"] for record in techniques.work(ours)] == ["corrected"]
 
 

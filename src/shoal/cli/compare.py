@@ -15,8 +15,8 @@ from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    from shoal.experiments import Estimate
     from shoal.experiments.compare import Comparison
-    from shoal.experiments.estimate import Estimate
 
 __all__ = ["compare"]
 
@@ -101,13 +101,13 @@ def compare(
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.experiments import Provenance  # noqa: PLC0415
     from shoal.experiments.compare import (  # noqa: PLC0415
         choose_contenders,
         compare_methods,
         compare_report,
         open_frame,
     )
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
 
     require("matplotlib", extra="plot")  # not after minutes of work
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]

@@ -19,7 +19,7 @@ from shoal.audit.attacks._forest import Forest, Scorer
 from shoal.audit.attacks._targets import Labels, Split, as_labels, split_records
 from shoal.audit.attacks.shadow_models import THRESHOLD, learn_shadow_attack
 from shoal.datasets import load
-from shoal.experiments import Cell
+from shoal.experiments import Trial
 from shoal.papers.kd_laplace.settings import FILES, load_table, reports_of_both
 
 __all__ = ["Attacker", "Rates", "learn_attacker", "measure_attack"]
@@ -28,15 +28,15 @@ SHADOW_MODELS = 3
 MAX_ATTACKERS = 32  # that a process keeps
 
 
-def measure_attack(cell: Cell) -> Iterator[dict[str, Any]]:
+def measure_attack(trial: Trial) -> Iterator[dict[str, Any]]:
     """Perturb a table both ways and attack both.
 
     Yields one measurement for each version: true-positive rate, false-positive rate, advantage.
     """
-    dataset, columns = cell.dataset, cell.columns
+    dataset, columns = trial.dataset, trial.columns
     assert columns is not None
-    attacker = _table_attacker(dataset, columns, cell.repeat, cell.spec_seed)
-    for version, reports in reports_of_both(cell, load_table(dataset, columns)).items():
+    attacker = _table_attacker(dataset, columns, trial.repeat, trial.spec_seed)
+    for version, reports in reports_of_both(trial, load_table(dataset, columns)).items():
         rates = attacker.rates(reports)
         yield {
             "version": version,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from shoal.experiments.estimate import Estimate
+from shoal.experiments import Estimate
 from shoal.papers.claims import (
     Claim,
     Judgment,

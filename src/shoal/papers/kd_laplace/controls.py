@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.neighbors import KDTree
 
 from shoal._typing import Floats
-from shoal.experiments import Cell
+from shoal.experiments import Trial
 from shoal.papers.kd_laplace.settings import (
     CLUSTERERS,
     Table,
@@ -45,20 +45,20 @@ QUERIES = 2000
 LEAF = 1  # points in a leaf: the tree of the textbook
 
 
-def measure_in_own_unit(cell: Cell) -> Iterator[dict[str, Any]]:
+def measure_in_own_unit(trial: Trial) -> Iterator[dict[str, Any]]:
     """Perturb a table in units of its spread, and compare clusters as the thesis does.
 
     Epsilon is that of one spread. Yields one measurement for each version and clusterer, with its
     AMI and the table's spread.
     """
-    dataset, columns = cell.dataset, cell.columns
+    dataset, columns = trial.dataset, trial.columns
     assert columns is not None
     table, size = _in_own_unit(dataset, columns)
-    for version, reports in reports_of_both(cell, table).items():
+    for version, reports in reports_of_both(trial, table).items():
         for clusterer in CLUSTERERS:
             number = getattr(parameters(dataset, columns), clusterer)
-            labels = cluster(reports, clusterer, number, random_state=cell.repeat)
-            plain = plain_clusters(dataset, columns, clusterer, cell.repeat).labels
+            labels = cluster(reports, clusterer, number, random_state=trial.repeat)
+            plain = plain_clusters(dataset, columns, clusterer, trial.repeat).labels
             yield {
                 "version": version,
                 "clusterer": clusterer,
@@ -75,17 +75,17 @@ def spread(records: Floats) -> float:
     return float(np.sqrt(records.var(axis=0).sum()))
 
 
-def measure_search(cell: Cell) -> Iterator[dict[str, Any]]:
+def measure_search(trial: Trial) -> Iterator[dict[str, Any]]:
     """Search a kd-tree of uniform points for nearest neighbors.
 
     Yields ``points`` and ``nodes``, the mean number of nodes that a search looks at.
     """
-    assert cell.columns is not None
-    points = int(cell.mechanism.words["points"])
-    rng = np.random.default_rng(cell.seed)
-    tree = KDTree(rng.random((points, cell.columns)), leaf_size=LEAF)
+    assert trial.columns is not None
+    points = int(trial.mechanism.kwargs["points"])
+    rng = np.random.default_rng(trial.seed)
+    tree = KDTree(rng.random((points, trial.columns)), leaf_size=LEAF)
     tree.reset_n_calls()
-    tree.query(rng.random((QUERIES, cell.columns)))
+    tree.query(rng.random((QUERIES, trial.columns)))
     yield {"points": points, "nodes": sum(tree.get_tree_stats()) / QUERIES}
 
 

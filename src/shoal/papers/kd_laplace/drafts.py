@@ -27,7 +27,7 @@ from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._typing import Floats, Ints
 from shoal.audit.attacks._targets import Labels
-from shoal.experiments import Cell
+from shoal.experiments import Trial
 from shoal.mechanisms import Laplace
 from shoal.metrics import privacy_distance
 from shoal.papers.kd_laplace.attacks import Attacker, learn_attacker
@@ -153,19 +153,19 @@ class DraftLaplace(AsPublished):
         return Box(raw.min(axis=0), raw.max(axis=0))
 
 
-def measure_drafts(cell: Cell) -> Iterator[dict[str, Any]]:
+def measure_drafts(trial: Trial) -> Iterator[dict[str, Any]]:
     """Perturb the generated records both ways, cluster, compare, attack.
 
-    The cell's epsilon is the drafts' level. Yields one measurement for each version and clusterer.
+    The trial's epsilon is the drafts' level. Yields one measurement for each version and clusterer.
     """
-    assert cell.columns is not None
-    generated = _generate(cell.columns)
-    attacker = _attacker(cell.columns, cell.repeat)
-    for version, reports in _reports(cell, generated.records).items():
+    assert trial.columns is not None
+    generated = _generate(trial.columns)
+    attacker = _attacker(trial.columns, trial.repeat)
+    for version, reports in _reports(trial, generated.records).items():
         rates, quality = attacker.rates(reports), QualityMeasures(reports)
         for clusterer in DRAFT_CLUSTERERS:
-            plain = _labels(generated.records, clusterer, cell)
-            labels = _labels(reports, clusterer, cell)
+            plain = _labels(generated.records, clusterer, trial)
+            labels = _labels(reports, clusterer, trial)
             yield {
                 "version": version,
                 "clusterer": clusterer,
@@ -185,11 +185,11 @@ class _Generated(NamedTuple):
     labels: Labels
 
 
-def _reports(cell: Cell, records: Floats) -> dict[str, Floats]:
-    draft = DraftLaplace(cell.epsilon, random_state=cell.seed)
+def _reports(trial: Trial, records: Floats) -> dict[str, Floats]:
+    draft = DraftLaplace(trial.epsilon, random_state=trial.seed)
     sides = np.full(records.shape[1], BOX[1] - BOX[0])
     radius = math.sqrt((sides**2 / 12).sum()) / 2
-    laplace = Laplace(cell.epsilon / radius, bounds=BOX, random_state=cell.seed)
+    laplace = Laplace(trial.epsilon / radius, bounds=BOX, random_state=trial.seed)
     ours = make_pipeline(laplace, Clip(bounds=BOX))
     return {
         version: method.fit_transform(records)
@@ -197,12 +197,12 @@ def _reports(cell: Cell, records: Floats) -> dict[str, Floats]:
     }
 
 
-def _labels(points: Floats, clusterer: str, cell: Cell) -> Ints:
-    assert cell.columns is not None
+def _labels(points: Floats, clusterer: str, trial: Trial) -> Ints:
+    assert trial.columns is not None
     models = {
-        "KMeans": KMeans(CENTERS, init="random", n_init=10, random_state=cell.repeat),
-        "AffinityPropagation": AffinityPropagation(random_state=cell.repeat),
-        "DBSCAN": DBSCAN(eps=0.9, min_samples=2 * cell.columns),
+        "KMeans": KMeans(CENTERS, init="random", n_init=10, random_state=trial.repeat),
+        "AffinityPropagation": AffinityPropagation(random_state=trial.repeat),
+        "DBSCAN": DBSCAN(eps=0.9, min_samples=2 * trial.columns),
     }
     with warnings.catch_warnings():
         # Among very noisy reports it finds no centers: all points are then in no cluster.

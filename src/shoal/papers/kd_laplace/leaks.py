@@ -16,7 +16,7 @@ from shoal._records import validate_records
 from shoal._typing import Floats
 from shoal.audit import AuditResult, epsilon_lower_bound
 from shoal.exceptions import ParameterError
-from shoal.experiments import Cell
+from shoal.experiments import Trial
 from shoal.papers.kd_laplace.settings import Table, load_table, published_method
 
 __all__ = ["LEAK_EPSILONS", "Leak", "leak_near_side", "measure_leak", "measure_table_leak"]
@@ -135,18 +135,18 @@ def measure_leak(
     return Leak(claim=claim, distance=distance, audit=audit)
 
 
-def measure_table_leak(cell: Cell) -> Iterator[dict[str, Any]]:
+def measure_table_leak(trial: Trial) -> Iterator[dict[str, Any]]:
     """Audit the method as published on two tables that differ in one record.
 
     Yields the claim, a lower bound of the loss (confidence 99.9%), and whether that is above it.
     """
-    assert cell.columns is not None
+    assert trial.columns is not None
     leak = leak_near_side(
-        cell.mechanism.name,
-        cell.epsilon,
-        load_table(cell.dataset, cell.columns),
+        trial.mechanism.name,
+        trial.epsilon,
+        load_table(trial.dataset, trial.columns),
         samples=SAMPLES,
-        random_state=cell.seed,
+        random_state=trial.seed,
     )
     yield {"claim": leak.claim, "bound": leak.bound, "caught": leak.caught}
 

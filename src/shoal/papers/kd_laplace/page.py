@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.kd_laplace.drafts import DRAFT_CLUSTERERS
 from shoal.papers.kd_laplace.figures import compare_with_published, with_published
 from shoal.papers.kd_laplace.settings import (
@@ -48,7 +48,7 @@ CANDIDATES = range(2, 9)  # numbers of clusters
 DRAWS = 4000  # reports of one record
 
 
-def render_page(report: Book, measurements: Measurements) -> None:
+def render_page(report: Report, measurements: Measurements) -> None:
     """Put all figures and tables into the report."""
     utility = [
         row for name in measurements if name.startswith("utility") for row in measurements[name]
@@ -74,7 +74,7 @@ def render_page(report: Book, measurements: Measurements) -> None:
     _render_controls(report, measurements)
 
 
-def _render_against_published(report: Book, utility: Rows, attack: Rows) -> None:
+def _render_against_published(report: Report, utility: Rows, attack: Rows) -> None:
     report.section("How near we come to the published figures")
     rows = []
     for measure, found in (("ami", utility), ("distance", utility), ("advantage", attack)):
@@ -106,7 +106,7 @@ def _render_against_published(report: Book, utility: Rows, attack: Rows) -> None
     report.table(heading, rows, text=3)
 
 
-def _render_settings(report: Book) -> None:
+def _render_settings(report: Report) -> None:
     """Show chapter 5: the generated tables, how k was chosen, what noise does to a record."""
     report.section("The tables and the noise (chapters 3 and 5)")
     for columns in (2, 3):
@@ -149,7 +149,7 @@ def _render_settings(report: Book) -> None:
     )
 
 
-def _render_clusterers(report: Book, utility: Rows) -> None:
+def _render_clusterers(report: Report, utility: Rows) -> None:
     report.section("Utility by clusterer (section 6.1 and its appendix)")
     for dataset in (*REAL, *SHAPES):
         widths = sorted({row["columns"] for row in select(utility, dataset=dataset)})
@@ -201,7 +201,7 @@ def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
     return found
 
 
-def _render_maps(report: Book, utility: Rows, attack: Rows) -> None:
+def _render_maps(report: Report, utility: Rows, attack: Rows) -> None:
     report.section("Epsilon and number of columns (sections 6.2 and 6.3)")
     means = select(utility, clusterer="KMeans")
     for measure, rows in (
@@ -242,7 +242,7 @@ def _largest(rows: Rows) -> tuple[float, float]:
     return 0.0, max(sum(found) / len(found) for found in means.values())
 
 
-def _render_mechanisms(report: Book, utility: Rows, attack: Rows) -> None:
+def _render_mechanisms(report: Report, utility: Rows, attack: Rows) -> None:
     report.section("Mechanisms compared (section 6.3.6)")
     means = select(utility, clusterer="KMeans")
     for measure, rows in (("ami", means), ("advantage", attack)):
@@ -259,7 +259,7 @@ def _render_mechanisms(report: Book, utility: Rows, attack: Rows) -> None:
             )
 
 
-def _render_drafts(report: Book, rows: Rows) -> None:
+def _render_drafts(report: Report, rows: Rows) -> None:
     report.section("The drafts: fifty generated records in two columns")
     report.text(
         "The drafts choose epsilon as level / radius, with a radius read from the raw records, and "
@@ -294,7 +294,7 @@ def _render_drafts(report: Book, rows: Rows) -> None:
         )
 
 
-def _render_leaks(report: Book, rows: Rows) -> None:
+def _render_leaks(report: Report, rows: Rows) -> None:
     report.section("What a report tells, measured")
     report.text(
         "One record of seeds moves by a standard deviation of the first column. The claim is "
@@ -316,7 +316,7 @@ def _render_leaks(report: Book, rows: Rows) -> None:
     )
 
 
-def _render_controls(report: Book, measurements: Measurements) -> None:
+def _render_controls(report: Report, measurements: Measurements) -> None:
     report.section("Two controls of our own")
     report.text(
         "A metric epsilon is one for a unit of the table. With the unit set to the spread of each "

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from shoal._typing import Floats
 from shoal.datasets import load
 from shoal.exceptions import ParameterError
-from shoal.experiments import Cell
+from shoal.experiments import Trial
 from shoal.mechanisms import KdLaplace, Laplace, Piecewise
 from shoal.papers.kd_laplace.nd_laplace import NdLaplace
 from shoal.papers.kd_laplace.piecewise import ComparedPiecewise
@@ -149,9 +149,9 @@ def corrected_reports(mechanism: str, epsilon: float, table: Table, random_state
     return reports
 
 
-def reports_of_both(cell: Cell, table: Table) -> dict[str, Floats]:
-    """Perturb a table as published and corrected, with the cell's own noise."""
-    name, epsilon = cell.mechanism.name, cell.epsilon
-    published: Floats = published_method(name, epsilon, cell.seed).fit_transform(table.X)
-    corrected = corrected_reports(name, epsilon, table, cell.seed)
+def reports_of_both(trial: Trial, table: Table) -> dict[str, Floats]:
+    """Perturb a table as published and corrected, with the trial's own noise."""
+    name, epsilon = trial.mechanism.name, trial.epsilon
+    published: Floats = published_method(name, epsilon, trial.seed).fit_transform(table.X)
+    corrected = corrected_reports(name, epsilon, table, trial.seed)
     return dict(zip(VERSIONS, (published, corrected), strict=True))

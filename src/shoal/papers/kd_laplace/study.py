@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from shoal.audit.attacks._art import load_toolbox
-from shoal.experiments import Choice, ExperimentSpec
-from shoal.experiments.book import Book
+from shoal.experiments import Component, ExperimentSpec, Report
 from shoal.papers.claims import Verdict
 from shoal.papers.kd_laplace.attacks import measure_attack
 from shoal.papers.kd_laplace.claims import judge_claims
@@ -53,7 +52,7 @@ class KdLaplaceStudy(Study):
         load_toolbox()
         for dataset in (*REAL, *SHAPES):
             load_table(dataset, 2)
-        mechanisms = tuple(Choice(name) for name in MECHANISMS)
+        mechanisms = tuple(Component(name) for name in MECHANISMS)
         experiments = []
         for names in (("heart",), ("seeds",), SHAPES):
             label = names[0] if len(names) == 1 else "shapes"
@@ -79,7 +78,7 @@ class KdLaplaceStudy(Study):
         """Judge the hypotheses, research questions and discussion questions."""
         return judge_claims(measurements)
 
-    def render(self, report: Book, measurements: Measurements) -> None:
+    def render(self, report: Report, measurements: Measurements) -> None:
         """Put chapter 6, the drafts and the controls into the report."""
         render_page(report, measurements)
 
@@ -98,7 +97,7 @@ def _controls(full: bool, seed: int) -> tuple[Experiment, ...]:
     unit = ExperimentSpec(
         name="unit",
         datasets=(*REAL, *SHAPES),
-        mechanisms=(Choice(PLAIN),),
+        mechanisms=(Component(PLAIN),),
         epsilons=UNIT_EPSILONS,
         dimensions=(2,),
         repeats=repeats,
@@ -107,7 +106,7 @@ def _controls(full: bool, seed: int) -> tuple[Experiment, ...]:
     search = ExperimentSpec(
         name="search",
         datasets=("uniform",),
-        mechanisms=tuple(Choice("kd-tree", points=points) for points in POINTS),
+        mechanisms=tuple(Component("kd-tree", points=points) for points in POINTS),
         epsilons=(float("inf"),),
         dimensions=SEARCH_WIDTHS,
         repeats=repeats,
@@ -116,7 +115,7 @@ def _controls(full: bool, seed: int) -> tuple[Experiment, ...]:
     drafts = ExperimentSpec(
         name="drafts",
         datasets=("blobs",),
-        mechanisms=(Choice("draft Laplace"),),
+        mechanisms=(Component("draft Laplace"),),
         epsilons=DRAFT_LEVELS if full else DRAFT_LEVELS[2::3],
         dimensions=(DRAFT_WIDTH,),
         repeats=repeats,
@@ -125,7 +124,7 @@ def _controls(full: bool, seed: int) -> tuple[Experiment, ...]:
     leak = ExperimentSpec(
         name="leak",
         datasets=("seeds",),
-        mechanisms=tuple(Choice(name) for name in MECHANISMS if name != PIECEWISE),
+        mechanisms=tuple(Component(name) for name in MECHANISMS if name != PIECEWISE),
         epsilons=LEAK_EPSILONS if full else LEAK_EPSILONS[1:2],
         dimensions=(2, 3),
         seed=seed,

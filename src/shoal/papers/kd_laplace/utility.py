@@ -2,8 +2,8 @@
 
 As the source does it: the first d columns, in their own units; perturb; standardize each column
 after that; cluster; compare with the labels of the same clusterer on the standardized plain
-columns. One thing differs: the source perturbs ONCE per cell and repeats only k-means ten times, so
-its figures carry the noise of a single draw; here every repeat perturbs afresh.
+columns. One thing differs: the source perturbs ONCE for a figure and repeats only k-means ten
+times, so its figures carry the noise of a single draw; here every repeat perturbs afresh.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from sklearn.metrics import (
 from sklearn.preprocessing import StandardScaler
 
 from shoal._typing import Floats, Ints
-from shoal.experiments import Cell
+from shoal.experiments import Trial
 from shoal.metrics import privacy_distance
 from shoal.papers.kd_laplace.settings import CLUSTERERS, load_table, parameters, reports_of_both
 
@@ -40,25 +40,25 @@ STEEPNESS = 0.05  # scikit-learn's xi
 DIGITS = np.finfo(np.float64).precision  # scikit-learn rounds distances to so many
 
 
-def measure_utility(cell: Cell) -> Iterator[dict[str, Any]]:
+def measure_utility(trial: Trial) -> Iterator[dict[str, Any]]:
     """Perturb a table both ways, cluster the reports and compare.
 
     Yields one measurement for each version and clusterer: AMI, ARI, silhouette, Calinski-Harabasz,
     number of clusters, share of points in none, mean distance between record and report, share of
     reports outside the public box.
     """
-    dataset, columns = cell.dataset, cell.columns
+    dataset, columns = trial.dataset, trial.columns
     assert columns is not None
     table = load_table(dataset, columns)
     low, high = table.bounds
-    for version, reports in reports_of_both(cell, table).items():
+    for version, reports in reports_of_both(trial, table).items():
         outside = ((reports < low) | (reports > high)).any(axis=1).mean()
         distance = privacy_distance(table.X, reports)
         quality = QualityMeasures(reports)
         for clusterer in CLUSTERERS:
-            plain = plain_clusters(dataset, columns, clusterer, cell.repeat)
+            plain = plain_clusters(dataset, columns, clusterer, trial.repeat)
             number = getattr(parameters(dataset, columns), clusterer)
-            labels = cluster(reports, clusterer, number, random_state=cell.repeat)
+            labels = cluster(reports, clusterer, number, random_state=trial.repeat)
             yield {
                 "version": version,
                 "clusterer": clusterer,
