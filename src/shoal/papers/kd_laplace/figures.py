@@ -155,9 +155,9 @@ class Agreement(NamedTuple):
 
 
 def compare_with_published(
-    rows: Iterable[Measurement], measure: str, *, by: Sequence[str], version: str = AS_PUBLISHED
+    rows: Iterable[Measurement], measure: str, *, by: Sequence[str]
 ) -> dict[tuple[Any, ...], Agreement]:
-    """Compare means over repeats with the published figures, for each value of the columns ``by``.
+    """Compare means over repeats, as published, with the published figures, by columns ``by``.
 
     Only where there are published figures.
     """
@@ -166,7 +166,7 @@ def compare_with_published(
     values = published_values(measure)
     for row in rows:
         key = _key(row)
-        if row["version"] == version and key in values and row[measure] is not None:
+        if row["version"] == AS_PUBLISHED and key in values and row[measure] is not None:
             means.setdefault(key, []).append(row[measure])
             groups[key] = tuple(row[name] for name in by)
     pairs: dict[tuple[Any, ...], list[tuple[float, float]]] = {}

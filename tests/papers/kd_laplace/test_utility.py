@@ -5,7 +5,7 @@ import pytest
 from sklearn.cluster import OPTICS
 from sklearn.datasets import load_iris, make_blobs, make_moons
 
-from shoal.papers.kd_laplace.optics import optics_labels
+from shoal.papers.kd_laplace.utility import optics_labels
 
 TABLES = {
     "blobs": make_blobs(200, centers=4, random_state=0)[0],

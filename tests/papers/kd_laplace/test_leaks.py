@@ -55,7 +55,7 @@ def test_flaw_2_unit_vector_as_angles(columns):
 
 
 @pytest.mark.parametrize("columns", [3, 4, 9])
-def test_the_right_law_is_not_caught_by_the_same_audits(columns):
+def test_the_right_distribution_is_not_caught_by_the_same_audits(columns):
     method = Laplace(2.0, bounds=(-1.0, 1.0), random_state=0).fit(np.zeros((1, columns)))
     other = np.eye(columns)[0] * 0.5
     found = metric_epsilon_lower_bound(method, np.zeros(columns), other, samples=50_000)

@@ -1,19 +1,14 @@
-"""The study of the thesis: verdicts follow the records, and its cells can be repeated."""
+"""Verdicts on the thesis follow the measurements."""
 
 import numpy as np
 import pytest
-from shoal.papers.kd_laplace.published_figures import distances
 
 from helpers.kd_laplace_measurements import REAL, SHAPES, made_up
-from helpers.paper_data import needs_files
-from shoal.exceptions import DataError
-from shoal.papers.kd_laplace import attack_work, draft_work
-from shoal.papers.kd_laplace.claims import judge
-from shoal.papers.kd_laplace.study import KdLaplaceStudy
+from shoal.papers.kd_laplace.claims import judge_claims
 
 
 def verdicts(**effects):
-    return {verdict.claim.name: verdict.outcome for verdict in judge(made_up(**effects))}
+    return {verdict.claim.name: verdict.outcome for verdict in judge_claims(made_up(**effects))}
 
 
 def where(**wanted):
@@ -117,73 +112,3 @@ def test_h1_needs_an_advantage_that_does_not_grow():
 
 def test_a_search_that_grows_like_a_root_is_not_logarithmic():
     assert verdicts(nodes=np.sqrt)["RQ3"] == "not reproduced"
-
-
-def test_without_data_one_line_before_any_work(monkeypatch):
-    monkeypatch.delenv("SHOAL_DATA", raising=False)
-    from shoal.papers.kd_laplace import utility_work
-
-    utility_work.table_of.cache_clear()
-    with pytest.raises(DataError, match="set SHOAL_DATA"):
-        KdLaplaceStudy().experiments(full=False, seed=0)
-
-
-@needs_files
-def test_sizes_are_those_of_the_source():
-    full = {part.name: part.spec for part in KdLaplaceStudy().experiments(full=True, seed=0)}
-    assert full["utility-heart"].repeats == 10
-    assert full["utility-heart"].dimensions == tuple(range(2, 10))
-    assert len(full["attack-seeds"].epsilons) == 10
-    quick = {part.name: part.spec for part in KdLaplaceStudy().experiments(full=False, seed=0)}
-    assert quick.keys() == full.keys()
-    assert sum(len(spec.trials()) for spec in quick.values()) < 1100
-
-
-@needs_files
-@pytest.mark.parametrize(
-    "name", ["utility-seeds", "attack-seeds", "utility-shapes", "unit", "search", "drafts"]
-)
-def test_a_cell_depends_on_itself_alone(name):
-    part = next(
-        part for part in KdLaplaceStudy().experiments(full=False, seed=0) if part.name == name
-    )
-    first, *_, last = part.spec.trials()
-    once = list(part.work(last))
-    list(part.work(first))
-    for module in (attack_work, draft_work):  # as in another process
-        module._attacker.cache_clear()
-    assert list(part.work(last)) == once
-    assert once != list(part.work(part.spec.trials()[-2]))
-
-
-@needs_files
-def test_a_cell_has_both_versions_and_all_clusterers():
-    part = KdLaplaceStudy().experiments(full=False, seed=0)[2]
-    assert part.name == "utility-seeds"
-    rows = list(part.work(part.spec.trials()[0]))
-    assert [(row["version"], row["clusterer"]) for row in rows] == [
-        (version, clusterer)
-        for version in ("as published", "corrected")
-        for clusterer in ("KMeans", "AgglomerativeClustering", "OPTICS")
-    ]
-
-
-def test_distances_are_of_means(monkeypatch):
-    values = {("heart", "nd-Laplace", 2, 1.0, "KMeans"): 0.5}
-    monkeypatch.setattr(
-        "shoal.papers.kd_laplace.published_figures.published_values",
-        lambda measure: values,
-    )
-    row = {
-        "dataset": "heart",
-        "mechanism": "nd-Laplace",
-        "columns": 2,
-        "epsilon": 1.0,
-        "clusterer": "KMeans",
-        "version": "as published",
-    }
-    rows = [{**row, "ami": 0.4}, {**row, "ami": 0.8}, {**row, "version": "corrected", "ami": 0.0}]
-    (found,) = distances(rows, "ami", by=("mechanism",)).values()
-    assert found.again == pytest.approx(0.6)
-    assert found.absolute == pytest.approx(0.1)
-    assert found.figures == 1
