@@ -20,7 +20,7 @@ from shoal.audit.attacks._targets import Labels, Split, as_labels, split_records
 from shoal.audit.attacks.shadow_models import THRESHOLD, learn_shadow_attack
 from shoal.datasets import load
 from shoal.experiments import Trial
-from shoal.papers.kd_laplace.settings import FILES, load_table, reports_of_both
+from shoal.papers.kd_laplace.settings import FILES, load_table, perturb_both_ways
 
 __all__ = ["Attacker", "Rates", "learn_attacker", "measure_attack"]
 
@@ -36,7 +36,7 @@ def measure_attack(trial: Trial) -> Iterator[dict[str, Any]]:
     dataset, columns = trial.dataset, trial.columns
     assert columns is not None
     attacker = _table_attacker(dataset, columns, trial.repeat, trial.spec_seed)
-    for version, reports in reports_of_both(trial, load_table(dataset, columns)).items():
+    for version, reports in perturb_both_ways(trial, load_table(dataset, columns)).items():
         rates = attacker.rates(reports)
         yield {
             "version": version,

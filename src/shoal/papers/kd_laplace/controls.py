@@ -24,7 +24,7 @@ from shoal.papers.kd_laplace.settings import (
     Table,
     load_table,
     parameters,
-    reports_of_both,
+    perturb_both_ways,
 )
 from shoal.papers.kd_laplace.utility import cluster, plain_clusters
 
@@ -54,7 +54,7 @@ def measure_in_own_unit(trial: Trial) -> Iterator[dict[str, Any]]:
     dataset, columns = trial.dataset, trial.columns
     assert columns is not None
     table, size = _in_own_unit(dataset, columns)
-    for version, reports in reports_of_both(trial, table).items():
+    for version, reports in perturb_both_ways(trial, table).items():
         for clusterer in CLUSTERERS:
             number = getattr(parameters(dataset, columns), clusterer)
             labels = cluster(reports, clusterer, number, random_state=trial.repeat)

@@ -204,8 +204,8 @@ def published_difference(
         }
 
     ones, others = of_mechanism(first), of_mechanism(second)
-    both = ones.keys() & others.keys()
-    return sum(ones[key] - others[key] for key in both) / len(both) if both else None
+    differences = [ones[key] - others[key] for key in ones if key in others]
+    return sum(differences) / len(differences) if differences else None
 
 
 def _key(row: Measurement) -> Key:

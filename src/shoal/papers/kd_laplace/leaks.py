@@ -1,7 +1,7 @@
 """How much a published method tells about a record, even one that its report is not about.
 
 Two tables differ in one record. The report of one record is drawn many times under both, rounded to
-a fine lattice (so that low bits of doubles are not what is found), and audited.
+a fine lattice (so that the audit does not find low bits of doubles), and audited.
 """
 
 from collections.abc import Iterator

@@ -77,12 +77,12 @@ def render_page(report: Report, measurements: Measurements) -> None:
 def _render_against_published(report: Report, utility: Rows, attack: Rows) -> None:
     report.section("How near we come to the published figures")
     rows = []
-    for measure, found in (("ami", utility), ("distance", utility), ("advantage", attack)):
-        # One distance stands in the records of all clusterers.
-        kept = found
+    for measure, kept in (("ami", utility), ("distance", utility), ("advantage", attack)):
+        some = kept
         if measure == "distance":
-            kept = [{**row, "clusterer": ""} for row in select(found, clusterer="KMeans")]
-        for (name, clusterer), one in compare_with_published(kept, measure, by=BY).items():
+            # All clusterers have the same one.
+            some = [{**row, "clusterer": ""} for row in select(kept, clusterer="KMeans")]
+        for (name, clusterer), one in compare_with_published(some, measure, by=BY).items():
             rows.append(
                 [
                     MEASURES[measure],
@@ -179,7 +179,7 @@ def _published(rows: Rows) -> str | None:
 def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
     """Return each clusterer and version a panel; clusters of plain records become level lines."""
     wide = with_published(rows, measure)
-    found = [
+    panelled = [
         {**row, "panel": f"{row['clusterer']}, {version}"}
         for version in VERSIONS
         for clusterer in CLUSTERERS
@@ -187,8 +187,8 @@ def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
         if row["version"] == version and row["clusterer"] == clusterer
     ]
     if measure == "sc":
-        plain = {(row["panel"], row["plain_sc"]) for row in found if row["plain_sc"] is not None}
-        found += [
+        plain = {(row["panel"], row["plain_sc"]) for row in panelled if row["plain_sc"] is not None}
+        panelled += [
             {
                 "panel": panel,
                 "mechanism": "plain records",
@@ -198,7 +198,7 @@ def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
             }
             for panel, value in sorted(plain)
         ]
-    return found
+    return panelled
 
 
 def _render_maps(report: Report, utility: Rows, attack: Rows) -> None:
@@ -239,7 +239,7 @@ def _largest(rows: Rows) -> tuple[float, float]:
         means.setdefault((row["version"], row["columns"], row["epsilon"]), []).append(
             row["distance"]
         )
-    return 0.0, max(sum(found) / len(found) for found in means.values())
+    return 0.0, max(sum(some) / len(some) for some in means.values())
 
 
 def _render_mechanisms(report: Report, utility: Rows, attack: Rows) -> None:

@@ -218,8 +218,8 @@ def _code_limit(records: Floats, raw: Floats) -> Floats:
     inner = np.flatnonzero(np.isinf(limit))
     if len(inner):
         neighbors = min(CODE_UNIT, len(raw))
-        _, found = cKDTree(raw).query(records[inner], k=neighbors)
-        for row, near in zip(inner, found.reshape(len(inner), -1), strict=True):
+        _, nearest = cKDTree(raw).query(records[inner], k=neighbors)
+        for row, near in zip(inner, nearest.reshape(len(inner), -1), strict=True):
             limit[row] = pdist(raw[near]).max(initial=0.0)
     return limit
 

@@ -35,8 +35,8 @@ __all__ = [
     "corrected_reports",
     "load_table",
     "parameters",
+    "perturb_both_ways",
     "published_method",
-    "reports_of_both",
 ]
 
 REAL = ("heart", "seeds")
@@ -149,7 +149,7 @@ def corrected_reports(mechanism: str, epsilon: float, table: Table, random_state
     return reports
 
 
-def reports_of_both(trial: Trial, table: Table) -> dict[str, Floats]:
+def perturb_both_ways(trial: Trial, table: Table) -> dict[str, Floats]:
     """Perturb a table as published and corrected, with the trial's own noise."""
     name, epsilon = trial.mechanism.name, trial.epsilon
     published: Floats = published_method(name, epsilon, trial.seed).fit_transform(table.X)

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from shoal._typing import Floats, Ints
 from shoal.experiments import Trial
 from shoal.metrics import privacy_distance
-from shoal.papers.kd_laplace.settings import CLUSTERERS, load_table, parameters, reports_of_both
+from shoal.papers.kd_laplace.settings import CLUSTERERS, load_table, parameters, perturb_both_ways
 
 __all__ = [
     "PlainClusters",
@@ -51,7 +51,7 @@ def measure_utility(trial: Trial) -> Iterator[dict[str, Any]]:
     assert columns is not None
     table = load_table(dataset, columns)
     low, high = table.bounds
-    for version, reports in reports_of_both(trial, table).items():
+    for version, reports in perturb_both_ways(trial, table).items():
         outside = ((reports < low) | (reports > high)).any(axis=1).mean()
         distance = privacy_distance(table.X, reports)
         quality = QualityMeasures(reports)
