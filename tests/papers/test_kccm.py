@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import t as student
+from shoal.papers.kccm.published_merge import merged_center
 from sklearn.base import clone
 
 from helpers.paper_data import FINE, needs_files
@@ -36,7 +37,6 @@ from shoal.papers.kccm import (
     variant_model,
     without_outliers,
 )
-from shoal.papers.kccm.published_merge import merged_center
 
 X = np.random.default_rng(3).uniform(-1, 1, (300, 2))
 NOISES = ("average", "allocation", "gaussian")

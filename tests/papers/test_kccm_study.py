@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from shoal.papers.kccm.kccm_study import KccmStudy
+from shoal.papers.kccm.plan import DATASET, TRIMMED, Plan
 
 from helpers.paper_data import needs_files
 from shoal.exceptions import DataError
+from shoal.papers import run_study
 from shoal.papers.kccm import FORMULAS, VARIANTS, cells, real_spend, without_outliers
-from shoal.papers.kccm.kccm_study import KccmStudy
-from shoal.papers.kccm.plan import DATASET, TRIMMED, Plan
-from shoal.papers.run_study import run_study
 
 SMALL = Plan(epsilons=(1.0, 25.0), clusters=(2,), starts=2, runs=2)
 FIGURES = {
@@ -66,7 +66,7 @@ class Told:
 class Untold(KccmStudy):
     """The study without its pictures, which take longest."""
 
-    def tell(self, book, records):
+    def render(self, report, records):
         pass
 
 
@@ -118,7 +118,7 @@ def made_records(published=PRAISED, corrected=PRAISED, *, trimmed=None, spread=0
 
 
 def outcomes(*args, **words):
-    return {one.claim: one.outcome for one in KccmStudy().findings(made_records(*args, **words))}
+    return {one.claim.name: one.outcome for one in KccmStudy().judge(made_records(*args, **words))}
 
 
 def test_every_figure_is_in_the_report(run):
@@ -127,13 +127,13 @@ def test_every_figure_is_in_the_report(run):
     page = run.report.read_text()
     for words in ("With the promise kept", "As published, no guarantee", "raw record"):
         assert words in page
-    for finding in run.findings:
-        assert finding.words in page
+    for verdict in run.verdicts:
+        assert verdict.claim.text in page
 
 
 def test_every_caption_says_whether_raw_records_are_in_the_figure(run):
     book = Told()
-    KccmStudy(load=made_up, quick=SMALL).tell(book, run.records)
+    KccmStudy(load=made_up, quick=SMALL).render(book, run.measurements)
     assert set(book.figures) == FIGURES
     for name, says in book.figures.items():
         raw = "Raw records are in this figure" in says
@@ -149,24 +149,24 @@ def test_a_killed_run_ends_with_the_same_records(run, tmp_path):
     again = run_study(
         Untold(load=made_up, quick=SMALL), folder=tmp_path, progress=lambda at, _: done.append(at)
     )
-    assert again.records == run.records
-    assert again.findings == run.findings
+    assert again.measurements == run.measurements
+    assert again.verdicts == run.verdicts
     assert done[0] > 10
 
 
 def test_records_name_version_and_real_spend(run):
-    counts = {name: len(rows) for name, rows in run.records.items()}
+    counts = {name: len(rows) for name, rows in run.measurements.items()}
     assert counts == {"epsilon": 56, "k": 28, "published": 96, "clusters": 2 * 8 * 3}
-    assert {row["version"] for row in run.records["epsilon"]} == {"corrected"}
-    for row in run.records["published"]:
+    assert {row["version"] for row in run.measurements["epsilon"]} == {"corrected"}
+    for row in run.measurements["published"]:
         assert row["version"] == "as published"
         assert row["epsilon"] == math.inf
         if row["real_delta"] == 0:
             assert row["real_epsilon"] == real_spend(row["formula"])
         else:
             assert row["variant"].startswith("gaussian")
-    assert {row["variant"] for row in run.records["published"]} == set(VARIANTS)
-    sizes = {row["dataset"]: row["real_delta"] for row in run.records["published"]}
+    assert {row["variant"] for row in run.measurements["published"]} == set(VARIANTS)
+    sizes = {row["dataset"]: row["real_delta"] for row in run.measurements["published"]}
     assert len(without_outliers(made_up())) < len(made_up())
     assert sizes[TRIMMED] > sizes[DATASET] > 0  # fewer records, larger delta
 
@@ -182,7 +182,7 @@ def test_runs_of_a_cell_share_a_start_with_other_cells(monkeypatch):
     monkeypatch.setattr(cells, "compare_variants", spy)
     study = KccmStudy(load=made_up, quick=SMALL)
     for seed in (0, 1):
-        part = study.parts(full=False, seed=seed)[0]
+        part = study.experiments(full=False, seed=seed)[0]
         for cell in part.spec.trials():
             if cell.mechanism.name in ("average k", "gaussian k") and cell.dataset == DATASET:
                 part.work(cell)
@@ -196,10 +196,10 @@ def test_runs_of_a_cell_share_a_start_with_other_cells(monkeypatch):
 
 def test_the_full_study_has_the_runs_of_the_source():
     study = KccmStudy(load=made_up)
-    for part in study.parts(full=True, seed=0)[:3]:
+    for part in study.experiments(full=True, seed=0)[:3]:
         assert part.spec.repeats == 20
         assert {choice.words["runs"] for choice in part.spec.mechanisms} == {50}
-    ks = {choice.words["k"] for choice in study.parts(full=True, seed=0)[2].spec.mechanisms}
+    ks = {choice.words["k"] for choice in study.experiments(full=True, seed=0)[2].spec.mechanisms}
     assert ks == set(range(2, 9))
 
 
@@ -242,7 +242,7 @@ def test_one_of_two_formulas_is_enough_but_not_one_of_two_tables():
 
 
 def test_an_interval_with_the_limit_in_it_decides_nothing():
-    found = KccmStudy().findings(made_records(spread=0.5))
+    found = KccmStudy().judge(made_records(spread=0.5))
     assert {one.outcome for one in found} == {"undecided"}
     for one in found:
         assert "undecided" in one.evidence
@@ -259,4 +259,4 @@ def test_quick_study_of_the_source(tmp_path):
     A quick run leaves the third open: by the text the change is -3.1% [-6.3%, +0.2%].
     """
     found = run_study(Untold(), folder=tmp_path, n_jobs=-1)
-    assert [one.outcome for one in found.findings] == [*["not reproduced"] * 2, "undecided"]
+    assert [one.outcome for one in found.verdicts] == [*["not reproduced"] * 2, "undecided"]

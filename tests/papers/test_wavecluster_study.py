@@ -10,10 +10,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shoal.papers.wavecluster.judge_findings import judge_findings
+from shoal.papers.wavecluster.mean_rows import mean_rows
+from shoal.papers.wavecluster.measure_cell import read_measurement
+from shoal.papers.wavecluster.picture_cell import (
+    matched_cells,
+    read_cells,
+    write_cells,
+)
+from shoal.papers.wavecluster.printed_figures import printed_figures
 
 from helpers.paper_data import needs_files
 from shoal.exceptions import DataError
-from shoal.papers.run_study import run_study
+from shoal.papers import run_study
 from shoal.papers.wavecluster import (
     CLAIMS,
     FIGURE_SETS,
@@ -24,15 +33,6 @@ from shoal.papers.wavecluster import (
     load_figure_set,
     study,
 )
-from shoal.papers.wavecluster.judge_findings import judge_findings
-from shoal.papers.wavecluster.mean_rows import mean_rows
-from shoal.papers.wavecluster.measure_cell import read_measurement
-from shoal.papers.wavecluster.picture_cell import (
-    matched_cells,
-    read_cells,
-    write_cells,
-)
-from shoal.papers.wavecluster.printed_figures import printed_figures
 from shoal.papers.wavecluster.study import WaveClusterStudy
 
 FIGURES = [
@@ -64,7 +64,7 @@ def few(monkeypatch):
 @pytest.fixture
 def silent(few, monkeypatch):
     """The same without a story, which takes longer than the records."""
-    monkeypatch.setattr(few, "tell", lambda book, records: None)
+    monkeypatch.setattr(few, "render", lambda book, records: None)
     return few
 
 
@@ -88,12 +88,12 @@ def test_a_run_that_was_torn_off_ends_like_an_unbroken_one(silent, tmp_path):
         silent, folder=tmp_path / "torn", seed=3, progress=lambda done, _: begun.append(done)
     )
     assert begun[0] == 19  # what was whole is not done again
-    assert torn.records == unbroken.records
-    assert torn.findings == unbroken.findings
+    assert torn.measurements == unbroken.measurements
+    assert torn.verdicts == unbroken.verdicts
 
 
 def test_records_of_a_cell_do_not_depend_on_others(few):
-    techniques, gowalla, clusters = few.parts(full=False, seed=0)
+    techniques, gowalla, clusters = few.experiments(full=False, seed=0)
     assert pickle.loads(pickle.dumps(clusters.work)) == clusters.work
     assert gowalla.work == techniques.work
     cell = techniques.spec.trials()[3]
@@ -106,7 +106,7 @@ def test_records_of_a_cell_do_not_depend_on_others(few):
 
 
 def test_full_is_at_least_as_large_as_the_source():
-    techniques, gowalla, clusters = WaveClusterStudy(small).parts(full=True, seed=5)
+    techniques, gowalla, clusters = WaveClusterStudy(small).experiments(full=True, seed=5)
     assert techniques.spec.repeats >= gowalla.spec.repeats >= 10
     assert (min(techniques.spec.epsilons), max(techniques.spec.epsilons)) == (0.1, 2.0)
     assert techniques.spec.datasets == ("ds1", "ds2", "ds3")
@@ -164,17 +164,17 @@ def made_up(**changes):
 
 
 def outcomes(**changes):
-    return {one.claim: one.outcome for one in judge_findings(made_up(**changes))}
+    return {one.claim.name: one.outcome for one in judge_findings(made_up(**changes))}
 
 
 def test_every_sentence_has_its_finding():
     found = judge_findings(made_up())
-    assert [one.claim for one in found if one.claim.startswith("finding")] == [
+    assert [one.claim.name for one in found if one.claim.name.startswith("finding")] == [
         f"finding {number}" for number in (1, 2, 3, 4)
     ]
-    sentences = [one for one in found if not one.claim.startswith("finding")]
+    sentences = [one for one in found if not one.claim.name.startswith("finding")]
     assert len(sentences) == len(CLAIMS) == 12
-    assert all(any(claim.text in one.words for one in sentences) for claim in CLAIMS)
+    assert all(any(claim.text in one.claim.text for one in sentences) for claim in CLAIMS)
     assert {one.outcome for one in found} == {"reproduced"}
     for one in found:
         assert "As published" in one.evidence
@@ -238,21 +238,21 @@ def test_an_interval_with_the_limit_in_it_decides_nothing():
         else one
         for one in made_up()
     ]
-    found = {one.claim: one for one in judge_findings(spread)}
+    found = {one.claim.name: one for one in judge_findings(spread)}
     assert found["1b"].outcome == found["finding 1"].outcome == "undecided"
     assert "undecided" in found["1b"].evidence
 
 
 def test_poor_quality_is_never_called_impossible_with_privacy():
     found = judge_findings(made_up(at={("corrected", "qt", "k_private"): 220}))
-    said = {one.claim: one for one in found}
+    said = {one.claim.name: one for one in found}
     assert said["1b"].outcome == said["finding 1"].outcome == "only as published"
     assert "qt is better than the source says" in said["1b"].evidence
 
 
 def test_what_is_said_of_thr_em_names_its_flaw():
     found = judge_findings(made_up(at={("corrected", "thr-em", "ocm"): 0.4}))
-    said = {one.claim: one for one in found}
+    said = {one.claim.name: one for one in found}
     assert said["3c"].outcome == "cannot be private"
     assert "true maximum" in said["3c"].evidence
 
@@ -319,7 +319,7 @@ def test_report_has_every_figure(few, tmp_path):
     for words in ("finding 4", "PrivTHR_EM", "true maximum", "131.2", "The fourth set: Gowalla"):
         assert words in page
     assert 'src="http' not in page
-    assert all(one.words.split("'")[0] in page for one in found.findings)
+    assert all(one.claim.text.split("'")[0] in page for one in found.verdicts)
 
 
 @needs_files
