@@ -84,7 +84,9 @@ def test_a_killed_run_ends_with_the_same_records(run, tmp_path):
     (tmp_path / "epsilon.csv").write_bytes(whole[: len(whole) // 2])
     done = []
     again = run_study(
-        WithoutPictures(load=made_up, quick=SMALL), folder=tmp_path, progress=lambda at, _: done.append(at)
+        WithoutPictures(load=made_up, quick=SMALL),
+        folder=tmp_path,
+        progress=lambda at, _: done.append(at),
     )
     assert again.measurements == run.measurements
     assert again.verdicts == run.verdicts
