@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 
 # --- names of shoal -------------------------------------------------------------------------------
 from shoal import datasets as shoal_datasets
-from shoal import metrics, noise, privacy
+from shoal import metrics, noise, papers, privacy
 from shoal.audit import (
     Neighbors,
     advantage_ceiling,
@@ -46,8 +46,8 @@ from shoal.audit import (
 from shoal.cli import app
 from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.datasets import read_table, write_table
-from shoal.experiments import ExperimentSpec, book
-from shoal.experiments.compare import attack_work as compare_attacks
+from shoal.experiments import report as experiment_report
+from shoal.experiments.compare import measurements as compare_attacks
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
@@ -58,15 +58,11 @@ from shoal.mechanisms import (
     SphericalLaplace,
     SquareWave,
 )
-from shoal.papers import kccm, kd_laplace, wavecluster
-from shoal.papers.kccm.kccm_study import KccmStudy
-from shoal.papers.kccm.plan import Plan
-from shoal.papers.kd_laplace.claims import judge as judge_kd_laplace
+from shoal.papers import kccm, kd_laplace, run_study, wavecluster
+from shoal.papers.kccm import KccmStudy, Plan
 from shoal.papers.kd_laplace.study import KdLaplaceStudy
-from shoal.papers.run_study import run_study
-from shoal.papers.studies import STUDIES
+from shoal.papers.wavecluster import WaveClusterStudy
 from shoal.papers.wavecluster import study as wavecluster_study
-from shoal.papers.wavecluster.study import WaveClusterStudy
 from shoal.privacy import Guarantee, Ledger, PrivacyUnit, Release
 from shoal.remap import BayesRemap, Clip, GridRemap, iterative_bayesian_update
 from shoal.reports import (
@@ -94,7 +90,9 @@ def without_pictures():
     """Return a patch that draws nothing: pictures are not compared, and take longest."""
     empty = '{"data": [], "layout": {}}'
     return mock.patch.object(
-        book, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(empty)
+        experiment_report,
+        "_draw",
+        lambda figure: figure.path.with_suffix(".json").write_text(empty),
     )
 
 
@@ -127,20 +125,20 @@ def few_runs():
 class MadeUpThesis(KdLaplaceStudy):
     """The study of the thesis with made-up records: its verdicts and its whole report."""
 
-    def parts(self, *, full, seed):
+    def experiments(self, *, full, seed):
         return ()
 
-    def findings(self, records):
-        return super().findings(made_up_thesis())
+    def judge(self, measurements):
+        return super().judge(made_up_thesis())
 
-    def tell(self, book, records):
-        super().tell(book, made_up_thesis())
+    def render(self, report, measurements):
+        super().render(report, made_up_thesis())
 
 
 def thesis_cells():
     """Return some cells of each part of the study of the thesis, with their work."""
-    for part in KdLaplaceStudy().parts(full=False, seed=0):
-        cells = part.spec.cells()
+    for part in KdLaplaceStudy().experiments(full=False, seed=0):
+        cells = part.spec.trials()
         first = [
             cell
             for cell in cells
@@ -149,6 +147,21 @@ def thesis_cells():
         ]
         few = first[:1] if part.name == "utility-heart" else first[:4]
         yield part.name, [(cell.key, functools.partial(part.work, cell)) for cell in few]
+
+
+def plain_verdict(verdict):
+    """Return the fields of a verdict."""
+    return {
+        "claim": verdict.claim.name,
+        "words": verdict.claim.text,
+        "outcome": verdict.outcome,
+        "evidence": verdict.evidence,
+    }
+
+
+def plain_reproduction(result):
+    """Return the sentence, the verdicts and the records of a reproduction."""
+    return result.summary, [plain_verdict(one) for one in result.verdicts], result.measurements
 
 
 # --- records --------------------------------------------------------------------------------------
@@ -909,19 +922,14 @@ def kd_laplace_leaks(note):
 
 @run("paper-kd-laplace-figures")
 def kd_laplace_figures(note):
-    """The functions beside the study; they go where the study is the only reproduction."""
+    """The published figures."""
     for measure in ("ami", "distance", "advantage"):
         note(measure, [replace(one) for one in kd_laplace.load_figures(measure)[::97]])
-    some = {"datasets": ["seeds"], "epsilons": [1.0, 9.0]}
-    note("utility", kd_laplace.reproduce_utility(**some, runs=2))
-    note("distances", kd_laplace.reproduce_distance(**some, runs=2))
-    note("attack", kd_laplace.reproduce_attack(datasets=["seeds"], epsilons=[9.0], runs=1))
-    note("gains", kd_laplace.remap_gains(datasets=["seeds"], epsilons=[1.0], runs=2, samples=1000))
 
 
 @run("paper-kccm")
 def kccm_as_published(note):
-    """The method as printed, what it costs, the variants again, and the claims."""
+    """The method as printed and what it costs; reproduce-kccm has the variants and claims."""
     X = made_up_donors()
     for formula in kccm.FORMULAS:
         for kind in ("average", "allocation", "gaussian"):
@@ -930,35 +938,16 @@ def kccm_as_published(note):
         note(f"{formula} spend", [kccm.real_spend(formula), kccm.real_rho(formula, columns=4)])
     merged = kccm.published_merge(X[3:12], np.arange(1.0, 10.0), 4)
     note("merge", merged)
-    words = {"starts": range(2), "runs": 2}
-    corrected = kccm.compare_variants(X, epsilons=[1.0, 25.0], **words)
-    published = kccm.measure_published(X, **words)
-    note("corrected", corrected)
-    note("published", published)
-    note("verdicts", kccm.judge_claims(corrected))
-    for formula in kccm.FORMULAS:
-        # What the published noise really costs differs between variants: one name for all.
-        again = kccm.measure_published(X, formulas=[formula], **words)
-        names = [one.variant.removeprefix(f"{formula}: ").split(",")[0] for one in again]
-        alike = [
-            replace(one, epsilon=1.0, variant=name) for one, name in zip(again, names, strict=True)
-        ]
-        note(f"verdicts on {formula}", kccm.judge_claims(alike))
-    note("plain", kccm.plain_cost(X, 3))
     note("without outliers", kccm.without_outliers(X))
 
 
 @run("paper-wavecluster")
 def wavecluster_as_published(note):
-    """The techniques as printed, compared with the corrected ones, and the claims."""
-    sets = [made_up_set(name) for name in ("ds1", "ds2")]
+    """The techniques as printed; reproduce-wavecluster has comparisons and claims."""
+    X = made_up_set("ds1").X
     for technique in wavecluster.TECHNIQUES:
         method = wavecluster.PublishedWaveCluster(technique, grid=16, threshold=0.2, random_state=3)
-        note.fitted(technique, method.fit(sets[0].X))
-    words = {"epsilons": (0.5, 1.0), "seeds": range(2)}
-    found = [one for each in sets for one in wavecluster.compare_techniques(each, **words)]
-    note("measurements", found)
-    note("verdicts", wavecluster.judge_claims(found))
+        note.fitted(technique, method.fit(X))
     partitions = wavecluster.threshold_partitions(np.array([1.0, 2.0, 2.0, 6.0]), k=2, epsilon=1.0)
     note("partitions", partitions)
     places = np.random.default_rng(0).random((300, 2))
@@ -972,9 +961,10 @@ def reproduce(study, **more):
 
 
 def note_reproduction(note, found):
-    note("verdict", found.verdict)
-    note("findings", found.findings)
-    columns = {name: pd.DataFrame(rows) for name, rows in found.records.items()}
+    summary, verdicts, records = plain_reproduction(found)
+    note("verdict", summary)
+    note("findings", verdicts)
+    columns = {name: pd.DataFrame(rows) for name, rows in records.items()}
     note("records", {name: frame_columns(frame) for name, frame in columns.items()})
     note.files("files", "out")
 
@@ -1017,7 +1007,8 @@ def verdicts_on_made_up_records(note):
         "outside": {"outside": lambda row: 0.3 * (row["mechanism"] == "nd-Laplace")},
         "attack": {"advantage": lambda row: 0.1 * (row["version"] == "as published")},
     }.items():
-        note(name, judge_kd_laplace(made_up_thesis(**effects)))
+        verdicts = KdLaplaceStudy().judge(made_up_thesis(**effects))
+        note(name, [plain_verdict(one) for one in verdicts])
 
 
 def made_up_thesis(**effects):  # noqa: PLR0912 - loops over what a table has
@@ -1076,9 +1067,8 @@ def made_up_thesis(**effects):  # noqa: PLR0912 - loops over what a table has
 @run("experiment-spec")
 def experiment_spec(note):
     """The cells of a spec, their seeds and its fingerprint: what a stopped run goes on by."""
-    part = small_kccm().parts(full=False, seed=4)[0]
-    assert isinstance(part.spec, ExperimentSpec)
-    cells = part.spec.cells()
+    part = small_kccm().experiments(full=False, seed=4)[0]
+    cells = part.spec.trials()
     note("keys", [cell.key for cell in cells[::9]])
     note("records", list(part.work(cells[3])))
 
@@ -1236,7 +1226,7 @@ def cli_demo(note):
 @run("cli-reproduce")
 def cli_reproduce(note):
     words = ["--quick", "--jobs", 1, "--seed", 1]
-    with mock.patch.dict(STUDIES, kccm=small_kccm()), without_pictures():
+    with mock.patch.object(papers, "load_study", return_value=small_kccm()), without_pictures():
         shoal(note, "kccm", "reproduce", "kccm", *words, "--out", "out")
 
 

@@ -54,14 +54,14 @@ def test_a_name_that_is_listed_may_change(folders, capsys):
 )
 def test_anything_else_is_noticed(folders, capsys, changes, kind, path):
     assert not compare.compare(*folders(OLD, new(**changes)))
-    assert f"  {path}  ({kind})" in capsys.readouterr().out
+    assert f"  run/{path}  ({kind})" in capsys.readouterr().out
 
 
 def test_a_missing_run_or_field_is_noticed_unless_it_is_listed(folders, monkeypatch, capsys):
     old, recorded = folders({**OLD, "gone": 7}, new())
     assert not compare.compare(old, recorded)
     assert "gone" in capsys.readouterr().out
-    monkeypatch.setattr(compare, "IGNORED", {"^gone$": "nothing reads it"})
+    monkeypatch.setattr(compare, "IGNORED", {"^run/gone$": "nothing reads it"})
     assert compare.compare(old, recorded)
     (old / "other.json").write_text("{}")
     assert not compare.compare(old, recorded)
