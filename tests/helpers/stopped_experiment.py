@@ -1,9 +1,8 @@
 """An experiment that a test stops and starts again: a program of its own, so that it can be killed.
 
-`python stopped_experiment.py STORE LOG JOBS PLAN`: every trial that is worked on adds a byte to
-LOG; progress is printed, and at the end the records. PLAN "hold" lets trials after the first half
-never end; "within write" dies in the middle of the write of the fifth trial, "before sync" after
-it.
+`python stopped_experiment.py STORE LOG JOBS PLAN`: every trial worked on adds a byte to LOG;
+progress is printed, and at the end the records. PLAN "hold" lets trials after the first half never
+end; "within write" dies in the middle of the write of the fifth trial, "before sync" after it.
 """
 
 import json
