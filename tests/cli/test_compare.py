@@ -15,7 +15,7 @@ from shoal.cli import app
 from shoal.datasets import read_table
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import report
-from shoal.experiments.compare import attack_work as attacks
+from shoal.experiments.compare import measurements
 from shoal.privacy import Ledger, Release
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
@@ -39,8 +39,8 @@ def data(tmp_path):
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
     """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
-    monkeypatch.setattr(attacks, "RUNS", 2)
-    monkeypatch.setattr(attacks, "SHADOWS", 8)
+    monkeypatch.setattr(measurements, "RUNS", 2)
+    monkeypatch.setattr(measurements, "SHADOWS", 8)
     monkeypatch.setattr(
         report, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
     )
