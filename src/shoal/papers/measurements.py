@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.exceptions import ParameterError
-from shoal.experiments.estimate import Estimate
+from shoal.experiments import Estimate
 
 __all__ = ["Measurement", "Measurements", "estimate_mean", "mean_by_repeat", "select"]
 

@@ -8,12 +8,16 @@ from pathlib import Path
 
 from shoal._optional import require
 from shoal.exceptions import ParameterError
-from shoal.experiments.book import Book
-from shoal.experiments.page import Page
-from shoal.experiments.provenance import Provenance
-from shoal.experiments.record_store import RecordStore
-from shoal.experiments.run_spec import Progress, Work, of_part, run_spec
-from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments import (
+    ExperimentSpec,
+    Progress,
+    Provenance,
+    RecordStore,
+    Report,
+    Work,
+    offset_progress,
+    run_spec,
+)
 from shoal.papers.claims import OUTCOMES, Verdict
 from shoal.papers.measurements import Measurement, Measurements
 
@@ -38,7 +42,7 @@ class Experiment:
     spec : ExperimentSpec
         What is run.
     work : callable
-        From a cell to its measurements. Processes get copies of it, so it must pickle.
+        From a trial to its measurements. Processes get copies of it, so it must pickle.
     """
 
     name: str
@@ -91,12 +95,12 @@ class Study(ABC):
         """
 
     @abstractmethod
-    def render(self, report: Book, measurements: Measurements) -> None:
+    def render(self, report: Report, measurements: Measurements) -> None:
         """Put the figures and tables into the report.
 
         Parameters
         ----------
-        report : Book
+        report : Report
             The report.
         measurements : mapping of str to sequence of mapping
             Of all experiments.
@@ -183,7 +187,7 @@ def run_study(
     n_jobs : int, default=1
         Number of processes; -1 takes one for each core. Measurements do not depend on it.
     progress : callable, default=None
-        Called as ``progress(done, total)``, in cells of all experiments.
+        Called as ``progress(done, total)``, in trials of all experiments.
 
     Returns
     -------
@@ -211,27 +215,26 @@ def run_study(
             f"folder must be one that can be written, got {str(folder)!r}: {error.strerror}"
         ) from None
     measurements = _run(experiments, folder, n_jobs, progress)
-    found = Reproduction(folder / "report.html", study.judge(measurements), measurements)
-    page = Page(study.title).lead(f"{study.source}. {_size(full)}").verdict(found.summary)
-    _render_claims(page, found.verdicts)
-    report = Book(figures)
+    result = Reproduction(folder / "report.html", study.judge(measurements), measurements)
+    report = Report(study.title, figures=figures)
+    report.lead(f"{study.source}. {_size(full)}").verdict(result.summary)
+    _render_claims(report, result.verdicts)
     study.render(report, measurements)
-    report.write_to(page, n_jobs=n_jobs)
     size = "--full" if full else "--quick"
     command = f"shoal reproduce {study.name} {size} --seed {seed}"
-    page.provenance(
+    report.provenance(
         Provenance(command, seed, data="the tables of the source"),
         "Records are beside this file as CSV, figures as SVG. The command repeats them.",
     )
-    page.write(found.report)
-    return found
+    report.write(result.report, n_jobs=n_jobs)
+    return result
 
 
 def _run(
     experiments: Sequence[Experiment], folder: Path, n_jobs: int | None, progress: Progress | None
 ) -> Measurements:
     """Run the experiments one after the other, each with its store."""
-    sizes = [len(experiment.spec.cells()) for experiment in experiments]
+    sizes = [len(experiment.spec.trials()) for experiment in experiments]
     measurements: dict[str, Sequence[Measurement]] = {}
     for index, experiment in enumerate(experiments):
         with RecordStore(folder / f"{experiment.name}.csv", experiment.spec) as store:
@@ -240,7 +243,7 @@ def _run(
                 experiment.work,
                 store=store,
                 n_jobs=n_jobs,
-                progress=of_part(progress, sum(sizes[:index]), sum(sizes)),
+                progress=offset_progress(progress, sum(sizes[:index]), sum(sizes)),
             )
     return measurements
 
@@ -251,14 +254,14 @@ def _size(full: bool) -> str:
     return "A quick run, with few repeats and epsilons: its verdicts are a first look."
 
 
-def _render_claims(page: Page, verdicts: Sequence[Verdict]) -> None:
-    page.section("The claims, one by one")
-    page.text(
+def _render_claims(report: Report, verdicts: Sequence[Verdict]) -> None:
+    report.section("The claims, one by one")
+    report.text(
         "A verdict needs an interval of 95% that excludes the limit; where a claim is about "
         "several means, they share the 5%."
     )
-    page.points(f"{name[:1].upper()}{name[1:]}: {meaning}." for name, meaning in OUTCOMES.items())
-    page.table(
+    report.points(f"{name[:1].upper()}{name[1:]}: {meaning}." for name, meaning in OUTCOMES.items())
+    report.table(
         ["claim", "what the source says", "verdict", "what we measured"],
         [[one.claim.name, one.claim.text, one.outcome, one.evidence] for one in verdicts],
         text=4,

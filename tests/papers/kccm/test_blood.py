@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.papers.kccm import load_blood, without_outliers
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.exceptions import ParameterError
 from shoal.papers.kccm import FORMULAS, KccmStudy, Plan, real_spend
 from shoal.papers.kccm.claims import (

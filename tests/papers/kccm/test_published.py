@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from papers.published import FINE
+from helpers.paper_data import FINE
 from shoal.audit import epsilon_lower_bound
 from shoal.exceptions import DataError, ParameterError
 from shoal.papers.kccm import FORMULAS, PublishedKCCM, published_merge, real_rho, real_spend

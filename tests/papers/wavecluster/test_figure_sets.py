@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.cluster import DPWaveCluster
 from shoal.exceptions import ParameterError
 from shoal.papers.wavecluster import PublishedWaveCluster, haar_band, load_figure_set

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.exceptions import ParameterError
 from shoal.papers.wavecluster import (
     METHODS,

@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.experiments.estimate import Estimate
+from shoal.experiments import Estimate
 from shoal.papers.claims import (
     Claim,
     Judgment,

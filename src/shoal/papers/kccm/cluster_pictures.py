@@ -11,7 +11,7 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from shoal._typing import Floats
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.kccm.experiments import (
     CORRECTED,
     PLAIN,
@@ -33,12 +33,12 @@ NAMES = ("recency (scaled)", "monetary (scaled)", "time (scaled)")
 RAW = "Raw records are in this figure: of private data it would be for the curator only."
 
 
-def render_clusters(report: Book, rows: Sequence[Measurement], table: Floats) -> None:
+def render_clusters(report: Report, rows: Sequence[Measurement], table: Floats) -> None:
     """Render the pictures of clusters.
 
     Parameters
     ----------
-    report : Book
+    report : Report
         What they are added to.
     rows : sequence of dict
         Of the experiment "clusters": one for each center.
@@ -87,7 +87,7 @@ def render_clusters(report: Book, rows: Sequence[Measurement], table: Floats) ->
 
 
 def _render_columns(
-    report: Book, rows: Sequence[Measurement], table: Floats, plain: Floats
+    report: Report, rows: Sequence[Measurement], table: Floats, plain: Floats
 ) -> None:
     """Draw the source's own pictures: three noises at its epsilon, beside the corrected ones."""
     panels: dict[str, Floats] = {}

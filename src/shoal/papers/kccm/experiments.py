@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from shoal._records import validate_records
 from shoal._typing import Floats
 from shoal.cluster import DPKMeans
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.metrics import nicv
 from shoal.papers.kccm.blood import without_outliers
 from shoal.papers.kccm.published import PublishedKCCM
@@ -68,12 +68,12 @@ class MeasureCosts:
 
     load: Load
 
-    def __call__(self, cell: Cell) -> list[dict[str, Any]]:
+    def __call__(self, cell: Trial) -> list[dict[str, Any]]:
         """Return one record.
 
         Parameters
         ----------
-        cell : Cell
+        cell : Trial
             Its repeat is the number of the start, which cells that differ in noise or epsilon
             share; its seed is that of the noise.
 
@@ -85,7 +85,7 @@ class MeasureCosts:
         """
         table, variant = _table(self.load, cell.dataset), _Variant.of(self.load, cell)
         costs = np.array(
-            [nicv(table, variant.fit(table, run)) for run in range(cell.mechanism.words["runs"])]
+            [nicv(table, variant.fit(table, run)) for run in range(cell.mechanism.kwargs["runs"])]
         )
         return [
             {
@@ -112,12 +112,12 @@ class FindCenters:
 
     load: Load
 
-    def __call__(self, cell: Cell) -> list[dict[str, Any]]:
+    def __call__(self, cell: Trial) -> list[dict[str, Any]]:
         """Return one record for each center.
 
         Parameters
         ----------
-        cell : Cell
+        cell : Trial
             What to fit.
 
         Returns
@@ -148,15 +148,15 @@ class FindCenters:
 class _Variant:
     """A cell's variant, corrected or as published, with what it really spends."""
 
-    cell: Cell
+    cell: Trial
     model: DPKMeans | PublishedKCCM
     epsilon: float
     delta: float
 
     @classmethod
-    def of(cls, load: Load, cell: Cell) -> "_Variant":
+    def of(cls, load: Load, cell: Trial) -> "_Variant":
         table, name = _table(load, cell.dataset), cell.mechanism.name
-        kwargs = {key: value for key, value in cell.mechanism.words.items() if key != "runs"}
+        kwargs = {key: value for key, value in cell.mechanism.kwargs.items() if key != "runs"}
         if "formula" in kwargs:
             published = published_model(name, **kwargs)
             spent = published_spend(published, n=len(table), columns=table.shape[1])
@@ -186,9 +186,9 @@ def plain_centers(table: Floats, k: int) -> Floats:
     return centers
 
 
-def _names(version: str, cell: Cell) -> dict[str, Any]:
+def _names(version: str, cell: Trial) -> dict[str, Any]:
     """Return the columns that say what was fitted."""
-    kwargs = cell.mechanism.words
+    kwargs = cell.mechanism.kwargs
     return {
         "version": version,
         "variant": cell.mechanism.name,

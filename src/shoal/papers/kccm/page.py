@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shoal._statistics import mean_interval
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.kccm.accounting import FORMULAS
 from shoal.papers.kccm.claims import READINGS, Comparison
 from shoal.papers.kccm.experiments import (
@@ -28,12 +28,12 @@ NICV = "NICV (squared distance a record)"
 PANELS = {"average": "average noise", "allocation": "adaptive noise", "gaussian": "Gaussian noise"}
 
 
-def render_costs(report: Book, measurements: Measurements) -> None:
+def render_costs(report: Report, measurements: Measurements) -> None:
     """Render all figures and tables of costs.
 
     Parameters
     ----------
-    report : Book
+    report : Report
         What they are added to.
     measurements : mapping of str to sequence of dict
         Of the experiments "epsilon", "k" and "published".
@@ -49,12 +49,12 @@ def render_costs(report: Book, measurements: Measurements) -> None:
     _render_outliers(report, both)
 
 
-def render_comparisons(report: Book, comparisons: Sequence[Comparison]) -> None:
+def render_comparisons(report: Report, comparisons: Sequence[Comparison]) -> None:
     """Render a table of every comparison behind the verdicts.
 
     Parameters
     ----------
-    report : Book
+    report : Report
         What it is added to.
     comparisons : sequence of Comparison
         What :func:`compare_all` returned.
@@ -76,7 +76,7 @@ def render_comparisons(report: Book, comparisons: Sequence[Comparison]) -> None:
     report.table(["claim of the source", "table", *versions], rows.values(), text=2 + len(versions))
 
 
-def _render_setting(report: Book, main: Sequence[Measurement]) -> None:
+def _render_setting(report: Report, main: Sequence[Measurement]) -> None:
     starts = len({row["repeat"] for row in main})
     report.section("What was run")
     report.points(
@@ -98,7 +98,7 @@ def _render_setting(report: Book, main: Sequence[Measurement]) -> None:
     )
 
 
-def _render_epsilon(report: Book, main: Sequence[Measurement]) -> None:
+def _render_epsilon(report: Report, main: Sequence[Measurement]) -> None:
     plain = float(main[0]["reference"])
     axes: dict[str, Any] = {"x": "epsilon", "y": "nicv", "group": "variant", "y_label": NICV}
     axes |= {"log_x": True, "log_y": True, "reference": {PLAIN: plain}}
@@ -134,7 +134,7 @@ def _render_epsilon(report: Book, main: Sequence[Measurement]) -> None:
     report.text(f"Mean NICV and half the width of its 95% interval; {PLAIN} has {plain:.4f}.")
 
 
-def _render_k(report: Book, rows: Iterable[Measurement]) -> None:
+def _render_k(report: Report, rows: Iterable[Measurement]) -> None:
     shown = [row for row in rows if row["epsilon"] in (SHOWN_EPSILON, SOURCE_EPSILON)]
     report.section("With the promise kept: NICV against k")
     report.figure(
@@ -154,7 +154,7 @@ def _render_k(report: Book, rows: Iterable[Measurement]) -> None:
 
 
 def _render_published(
-    report: Book, main: Sequence[Measurement], published: Sequence[Measurement]
+    report: Report, main: Sequence[Measurement], published: Sequence[Measurement]
 ) -> None:
     report.section("As published, no guarantee")
     report.text(
@@ -218,7 +218,7 @@ def _render_published(
 
 
 def _render_bars(
-    report: Book, main: Sequence[Measurement], published: Sequence[Measurement]
+    report: Report, main: Sequence[Measurement], published: Sequence[Measurement]
 ) -> None:
     rows = [
         {**row, "version": f"corrected, ε = {SHOWN_EPSILON:g}"}
@@ -245,7 +245,7 @@ def _render_bars(
     )
 
 
-def _render_outliers(report: Book, both: Iterable[Measurement]) -> None:
+def _render_outliers(report: Report, both: Iterable[Measurement]) -> None:
     report.section("With and without outliers")
     report.text(
         "The abstract says that Gaussian noise suits tables without outliers, the results and the "

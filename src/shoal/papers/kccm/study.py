@@ -3,9 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from shoal.experiments.book import Book
-from shoal.experiments.choice import Choice
-from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments import Component, ExperimentSpec, Report
 from shoal.papers.claims import Verdict
 from shoal.papers.kccm.accounting import FORMULAS
 from shoal.papers.kccm.blood import load_blood
@@ -47,7 +45,7 @@ class Plan:
 
     Examples
     --------
-    >>> [len(spec.cells()) for spec in FULL.specs(seed=0).values()]
+    >>> [len(spec.trials()) for spec in FULL.specs(seed=0).values()]
     [1960, 1680, 3360, 16]
     """
 
@@ -70,10 +68,10 @@ class Plan:
             Corrected by epsilon and by k, as published, and fits for pictures.
         """
         runs = {"runs": self.runs}
-        corrected = [Choice(name, k=CLUSTERS, **runs) for name in (*VARIANTS, AUTO)]
-        other = [Choice(name, k=k, **runs) for k in self.clusters for name in (*VARIANTS, AUTO)]
+        corrected = [Component(name, k=CLUSTERS, **runs) for name in (*VARIANTS, AUTO)]
+        other = [Component(name, k=k, **runs) for k in self.clusters for name in (*VARIANTS, AUTO)]
         published = [
-            Choice(name, k=k, formula=formula, **runs)
+            Component(name, k=k, formula=formula, **runs)
             for k in (CLUSTERS, *self.clusters)
             for formula in FORMULAS
             for name in VARIANTS
@@ -89,7 +87,7 @@ class Plan:
     def _spec(
         self,
         name: str,
-        mechanisms: list[Choice],
+        mechanisms: list[Component],
         epsilons: tuple[float, ...],
         datasets: tuple[str, ...],
         seed: int,
@@ -108,9 +106,9 @@ class Plan:
 def _picture_spec(seed: int) -> ExperimentSpec:
     merging = [name for name in VARIANTS if name.endswith(" nk")]
     mechanisms = [
-        Choice(PLAIN, k=CLUSTERS),
-        *(Choice(name, k=CLUSTERS) for name in (*merging, AUTO)),
-        *(Choice(name, k=CLUSTERS, formula=FORMULAS[0]) for name in merging),
+        Component(PLAIN, k=CLUSTERS),
+        *(Component(name, k=CLUSTERS) for name in (*merging, AUTO)),
+        *(Component(name, k=CLUSTERS, formula=FORMULAS[0]) for name in merging),
     ]
     return ExperimentSpec(
         name="kccm clusters",
@@ -171,7 +169,7 @@ class KccmStudy(Study):
         """Judge the three findings of the source's abstract, in its order."""
         return judge_claims(measurements)
 
-    def render(self, report: Book, measurements: Measurements) -> None:
+    def render(self, report: Report, measurements: Measurements) -> None:
         """Add costs, the comparisons behind the verdicts, and pictures of clusters."""
         render_costs(report, measurements)
         render_comparisons(report, compare_all(measurements))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from shoal._typing import Labels
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.papers.wavecluster.figure_sets import FigureSet, load_figure_set
 from shoal.papers.wavecluster.techniques import METHODS, Method, TechniqueComparison
 
@@ -49,7 +49,7 @@ class MeasureCell:
 
     load: Load = load_figure_set
 
-    def __call__(self, cell: Cell) -> Iterable[dict[str, Any]]:
+    def __call__(self, cell: Trial) -> Iterable[dict[str, Any]]:
         """Measure; repeats classify one tenth of the records after the other."""
         comparison = compare_on(self.load, cell.dataset)
         for method in _methods(cell.mechanism.name):
@@ -71,7 +71,7 @@ class PictureCell:
 
     load: Load = load_figure_set
 
-    def __call__(self, cell: Cell) -> Iterable[dict[str, Any]]:
+    def __call__(self, cell: Trial) -> Iterable[dict[str, Any]]:
         """Fit; clusters are numbered like the ones without privacy that they match best."""
         comparison = compare_on(self.load, cell.dataset)
         truth, chosen = comparison.truth, comparison.figure_set

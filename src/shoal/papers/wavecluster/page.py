@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.measurements import Measurement, Measurements, estimate_mean, select
 from shoal.papers.wavecluster.claims import PUBLISHED_K
 from shoal.papers.wavecluster.experiments import NONE, PLAIN, read_cells
@@ -63,12 +63,12 @@ LOWEST = 0.5
 PRINTED_SIGNS, PRINTED_K, PRINTED_RANGE = 241, 144, (0.322, 1.505)
 
 
-def render_figures(report: Book, measurements: Measurements) -> None:
+def render_figures(report: Report, measurements: Measurements) -> None:
     """Render everything.
 
     Parameters
     ----------
-    report : Book
+    report : Report
         What it is added to.
     measurements : mapping of str to sequence of dict
         Of the experiments ``"techniques"``, ``"gowalla"`` and ``"clusters"``.
@@ -195,7 +195,7 @@ def printed_figures(
     return [*_plain_figures(pictures), *table]
 
 
-def _render_techniques(report: Book) -> None:
+def _render_techniques(report: Report) -> None:
     report.section("What is compared")
     report.table(
         ["technique", "in the source", "as published it has no guarantee, because"],
@@ -231,7 +231,7 @@ def _levels(rows: Iterable[Measurement]) -> list[dict[str, Any]]:
     ]
 
 
-def _render_fourth(report: Book, rows: Sequence[Measurement]) -> None:
+def _render_fourth(report: Report, rows: Sequence[Measurement]) -> None:
     report.section("The fourth set: Gowalla")
     report.text(
         "The source draws a million check-ins at random from 6.4 million and prints neither the "
@@ -258,7 +258,7 @@ def _render_fourth(report: Book, rows: Sequence[Measurement]) -> None:
     )
 
 
-def _render_clusters(report: Book, rows: Sequence[Measurement]) -> None:
+def _render_clusters(report: Report, rows: Sequence[Measurement]) -> None:
     report.section("Cells and clusters")
     report.text(
         f"One fit each at epsilon {rows[0]['epsilon']:g}. A cluster has the color of the one "

@@ -1,8 +1,6 @@
 """Chen, Yu and Chirkova's experiments again: four techniques as published, corrected, and ours."""
 
-from shoal.experiments.book import Book
-from shoal.experiments.choice import Choice
-from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments import Component, ExperimentSpec, Report
 from shoal.papers.claims import Verdict
 from shoal.papers.measurements import Measurements
 from shoal.papers.studies import Experiment, Study
@@ -14,7 +12,7 @@ from shoal.papers.wavecluster.verdicts import judge_findings
 
 __all__ = ["WaveClusterStudy"]
 
-MECHANISMS = tuple(Choice(technique) for technique in (*TECHNIQUES, "oneshot"))
+MECHANISMS = tuple(Component(technique) for technique in (*TECHNIQUES, "oneshot"))
 MEASURES = ("k_private", "dsg", "f_measure", "ocm", "two_ce")
 # The source has 10 runs. Noise that joins two spirals is rare and costs much where it happens, so
 # that means over 10 runs fall on either side of two of its limits.
@@ -41,7 +39,7 @@ class WaveClusterStudy(Study):
     >>> def spirals(name):
     ...     return FigureSet(name, make_spirals(2_000, random_state=0).X, 16, 0.1)
     >>> study = WaveClusterStudy(spirals)
-    >>> [(one.name, len(one.spec.cells())) for one in study.experiments(full=True, seed=0)]
+    >>> [(one.name, len(one.spec.trials())) for one in study.experiments(full=True, seed=0)]
     [('techniques', 3600), ('gowalla', 300), ('clusters', 24)]
     """
 
@@ -81,7 +79,7 @@ class WaveClusterStudy(Study):
         pictures = ExperimentSpec(
             name="wavecluster clusters",
             datasets=(*FIGURE_SETS, FOURTH),
-            mechanisms=(Choice(NONE), *MECHANISMS),
+            mechanisms=(Component(NONE), *MECHANISMS),
             epsilons=(PICTURED,),
             measures=("cells",),
             seed=seed,
@@ -96,6 +94,6 @@ class WaveClusterStudy(Study):
         """Judge the four findings of section 7, and the sentences that they are made of."""
         return judge_findings(measurements["techniques"])
 
-    def render(self, report: Book, measurements: Measurements) -> None:
+    def render(self, report: Report, measurements: Measurements) -> None:
         """Add each measure against epsilon, the printed figures beside ours, and the clusters."""
         render_figures(report, measurements)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.experiments.estimate import Estimate
+from shoal.experiments import Estimate
 from shoal.papers.claims import (
     Claim,
     Judgment,
