@@ -42,7 +42,7 @@ def test_a_record_is_the_mean_of_its_runs():
     assert record["nicv"] / record["reference"] > 0.999
 
 
-def test_records_depend_on_the_cell_and_nothing_else():
+def test_records_depend_on_the_trial_and_nothing_else():
     work = MeasureCosts(table)
     for trial in (trials("epsilon", "auto")[0], trials("published", "gaussian nk")[0]):
         first = work(trial)
@@ -52,7 +52,7 @@ def test_records_depend_on_the_cell_and_nothing_else():
         assert trimmed["reference"] != first[0]["reference"]  # another table: scaled again
 
 
-def test_runs_of_a_cell_share_a_start_with_other_cells(monkeypatch):
+def test_runs_share_a_start_with_other_trials(monkeypatch):
     seen = []
 
     def spy(model, records, *, start, seed, run):

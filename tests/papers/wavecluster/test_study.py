@@ -70,7 +70,7 @@ def test_a_run_that_was_torn_off_ends_like_an_unbroken_one(silent, tmp_path):
     assert torn.verdicts == unbroken.verdicts
 
 
-def test_records_of_a_cell_do_not_depend_on_others(few):
+def test_records_of_a_trial_do_not_depend_on_others(few):
     techniques, gowalla, clusters = few.experiments(full=False, seed=0)
     assert pickle.loads(pickle.dumps(clusters.work)) == clusters.work
     assert gowalla.work == techniques.work
