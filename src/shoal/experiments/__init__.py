@@ -16,7 +16,7 @@ from shoal.experiments.promise_audit import PromiseAudit, audit_promise, audit_r
 from shoal.experiments.provenance import Provenance, typed_command
 from shoal.experiments.record_store import Record, RecordStore
 from shoal.experiments.report import Report
-from shoal.experiments.runner import Progress, offset_progress, run_spec
+from shoal.experiments.runner import Progress, Work, offset_progress, run_spec
 from shoal.experiments.spec import ExperimentSpec
 from shoal.experiments.trial import Component, Trial
 
@@ -38,6 +38,7 @@ __all__ = [
     "RecordStore",
     "Report",
     "Trial",
+    "Work",
     "attack_report",
     "attack_suite",
     "audit_promise",
