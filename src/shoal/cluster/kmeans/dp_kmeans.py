@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
 from shoal.cluster._curator import CuratorsClusterer
@@ -34,6 +35,7 @@ __all__ = ["DPKMeans"]
 FALSE_CERTAINTY = 0.001  # probability that a fit calls any empty cluster certain, at most
 
 
+@shared_docs
 class DPKMeans(CuratorsClusterer):
     """k-means whose centers may be published.
 
@@ -43,21 +45,18 @@ class DPKMeans(CuratorsClusterer):
         Number of clusters; it may exceed the number of records. ``"private"`` chooses 2 to
         ``max_clusters`` from released values: for nothing with ``"grid"`` and ``"lsh"``, for 20% of
         the budget elsewhere.
-    epsilon : float, default=1.0
-        Budget of one ``fit``, at most 1e9.
+    {epsilon}
     delta : float, default=0.0
         0 for pure differential privacy, above 0 to allow Gaussian noise.
-    bounds : tuple (low, high) or "private"
-        Public box, two numbers or one value per column in each. Records outside are clipped.
+    {bounds}
         Distance is in units of the bounds, so a bound's width weighs its column.
-        ``"private"`` learns powers of two from the records, for 10% of the budget.
+        ``bounds="private"`` learns powers of two from the records, for 10% of the budget.
     method : {"auto", "grid", "lsh", "lloyd", "kccm"}, default="auto"
         ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns. ``"lsh"``:
         the same on a tree of random hyperplanes, for many columns. ``"lloyd"``: rounds of noisy
         counts and sums. ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses
         ``"grid"`` or ``"lsh"`` and the smaller noise.
-    n_public : int, default=None
-        The number of records where it is public. None spends 2% of the budget on a noisy count.
+    {n_public}
     max_iter : int, default=None
         Number of rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and
         ``"kccm"`` (None: 12).
@@ -79,10 +78,8 @@ class DPKMeans(CuratorsClusterer):
     user_column : str, default=""
         Name of the column that ``user_ids`` come from, for the guarantee and the ledger. Not needed
         for a pandas or polars column, which has a name of its own.
-    ledger : Ledger, default=None
-        Charged with the whole budget before the first number is released.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger}
+    {random_state}
 
     Attributes
     ----------
@@ -103,23 +100,17 @@ class DPKMeans(CuratorsClusterer):
         At most one fit in 1,000 calls any center certain whose cluster holds nobody.
     advice_ : str
         What to do about centers that may be noise alone; empty where there are none.
-    guarantee_ : Guarantee
-        What ``release_`` promises.
+    {guarantee_}
     release_ : Release
         The only thing meant to leave the curator; names of columns are in it as the table has them.
-    labels_ : ndarray of shape (n,)
-        Cluster of each record: private, for the curator only. Only for records in memory, and only
-        in the process and the object that ``fit`` ran on: copies, pickles and displays have none.
+    {labels_}
     bounds_ : tuple (low, high)
         The box, public or learned.
     method_, reason_ : str
         The method that ran, and why it was chosen.
     n_iter_ : int
         Number of passes that released centers.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {features_in_}
 
     See Also
     --------
@@ -191,11 +182,8 @@ class DPKMeans(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
-            Records. Those that are not in memory are read once to see that they are all right, and
-            then once for each pass.
-        y : None
-            Ignored.
+        {X_of_fit}
+        {y}
         sample_weight : array-like of shape (n,), default=None
             Weights from 0 to ``weight_limit``, rounded to 1/256 of it.
         user_ids : array-like of shape (n,), default=None
@@ -291,8 +279,7 @@ class DPKMeans(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
-            Records.
+        {X_of_predict}
 
         Returns
         -------
@@ -314,8 +301,7 @@ class DPKMeans(CuratorsClusterer):
         ----------
         X : array-like of shape (n, d)
             Records.
-        y : None
-            Ignored.
+        {y}
 
         Returns
         -------

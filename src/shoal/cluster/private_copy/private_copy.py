@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box
+from shoal._docs import shared_docs
 from shoal._table_input import leaves_last_fit, validate_table
 from shoal._typing import Floats
 from shoal.cluster._noise import PureNoise
@@ -30,21 +31,17 @@ from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 __all__ = ["PrivateCopy"]
 
 
+@shared_docs
 class PrivateCopy(BaseEstimator):
     """A table of made-up records that resembles the true one.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Budget of one ``fit``, at most 1e9.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each. Records outside are clipped.
-    n_public : int, default=None
-        The number of records where it is public. None spends 2% of the budget on a noisy count.
-    ledger : Ledger, default=None
-        Charged with the whole budget before the first number is released.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {epsilon}
+    {bounds}
+    {n_public}
+    {ledger}
+    {random_state}
 
     Attributes
     ----------
@@ -54,12 +51,8 @@ class PrivateCopy(BaseEstimator):
         What ``release_`` and every sample promise.
     release_ : Release
         Noisy histograms and cells; all that samples are drawn from.
-    bounds_ : tuple (low, high)
-        The public box.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {bounds_}
+    {features_in_}
 
     See Also
     --------
@@ -70,8 +63,7 @@ class PrivateCopy(BaseEstimator):
     Columns are numbers: whole numbers come back with fractions, and each column's distribution is
     kept better than how columns go together, the more so the more columns there are.
 
-    The promise is to records. For a person with up to m of them it is ``guarantee_.for_group(m)``;
-    only ``DPKMeans`` takes ``user_ids``.
+    {promise_to_records}
 
     Where the promise ends (proofs/private_copy.md): ``fit`` raises before
     anything is spent where there
@@ -111,11 +103,8 @@ class PrivateCopy(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
-            Records. Those that are not in memory are read once to see that they are all right, and
-            then once for each pass.
-        y : None
-            Ignored.
+        {X_of_fit}
+        {y}
 
         Returns
         -------

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box
+from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
 from shoal.cluster._curator import CuratorsClusterer
@@ -33,6 +34,7 @@ __all__ = ["DPWaveCluster"]
 MAX_TABLE = 2**24  # cells of ``cells_``
 
 
+@shared_docs
 class DPWaveCluster(CuratorsClusterer):
     """Clusters of any shape, from a private grid.
 
@@ -40,8 +42,7 @@ class DPWaveCluster(CuratorsClusterer):
     ----------
     epsilon : float, default=1.0
         Budget of one ``fit``; ``inf`` for WaveCluster without privacy.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each. Records outside are clipped.
+    {bounds}
     grid : int or "auto", default=64
         Cells along each column, a multiple of 2^level. ``"auto"`` chooses from the number of
         records, the columns and epsilon.
@@ -60,10 +61,8 @@ class DPWaveCluster(CuratorsClusterer):
     n_public : int, default=None
         The number of records where it is public. None spends 2% of epsilon on a noisy count where
         one is needed: for ``grid="auto"`` and ``"baseline"``.
-    ledger : Ledger, default=None
-        Charged with the whole budget before the first number is released.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger}
+    {random_state}
 
     Attributes
     ----------
@@ -83,20 +82,13 @@ class DPWaveCluster(CuratorsClusterer):
         Value that a cell had to reach.
     grid_ : int
         Cells along each column.
-    guarantee_ : Guarantee
-        What ``release_`` promises.
+    {guarantee_}
     release_ : Release
         The only thing meant to leave the curator.
-    labels_ : ndarray of shape (n,)
-        Cluster of each record, -1 for noise: private, for the curator only. Only for records in
-        memory, and only in the process and the object that ``fit`` ran on: copies, pickles and
-        displays have none.
-    bounds_ : tuple (low, high)
-        The public box.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {labels_}
+        Records in cells that are not significant have -1.
+    {bounds_}
+    {features_in_}
 
     See Also
     --------
@@ -104,8 +96,7 @@ class DPWaveCluster(CuratorsClusterer):
 
     Notes
     -----
-    The promise is to records. For a person with up to m of them it is ``guarantee_.for_group(m)``;
-    only ``DPKMeans`` takes ``user_ids``.
+    {promise_to_records}
 
     Where the promise ends (proofs/wavecluster.md): ``fit`` raises before anything is spent where
     there is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and
@@ -156,11 +147,8 @@ class DPWaveCluster(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
-            Records. Those that are not in memory are read once to see that they are all right, and
-            then once for each pass.
-        y : None
-            Ignored.
+        {X_of_fit}
+        {y}
 
         Returns
         -------
@@ -204,8 +192,7 @@ class DPWaveCluster(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
-            Records.
+        {X_of_predict}
 
         Returns
         -------
