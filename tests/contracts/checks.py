@@ -15,8 +15,7 @@ from shoal.audit import (
     metric_epsilon_lower_bound,
     replay_estimator,
 )
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.cluster.wavecluster._band import band_of
 from shoal.mechanisms import Hybrid, KdLaplace, Laplace
 from shoal.mechanisms._local import LocalMechanism

@@ -20,8 +20,7 @@ from contracts import checks
 from contracts.checks import RECORDS, output, roomy_ledger, spent
 from contracts.registry import INSTANCES, public_classes
 from contracts.tape import CALLERS, STATISTICS
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.exceptions import BudgetExceededError, LedgerPicklingError
 from shoal.privacy import Ledger, Release
 

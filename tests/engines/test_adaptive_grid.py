@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from shoal.engines import ArrayEngine, Part, adaptive_counts, grid_counts
-from shoal.engines.adaptive_grid import AdaptiveKernel
+from shoal.engines.grid import AdaptiveKernel
 from shoal.exceptions import ParameterError
 
 HALF = 2**19

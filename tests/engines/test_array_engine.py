@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from shoal._threads import usable_threads
-from shoal.engines import ArrayEngine, Part, _blas, total_weight
+from shoal.engines import ArrayEngine, Part, _parallel, total_weight
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 
 HALF = 2**19
@@ -81,8 +81,8 @@ def test_the_last_engine_to_finish_restores_blas(monkeypatch):
             self.threads = before
 
     blas = Blas()
-    monkeypatch.setattr(_blas, "_blas", lambda: blas)
-    first, second = _blas.one_blas_thread(), _blas.one_blas_thread()
+    monkeypatch.setattr(_parallel, "_blas", lambda: blas)
+    first, second = _parallel.one_blas_thread(), _parallel.one_blas_thread()
     first.__enter__()
     second.__enter__()
     assert blas.threads == 1

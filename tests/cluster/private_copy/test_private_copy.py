@@ -4,13 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
+from shoal.cluster.private_copy._plan import Plan
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
-from shoal.cluster import _noise
-from shoal.cluster.private_copy import PrivateCopy, _fit, _settings
-from shoal.cluster.private_copy._plan import Plan
+from shoal.cluster import PrivateCopy, _fit, _noise, _settings
 from shoal.engines import total_weight
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
 from shoal.metrics import cost_ratio

@@ -4,13 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from noise.distributions import FALSE_ALARM, two_sample_p
 from scipy import stats
 from sklearn.metrics import adjusted_rand_score
 
 from cluster.tables import blobs, corners
 from cluster.wave_problems import in_cells, wave_problem
 from contracts.tape import recording
-from noise.laws import FALSE_ALARM, two_sample_p
 from shoal.cluster import DPWaveCluster
 from shoal.cluster.wavecluster import _fit, _oneshot
 from shoal.cluster.wavecluster._deconvolve import Kept

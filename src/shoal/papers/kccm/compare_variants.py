@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from shoal import _numbers
 from shoal._records import validate_records
-from shoal.cluster.kmeans._kccm import ROUNDS
+from shoal.cluster.kmeans import KCCM_ROUNDS
 from shoal.metrics import nicv
 from shoal.papers.kccm.measurement import Measurement
 from shoal.papers.kccm.variant_model import AUTO, OVERCLUSTER, VARIANTS, run_costs, variant_model
@@ -34,7 +34,7 @@ def compare_variants(
     runs: int = RUNS,
     seed: int = 0,
     overcluster: int = OVERCLUSTER,
-    rounds: int = ROUNDS,
+    rounds: int = KCCM_ROUNDS,
     variants: Iterable[str] = (*VARIANTS, AUTO),
     reference: float | None = None,
 ) -> tuple[Measurement, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from shoal._records import validate_records
-from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS
+from shoal.cluster.kmeans import KCCM_NOISE, KCCM_ROUNDS
 from shoal.exceptions import ParameterError
 from shoal.papers.kccm.compare_variants import RUNS, STARTS, plain_cost
 from shoal.papers.kccm.measurement import Measurement
@@ -24,7 +24,7 @@ def measure_published(
     runs: int = RUNS,
     seed: int = 0,
     overcluster: int = OVERCLUSTER,
-    rounds: int = ROUNDS,
+    rounds: int = KCCM_ROUNDS,
     variants: Iterable[str] = VARIANTS,
     formulas: Iterable[Formula] = FORMULAS,
     reference: float | None = None,
@@ -76,7 +76,7 @@ def published_model(
     formula: Formula,
     k: int,
     overcluster: int = OVERCLUSTER,
-    rounds: int = ROUNDS,
+    rounds: int = KCCM_ROUNDS,
 ) -> PublishedKCCM:
     """Make a variant as published.
 

@@ -20,8 +20,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from shoal import _numbers
 from shoal._records import validate_records
 from shoal._typing import Floats
-from shoal.cluster._centers import pack_spheres
-from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS, KccmNoise
+from shoal.cluster.kmeans import KCCM_NOISE, KCCM_ROUNDS, KCCMNoise, pack_spheres
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import RandomSource, as_source, privatize
 from shoal.papers.double_noise import DoubleGaussianLaw, DoubleLaplaceLaw
@@ -94,9 +93,9 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         n_clusters: int = 3,
         *,
         formula: Formula = "pseudo-code",
-        noise: KccmNoise = "allocation",
+        noise: KCCMNoise = "allocation",
         overcluster: int = 3,
-        max_iter: int = ROUNDS,
+        max_iter: int = KCCM_ROUNDS,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters

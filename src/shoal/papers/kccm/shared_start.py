@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster._centers import pack_spheres
+from shoal.cluster.kmeans import pack_spheres
 from shoal.noise import SeededSource
 
 __all__ = ["SharedStart"]

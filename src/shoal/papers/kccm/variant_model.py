@@ -8,7 +8,7 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats
 from shoal.cluster import DPKMeans
-from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS
+from shoal.cluster.kmeans import KCCM_NOISE, KCCM_ROUNDS
 from shoal.exceptions import ParameterError
 from shoal.metrics import nicv
 from shoal.noise import RandomSource, SeededSource
@@ -39,7 +39,7 @@ def variant_model(
     epsilon: float,
     n: int,
     overcluster: int = OVERCLUSTER,
-    rounds: int = ROUNDS,
+    rounds: int = KCCM_ROUNDS,
 ) -> DPKMeans:
     """Make a corrected variant: its shares add up to epsilon.
 

@@ -25,8 +25,7 @@ from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._records import validate_records
 from shoal._typing import Floats
-from shoal.cluster.wavecluster._components import label_grid
-from shoal.cluster.wavecluster._reference import top_cells
+from shoal.cluster.wavecluster import label_grid, top_cells
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import as_source
 from shoal.papers.wavecluster.adaptive_grid import adaptive_grid_records
