@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.cli import app
 from shoal.papers.finding import Finding
 from shoal.papers.run_study import Reproduction

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from engines import exact
+from helpers import exact_statistics
 from shoal.engines import Part, grid, nearest, nearest_statistics, tree
 from shoal.engines.grid import AdaptiveKernel, GridKernel
 from shoal.engines.nearest import NearestKernel
@@ -75,25 +75,23 @@ def small_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("clip_radius", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")]
-)
-@pytest.mark.parametrize(
     ("d", "k"), [(1, 3), (4, 8), (4, 13), (15, 5), (16, 8), (16, 40), (20, 28)]
 )
-def test_nearest(monkeypatch, d, k, clip_radius, shape):
+def test_nearest(monkeypatch, d, k):
     """Few and many centers, by products and by indices, for tables of few and of many columns."""
-    small_blocks(monkeypatch)
-    records, weights, rng = table(k, d)
-    centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
-    centers[k // 2] = centers[0]
-    labels = exact.nearest(records, centers)
-    kernel = NearestKernel(centers, clip_radius, shape)
-    for part in parts(records, weights):
-        expected = exact.statistics(
-            records, labels, centers, weights=part.weights, clip_radius=clip_radius, shape=shape
-        )
-        assert [result.tolist() for result in kernel(part)] == list(expected)
-        assert kernel.labels(part).tolist() == labels
+    for clip_radius, shape in [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")]:
+        small_blocks(monkeypatch)
+        records, weights, rng = table(k, d)
+        centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
+        centers[k // 2] = centers[0]
+        labels = exact_statistics.nearest(records, centers)
+        kernel = NearestKernel(centers, clip_radius, shape)
+        for part in parts(records, weights):
+            expected = exact_statistics.statistics(
+                records, labels, centers, weights=part.weights, clip_radius=clip_radius, shape=shape
+            )
+            assert [result.tolist() for result in kernel(part)] == list(expected)
+            assert kernel.labels(part).tolist() == labels
 
 
 @pytest.mark.parametrize("d", [2, 20])
@@ -120,7 +118,7 @@ def test_trees(monkeypatch, d, clip_radius, shape):
     records, weights, rng = table(1, d)
     planes = rng.integers(-HALF, HALF, (9, d), endpoint=True)
     kernel = TreeKernel(planes, rng.integers(-(2**30), 2**30, 9))
-    codes = exact.codes(records, planes, kernel.cuts)
+    codes = exact_statistics.codes(records, planes, kernel.cuts)
     leaf_of_code = rng.integers(0, 6, 512, dtype=np.int32)
     anchors = rng.integers(-HALF, HALF, (5, d), endpoint=True)
     labels = [leaf if leaf < 5 else -1 for leaf in leaf_of_code[codes].tolist()]
@@ -128,7 +126,7 @@ def test_trees(monkeypatch, d, clip_radius, shape):
     for part in parts(records, weights):
         counts = np.bincount(codes, weights=part.weights, minlength=512)
         assert (kernel(part)[0] == counts).all()
-        expected = exact.statistics(
+        expected = exact_statistics.statistics(
             records, labels, anchors, weights=part.weights, clip_radius=clip_radius, shape=shape
         )
         assert [result.tolist() for result in leaves(part)] == list(expected)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, two_sample_p
+from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, two_sample_p
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, discrete_gaussian
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, laplace_pmf, two_sample_p
+from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, laplace_pmf, two_sample_p
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, discrete_laplace
 
@@ -57,21 +58,6 @@ def test_error_of_the_doubles_is_far_below_the_slack():
             for end in (0, 1)
         )
     assert float(worst) < MODULE.SLACK / 4
-
-
-class Scripted:
-    """Words given by hand, then those of a seed."""
-
-    seeded = True
-
-    def __init__(self, *words):
-        self.given, self.rest = list(words), SeededSource(6)
-
-    def words(self, count):
-        taken, self.given = self.given[:count], self.given[count:]
-        return np.concatenate(
-            [np.array(taken, dtype=np.uint64), self.rest.words(count - len(taken))]
-        )
 
 
 def test_words_of_zeros_draw_further_bits_instead_of_failing():

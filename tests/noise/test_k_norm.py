@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM, chi_square_p
+from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, k_norm
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from noise.laws import gaussian_pmf, laplace_pmf
+from helpers.noise_distributions import gaussian_pmf, laplace_pmf
 from shoal.exceptions import ParameterError
 from shoal.noise import (
     BoxNoise,

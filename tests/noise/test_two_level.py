@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM
-from noise.test_discrete_laplace import Scripted
+from helpers.noise_distributions import DRAWS, FALSE_ALARM
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, two_level
 

@@ -8,8 +8,8 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from audit.attacks.toolbox import needs_toolbox
-from papers.published import needs_files, needs_targets
+from helpers.attack_data import needs_toolbox
+from helpers.paper_data import needs_files, needs_targets
 from shoal.papers.kd_laplace import Comparison, reproduce_attack
 
 pytestmark = [needs_files, needs_targets, needs_toolbox]

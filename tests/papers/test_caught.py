@@ -7,7 +7,7 @@ Reports are rounded to a fine lattice first: what is caught is the method, not t
 import numpy as np
 import pytest
 
-from papers.published import rounded
+from helpers.paper_data import rounded
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.mechanisms import Laplace
 from shoal.papers.kd_laplace import (

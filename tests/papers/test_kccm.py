@@ -7,10 +7,9 @@ import pytest
 from scipy.stats import t as student
 from sklearn.base import clone
 
-from papers.published import FINE, needs_files
+from helpers.paper_data import FINE, needs_files
 from shoal.audit import epsilon_lower_bound
-from shoal.cluster._centers import pack_spheres
-from shoal.cluster.kmeans import _kccm
+from shoal.cluster.kmeans import _kccm, pack_spheres
 from shoal.engines import HALF
 from shoal.exceptions import DataError, ParameterError
 from shoal.metrics import nicv

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.exceptions import DataError
 from shoal.papers.kccm import FORMULAS, VARIANTS, cells, real_spend, without_outliers
 from shoal.papers.kccm.kccm_study import KccmStudy

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from papers.made_up import REAL, SHAPES, made_up
-from papers.published import needs_files
+from helpers.kd_laplace_measurements import REAL, SHAPES, made_up
+from helpers.paper_data import needs_files
 from shoal.exceptions import DataError
 from shoal.papers.kd_laplace import attack_work, draft_work
 from shoal.papers.kd_laplace.claims import judge

@@ -9,7 +9,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from papers.published import needs_files, needs_targets
+from helpers.paper_data import needs_files, needs_targets
 from shoal.exceptions import DataError, ParameterError
 from shoal.papers.kd_laplace import (
     Comparison,

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.cluster import DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
 from shoal.papers.wavecluster import (

@@ -8,7 +8,7 @@ fine lattice where the method is to be caught and not its doubles.
 import numpy as np
 import pytest
 
-from papers.published import FINE
+from helpers.paper_data import FINE
 from shoal.audit import epsilon_lower_bound
 from shoal.cluster import DPWaveCluster
 from shoal.papers.wavecluster import PublishedWaveCluster

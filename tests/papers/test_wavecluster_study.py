@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.exceptions import DataError
 from shoal.papers.run_study import run_study
 from shoal.papers.wavecluster import (

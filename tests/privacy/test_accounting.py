@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from privacy.laws import laplace_delta, lattice_laplace_delta
+from helpers.privacy_profiles import laplace_delta, lattice_laplace_delta
 from shoal.exceptions import GuaranteeError, UnknownEventError
 from shoal.privacy import (
     ApproximateEvent,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from privacy import laws
+from helpers import privacy_profiles
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import (
     ApproximateEvent,
@@ -18,8 +18,8 @@ from shoal.privacy import (
 
 def test_gaussian_noise_is_as_small_as_it_can_be() -> None:
     sigma = scale_to_fit(lambda m: [GaussianEvent(sigma=m, sensitivity=1.0)], 1.0, 1e-6)
-    assert laws.gaussian_delta(1 / sigma, 1.0) <= 1e-6
-    assert laws.gaussian_delta(1 / (sigma * 0.999), 1.0) > 1e-6
+    assert privacy_profiles.gaussian_delta(1 / sigma, 1.0) <= 1e-6
+    assert privacy_profiles.gaussian_delta(1 / (sigma * 0.999), 1.0) > 1e-6
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 40.0])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privacy import laws
+from helpers import privacy_profiles
 from shoal.exceptions import GuaranteeError, ParameterError, UnknownEventError
 from shoal.privacy import (
     Adjacency,
@@ -64,7 +64,9 @@ def test_randomized_response_matches_the_optimal_formula(
 ) -> None:
     step = Repeated(event=PureEvent(epsilon=epsilon), times=times)
     found = by_losses(step, delta=delta)
-    best = laws.invert(lambda at: laws.response_delta(epsilon, times, at), delta, times * epsilon)
+    best = privacy_profiles.invert(
+        lambda at: privacy_profiles.response_delta(epsilon, times, at), delta, times * epsilon
+    )
     assert found >= best
     assert found <= best * (1 + 3e-3)
 
@@ -74,7 +76,7 @@ def test_the_fourier_transform_is_not_trusted_beyond_its_precision() -> None:
     step = Repeated(event=PureEvent(epsilon=0.01), times=30_000)
     assert by_losses(step, delta=5e-10) == math.inf
     found = by_losses(step, delta=2e-9)
-    assert laws.response_delta(0.01, 30_000, found) <= 2e-9
+    assert privacy_profiles.response_delta(0.01, 30_000, found) <= 2e-9
 
 
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-10, 1e-20])
@@ -82,7 +84,9 @@ def test_the_fourier_transform_is_not_trusted_beyond_its_precision() -> None:
 def test_gaussian_steps_match_the_exact_curve(sigma: float, times: int, delta: float) -> None:
     step = Repeated(event=GaussianEvent(sigma=sigma, sensitivity=1.0), times=times)
     ratio = math.sqrt(times) / sigma
-    best = laws.invert(lambda at: laws.gaussian_delta(ratio, at), delta, 200.0)
+    best = privacy_profiles.invert(
+        lambda at: privacy_profiles.gaussian_delta(ratio, at), delta, 200.0
+    )
     found = compose([step], delta=delta).epsilon
     assert best * (1 - 1e-9) <= found <= best * (1 + 2e-3)
 
@@ -91,7 +95,9 @@ def test_two_laplace_steps_match_an_integral() -> None:
     first, second = 0.8, 0.5
     events = [LaplaceEvent(scale=1 / e, sensitivity=1.0) for e in (first, second)]
     for delta in (1e-4, 1e-2, 0.1):
-        best = laws.invert(lambda at: laws.product_laplace_delta((first, second), at), delta, 1.3)
+        best = privacy_profiles.invert(
+            lambda at: privacy_profiles.product_laplace_delta((first, second), at), delta, 1.3
+        )
         found = by_losses(*events, delta=delta)
         assert best * (1 - 1e-6) <= found <= best * (1 + 2e-3)
 
@@ -99,7 +105,9 @@ def test_two_laplace_steps_match_an_integral() -> None:
 @pytest.mark.parametrize(("scale", "shift"), [(0.5, 1), (2.0, 3), (20.0, 30)])
 def test_discrete_laplace_matches_a_sum(scale: float, shift: int) -> None:
     event = DiscreteLaplaceEvent(scale=scale, sensitivity=shift)
-    best = laws.invert(lambda at: laws.lattice_laplace_delta(scale, shift, at), 1e-3, shift / scale)
+    best = privacy_profiles.invert(
+        lambda at: privacy_profiles.lattice_laplace_delta(scale, shift, at), 1e-3, shift / scale
+    )
     found = by_losses(event, delta=1e-3)
     assert best * (1 - 1e-6) <= found <= best * (1 + 1e-3)
 
@@ -107,7 +115,9 @@ def test_discrete_laplace_matches_a_sum(scale: float, shift: int) -> None:
 @pytest.mark.parametrize(("sigma", "shift"), [(0.7, 1), (3.0, 2), (20.0, 5)])
 def test_discrete_gaussian_matches_a_sum(sigma: float, shift: int) -> None:
     event = DiscreteGaussianEvent(sigma=sigma, sensitivity=shift)
-    best = laws.invert(lambda at: laws.lattice_gaussian_delta(sigma, (shift,), at), 1e-5, 50.0)
+    best = privacy_profiles.invert(
+        lambda at: privacy_profiles.lattice_gaussian_delta(sigma, (shift,), at), 1e-5, 50.0
+    )
     found = compose([event], delta=1e-5).epsilon
     assert best * (1 - 1e-6) <= found <= best * (1 + 2e-3)
 
@@ -117,7 +127,7 @@ def test_discrete_gaussian_vectors_get_what_is_proved_for_vectors() -> None:
     event = DiscreteGaussianEvent(sigma=sigma, sensitivity=2.0, dimension=4)
     promised = compose([event], delta=1e-5)
     assert promised.epsilon == zcdp_to_epsilon(cost(event).rho, 1e-5)
-    assert laws.lattice_gaussian_delta(sigma, shift, promised.epsilon) <= 1e-5
+    assert privacy_profiles.lattice_gaussian_delta(sigma, shift, promised.epsilon) <= 1e-5
 
 
 @pytest.mark.parametrize("parts", [(0.5, 0.5), (0.9, 0.1), (2.0, 1.0)])
@@ -125,15 +135,18 @@ def test_the_scalar_laplace_law_dominates_vectors(parts: tuple[float, float]) ->
     total = sum(parts)
     for i in range(-8, 9):
         at = i / 8 * total
-        vector = laws.product_laplace_delta(parts, at)
-        assert vector <= laws.laplace_delta(total, at) + 1e-9
+        vector = privacy_profiles.product_laplace_delta(parts, at)
+        assert vector <= privacy_profiles.laplace_delta(total, at) + 1e-9
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_scalar_laplace_law_dominates_the_plane(epsilon: float) -> None:
     for i in range(5):
         at = i / 4 * epsilon
-        assert laws.planar_delta(epsilon, at) <= laws.laplace_delta(epsilon, at) + 1e-7
+        assert (
+            privacy_profiles.planar_delta(epsilon, at)
+            <= privacy_profiles.laplace_delta(epsilon, at) + 1e-7
+        )
 
 
 def test_mixtures_are_between_the_best_and_the_worst_accounting() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privacy.laws import gaussian_delta, renyi
+from helpers.privacy_profiles import gaussian_delta, renyi
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import (
     epsilon_to_zcdp,

@@ -1,6 +1,7 @@
 """NoiseAwareKMeans beside KMeans on clipped reports, judged on the true records.
 
-Run as a script for the tables: ``SHOAL_DATA=... python tests/reports/comparison.py [--held-out]``.
+Run as a script for the tables:
+``SHOAL_DATA=... python tests/helpers/noise_aware_comparison.py [--held-out]``.
 """
 
 import argparse

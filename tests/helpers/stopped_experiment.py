@@ -1,6 +1,6 @@
 """An experiment that a test stops and starts again: a program of its own, so that it can be killed.
 
-`python stopped_run.py STORE LOG JOBS PLAN`: every cell that is worked on adds a byte to LOG;
+`python stopped_experiment.py STORE LOG JOBS PLAN`: every cell that is worked on adds a byte to LOG;
 progress is printed, and at the end the records. PLAN "hold" lets cells after the first half never
 end; "within write" dies in the middle of the write of the fifth cell, "before sync" after it.
 """

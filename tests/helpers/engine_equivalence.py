@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pyarrow import feather
 from sklearn.base import clone
 
-from contracts.registry import INSTANCES
+from helpers.estimator_instances import INSTANCES
 from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.privacy import Ledger
 

@@ -43,7 +43,7 @@ def start_session(master: str, **settings: str) -> Any:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Workers import the jobs of these tests.
-    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     common = {

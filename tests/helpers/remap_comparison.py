@@ -2,7 +2,7 @@
 
 Two columns in raw units, KMeans with two clusters on standardized columns, labels of the same
 clusterer on the plain columns as the baseline (targets/README.md). From the project's folder:
-``SHOAL_DATA=... PYTHONPATH=tests python -m remap.utility`` prints the comparison.
+``SHOAL_DATA=... PYTHONPATH=tests python -m helpers.remap_comparison`` prints the comparison.
 """
 
 import os

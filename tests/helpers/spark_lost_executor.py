@@ -1,7 +1,7 @@
 """A small cluster in which an executor is declared lost, and comes back with reports of its own.
 
-Run in a process of its own: ``python lost_executor.py FOLDER [CHECKPOINTS]`` prints, as JSON, what
-each reading of the published reports gave: numbers, or the first line of Spark's error.
+Run in a process of its own: ``python spark_lost_executor.py FOLDER [CHECKPOINTS]`` prints, as JSON,
+what each reading of the published reports gave: numbers, or the first line of Spark's error.
 """
 
 import json
@@ -12,9 +12,9 @@ import threading
 import time
 from pathlib import Path
 
+from helpers.spark import start_session
+from helpers.spark_jobs import DrawnTwice
 from shoal.tables import SparkTable
-from tables.spark.jobs import DrawnTwice
-from tables.spark.session import start_session
 
 SECONDS = 120  # before a step is given up
 

@@ -1,6 +1,7 @@
 """Everything in ``shoal.remap`` and ``shoal.reports``, where code that reads records is missing.
 
-Run in a process of its own: ``python without_readers.py MODULE...`` refuses to import the modules.
+Run in a process of its own: ``python reports_without_readers.py MODULE...`` refuses to import
+the modules.
 """
 
 import importlib.abc
