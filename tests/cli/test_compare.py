@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from shoal.cli import app
 from shoal.datasets import read_table
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
-from shoal.experiments import book
-from shoal.experiments.compare import attack_work as attacks
+from shoal.experiments import report
+from shoal.experiments.compare import measurements
 from shoal.privacy import Ledger, Release
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
@@ -39,10 +39,10 @@ def data(tmp_path):
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
     """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
-    monkeypatch.setattr(attacks, "RUNS", 2)
-    monkeypatch.setattr(attacks, "SHADOWS", 8)
+    monkeypatch.setattr(measurements, "RUNS", 2)
+    monkeypatch.setattr(measurements, "SHADOWS", 8)
     monkeypatch.setattr(
-        book, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
+        report, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
     )
 
 

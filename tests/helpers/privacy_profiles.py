@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy import integrate, special
+from scipy import special
 
 
 def response_delta(epsilon: float, times: int, at: float) -> float:
@@ -28,20 +28,6 @@ def gaussian_delta(ratio: float, at: float) -> float:
     return float(special.ndtr(ratio / 2 - at / ratio) - math.exp(at + log_tail))
 
 
-def laplace_delta(epsilon: float, at: float) -> float:
-    """One Laplace step: a threshold test at (epsilon - at) / 2 beyond the middle."""
-    return max(0.0, -math.expm1((at - epsilon) / 2)) if at >= -epsilon else 1 - math.exp(at)
-
-
-def lattice_laplace_delta(scale: float, shift: int, at: float) -> float:
-    """One discrete Laplace step, summed over the integers."""
-    reach = int(shift + 60 * scale)
-    x = np.arange(-reach, reach + 1)
-    p = np.tanh(1 / (2 * scale)) * np.exp(-np.abs(x) / scale)
-    q = np.tanh(1 / (2 * scale)) * np.exp(-np.abs(x - shift) / scale)
-    return float(np.maximum(0, p - math.exp(at) * q).sum())
-
-
 def lattice_gaussian_delta(sigma: float, shift: tuple[int, ...], at: float) -> float:
     """One discrete Gaussian vector, summed over a box of integers."""
     reach = int(12 * sigma + max(shift))
@@ -54,38 +40,6 @@ def lattice_gaussian_delta(sigma: float, shift: tuple[int, ...], at: float) -> f
         p = np.multiply.outer(p, mass)
         q = np.multiply.outer(q, moved / moved.sum())
     return float(np.maximum(0, p - math.exp(at) * q).sum())
-
-
-def planar_delta(epsilon: float, at: float) -> float:
-    """Noise of density e^-||z|| in the plane, moved by epsilon: integrate along circles."""
-
-    def ring(radius: float) -> float:
-        # ||z - v|| - ||z|| >= at on an arc around the direction away from v; integrate its gain.
-        def gain(angle: float) -> float:
-            moved = math.sqrt(radius**2 + epsilon**2 + 2 * radius * epsilon * math.cos(angle))
-            return max(0.0, 1 - math.exp(at - (moved - radius)))
-
-        inside = integrate.quad(gain, 0, math.pi, limit=200)[0]
-        return radius * math.exp(-radius) * inside / math.pi
-
-    return float(integrate.quad(ring, 0, 60, limit=400)[0])
-
-
-def product_laplace_delta(parts: tuple[float, float], at: float) -> float:
-    """Two independent Laplace coordinates, each moved by its part."""
-    first, second = parts
-
-    def given(x: float) -> float:
-        loss = abs(x - first) - abs(x)
-        return 0.5 * math.exp(-abs(x)) * laplace_delta(second, at - loss)
-
-    points = [0.0, first]
-    return float(
-        sum(
-            integrate.quad(given, low, high, limit=400)[0]
-            for low, high in ((-40.0, points[0]), (points[0], points[1]), (points[1], 40.0 + first))
-        )
-    )
 
 
 def renyi(p: np.ndarray, q: np.ndarray, order: float) -> float:

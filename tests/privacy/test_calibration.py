@@ -8,7 +8,6 @@ from shoal.privacy import (
     ApproximateEvent,
     Event,
     GaussianEvent,
-    LaplaceEvent,
     PureEvent,
     Repeated,
     compose,
@@ -24,14 +23,14 @@ def test_gaussian_noise_is_as_small_as_it_can_be() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 40.0])
 def test_pure_schedules_add_up(epsilon: float) -> None:
-    scale = scale_to_fit(lambda m: [LaplaceEvent(scale=m, sensitivity=1.0)] * 4, epsilon)
+    scale = scale_to_fit(lambda m: [PureEvent(epsilon=1 / m)] * 4, epsilon)
     assert 4 / scale <= epsilon
     assert 4 / scale >= epsilon * 0.9998
 
 
 def test_mixed_schedules_fit_and_hardly_more() -> None:
     def schedule(multiplier: float) -> list[Event]:
-        step = LaplaceEvent(scale=8 * multiplier, sensitivity=1.0)
+        step = PureEvent(epsilon=1 / (8 * multiplier))
         return [
             GaussianEvent(sigma=5 * multiplier, sensitivity=1.0),
             Repeated(event=step, times=20),

@@ -128,7 +128,7 @@ def typed() -> str:
     command : str
         For the page that it makes.
     """
-    from shoal.experiments.provenance import typed_command  # noqa: PLC0415
+    from shoal.experiments import typed_command  # noqa: PLC0415
 
     name, *words = _typed
     return typed_command(name, words)

@@ -15,8 +15,8 @@ from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    from shoal.experiments import Estimate
     from shoal.experiments.compare import Comparison
-    from shoal.experiments.estimate import Estimate
 
 __all__ = ["compare"]
 
@@ -101,13 +101,13 @@ def compare(
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.experiments import Provenance  # noqa: PLC0415
     from shoal.experiments.compare import (  # noqa: PLC0415
+        ComparedTable,
         choose_contenders,
         compare_methods,
         compare_report,
-        open_frame,
     )
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
 
     require("matplotlib", extra="plot")  # not after minutes of work
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
@@ -136,16 +136,15 @@ def compare(
             note = f"Agreement with the column {label!r}: the copy holds no labels."
             chosen = chosen._replace(left_out=(*chosen.left_out, note))
         with progress_bar("comparing") as update:
-            frame = open_frame(
-                data if copy is None else copy.file,
-                columns=table.names,
-                header=header if copy is None else None,
+            compared = ComparedTable.from_table(
+                table if copy is None else read_table(copy.file, columns=table.names),
+                file=data if copy is None else copy.file,
                 label=label if copy is None else None,
                 bounds=box,
-                clusters=clusters,
+                n_clusters=clusters,
             )
             found = compare_methods(
-                frame,
+                compared,
                 chosen,
                 epsilons=epsilons,
                 runs=runs,
@@ -183,10 +182,11 @@ def _print(found: "Comparison", state: str, report: Path) -> None:
 
     screen = Console(markup=False, highlight=False)
     table = Table(
-        title=f"{found.frame.records:,} records, {found.frame.columns} columns, "
-        f"{found.frame.clusters} clusters: cost at each worst-case epsilon",
+        title=f"{found.baseline.n_records:,} records, {found.baseline.n_columns} columns, "
+        f"{found.baseline.n_clusters} clusters: cost at each worst-case epsilon",
         caption=f"mean of {found.runs} runs{' ± half of its 95% interval' * found.decides}; 1 = "
-        f"k-means without privacy; the best without looking: {found.frame.baselines.best:.3g}",
+        "k-means without privacy; the best without looking: "
+        f"{found.baseline.trivial_costs.best:.3g}",
     )
     table.add_column("method", no_wrap=True)
     for epsilon in found.epsilons:
@@ -212,15 +212,15 @@ def _short(cost: "Estimate | None", decides: bool) -> str:
 def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
     from shoal.experiments.compare import recommend  # noqa: PLC0415
 
-    frame = found.frame
+    baseline = found.baseline
     return {
         "recommendation": recommend(found),
         "enough_runs": found.decides,
-        "records": frame.records,
-        "columns": frame.names,
-        "clusters": frame.clusters,
+        "records": baseline.n_records,
+        "columns": baseline.names,
+        "clusters": baseline.n_clusters,
         "runs": found.runs,
-        "baselines": frame.baselines._asdict(),
+        "baselines": baseline.trivial_costs._asdict(),
         "methods": [{**asdict(row), "attack": dict(row.attack)} for row in found.rows],
         "left_out": found.left_out,
         "report": str(report),

@@ -13,7 +13,7 @@ from shoal.cli._arguments import output_folder
 from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
-    from shoal.papers.run_study import Reproduction
+    from shoal.papers import Reproduction
 
 __all__ = ["reproduce"]
 
@@ -47,21 +47,25 @@ def reproduce(
     Example: shoal reproduce kccm --quick
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.papers.run_study import run_study  # noqa: PLC0415
-    from shoal.papers.studies import STUDIES  # noqa: PLC0415
+    from shoal.papers import load_study, run_study  # noqa: PLC0415
 
     size = "full" if full else "quick"
     folder = output_folder(out or Path(f"shoal-reproduce-{source.value}-{size}"))
     with progress_bar(f"reproducing {source.value}") as update:
         found = run_study(
-            STUDIES[source.value], folder=folder, full=full, seed=seed, n_jobs=jobs, progress=update
+            load_study(source.value),
+            folder=folder,
+            full=full,
+            seed=seed,
+            n_jobs=jobs,
+            progress=update,
         )
     if as_json:
         typer.echo(json.dumps(_plain(found)))
         return
     screen = Console()
     screen.print(_table(found))
-    screen.print(found.verdict)
+    screen.print(found.summary)
     screen.print(f"\nreport: {found.report.resolve()}", soft_wrap=True)
 
 
@@ -69,23 +73,23 @@ def _table(found: "Reproduction") -> Table:
     table = Table(title="Claims of the source", show_lines=True)
     for heading in ("claim", "what the source says", "verdict"):
         table.add_column(heading)
-    for one in found.findings:
-        table.add_row(one.claim, one.words, one.outcome)
+    for one in found.verdicts:
+        table.add_row(one.claim.name, one.claim.text, one.outcome)
     return table
 
 
 def _plain(found: "Reproduction") -> dict[str, object]:
     return {
-        "verdict": found.verdict,
-        "findings": [
+        "summary": found.summary,
+        "verdicts": [
             {
-                "claim": one.claim,
-                "words": one.words,
+                "claim": one.claim.name,
+                "text": one.claim.text,
                 "outcome": one.outcome,
                 "evidence": one.evidence,
             }
-            for one in found.findings
+            for one in found.verdicts
         ],
-        "records": {name: len(rows) for name, rows in found.records.items()},
+        "records": {name: len(rows) for name, rows in found.measurements.items()},
         "report": str(found.report),
     }

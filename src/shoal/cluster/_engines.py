@@ -5,8 +5,7 @@ import numpy.typing as npt
 
 from shoal._typing import Floats
 from shoal.engines import ArrayEngine, Engine, StreamEngine, load_array_engine, run_in_parts
-from shoal.noise import Lattice
-from shoal.noise.lattice import WIDE
+from shoal.noise import WIDE, Lattice
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["lattice_records", "open_engine"]

@@ -17,7 +17,7 @@ from shoal.cluster.wavecluster._deconvolve import Significance
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.exceptions import ParameterError
 from shoal.noise import NoisyCells, sparse_laplace
-from shoal.noise.sparse_laplace import free_codes
+from shoal.noise.distributions import free_codes
 from shoal.privacy import Release
 
 RUNS = 40
