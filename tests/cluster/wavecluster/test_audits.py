@@ -16,7 +16,7 @@ from shoal.cluster.wavecluster._band import Band
 from shoal.cluster.wavecluster._deconvolve import Significance
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.cluster.wavecluster._published import priv_thr, priv_thr_em
-from shoal.noise import NoisyCells, sparse_laplace
+from shoal.noise import NoisyCells, distributions
 
 HERE, THERE = [-0.9], [0.9]
 # One record more in a cell of its own, beside an equal one, and with two others.
@@ -124,7 +124,7 @@ def test_half_the_noise(technique, audited, monkeypatch):
 def test_no_noise_on_cells_without_records(audited, monkeypatch):
     nothing = np.empty(0, dtype=np.int64)
     none = NoisyCells(positions=nothing, values=nothing)
-    monkeypatch.setattr(sparse_laplace, "noisy_cells_above", lambda *a, **k: none)
+    monkeypatch.setattr(distributions, "noisy_cells_above", lambda *a, **k: none)
     assert audited(sparse).exceeds(2.0)
 
 

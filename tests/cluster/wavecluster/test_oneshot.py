@@ -16,7 +16,7 @@ from shoal.cluster.wavecluster import _oneshot
 from shoal.cluster.wavecluster._deconvolve import Significance
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.exceptions import ParameterError
-from shoal.noise import NoisyCells, sparse_laplace
+from shoal.noise import NoisyCells, distributions
 from shoal.noise.distributions import free_codes
 from shoal.privacy import Release
 
@@ -95,7 +95,7 @@ def test_cells_without_records_left_out_are_noticed(monkeypatch):
     """The bug planted: noise on touched values only."""
     nothing = np.empty(0, dtype=np.int64)
     none = NoisyCells(positions=nothing, values=nothing)
-    monkeypatch.setattr(sparse_laplace, "noisy_cells_above", lambda *a, **k: none)
+    monkeypatch.setattr(distributions, "noisy_cells_above", lambda *a, **k: none)
     counts = np.zeros((128, 128), dtype=np.int64)
     counts[::8, ::8] = 1
     sparse, dense = both_paths(counts, grid=128)
