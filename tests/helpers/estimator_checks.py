@@ -26,9 +26,9 @@ from shoal.privacy import (
     Release,
     cost,
     epsilon_to_zcdp,
-    metric_cost,
     zcdp_to_epsilon,
 )
+from shoal.privacy.accounting import metric_cost
 from shoal.reports import label_on_device
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))

@@ -60,6 +60,22 @@ INSTANCES = {
     "KdLaplace-grid": KdLaplace(epsilon=1e4, unit="m", bounds=WIDE, remap="grid"),
 }
 
+# One of each class, for what the class alone decides: how it reads tables and parameters.
+CLASSES = [
+    "DPKMeans",
+    "DPWaveCluster-oneshot",
+    "PrivateCopy",
+    "Laplace",
+    "Piecewise",
+    "Hybrid",
+    "Duchi",
+    "SquareWave",
+    "KdLaplace",
+]
+CENTRAL = [name for name in INSTANCES if name.startswith(("DP", "PrivateCopy"))]
+CLUSTERERS = [name for name in INSTANCES if name.startswith("DP")]
+TRANSFORMERS = [name for name in CLASSES if hasattr(INSTANCES[name], "transform")]
+
 # Mechanisms for one number of columns only: tests/mechanisms/test_fixed_columns.py runs on these
 # what scikit-learn's checks and ours can ask of them.
 FIXED_COLUMNS = {
