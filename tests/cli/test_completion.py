@@ -14,8 +14,8 @@ from shoal.cli._complete import (
     complete_settings,
     complete_targets,
 )
-from shoal.cluster.kmeans._choice import METHODS
-from shoal.cluster.wavecluster._settings import TECHNIQUES
+from shoal.cluster.kmeans._methods import METHODS
+from shoal.cluster.wavecluster._techniques import TECHNIQUES
 from shoal.datasets import list_datasets
 
 COMMANDS = {"attack", "audit", "cluster", "datasets", "demo", "ledger", "perturb"}
@@ -70,7 +70,10 @@ def test_data_sets():
     [
         ("shoal cluster people.csv --target ", set(CENTRAL)),
         ("shoal perturb people.csv --target P", {"Piecewise", "PlanarLaplace"}),
-        ("shoal cluster people.csv --set method", {f"method={word}" for word in METHODS}),
+        (
+            "shoal cluster people.csv --set method",
+            {f"method={name}" for name in ("auto", *METHODS)},
+        ),
         ("shoal datasets --d", {"--download"}),
         ("shoal perturb --ep", {"--epsilon"}),
     ],
@@ -83,7 +86,7 @@ def test_names_are_those_of_the_commands():
     assert complete_central("") == sorted(CENTRAL)
     assert complete_local("") == sorted(LOCAL)
     assert complete_targets("") == sorted(CENTRAL) + sorted(LOCAL)
-    assert SETTINGS == {"method": METHODS, "technique": TECHNIQUES}
+    assert {"method": ("auto", *METHODS), "technique": tuple(TECHNIQUES)} == SETTINGS
     assert "technique=thr-em" in complete_settings("tech")
 
 

@@ -9,8 +9,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.exceptions import DataError, DataTypeError, ParameterError, ShoalError
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger

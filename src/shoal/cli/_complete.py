@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from shoal._registry import choices
+
 __all__ = [
     "SETTINGS",
     "complete_central",
@@ -14,8 +16,8 @@ __all__ = [
 # As the commands and estimators have them, which take a second to load.
 CENTRAL = ("DPKMeans", "DPWaveCluster")
 SETTINGS = {
-    "method": ("auto", "lloyd", "grid", "lsh", "kccm"),
-    "technique": ("oneshot", "thr", "thr-em", "qt", "baseline", "density"),
+    "method": ("auto", *choices("DPKMeans", "method")),
+    "technique": choices("DPWaveCluster", "technique"),
 }
 
 

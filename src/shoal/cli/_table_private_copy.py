@@ -77,7 +77,7 @@ def check_private_copy(
     """
     from shoal import _numbers  # noqa: PLC0415
     from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.cluster.private_copy import PrivateCopy  # noqa: PLC0415
+    from shoal.cluster import PrivateCopy  # noqa: PLC0415
 
     public_box(bounds, len(table.names))
     _check_apart(out, raw=epsilon is None)

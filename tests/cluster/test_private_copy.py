@@ -8,9 +8,8 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
-from shoal.cluster import _noise
-from shoal.cluster.private_copy import PrivateCopy, _fit, _settings
-from shoal.cluster.private_copy._plan import Plan
+from shoal.cluster import PrivateCopy, _noise, private_copy
+from shoal.cluster._synthetic import CellPlan
 from shoal.engines import total_weight
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
 from shoal.metrics import cost_ratio
@@ -62,20 +61,22 @@ def test_replay_finds_half_the_noise(monkeypatch):
 
 
 def test_replay_finds_empty_cells_left_out(monkeypatch):
-    right = _fit.column_counts
+    right = private_copy.column_counts
 
     def filled(engine, bins):
         return [counts[counts > 0] for counts in right(engine, bins)]
 
-    monkeypatch.setattr(_fit, "column_counts", filled)
-    monkeypatch.setattr(_fit, "plan_cells", lambda shares, n, share: one_cell(shares.shape))
-    monkeypatch.setattr(_fit, "bins_of_columns", lambda n, columns, share: 4)
-    monkeypatch.setattr(_fit.np, "stack", padded)
+    monkeypatch.setattr(private_copy, "column_counts", filled)
+    monkeypatch.setattr(
+        private_copy, "plan_cells", lambda likely, n, budget: one_cell(likely.shape)
+    )
+    monkeypatch.setattr(private_copy, "bins_of_columns", lambda n, columns, budget: 4)
+    monkeypatch.setattr(private_copy.np, "stack", padded)
     assert "costs inf" in str(audit())
 
 
 def one_cell(shape):
-    return Plan(np.ones(shape[0], dtype=np.int64), np.zeros(shape, dtype=np.int64))
+    return CellPlan(np.ones(shape[0], dtype=np.int64), np.zeros(shape, dtype=np.int64))
 
 
 def padded(rows):
@@ -85,23 +86,23 @@ def padded(rows):
 
 def test_replay_finds_exact_numbers_of_records(monkeypatch):
     """Bins chosen from how many there are."""
-    right = _fit.release_copy
+    right = private_copy._release_counts
 
-    def exact(engine, epsilon, shares, n_public, source):
-        return right(engine, epsilon, shares, 100 * total_weight(engine) - 2000, source)
+    def exact(engine, noise, budgets, n_public, source):
+        return right(engine, noise, budgets, 100 * total_weight(engine) - 2000, source)
 
-    monkeypatch.setattr("shoal.cluster.private_copy.private_copy.release_copy", exact)
+    monkeypatch.setattr(private_copy, "_release_counts", exact)
     assert audit().broken
 
 
-def test_replay_finds_one_share_for_every_column(monkeypatch):
-    monkeypatch.setattr(_settings, "COLUMNS_SHARE", 0.76)
-    right = _settings.CopyShares
+def test_replay_finds_one_budget_for_every_column(monkeypatch):
+    monkeypatch.setattr(private_copy, "COLUMNS_PART", 0.76)
+    right = private_copy.CopyBudgets
 
     def twice(records, columns, cells):
         return right(records, columns, cells + columns / 2)
 
-    monkeypatch.setattr(_settings, "CopyShares", twice)
+    monkeypatch.setattr(private_copy, "CopyBudgets", twice)
     assert "all releases cost epsilon 1.38, claimed 1" in str(audit())
 
 
@@ -177,7 +178,7 @@ def test_records_stay_in_the_box():
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("kwargs", "text"),
     [
         ({"epsilon": 0.0}, "epsilon must be a finite number > 0"),
         ({"epsilon": 1e10}, "epsilon must be at most"),
@@ -187,9 +188,9 @@ def test_records_stay_in_the_box():
         ({"ledger": "file"}, "ledger must be a Ledger"),
     ],
 )
-def test_bad_parameters(words, text):
+def test_bad_parameters(kwargs, text):
     with pytest.raises(ParameterError, match=text):
-        clone(MODEL).set_params(**words).fit(blobs(50, 2))
+        clone(MODEL).set_params(**kwargs).fit(blobs(50, 2))
 
 
 def test_bad_samples():

@@ -3,29 +3,29 @@
 import numpy as np
 import pytest
 
+from shoal.cluster._denoise import posterior_counts
 from shoal.cluster._noise import PureNoise, ZCDPNoise
-from shoal.cluster.kmeans._denoise import posterior_counts
 from shoal.noise import SeededSource
 
 LAWS = {"laplace": PureNoise(1.0), "gaussian": ZCDPNoise(1.0)}
 SHARES = {"laplace": 0.5, "gaussian": 0.125}  # deviations of 2.8 and 2 counts
 
 
-def released(true, name, *, seed=0, unit=1, share=None):
-    share = share or SHARES[name]
-    noisy = LAWS[name].counts(true, share, unit=unit, source=SeededSource(seed))
-    return noisy, posterior_counts(noisy, LAWS[name], share, unit=unit)
+def released(true, name, *, seed=0, contribution=1, budget=None):
+    budget = budget or SHARES[name]
+    noisy = LAWS[name].counts(true, budget, contribution=contribution, source=SeededSource(seed))
+    return noisy, posterior_counts(noisy, LAWS[name], budget, contribution=contribution)
 
 
 def bayes(noisy, name, *, rounds, zeros):
     """Learn the law of whole counts by expectation maximization, cell by cell, in plain loops."""
-    most = int(2 * 15 * LAWS[name].count_deviation(SHARES[name], unit=1)) + 1
+    most = int(2 * 15 * LAWS[name].count_deviation(SHARES[name], contribution=1)) + 1
     law = np.full(most, 1.0 / most)
     chance = np.empty((len(noisy), most))
     for i, value in enumerate(noisy):
         for true in range(most):
             gap = np.array([float(value - true)])
-            chance[i, true] = np.exp(LAWS[name].log_kernel(gap, SHARES[name], unit=1))[0]
+            chance[i, true] = np.exp(LAWS[name].log_kernel(gap, SHARES[name], contribution=1))[0]
     for _ in range(rounds):
         new = np.zeros(most)
         for row in chance:
@@ -47,9 +47,9 @@ def test_agrees_with_bayes_by_brute_force(name):
 def test_coarse_atoms_and_bins_lose_little(name):
     # A deviation of 40 and more counts: candidates and noisy values are then grouped.
     true = np.array([0] * 900 + [300] * 60 + [900] * 40)
-    share = SHARES[name] / (20.0 if name == "laplace" else 400.0)
-    noisy, found = released(true, name, share=share)
-    deviation = LAWS[name].count_deviation(share, unit=1)
+    budget = SHARES[name] / (20.0 if name == "laplace" else 400.0)
+    noisy, found = released(true, name, budget=budget)
+    deviation = LAWS[name].count_deviation(budget, contribution=1)
     assert deviation > 38
     raw = np.sqrt(((noisy - true) ** 2).mean())
     better = np.sqrt(((found - true) ** 2).mean())
@@ -80,18 +80,18 @@ def test_empty_cells_go_to_nearly_nothing(name):
 
 
 @pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("unit", [1, 3, 256])
-def test_larger_counts_are_larger_and_the_shape_stays(name, unit):
-    true = unit * np.random.default_rng(2).poisson(3, (8, 5, 6))
-    noisy, found = released(true, name, unit=unit)
+@pytest.mark.parametrize("contribution", [1, 3, 256])
+def test_larger_counts_are_larger_and_the_shape_stays(name, contribution):
+    true = contribution * np.random.default_rng(2).poisson(3, (8, 5, 6))
+    noisy, found = released(true, name, contribution=contribution)
     assert found.shape == (8, 5, 6)
     order = np.argsort(noisy.ravel())
     assert (np.diff(found.ravel()[order]) >= -1e-9).all()
 
 
 @pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("share", [1e-12, 1e-6, 1e-2, 1.0, 1e3, 1e9])
-def test_extremes_give_no_warning(name, share):
+@pytest.mark.parametrize("budget", [1e-12, 1e-6, 1e-2, 1.0, 1e3, 1e9])
+def test_extremes_give_no_warning(name, budget):
     tables = [
         np.array([0]),
         np.array([-1, 0, 1]),
@@ -101,8 +101,10 @@ def test_extremes_give_no_warning(name, share):
         np.arange(-50, 50) * 2**40,
     ]
     for noisy in tables:
-        for unit in (1, 256):
-            found = posterior_counts(noisy, LAWS[name], share, unit=unit)
+        for contribution in (1, 256):
+            found = posterior_counts(noisy, LAWS[name], budget, contribution=contribution)
             assert np.isfinite(found).all()
             assert (found >= 0).all()
-            assert (found <= np.maximum(noisy, 0) + 30 * 1.5 * unit / min(share, share**0.5)).all()
+            assert (
+                found <= np.maximum(noisy, 0) + 30 * 1.5 * contribution / min(budget, budget**0.5)
+            ).all()

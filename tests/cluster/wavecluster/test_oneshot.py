@@ -1,4 +1,4 @@
-"""Grids with more cells than memory: the law of noise on every cell, and the same clusters."""
+"""Grids with more cells than memory: as if every cell had its noise, and the same clusters."""
 
 import tracemalloc
 
@@ -12,11 +12,11 @@ from helpers.noise_distributions import FALSE_ALARM, two_sample_p
 from helpers.noise_recorder import recording
 from helpers.wavecluster_problems import in_cells, wave_problem
 from shoal.cluster import DPWaveCluster
-from shoal.cluster.wavecluster import _fit, _oneshot
-from shoal.cluster.wavecluster._deconvolve import Kept
+from shoal.cluster.wavecluster import _oneshot
+from shoal.cluster.wavecluster._deconvolve import Significance
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.exceptions import ParameterError
-from shoal.noise import NoisyCells, sparse_laplace
+from shoal.noise import NoisyCells, distributions
 from shoal.noise.distributions import free_codes
 from shoal.privacy import Release
 
@@ -27,30 +27,34 @@ RUNS = 40
 def everything_kept(monkeypatch):
     """Show all that passes the limit, with a limit that many cells pass."""
 
-    def keep(values, **words):
+    def keep(values, **kwargs):
         every = np.ones(len(values), dtype=bool)
-        assert (words["limit"] * words["unit"]).is_integer()  # whole steps of the noise
-        return Kept(every, words["limit"], every.astype(float), 1.0)
+        assert (kwargs["limit"] * kwargs["contribution"]).is_integer()  # whole steps of the noise
+        return Significance(every, kwargs["limit"], every.astype(float), 1.0)
 
     monkeypatch.setattr(_oneshot, "significant", keep)
     monkeypatch.setattr(_oneshot, "_without_singles", lambda cells, problem: cells)
     monkeypatch.setattr(_oneshot, "FALSE_CELLS", 800.0)
 
 
-def both_paths(counts, **words):
+def both_paths(counts, **kwargs):
     """Steps of the values that pass the limit, 0 elsewhere: (run, code) for both paths."""
     X = in_cells(counts)
     sparse, dense = [], []
     for run in range(RUNS):
-        problem = wave_problem(X, seed=run, **words)
+        problem = wave_problem(X, seed=run, **kwargs)
         cells = one_shot_sparse(problem)
         assert (np.diff(cells.codes) > 0).all()
-        unit = problem.band.sensitivity
+        contribution = problem.band.sensitivity
         table = np.zeros(np.prod(problem.band.shape), dtype=np.int64)
-        table[cells.codes] = np.rint(cells.values * unit)
+        table[cells.codes] = np.rint(cells.values * contribution)
         sparse.append(table)
-        table = np.rint(dense_values(wave_problem(X, seed=RUNS + run, **words)) * unit).ravel()
-        dense.append(np.where(table >= round(cells.threshold * unit), table, 0).astype(np.int64))
+        table = np.rint(
+            dense_values(wave_problem(X, seed=RUNS + run, **kwargs)) * contribution
+        ).ravel()
+        dense.append(
+            np.where(table >= round(cells.threshold * contribution), table, 0).astype(np.int64)
+        )
     return np.array(sparse), np.array(dense)
 
 
@@ -91,7 +95,7 @@ def test_cells_without_records_left_out_are_noticed(monkeypatch):
     """The bug planted: noise on touched values only."""
     nothing = np.empty(0, dtype=np.int64)
     none = NoisyCells(positions=nothing, values=nothing)
-    monkeypatch.setattr(sparse_laplace, "noisy_cells_above", lambda *a, **k: none)
+    monkeypatch.setattr(distributions, "noisy_cells_above", lambda *a, **k: none)
     counts = np.zeros((128, 128), dtype=np.int64)
     counts[::8, ::8] = 1
     sparse, dense = both_paths(counts, grid=128)
@@ -125,10 +129,10 @@ def test_positions_skip_the_taken_cells():
 
 def test_forced_through_both_paths(monkeypatch):
     X = blobs(20_000, spread=0.04)
-    words = {"bounds": (-1.0, 1.0), "epsilon": 1.0, "grid": 32, "random_state": 1}
-    dense = DPWaveCluster(**words).fit(X)
-    monkeypatch.setattr(_fit, "MAX_DENSE", 1)
-    sparse = DPWaveCluster(**words).fit(X)
+    kwargs = {"bounds": (-1.0, 1.0), "epsilon": 1.0, "grid": 32, "random_state": 1}
+    dense = DPWaveCluster(**kwargs).fit(X)
+    monkeypatch.setattr(_oneshot, "MAX_DENSE", 1)
+    sparse = DPWaveCluster(**kwargs).fit(X)
     assert "band" in dense.release_.values
     assert "band" not in sparse.release_.values
     assert adjusted_rand_score(dense.labels_, sparse.labels_) > 0.95
@@ -137,10 +141,10 @@ def test_forced_through_both_paths(monkeypatch):
 def test_six_columns_in_little_memory():
     """100,000 records on 64^6 cells: a table of the band alone would take eight gigabytes."""
     X = blobs(100_000, corners(6, 5, seed=1), spread=0.02)
-    words = {"bounds": (-1.0, 1.0), "grid": 64, "random_state": 0}
-    DPWaveCluster(**words).fit(X[:100])
+    kwargs = {"bounds": (-1.0, 1.0), "grid": 64, "random_state": 0}
+    DPWaveCluster(**kwargs).fit(X[:100])
     tracemalloc.start()
-    fitted = DPWaveCluster(**words).fit(X)
+    fitted = DPWaveCluster(**kwargs).fit(X)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 100e6

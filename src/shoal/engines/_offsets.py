@@ -16,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.engines._checks import whole
-from shoal.engines._scratch import Scratch, thread_scratch
-from shoal.engines.engine import Part
+from shoal.engines._parallel import Scratch, thread_scratch
+from shoal.engines.engine import Part, check_integer
 from shoal.exceptions import ParameterError
 
 __all__ = [
-    "MAX_REACH",
+    "MAX_CLIP_RADIUS",
     "Belonging",
     "block_rows",
     "check_clip",
@@ -37,7 +36,7 @@ __all__ = [
 Belonging = npt.NDArray[Any]  # indices, or doubles that are 0 and 1
 
 SHAPES = ("cube", "ball")
-MAX_REACH = 2**27  # above the longest offset, 2^26.5
+MAX_CLIP_RADIUS = 2**27  # above the longest offset, 2^26.5
 # Doubles of one block: they stay in the last cache, and calls are long enough for threads that wait
 # for the interpreter in between not to hinder each other. Measured.
 BLOCK_VALUES = 1 << 20
@@ -98,11 +97,13 @@ def columns_of(records: npt.NDArray[np.int32], scratch: Scratch) -> Floats:
     return columns
 
 
-def check_clip(reach: Any, shape: Any) -> int | None:
-    """Return ``reach`` as an int or None, if it and ``shape`` are allowed."""
+def check_clip(clip_radius: Any, shape: Any) -> int | None:
+    """Return ``clip_radius`` as an int or None, if it and ``shape`` are allowed."""
     if shape not in SHAPES:
         raise ParameterError(f"shape must be one of {SHAPES}, got {shape!r}")
-    return None if reach is None else whole("reach", reach, MAX_REACH)
+    if clip_radius is None:
+        return None
+    return check_integer("clip_radius", clip_radius, MAX_CLIP_RADIUS)
 
 
 def offset_sums(
@@ -110,81 +111,61 @@ def offset_sums(
     assign: Callable[[Floats, Scratch], tuple[Belonging, Belonging]],
     anchors: Ints,
     *,
-    reach: int | None,
+    clip_radius: int | None,
     shape: str,
     rows: int,
 ) -> tuple[Ints, Ints]:
-    """Count the records of each anchor and add up their offsets.
+    """Count the records of each anchor and add up their offsets, with weights.
 
-    Parameters
-    ----------
-    part : Part
-        Records.
-    assign : callable
-        From columns of records to the anchor each belongs to, once for finding the anchors and once
-        for adding up: indices of shape (rows,), or 0s and 1s of shape (m, rows), which find
-        anchors only where columns lie one after the other.
-    anchors : ndarray of int64, shape (m, d)
-        Public points.
-    reach : int or None
-        Largest offset; None adds up the records themselves.
-    shape : {"cube", "ball"}
-        Whether ``reach`` bounds each column or the Euclidean length.
-    rows : int
-        Rows of a block.
-
-    Returns
-    -------
-    counts : ndarray of int64, shape (m,)
-        Weights of the records of each anchor.
-    sums : ndarray of int64, shape (m, d)
-        Sums of weight times clipped offset.
+    ``assign`` says which of the m ``anchors`` the records of a block belong to, once for finding
+    the anchors and once for adding up: indices of shape (rows,), or 0s and 1s of shape (m, rows),
+    which find anchors only where columns lie one after the other. ``rows`` are those of a block.
     """
     groups, d = anchors.shape
     by_column = lies_by_column(part.records)
-    places = np.zeros((d + 1, groups)).T if by_column else np.zeros((groups, d + 1))
-    places[:, :d] = anchors
+    points = np.zeros((d + 1, groups)).T if by_column else np.zeros((groups, d + 1))
+    points[:, :d] = anchors
     totals = np.zeros((d + 1, groups))
     scratch = thread_scratch()
     for block in part.blocks(rows):
         columns = columns_of(block.records, scratch)
-        found, added = assign(columns, scratch)
-        if reach is not None:
+        anchor_of, group_of = assign(columns, scratch)
+        if clip_radius is not None:
             # A block that lies record by record has gaps without its last row: it takes part.
             offsets = columns[:d] if by_column else columns
-            offsets -= _anchors(found, places[:, : len(offsets)], by_column, scratch)
+            offsets -= _anchors(anchor_of, points[:, : len(offsets)], by_column, scratch)
             offsets[d:] = 0.0
-            _clip(offsets, reach, shape, scratch)
+            _clip(offsets, clip_radius, shape, scratch)
             columns[d] = 1.0
         if block.weights is not None:
             columns *= block.weights
-        totals += _group_sums(added, columns, groups)
+        totals += _group_sums(group_of, columns, groups)
     exact = totals.astype(np.int64)
     return exact[d].copy(), np.ascontiguousarray(exact[:d].T)
 
 
-def _anchors(found: Belonging, places: Floats, by_column: bool, scratch: Scratch) -> Floats:
+def _anchors(anchor_of: Belonging, points: Floats, by_column: bool, scratch: Scratch) -> Floats:
     """Return the anchor of each record, as columns."""
-    rows, width = found.shape[-1], places.shape[1]
-    if found.ndim == 2:  # also of a single wide record, which lies both ways
-        return np.matmul(places.T, found, out=scratch.take("anchors", (width, rows)))
+    rows, width = anchor_of.shape[-1], points.shape[1]
+    if anchor_of.ndim == 2:  # also of a single wide record, which lies both ways
+        return np.matmul(points.T, anchor_of, out=scratch.take("anchors", (width, rows)))
     # Indices are right by construction; numpy would make a copy to look for ones that are not.
     if not by_column:
         anchors = scratch.take("anchors", (rows, width))
-        places.take(found, axis=0, out=anchors, mode="clip")
+        points.take(anchor_of, axis=0, out=anchors, mode="clip")
         return anchors.T
     anchors = scratch.take("anchors", (width, rows))
-    places.T.take(found, axis=1, out=anchors, mode="clip")
+    points.T.take(anchor_of, axis=1, out=anchors, mode="clip")
     return anchors
 
 
-def _clip(offsets: Floats, reach: int, shape: str, scratch: Scratch) -> None:
+def _clip(offsets: Floats, clip_radius: int, shape: str, scratch: Scratch) -> None:
     """Clip each offset in place, by itself alone and by correctly rounded operations only."""
     by_column = offsets.flags.c_contiguous
     if shape == "cube":
         # In their order in memory, or the method would make a copy.
         inner = offsets if by_column else offsets.T
-        inner.clip(-reach, reach, out=inner)
+        inner.clip(-clip_radius, clip_radius, out=inner)
         return
     # In place of the anchors, which are not needed any more.
     products = scratch.take("anchors", offsets.shape if by_column else offsets.T.shape)
@@ -193,10 +174,10 @@ def _clip(offsets: Floats, reach: int, shape: str, scratch: Scratch) -> None:
     # Unlike einsum, dot lets other threads run.
     squares = scratch.take("squares", offsets.shape[1:])
     np.dot(np.ones(len(offsets)), products, out=squares)
-    within = reach * INWARD
-    # Squares are at most 2^53: a larger reach clips nothing, and would not be exact squared. A
+    within = clip_radius * INWARD
+    # Squares are at most 2^53: a larger radius clips nothing, and would not be exact squared. A
     # square root undoes a correctly rounded square, so factors inside are 1 and change nothing.
-    np.putmask(squares, squares <= min(reach * reach, 2**53), within * within)
+    np.putmask(squares, squares <= min(clip_radius * clip_radius, 2**53), within * within)
     factors = np.sqrt(squares, out=squares)
     np.divide(within, factors, out=factors)
     # No column ends up further out than exact arithmetic would put it, so neither does the length.
@@ -204,13 +185,13 @@ def _clip(offsets: Floats, reach: int, shape: str, scratch: Scratch) -> None:
     np.trunc(offsets, out=offsets)
 
 
-def _group_sums(added: Belonging, columns: Floats, groups: int) -> Floats:
+def _group_sums(group_of: Belonging, columns: Floats, groups: int) -> Floats:
     """Add up the columns of each group's records."""
-    if added.ndim == 2:
+    if group_of.ndim == 2:
         # Unlike matmul, dot lets other threads run even where its result is small.
-        product: Floats = np.dot(columns, added.T)
+        product: Floats = np.dot(columns, group_of.T)
         return product
     sums = np.empty((len(columns), groups))
     for total, column in zip(sums, columns, strict=True):
-        total[:] = np.bincount(added, weights=column, minlength=groups)
+        total[:] = np.bincount(group_of, weights=column, minlength=groups)
     return sums

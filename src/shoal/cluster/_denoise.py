@@ -1,7 +1,7 @@
-"""What the true counts were, as far as noisy counts tell: empirical Bayes with a known noise law.
+"""What the true counts were, as far as noisy counts tell: empirical Bayes with known noise.
 
 Most cells of a grid hold nothing, and their noise drowns the cells that hold something. The noise
-law is public, so the law of the true counts can be learned from the noisy ones by expectation
+is public, so the distribution of the true counts can be learned from the noisy ones by expectation
 maximization (Robbins 1956, Laird 1978), and each count replaced by its mean given what was seen.
 Small counts of a mostly empty grid go to nearly 0; large ones hardly move. All post-processing.
 """
@@ -9,7 +9,7 @@ Small counts of a mostly empty grid go to nearly 0; large ones hardly move. All 
 import numpy as np
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._noise import Noise
+from shoal.cluster._noise import BudgetedNoise
 
 __all__ = ["posterior_counts"]
 
@@ -21,26 +21,11 @@ BINS = 15  # and noisy counts are told apart this finely
 PSEUDO_ZEROS = 0.5  # times the square root of the number of cells: what is weak counts as empty
 
 
-def posterior_counts(noisy: Ints, noise: Noise, share: float, *, unit: int) -> Floats:
-    """Estimate the counts behind noisy ones.
-
-    Parameters
-    ----------
-    noisy : ndarray of int64
-        Released counts.
-    noise : Noise
-        Law of their noise.
-    share : float
-        What they cost.
-    unit : int
-        Their sensitivity.
-
-    Returns
-    -------
-    counts : ndarray of float64, same shape
-        Posterior means, none below 0.
-    """
-    deviation = noise.count_deviation(share, unit=unit)
+def posterior_counts(
+    noisy: Ints, noise: BudgetedNoise, budget: float, *, contribution: int
+) -> Floats:
+    """Estimate the counts behind noisy ones: posterior means, none below 0."""
+    deviation = noise.count_deviation(budget, contribution=contribution)
     limit = FAR * deviation
     values = noisy.ravel().astype(np.float64)
     near = values < limit
@@ -48,7 +33,9 @@ def posterior_counts(noisy: Ints, noise: Noise, share: float, *, unit: int) -> F
     bins, inverse = np.unique(np.rint(values[near] / bin_width), return_inverse=True)
     seen = bins * bin_width
     atoms = np.arange(0.0, 2 * limit, max(1.0, deviation / ATOMS))
-    likelihood = np.exp(noise.log_kernel(seen[:, None] - atoms[None], share, unit=unit))
+    likelihood = np.exp(
+        noise.log_kernel(seen[:, None] - atoms[None], budget, contribution=contribution)
+    )
     weights = np.bincount(inverse, minlength=len(bins)).astype(np.float64)
     prior = np.full(len(atoms), 1.0 / len(atoms))
     zeros = PSEUDO_ZEROS * np.sqrt(len(values))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.cluster import _lattice_records
-from shoal.cluster._lattice_records import lattice_records
+from shoal.cluster import _engines
+from shoal.cluster._engines import lattice_records
 from shoal.noise import Lattice
 
 
@@ -13,7 +13,7 @@ def test_same_records_however_the_table_lies_in_memory(monkeypatch, d):
     X = rng.normal(scale=2.0, size=(5000, d))
     expected = lattice.encode(X)
     for values in (1 << 20, 700 * d):
-        monkeypatch.setattr(_lattice_records, "CHUNK_VALUES", values)
+        monkeypatch.setattr(_engines, "CHUNK_VALUES", values)
         for given in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
             records = lattice_records(given, lattice)
             assert records.dtype == np.int32

@@ -9,7 +9,8 @@ import pytest
 from helpers.kmeans_problems import blobs
 from helpers.noise_recorder import Draw, Statistic, recording
 from shoal.cluster import DPKMeans
-from shoal.cluster._budget import lloyd_rounds, split_pure, split_zcdp
+from shoal.cluster._budget import split_pure, split_zcdp
+from shoal.cluster.kmeans._lloyd import lloyd_rounds
 from shoal.privacy import Ledger, epsilon_to_zcdp
 
 X = blobs(90)
@@ -33,41 +34,43 @@ SETTINGS = {
 }
 
 
-def price(tape, unit):
+def price(tape, contribution):
     """Exact cost of everything on a tape: what a person changes over what hides it."""
     total, statistic, first = Fraction(0), None, True
     for entry in tape.entries:
         if isinstance(entry, Statistic):
             statistic, first = entry, True
         elif isinstance(entry, Draw):
-            total += cost(entry, statistic, first, unit)
+            total += cost(entry, statistic, first, contribution)
             first = False
     return total
 
 
-def cost(draw, statistic, first, unit):
+def cost(draw, statistic, first, contribution):
     offsets = statistic.name in ("nearest_statistics", "leaf_statistics")
-    reach = (statistic.reach or 2**19) if offsets else 1
+    clip_radius = (statistic.clip_radius or 2**19) if offsets else 1
     if draw.sampler == "box_norm":
-        moves = [unit * reach] * len(draw.scales)
+        moves = [contribution * clip_radius] * len(draw.scales)
         if first:
-            moves[0] = unit  # the count; further blocks hold sums alone
+            moves[0] = contribution  # the count; further blocks hold sums alone
         return max(Fraction(m) / Fraction(s) for m, s in zip(moves, draw.scales, strict=True))
     sums = offsets and len(draw.shape) == 2
     columns = draw.shape[1] if sums else 1
     if draw.sampler == "discrete_laplace":
-        return Fraction(unit * columns * (reach if sums else 1)) / Fraction(draw.scale)
-    squares = (reach**2 * (columns if statistic.shape == "cube" else 1)) if sums else 1
-    return Fraction(unit**2 * squares, 2) / Fraction(draw.scale) ** 2
+        return Fraction(contribution * columns * (clip_radius if sums else 1)) / Fraction(
+            draw.scale
+        )
+    squares = (clip_radius**2 * (columns if statistic.shape == "cube" else 1)) if sums else 1
+    return Fraction(contribution**2 * squares, 2) / Fraction(draw.scale) ** 2
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_draws_cost_the_budget_and_not_an_ulp_more(name):
-    words = {"n_clusters": 3, "bounds": (-1.0, 1.0), "max_clusters": 5, **SETTINGS[name]}
+    kwargs = {"n_clusters": 3, "bounds": (-1.0, 1.0), "max_clusters": 5, **SETTINGS[name]}
     users = {"user_ids": np.arange(len(X)) // 2}
     weights = {"sample_weight": np.ones(len(X))}
-    wide = [] if words["method"] == "grid" else [(WIDE, {}, 1)]
-    for records, given, unit in [
+    wide = [] if kwargs["method"] == "grid" else [(WIDE, {}, 1)]
+    for records, given, contribution in [
         (X, {}, 1),
         (X, users, 2),
         (X, weights, 256),
@@ -75,20 +78,20 @@ def test_draws_cost_the_budget_and_not_an_ulp_more(name):
         *wide,
     ]:
         for epsilon in (0.1, 0.7, 1.9):
-            model = DPKMeans(epsilon=epsilon, records_per_user=2, random_state=1, **words)
+            model = DPKMeans(epsilon=epsilon, records_per_user=2, random_state=1, **kwargs)
             with recording() as tape:
                 model.fit(records, **given)
             if "two-steps" in name:
                 assert model.n_iter_ == 2
             approximate = model.guarantee_.delta > 0
-            assert approximate == ("delta" in words)
+            assert approximate == ("delta" in kwargs)
             budget = Fraction(epsilon_to_zcdp(epsilon, DELTA) if approximate else epsilon)
-            paid = price(tape, unit)
+            paid = price(tape, contribution)
             assert budget * (1 - Fraction(1, 10**14)) <= paid <= budget
 
 
 @pytest.mark.parametrize(
-    ("words", "shares"),
+    ("kwargs", "budgets"),
     [
         ({}, "records 2%, clusters 98%"),
         ({"n_public": 90}, "clusters 100%"),
@@ -104,12 +107,12 @@ def test_draws_cost_the_budget_and_not_an_ulp_more(name):
         ({"method": "lloyd", "max_iter": 3}, "clusters 100%"),
     ],
 )
-def test_ledger_says_what_the_shares_are_for(words, shares):
+def test_ledger_says_what_the_shares_are_for(kwargs, budgets):
     ledger = Ledger(epsilon=1.0)
-    settings = {"n_clusters": 3, "bounds": (-1.0, 1.0), **words}
+    settings = {"n_clusters": 3, "bounds": (-1.0, 1.0), **kwargs}
     model = DPKMeans(epsilon=1.0, ledger=ledger, random_state=0, **settings).fit(X)
     (entry,) = ledger.entries
-    assert entry.purpose == f"DPKMeans({settings['n_clusters']}, {model.method_}): {shares}"
+    assert entry.purpose == f"DPKMeans({settings['n_clusters']}, {model.method_}): {budgets}"
 
 
 def test_shares_of_a_round_add_up():
