@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from shoal._threads import usable_threads
+from shoal.tables import usable_threads
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.cluster.private_copy import PrivateCopy
 from shoal.tables import ArrowTable, Job

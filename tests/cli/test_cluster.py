@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from shoal import plotting
 from shoal.cli.cluster import cluster
-from shoal.datasets import read_table
+from shoal.tables import read_table
 from shoal.exceptions import (
     BudgetExceededError,
     LedgerFileError,

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shoal.cli import app
-from shoal.datasets import read_table
+from shoal.tables import read_table
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import book
 from shoal.experiments.compare import attack_work as attacks

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from shoal.cli._messages import command_line_message
 from shoal.cli.perturb import perturb
-from shoal.datasets import read_table
+from shoal.tables import read_table
 from shoal.exceptions import BudgetExceededError, ReleaseError, ShoalError
 from shoal.experiments.targets import LOCAL
 from shoal.mechanisms import Laplace

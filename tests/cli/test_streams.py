@@ -18,7 +18,7 @@ import pytest
 from pyarrow import feather
 
 from shoal.cli import _table_source, main
-from shoal.datasets import read_table
+from shoal.tables import read_table
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger, Release
 from shoal.tables import _staged_files

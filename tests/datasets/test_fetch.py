@@ -14,8 +14,8 @@ import pytest
 
 from shoal.datasets import fetch, load
 from shoal.datasets import registry as registry_module
-from shoal.datasets.download import download
-from shoal.datasets.origin import Origin
+from shoal.datasets.fetching import download
+from shoal.datasets import Origin
 from shoal.datasets.registry import REGISTRY, find
 from shoal.exceptions import DataError, ParameterError
 
@@ -66,7 +66,7 @@ def server(monkeypatch):
         thread = threading.Thread(target=found.serve_forever, args=(0.02,))
         thread.start()
         monkeypatch.setattr(
-            "shoal.datasets.download._handlers", lambda: [_Loopback(found.server_port)]
+            "shoal.datasets.fetching._handlers", lambda: [_Loopback(found.server_port)]
         )
         yield found
         found.shutdown()
@@ -254,7 +254,7 @@ def test_nobody_listens(home, monkeypatch):
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
-        monkeypatch.setattr("shoal.datasets.download._handlers", lambda: [_Loopback(port)])
+        monkeypatch.setattr("shoal.datasets.fetching._handlers", lambda: [_Loopback(port)])
         with pytest.raises(DataError, match=r"house\.txt: Connection refused; nothing was kept"):
             fetch("house5")
     assert nothing_left(home)
@@ -263,7 +263,7 @@ def test_nobody_listens(home, monkeypatch):
 def test_a_server_that_hangs(server, home, monkeypatch):
     release = threading.Event()
     server.answer = lambda _: release.wait(10)
-    monkeypatch.setattr("shoal.datasets.download.TIMEOUT", 0.2)
+    monkeypatch.setattr("shoal.datasets.fetching.TIMEOUT", 0.2)
     with pytest.raises(DataError, match=r"house\.txt: timed out"):
         fetch("house5")
     release.set()
@@ -271,7 +271,7 @@ def test_a_server_that_hangs(server, home, monkeypatch):
 
 
 def test_a_server_that_drips(server, home, monkeypatch):
-    monkeypatch.setattr("shoal.datasets.download.PATIENCE", -1.0)
+    monkeypatch.setattr("shoal.datasets.fetching.PATIENCE", -1.0)
     with pytest.raises(DataError, match="it takes longer than"):
         fetch("house5")
     assert nothing_left(home)
@@ -281,7 +281,7 @@ def test_interrupt(server, home, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.datasets.download._read", interrupted)
+    monkeypatch.setattr("shoal.datasets.fetching._read", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fetch("house5")
     assert nothing_left(home)

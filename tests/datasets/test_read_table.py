@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.datasets import read_table
+from shoal.tables import read_table
 from shoal.exceptions import DataError, ParameterError
 
 CSV = "height,weight,name\n1.5,40,ann\n1.75,80.5,bob\n"

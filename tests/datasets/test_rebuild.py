@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shoal.datasets import list_datasets
-from shoal.datasets.rebuild import LIMIT, rebuild
+from shoal.datasets.recipes import LIMIT, rebuild
 from shoal.datasets.registry import find
 from shoal.exceptions import DataError
 

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.datasets import read_table
-from shoal.datasets.write_table import check_table_path, write_table
+from shoal.tables import read_table
+from shoal.tables import check_table_path, write_table
 from shoal.exceptions import MissingPackageError, ParameterError
 
 module = importlib.import_module("shoal.datasets.write_table")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from shoal._threads import usable_threads
+from shoal.tables import usable_threads
 from shoal.engines import ArrayEngine, Part, _blas, total_weight
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 

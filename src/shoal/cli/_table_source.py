@@ -9,7 +9,7 @@ from shoal.cli._arguments import parse_bounds_file
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from shoal.datasets import Table
+    from shoal.tables import ArrayTable
     from shoal.tables import ArrowTable
 
 __all__ = ["Columns", "check_outside", "given_columns", "opened_records"]
@@ -128,7 +128,7 @@ def opened_records(
     ParameterError
         If users are asked for in files that are only streamed.
     """
-    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.tables import read_table  # noqa: PLC0415
 
     used, header = columns
     if user is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):

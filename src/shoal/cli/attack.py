@@ -57,7 +57,7 @@ def attack(
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal.cli._table_source import given_columns  # noqa: PLC0415
-    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.tables import read_table  # noqa: PLC0415
     from shoal.experiments import (  # noqa: PLC0415
         attack_report,
         attack_suite,

@@ -89,8 +89,8 @@ def cluster(
     from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
-    from shoal.datasets import Table  # noqa: PLC0415
-    from shoal.datasets.write_table import write_table  # noqa: PLC0415
+    from shoal.tables import ArrayTable  # noqa: PLC0415
+    from shoal.tables import write_table  # noqa: PLC0415
     from shoal.experiments.targets import CENTRAL  # noqa: PLC0415
     from shoal.tables import ArrayTable  # noqa: PLC0415
 
@@ -176,7 +176,7 @@ def _promise_notes(model: Any, user_column: str | None) -> list[str]:
 def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | None) -> None:
     """Refuse, before anything is spent, what would destroy the data or publish the labels."""
     from shoal.cli._table_source import check_outside  # noqa: PLC0415
-    from shoal.datasets.write_table import check_table_path  # noqa: PLC0415
+    from shoal.tables import check_table_path  # noqa: PLC0415
 
     check_outside("--out", out, data)
     if data.resolve() in [(out / name).resolve() for name in FILES]:

@@ -100,7 +100,7 @@ def compare(
     from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
-    from shoal.datasets import read_table  # noqa: PLC0415
+    from shoal.tables import read_table  # noqa: PLC0415
     from shoal.experiments.compare import (  # noqa: PLC0415
         choose_contenders,
         compare_methods,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal._whole_file import whole_file
+from shoal._files import atomic_write
 from shoal.exceptions import LedgerFileError, ParameterError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _check_release(book: "Ledger", path: Path) -> None:
 def _write_page(path: Path, name: str, book: "Ledger") -> None:
     page = _PAGE.format(title=html.escape(f"Ledger {name}"), table=book._repr_html_())
     try:
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(page, encoding="utf-8")
     except OSError as failure:
         raise ParameterError(

@@ -14,7 +14,7 @@ from shoal.cli._progress import progress_bar
 from shoal.exceptions import ParameterError, ReleaseError
 
 if TYPE_CHECKING:
-    from shoal.datasets import Table
+    from shoal.tables import ArrayTable
     from shoal.privacy import Guarantee, Ledger
 
 __all__ = ["perturb"]
@@ -87,7 +87,7 @@ def perturb(
     from shoal._bounds import public_box  # noqa: PLC0415
     from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
-    from shoal.datasets import Table  # noqa: PLC0415
+    from shoal.tables import ArrayTable  # noqa: PLC0415
     from shoal.experiments.targets import LOCAL  # noqa: PLC0415
 
     chosen = given_columns(columns, bounds=bounds, no_header=no_header)
@@ -138,7 +138,7 @@ def _set_unit(mechanism: Any, unit: str) -> None:
 
 def _in_memory(mechanism: Any, table: "Table", data: Path, out: Path) -> int:
     """Write the reports to a file; give their number."""
-    from shoal.datasets.write_table import check_table_path, write_table  # noqa: PLC0415
+    from shoal.tables import check_table_path, write_table  # noqa: PLC0415
     from shoal.tables import ArrayTable  # noqa: PLC0415
 
     check_table_path(out, table.names)

@@ -9,7 +9,7 @@ from shoal.engines.array_engine import ArrayEngine
 from shoal.engines.stream_engine import Encoder, encoded
 from shoal.exceptions import DataError
 from shoal.tables import ArrowTable, Block
-from shoal.tables.blocks import CHANGED
+from shoal.tables import CHANGED
 
 __all__ = ["held_engine"]
 

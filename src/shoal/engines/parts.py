@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
-from shoal._threads import usable_threads
+from shoal.tables import usable_threads
 from shoal.engines._blas import one_blas_thread
 
 __all__ = ["run_in_parts"]

@@ -18,7 +18,7 @@ from shoal.engines.engine import MAX_COLUMNS, Kernel, MergeKernel, Part
 from shoal.engines.totals import totals_of
 from shoal.exceptions import DataError
 from shoal.tables import Block, Job, Label
-from shoal.tables.blocks import refuse_infinite
+from shoal.tables import refuse_infinite
 
 __all__ = ["Encoder", "LatticeJob", "StreamEngine", "StreamTable", "encoded"]
 

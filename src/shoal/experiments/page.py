@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
+from shoal._files import atomic_write
 from shoal._optional import require
-from shoal._whole_file import whole_file
 from shoal.exceptions import ParameterError
 from shoal.experiments.provenance import Provenance
 
@@ -188,7 +188,7 @@ class Page:
             If it cannot be written.
         """
         try:
-            with whole_file(path) as part:
+            with atomic_write(path) as part:
                 part.write_text(self.html, encoding="utf-8")
         except OSError as error:
             raise ParameterError(

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shoal._whole_file import whole_file
+from shoal._files import atomic_write
 from shoal.exceptions import LedgerFileError, ParameterError, ShoalError
 from shoal.privacy.entry import Receipt
 from shoal.privacy.ledger_chain import FORMAT, Head, decode_line, new_header
@@ -237,7 +237,7 @@ class LedgerFile:
 
     def _write_head(self, head: Head) -> None:
         ledger = Path(self.path).stat()
-        with whole_file(Path(self.head_path)) as part:
+        with atomic_write(Path(self.head_path)) as part:
             part.touch(mode=0o600)
             part.write_text(head.to_json(), encoding="ascii")
             # Whoever may use the ledger needs its head, whoever spent last.

@@ -8,7 +8,8 @@ from typing import Any
 
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError
-from shoal.tables.column_names import check_header, locate_columns
+from shoal.tables._csv import arrow_csv
+from shoal.tables.columns import locate_columns
 
 __all__ = ["Piece", "file_states", "open_dataset", "pieces_of", "readable"]
 
@@ -120,7 +121,7 @@ def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
     path = Path(source)
     with readable(repr(str(path))):
         if form == "csv":
-            opened = datasets.dataset(path, format=_csv(path, names))
+            opened = datasets.dataset(path, format=arrow_csv(path, names))
         else:
             opened = datasets.dataset(path, format=form, exclude_invalid_files=False)
         states = [Path(file).stat() for file in opened.files]
@@ -131,7 +132,7 @@ def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
 
 
 def file_states(path: Path) -> frozenset[tuple[Path, int, int]]:
-    """Tell of which sizes and times the files are, so that a change of them shows.
+    """Return the sizes and times of the files, so that a change of them shows.
 
     Parameters
     ----------
@@ -202,8 +203,11 @@ def readable(name: str) -> Iterator[None]:
     except OSError as error:
         why = error.strerror if error.errno and error.strerror else "it is damaged or cut short"
         raise _unreadable(name, why) from None
-    except arrow.ArrowException:
-        raise _unreadable(name, "it is damaged, its columns change, or two have one name") from None
+    except arrow.ArrowException as error:
+        why = "it is damaged, its columns change, or two have one name"
+        if "CSV conversion error" in str(error):  # the value is left out
+            why = "a column must hold numbers, got text after its first lines"
+        raise _unreadable(name, why) from None
 
 
 def _format(path: Path) -> str:
@@ -229,34 +233,6 @@ def _files(path: Path) -> list[Path]:
         if file.is_file()
         and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
     ]
-
-
-def _csv(path: Path, names: Sequence[str] | None) -> Any:
-    """Return how CSV files are read, from the types that their first lines look like."""
-    arrow = require("pyarrow", extra="arrow")
-    csv = require("pyarrow.csv", extra="arrow")
-    datasets = require("pyarrow.dataset", extra="arrow")
-    headless = csv.ReadOptions(autogenerate_column_names=names is not None)
-    # Else a line break in quotes is refused or not by where blocks end: by other records' lengths.
-    quoted = csv.ParseOptions(newlines_in_values=True)
-    looked = datasets.CsvFileFormat(read_options=headless, parse_options=quoted)
-    first = datasets.dataset(path, format=looked).schema
-    if names is not None:
-        check_header(names, len(first), repr(str(path)))
-    types = arrow.types
-    # First lines may look like whole numbers, or like nothing at all: numbers are doubles.
-    doubles = {
-        name: arrow.float64()
-        for name, field in zip(names or first.names, first, strict=True)
-        if types.is_integer(field.type)
-        or types.is_floating(field.type)
-        or types.is_null(field.type)
-    }
-    return datasets.CsvFileFormat(
-        parse_options=quoted,
-        convert_options=csv.ConvertOptions(column_types=doubles),
-        read_options=csv.ReadOptions(column_names=names),
-    )
 
 
 def _ending(file: Path) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._optional import require
+from shoal._typing import Ints
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._spark_errors import CHANGED, TWICE, run
-from shoal.tables._spark_rows import ATTEMPT, ERROR, PARTITION, ReportTask
-from shoal.tables.staged import Start
+from shoal.tables._spark_tasks import ATTEMPT, ERROR, PARTITION, ReportTask
+from shoal.tables.table import Start
 
 __all__ = ["SparkStaged", "stage_reports"]
 
@@ -111,7 +111,7 @@ def stage_reports(
     return SparkStaged(filed, filed, names)
 
 
-def _attempts(kept: Any, rows: int | None) -> npt.NDArray[np.int64]:
+def _attempts(kept: Any, rows: int | None) -> Ints:
     """Look once at all that was drawn, and note the attempt of each partition; -1 for none."""
     functions = require("pyspark.sql.functions", extra="spark")
     drawn = kept.groupBy(PARTITION).agg(
@@ -136,7 +136,7 @@ def _attempts(kept: Any, rows: int | None) -> npt.NDArray[np.int64]:
     return attempts
 
 
-def _only(kept: Any, columns: Sequence[str], attempts: npt.NDArray[np.int64]) -> Any:
+def _only(kept: Any, columns: Sequence[str], attempts: Ints) -> Any:
     """Read the reports of these attempts; a report of any other is an error."""
     functions = require("pyspark.sql.functions", extra="spark")
     wanted = functions.get(functions.lit(attempts), functions.col(PARTITION).cast("int"))

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from shoal._files import hidden_sibling, sync_folder
 from shoal._optional import require
-from shoal._whole_file import beside
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._arrow_pieces import Piece, readable
-from shoal.tables.blocks import block_of, check_columns
-from shoal.tables.staged import Start
+from shoal.tables.columns import block_of, check_columns
+from shoal.tables.table import Start
 
 __all__ = ["StagedFiles", "stage_files"]
 
@@ -47,7 +47,7 @@ class StagedFiles:
         self.folder = hidden / "reports"
 
     def publish(self) -> Any:
-        """Put the files in their place, in one step.
+        """Move the files to their place, in one step.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class StagedFiles:
             raise _unwritable(self._out, failure) from None
         self.discard()
         with contextlib.suppress(OSError):  # they are there: only a crash could undo the name
-            _sync(self._out.parent)
+            sync_folder(self._out.parent)
         with readable(str(self._out)):
             return require("pyarrow.dataset", extra="arrow").dataset(self._out, format="parquet")
 
@@ -108,21 +108,21 @@ def stage_files(
     ReleaseError
         If the disk does not take the reports. Nothing is left of them, as with every failure.
     """
-    place = _free_folder(out)
+    target = _free_folder(out)
     partitions = _partitions(pieces, names)
-    staged = StagedFiles(place, beside(place))
+    staged = StagedFiles(target, hidden_sibling(target))
     try:
         try:
             staged.folder.parent.mkdir(mode=0o700)
             staged.folder.mkdir()
         except OSError as failure:
-            raise _taken(place, failure.strerror or "it cannot be made") from None
+            raise _taken(target, failure.strerror or "it cannot be made") from None
         if not _write_all(staged.folder, partitions, names, start, threads):
             raise DataError("X must hold at least one record, got none")
-        _sync(staged.folder)
+        sync_folder(staged.folder)
     except OSError as failure:
         staged.discard()
-        raise _unwritable(place, failure) from None
+        raise _unwritable(target, failure) from None
     except BaseException:
         staged.discard()
         raise
@@ -234,10 +234,10 @@ def _rows(pieces: Sequence[Piece]) -> list[int]:
 def _free_folder(out: Any) -> Path:
     """Refuse a place that is taken: nothing is ever replaced."""
     try:
-        place = Path(out).resolve()
-        holds = place.is_dir() and any(place.iterdir())
-        file = place.exists() and not place.is_dir()
-        disk = place.is_mount()
+        target = Path(out).resolve()
+        holds = target.is_dir() and any(target.iterdir())
+        file = target.exists() and not target.is_dir()
+        disk = target.is_mount()
     except OSError as failure:
         raise _taken(out, failure.strerror or "it cannot be looked at") from None
     except (RuntimeError, TypeError, ValueError):
@@ -246,15 +246,7 @@ def _free_folder(out: Any) -> Path:
         raise _taken(out, "it is a file" if file else "it holds something")
     if disk:  # no rename reaches over to it
         raise _taken(out, "it is a disk of its own, choose a folder in it")
-    return place
-
-
-def _sync(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    return target
 
 
 def _taken(out: Any, why: str) -> ParameterError:

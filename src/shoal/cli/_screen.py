@@ -1,8 +1,18 @@
-"""Ways out of errors, in the words of the command line."""
+"""What goes to the error stream: errors in the words of the command line, and a progress bar."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from shoal.exceptions import ShoalError
 
-__all__ = ["WAYS_OUT", "command_line_message"]
+__all__ = [
+    "WAYS_OUT",
+    "command_line_message",
+    "progress_bar",
+]
 
 # By the parameter that an error names; what has no entry has no way out on the command line.
 WAYS_OUT = {
@@ -50,3 +60,26 @@ def command_line_message(error: ShoalError) -> str:
         return str(error)
     way_out = WAYS_OUT.get(error.parameter)
     return error.message if way_out is None else f"{error.message}: {way_out}"
+
+
+@contextmanager
+def progress_bar(words: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar with the time that is left while the block lasts.
+
+    Parameters
+    ----------
+    words : str
+        What is going on.
+
+    Yields
+    ------
+    update : callable
+        ``update(done, total)`` moves the bar.
+    """
+    columns = TextColumn(words), BarColumn(), TimeRemainingColumn()
+    console = Console(stderr=True)
+    # Without a terminal a bar is only an empty line.
+    off = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=off) as bar:
+        task = bar.add_task(words, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

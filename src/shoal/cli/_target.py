@@ -10,7 +10,11 @@ from shoal.exceptions import LedgerFileError, ParameterError
 if TYPE_CHECKING:
     from shoal.privacy import Ledger
 
-__all__ = ["open_ledger", "paying_ledger", "private_target"]
+__all__ = [
+    "open_ledger",
+    "paying_ledger",
+    "private_target",
+]
 
 LEARNED = "private"
 # Parameters that have an option of their own, which checks more than --set does.

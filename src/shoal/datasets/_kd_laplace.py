@@ -6,8 +6,7 @@ the published figures means the first d columns of the heart, seeds and ``*_3d``
 files belong to an earlier round of experiments.
 """
 
-from shoal.datasets.info import DatasetInfo
-from shoal.datasets.origin import Origin, github
+from shoal.datasets.dataset import DatasetInfo, Origin, github
 
 _REPOSITORY = "tjvanderende/privacy-preserved-clustering-with-nD-Laplace"
 # The author kept changing these files: each is the one behind the figures at its own commit.

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from shoal._typing import Floats, Ints
-from shoal.datasets.dataset import Bounds, Dataset
-from shoal.datasets.fetch import fetch
-from shoal.datasets.folders import cache_folder, named_folder
-from shoal.datasets.info import DatasetInfo
+from shoal.datasets.dataset import Dataset, DatasetInfo
+from shoal.datasets.fetching import cache_folder, fetch, named_folder
 from shoal.datasets.registry import REGISTRY, find
 from shoal.exceptions import DataError
+
+__all__ = ["list_datasets", "load"]
 
 
 def list_datasets() -> tuple[DatasetInfo, ...]:
@@ -127,7 +127,7 @@ def _dataset(
     info: DatasetInfo, X: Floats, y: Floats | Ints | None, columns: tuple[str, ...]
 ) -> Dataset:
     limits = np.array(info.limits)
-    bounds: Bounds = (limits[:, 0].copy(), limits[:, 1].copy())
+    bounds = (limits[:, 0].copy(), limits[:, 1].copy())
     return Dataset(
         name=info.name,
         X=np.ascontiguousarray(X, dtype=np.float64),
@@ -137,3 +137,5 @@ def _dataset(
         license=info.license,
         source=info.source,
     )
+
+

@@ -11,8 +11,11 @@ from shoal._typing import Floats
 if TYPE_CHECKING:
     from shoal.privacy import Release
 
-__all__ = ["Clusters", "released_clusters", "uncertain_centers"]
-
+__all__ = [
+    "Clusters",
+    "released_clusters",
+    "uncertain_centers",
+]
 
 RADIUS = "radius: in units of the bounds, 1 is a column's width"
 

@@ -1,4 +1,4 @@
-"""Files that are there when they are complete, and not before."""
+"""Crash-safe writing: a file is there when it is complete, and not before."""
 
 import contextlib
 import os
@@ -6,12 +6,12 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["beside", "whole_file"]
+__all__ = ["atomic_write", "hidden_sibling", "sync_folder"]
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Return a name to write to, which becomes the file's once the block has ended well.
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a path to write to, which is renamed to `path` once the block has ended well.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ def whole_file(path: Path) -> Iterator[Path]:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = Path(folder.name) / "note.txt"
-    >>> with whole_file(path) as part:
+    >>> with atomic_write(path) as part:
     ...     _ = part.write_text("all of it")
     >>> [file.name for file in Path(folder.name).iterdir()]
     ['note.txt']
     >>> folder.cleanup()
     """
-    part = beside(path)
+    part = hidden_sibling(path)
     try:
         yield part
         with part.open("rb+") as file:
@@ -45,6 +45,15 @@ def whole_file(path: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def beside(path: Path) -> Path:
-    """Return a name in the folder of a file that nobody else takes."""
+def hidden_sibling(path: Path) -> Path:
+    """Return a hidden name in the folder of a file that nobody else takes."""
     return path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names of a folder to the disk, so that a crash cannot undo a rename in it."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

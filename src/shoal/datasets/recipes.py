@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from shoal.datasets.info import DatasetInfo
+from shoal.datasets.dataset import DatasetInfo
 from shoal.exceptions import DataError
 
 __all__ = ["LIMIT", "RECIPES", "rebuild"]

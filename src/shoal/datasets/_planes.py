@@ -1,7 +1,6 @@
 """Synthetic sets in the plane, each with one public frame for both columns."""
 
-from shoal.datasets.info import DatasetInfo
-from shoal.datasets.origin import Origin, github
+from shoal.datasets.dataset import DatasetInfo, Origin, github
 
 __all__ = ["PLANES", "SIPU"]
 

@@ -10,10 +10,14 @@ import numpy as np
 from shoal.exceptions import ParameterError, ReleaseError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.datasets import Table
+    from shoal.tables import ArrayTable
     from shoal.privacy import Guarantee, Ledger
 
-__all__ = ["PrivateCopy", "check_private_copy", "opened_private_copy"]
+__all__ = [
+    "PrivateCopy",
+    "check_private_copy",
+    "opened_private_copy",
+]
 
 RELEASE, COPY = "private-copy.json", "private-copy.csv"
 MEASURES = "records-*.csv"  # of compare_methods
@@ -115,7 +119,7 @@ def opened_private_copy(asked: Asked | None, folder: Path) -> PrivateCopy | None
     file = folder / COPY
     if (folder / RELEASE).exists():
         return PrivateCopy(file, _kept(asked, folder), EARLIER)
-    from shoal.datasets.write_table import write_table  # noqa: PLC0415
+    from shoal.tables import write_table  # noqa: PLC0415
 
     names = asked.table.names
     asked.model.fit(asked.table.X)
