@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from shoal._build import CENTRAL, LOCAL
 from shoal.cli._complete import (
     SETTINGS,
     complete_central,
@@ -16,7 +17,6 @@ from shoal.cli._complete import (
 from shoal.cluster.kmeans._choice import METHODS
 from shoal.cluster.wavecluster._settings import TECHNIQUES
 from shoal.datasets import list_datasets
-from shoal.experiments.targets import CENTRAL, LOCAL
 
 COMMANDS = {"attack", "audit", "cluster", "datasets", "demo", "ledger", "perturb"}
 # Ends as the script of the package does, then says which of the large packages were loaded.

@@ -9,11 +9,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from shoal._build import LOCAL
 from shoal.cli._messages import command_line_message
 from shoal.cli.perturb import perturb
 from shoal.tables import read_table
 from shoal.exceptions import BudgetExceededError, ReleaseError, ShoalError
-from shoal.experiments.targets import LOCAL
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger
 

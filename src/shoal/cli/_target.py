@@ -57,16 +57,16 @@ def private_target(
     ParameterError
         If the command cannot run it, or it has no such parameter.
     """
-    from shoal.experiments import build_target, parse_words  # noqa: PLC0415
+    from shoal._build import build_estimator, parse_settings  # noqa: PLC0415
 
     if name.lower() not in map(str.lower, known):
         raise ParameterError(f"--target must be one of {', '.join(known)}, got {name!r}")
-    words = parse_words(settings)
+    words = parse_settings(settings)
     for word, option in OPTIONS.items():
         if word in words:
             raise ParameterError(f"--set must leave {word} to {option}, got {word} in it")
     box = bounds if bounds == LEARNED else parse_bounds(bounds, names)
-    target = build_target(name, epsilon=epsilon, bounds=box, words=words)
+    target = build_estimator(name, epsilon=epsilon, bounds=box, kwargs=words)
     return target.set_params(ledger=ledger, random_state=seed)
 
 

@@ -56,14 +56,9 @@ def attack(
     Example: shoal attack people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal._build import build_estimator, parse_settings  # noqa: PLC0415
     from shoal.cli._table_source import given_columns  # noqa: PLC0415
-    from shoal.tables import read_table  # noqa: PLC0415
-    from shoal.experiments import (  # noqa: PLC0415
-        attack_report,
-        attack_suite,
-        build_target,
-        parse_words,
-    )
+    from shoal.experiments import attack_report, attack_suite  # noqa: PLC0415
     from shoal.experiments.provenance import Provenance  # noqa: PLC0415
     from shoal.plotting import draw_rates  # noqa: PLC0415
 
@@ -71,11 +66,11 @@ def attack(
         columns, bounds=bounds, no_header=no_header, apart={"--label": label}
     )
     table = read_table(data, columns=used, label=label, names=header)
-    model = build_target(
+    model = build_estimator(
         target,
         epsilon=epsilon,
         bounds=parse_bounds(bounds, table.names),
-        words=parse_words(setting or []),
+        kwargs=parse_settings(setting or []),
     )
     folder = output_folder(out)
     with progress_bar("attacking") as update:

@@ -63,21 +63,16 @@ def audit(
     Example: shoal audit DPKMeans --epsilon 1 --set n_clusters=2 --set method=lloyd
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.experiments import (  # noqa: PLC0415
-        audit_promise,
-        audit_report,
-        build_target,
-        draw_promise,
-        parse_words,
-    )
+    from shoal._build import build_estimator, parse_settings  # noqa: PLC0415
+    from shoal.experiments import audit_promise, audit_report, draw_promise  # noqa: PLC0415
     from shoal.experiments.provenance import Provenance  # noqa: PLC0415
 
-    model = build_target(
+    model = build_estimator(
         target,
         epsilon=epsilon,
         # An object of the user's own has its own.
         bounds=parse_bounds(bounds if bounds or ":" in target else BOX),
-        words=parse_words(setting or []),
+        kwargs=parse_settings(setting or []),
     )
     folder = output_folder(out)
     with progress_bar("auditing") as update:

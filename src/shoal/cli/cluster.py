@@ -85,13 +85,11 @@ def cluster(
     Example: shoal cluster people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal._build import CENTRAL  # noqa: PLC0415
     from shoal.cli._table_clusters import released_clusters, uncertain_centers  # noqa: PLC0415
     from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
-    from shoal.tables import ArrayTable  # noqa: PLC0415
-    from shoal.tables import write_table  # noqa: PLC0415
-    from shoal.experiments.targets import CENTRAL  # noqa: PLC0415
     from shoal.tables import ArrayTable  # noqa: PLC0415
 
     chosen = given_columns(

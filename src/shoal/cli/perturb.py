@@ -85,10 +85,9 @@ def perturb(
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._bounds import public_box  # noqa: PLC0415
+    from shoal._build import LOCAL  # noqa: PLC0415
     from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
-    from shoal.tables import ArrayTable  # noqa: PLC0415
-    from shoal.experiments.targets import LOCAL  # noqa: PLC0415
 
     chosen = given_columns(columns, bounds=bounds, no_header=no_header)
     names = chosen.used

@@ -11,7 +11,6 @@ from shoal.experiments.promise_audit import PromiseAudit, audit_promise
 from shoal.experiments.record_store import RecordStore
 from shoal.experiments.run_spec import run_spec
 from shoal.experiments.spec import ExperimentSpec
-from shoal.experiments.targets import build_target, parse_words
 
 __all__ = [
     "ATTACKS",
@@ -28,11 +27,9 @@ __all__ = [
     "attack_suite",
     "audit_promise",
     "audit_report",
-    "build_target",
     "demo_report",
     "demo_rows",
     "draw_promise",
     "example",
-    "parse_words",
     "run_spec",
 ]

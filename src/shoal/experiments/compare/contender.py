@@ -11,12 +11,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from shoal._build import import_object, parameter_names
 from shoal.audit._detached import detached
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import ParameterError
 from shoal.experiments.compare.equal_privacy import Notion, own_epsilon, worst_case
 from shoal.experiments.promise_audit import promise_of_fitted
-from shoal.experiments.targets import import_object, parameter_names
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
