@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from shoal.cli import app
-from shoal.tables import read_table
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import book
 from shoal.experiments.compare import attack_work as attacks
 from shoal.privacy import Ledger, Release
+from shoal.tables import read_table
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
 BOUNDS = "0:120,40:250"

@@ -9,15 +9,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from shoal.cli._arguments import parse_bounds
-from shoal.cli.datasets import datasets
+from shoal.cli._input import parse_bounds
+from shoal.cli.datasets import datasets_command
 from shoal.datasets import list_datasets
 from shoal.datasets import registry as registry_module
 from shoal.datasets.registry import REGISTRY, find
 from shoal.exceptions import DataError, ParameterError
 
 app = typer.Typer()
-app.command()(datasets)
+app.command()(datasets_command)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
-from shoal.cli import _table_source, main
+from shoal.cli import _input, main
 from shoal.privacy import Ledger
 
 SECRETS = ("41.73912846", "N/A-leukemia", "anna")  # a record without a header line above it
@@ -104,7 +104,7 @@ def test_a_wrong_label_is_refused_without_the_right_names(command, shoal):
 
 @pytest.mark.parametrize("command", STREAMING)
 def test_a_large_file_is_no_exception(command, shoal, monkeypatch):
-    monkeypatch.setattr(_table_source, "STREAMED_BYTES", 1000)
+    monkeypatch.setattr(_input, "STREAMED_BYTES", 1000)
     out = ("--out", "made", *PAYING, *UNITS[command])
     assert "--columns must name" in refused(shoal, command, "plain.csv", *BOX, *out)
     message = refused(shoal, command, "plain.csv", *BOX, *out, "--columns", "age")
@@ -144,7 +144,7 @@ def write_odd(path, heads):
 def test_headers_as_people_write_them(kind, size, shoal, monkeypatch):
     """A byte-order mark, quotes, blanks, and a comma in a name."""
     if size == "large":
-        monkeypatch.setattr(_table_source, "STREAMED_BYTES", 1000)
+        monkeypatch.setattr(_input, "STREAMED_BYTES", 1000)
     path = Path(f"odd.{kind}")
     write_odd(path, [" age ", "weight, kg", "id", " id"])
     given = ("--columns", 'age,"weight, kg"', "--seed", "1", "--json", "--out", "made")
@@ -162,7 +162,7 @@ def test_a_name_twice_is_in_nobodys_way(kind, shoal, monkeypatch):
     given = ("--columns", "age,weight", "--json", "--out", "made")
     code, _, err = shoal("cluster", str(path), *BOX, *given)
     assert (code, err) == (0, "")
-    monkeypatch.setattr(_table_source, "STREAMED_BYTES", 1000)
+    monkeypatch.setattr(_input, "STREAMED_BYTES", 1000)
     assert "two have one name" in refused(
         shoal, "cluster", str(path), *BOX, *given[:2], "--out", "other"
     )
@@ -172,7 +172,7 @@ def test_a_name_twice_is_in_nobodys_way(kind, shoal, monkeypatch):
 @pytest.mark.parametrize("source", ["plain.csv", "csvs"])
 def test_names_are_given_where_there_is_no_header(source, size, shoal, monkeypatch):
     if size == "large":
-        monkeypatch.setattr(_table_source, "STREAMED_BYTES", 1000)
+        monkeypatch.setattr(_input, "STREAMED_BYTES", 1000)
     path = Path(source) if source == "plain.csv" else Path("csvs/anna.csv")
     path.write_text("41.5,60.25\n" + LINES)
     given = ("--columns", "age,weight", "--no-header", "--out", "made")

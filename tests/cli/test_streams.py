@@ -17,11 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
-from shoal.cli import _table_source, main
-from shoal.tables import read_table
+from shoal.cli import _input, main
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger, Release
-from shoal.tables import _staged_files
+from shoal.tables import _staged_files, read_table
 
 BOX = ("--columns", "age,height", "--bounds", "0:120,50:250")
 UNIT = ("--unit", "km")
@@ -74,7 +73,7 @@ SOURCES = {
 
 @pytest.fixture
 def large(monkeypatch):
-    monkeypatch.setattr(_table_source, "STREAMED_BYTES", 1000)
+    monkeypatch.setattr(_input, "STREAMED_BYTES", 1000)
 
 
 def run(monkeypatch, capsys, *arguments):
@@ -143,7 +142,7 @@ def test_cluster_gives_the_same_bits(source, target, shoal, monkeypatch):
     words = ("--target", target, *BOX, "--seed", "3", "--epsilon", "2", "--json")
     code, out, _ = shoal("cluster", "people.csv", *words, "--out", "a", "--labels", "a.csv")
     assert code == 0
-    monkeypatch.setattr(_table_source, "STREAMED_BYTES", 1000)
+    monkeypatch.setattr(_input, "STREAMED_BYTES", 1000)
     paying = ("--ledger", "people.ledger")
     code, streamed, err = shoal(
         "cluster", *SOURCES[source], *words, "--out", "b", "--labels", "b.csv", *paying

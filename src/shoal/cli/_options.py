@@ -1,4 +1,7 @@
-"""Options that several commands take, each described once, and what the shell offers after a tab."""
+"""Options that several commands take, each described once, and what the shell offers after a tab.
+
+The names that are offered come from the registry: nothing that they name is loaded.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,8 +9,10 @@ from typing import Annotated
 
 import typer
 
+from shoal._registry import METHODS, class_names
+
 __all__ = [
-    "SETTINGS",
+    "BoundsText",
     "Columns",
     "LedgerFile",
     "NoHeader",
@@ -21,6 +26,51 @@ __all__ = [
     "complete_targets",
 ]
 
+
+def complete_datasets(incomplete: str) -> list[str]:
+    """Return the names of data sets that begin with what was typed."""
+    from shoal.datasets.registry import REGISTRY
+
+    return _beginning(incomplete, (info.name for info in REGISTRY))
+
+
+def complete_central(incomplete: str) -> list[str]:
+    """Return the names of estimators over raw records that begin with what was typed.
+
+    >>> complete_central("DPW")
+    ['DPWaveCluster']
+    """
+    return _beginning(incomplete, class_names("central"))
+
+
+def complete_local(incomplete: str) -> list[str]:
+    """Return the names of mechanisms that begin with what was typed."""
+    return _beginning(incomplete, class_names("local"))
+
+
+def complete_targets(incomplete: str) -> list[str]:
+    """Return the names of estimators and mechanisms that begin with what was typed."""
+    return complete_central(incomplete) + complete_local(incomplete)
+
+
+def complete_settings(incomplete: str) -> list[str]:
+    """Return the settings of ``--set`` that make a method of its own, and begin as it was typed.
+
+    >>> complete_settings("method=l")
+    ['method=lloyd', 'method=lsh']
+    """
+    named = (f"{name}={value}" for method in METHODS for name, value in method.kwargs.items())
+    return _beginning(incomplete, ("method=auto", *named))
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+BoundsText = Annotated[
+    str | None,
+    typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
+]
 Columns = Annotated[
     str | None,
     typer.Option(
@@ -50,93 +100,3 @@ TableName = Annotated[
     typer.Option(help="Name of these records in the ledger; that of the file if left out."),
 ]
 Who = Annotated[str | None, typer.Option(help="Who spends; your login name if left out.")]
-
-
-# As the commands and estimators have them, which take a second to load.
-CENTRAL = ("DPKMeans", "DPWaveCluster")
-SETTINGS = {
-    "method": ("auto", "lloyd", "grid", "lsh", "kccm"),
-    "technique": ("oneshot", "thr", "thr-em", "qt", "baseline", "density"),
-}
-
-
-def complete_datasets(incomplete: str) -> list[str]:
-    """Return the names of data sets.
-
-    Parameters
-    ----------
-    incomplete : str
-        What was typed so far.
-
-    Returns
-    -------
-    names : list of str
-        Those that begin like it.
-    """
-    from shoal.datasets.registry import REGISTRY  # noqa: PLC0415
-
-    return _beginning(incomplete, (info.name for info in REGISTRY))
-
-
-def complete_central(incomplete: str) -> list[str]:
-    """Return the names of estimators over raw records.
-
-    Parameters
-    ----------
-    incomplete : str
-        What was typed so far.
-
-    Returns
-    -------
-    names : list of str
-        Those that begin like it.
-
-    Examples
-    --------
-    >>> complete_central("DPW")
-    ['DPWaveCluster']
-    """
-    return _beginning(incomplete, CENTRAL)
-
-
-def complete_local(incomplete: str) -> list[str]:
-    """Return the names of mechanisms, as :func:`complete_central` does."""
-    return _beginning(incomplete, _packages("mechanisms", "remap"))
-
-
-def complete_targets(incomplete: str) -> list[str]:
-    """Return the names of estimators and mechanisms, as :func:`complete_central` does."""
-    return complete_central(incomplete) + complete_local(incomplete)
-
-
-def complete_settings(incomplete: str) -> list[str]:
-    """Return the settings of estimators that are a choice of words.
-
-    Parameters
-    ----------
-    incomplete : str
-        What was typed so far.
-
-    Returns
-    -------
-    settings : list of str
-        As ``--set`` takes them.
-
-    Examples
-    --------
-    >>> complete_settings("method=l")
-    ['method=lloyd', 'method=lsh']
-    """
-    pairs = (f"{name}={word}" for name, words in SETTINGS.items() for word in words)
-    return _beginning(incomplete, pairs)
-
-
-def _packages(*packages: str) -> list[str]:
-    # The table of the package's lazy names: looking a name up in it would load its package.
-    from shoal._registry import PUBLIC  # noqa: PLC0415
-
-    return [name for name, package in PUBLIC.items() if package in packages]
-
-
-def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]

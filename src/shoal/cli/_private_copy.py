@@ -10,8 +10,8 @@ import numpy as np
 from shoal.exceptions import ParameterError, ReleaseError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.tables import ArrayTable
     from shoal.privacy import Guarantee, Ledger
+    from shoal.tables import ArrayTable
 
 __all__ = [
     "PrivateCopy",
@@ -37,12 +37,12 @@ class Asked:
     """What a copy is to be made with; everything was checked, nothing was spent."""
 
     model: Any
-    table: "Table"
+    table: "ArrayTable"
     data: Path
 
 
 def check_private_copy(
-    table: "Table",
+    table: "ArrayTable",
     bounds: Any,
     *,
     data: Path,
@@ -55,7 +55,7 @@ def check_private_copy(
 
     Parameters
     ----------
-    table : Table
+    table : ArrayTable
         Raw records.
     bounds : tuple (low, high)
         Public bounds.
@@ -79,9 +79,9 @@ def check_private_copy(
         If one of them breaks its rule, or measures of raw records and those of a copy would come
         to lie in one folder.
     """
-    from shoal import _numbers  # noqa: PLC0415
-    from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.cluster.private_copy import PrivateCopy  # noqa: PLC0415
+    from shoal import _numbers
+    from shoal._bounds import public_box
+    from shoal.cluster.private_copy import PrivateCopy
 
     public_box(bounds, len(table.names))
     _check_apart(out, raw=epsilon is None)
@@ -119,7 +119,7 @@ def opened_private_copy(asked: Asked | None, folder: Path) -> PrivateCopy | None
     file = folder / COPY
     if (folder / RELEASE).exists():
         return PrivateCopy(file, _kept(asked, folder), EARLIER)
-    from shoal.tables import write_table  # noqa: PLC0415
+    from shoal.tables import write_table
 
     names = asked.table.names
     asked.model.fit(asked.table.X)
@@ -163,8 +163,8 @@ def _check_apart(out: Path, *, raw: bool) -> None:
 
 def _kept(asked: Asked, folder: Path) -> "Guarantee":
     """Read the promise of the copy that is there; a run that goes on pays nothing again."""
-    from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.privacy import Release  # noqa: PLC0415
+    from shoal._bounds import public_box
+    from shoal.privacy import Release
 
     release = Release.load(folder / RELEASE)
     # By its name, not by a digest of the records, which would leave with the copy.

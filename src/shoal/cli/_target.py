@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli._arguments import parse_bounds
+from shoal.cli._input import parse_bounds
 from shoal.exceptions import LedgerFileError, ParameterError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def private_target(
     ParameterError
         If the command cannot run it, or it has no such parameter.
     """
-    from shoal._build import build_estimator, parse_settings  # noqa: PLC0415
+    from shoal._build import build_estimator, parse_settings
 
     if name.lower() not in map(str.lower, known):
         raise ParameterError(f"--target must be one of {', '.join(known)}, got {name!r}")
@@ -135,7 +135,7 @@ def open_ledger(path: Path, **limits: Any) -> "Ledger":
     LedgerFileError
         If there is none, it is damaged, or its limits are others.
     """
-    from shoal.privacy import Ledger  # noqa: PLC0415
+    from shoal.privacy import Ledger
 
     try:
         if "epsilon" not in limits and not path.exists():

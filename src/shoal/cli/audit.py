@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from shoal.cli._arguments import output_folder, parse_bounds, typed
-from shoal.cli._complete import complete_targets
-from shoal.cli._options import Settings
-from shoal.cli._progress import progress_bar
+from shoal.cli._input import parse_bounds
+from shoal.cli._options import Settings, complete_targets
+from shoal.cli._output import output_folder, typed
+from shoal.cli._screen import progress_bar
 
 if TYPE_CHECKING:
     from shoal.experiments import PromiseAudit
 
-__all__ = ["audit"]
+__all__ = ["audit_command"]
 
 BOX = "-1,1"
 BROKEN = 1  # exit code of a promise that was seen to be broken
 
 
-def audit(
+def audit_command(
     target: Annotated[
         str,
         typer.Argument(
@@ -63,9 +63,9 @@ def audit(
     Example: shoal audit DPKMeans --epsilon 1 --set n_clusters=2 --set method=lloyd
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal._build import build_estimator, parse_settings  # noqa: PLC0415
-    from shoal.experiments import audit_promise, audit_report, draw_promise  # noqa: PLC0415
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
+    from shoal._build import build_estimator, parse_settings
+    from shoal.experiments import audit_promise, audit_report, draw_promise
+    from shoal.experiments.provenance import Provenance
 
     model = build_estimator(
         target,

@@ -9,23 +9,24 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import parse_bounds, parse_list, typed
-from shoal.cli._options import Columns, NoHeader, Who
-from shoal.cli._progress import progress_bar
+from shoal.cli._input import parse_bounds, parse_list
+from shoal.cli._options import BoundsText, Columns, NoHeader, Who
+from shoal.cli._output import typed
+from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal.experiments.compare import Comparison
     from shoal.experiments.estimate import Estimate
 
-__all__ = ["compare"]
+__all__ = ["compare_command"]
 
 REPORT = "report.html"
 PICTURES = ("agreement", "cost", "trade-off")
 FILES = (REPORT, *[f"{name}.{end}" for name in PICTURES for end in ("svg", "png", "json")])
 
 
-def compare(
+def compare_command(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
     *,
     epsilon: Annotated[
@@ -35,10 +36,7 @@ def compare(
             "record from any other. All methods are run at the same."
         ),
     ] = "0.5,1,2",
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
-    ] = None,
+    bounds: BoundsText = None,
     columns: Columns = None,
     no_header: NoHeader = False,
     label: Annotated[
@@ -94,26 +92,26 @@ def compare(
     Example: shoal compare people.csv --columns age,weight --bounds 0:120,0:250 --label group
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal import _numbers  # noqa: PLC0415
-    from shoal._optional import require  # noqa: PLC0415
-    from shoal.cli._table_private_copy import check_private_copy, opened_private_copy  # noqa: PLC0415
-    from shoal.cli._table_source import given_columns  # noqa: PLC0415
-    from shoal.cli._table_stage import staged  # noqa: PLC0415
-    from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
-    from shoal.tables import read_table  # noqa: PLC0415
-    from shoal.experiments.compare import (  # noqa: PLC0415
+    from shoal import _numbers
+    from shoal._optional import require
+    from shoal.cli._input import parse_columns
+    from shoal.cli._output import staged
+    from shoal.cli._private_copy import check_private_copy, opened_private_copy
+    from shoal.cli._target import paying_ledger
+    from shoal.experiments.compare import (
         choose_contenders,
         compare_methods,
         compare_report,
         open_frame,
     )
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
+    from shoal.experiments.provenance import Provenance
+    from shoal.tables import read_table
 
     require("matplotlib", extra="plot")  # not after minutes of work
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
-    used, header = given_columns(
+    used, header = parse_columns(
         columns, bounds=bounds, no_header=no_header, apart={"--label": label}
     )
     table = read_table(data, columns=used, label=label, names=header)
@@ -179,7 +177,7 @@ def _number(text: str) -> float | str:
 
 
 def _print(found: "Comparison", state: str, report: Path) -> None:
-    from shoal.experiments.compare import recommend  # noqa: PLC0415
+    from shoal.experiments.compare import recommend
 
     screen = Console(markup=False, highlight=False)
     table = Table(
@@ -210,7 +208,7 @@ def _short(cost: "Estimate | None", decides: bool) -> str:
 
 
 def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
-    from shoal.experiments.compare import recommend  # noqa: PLC0415
+    from shoal.experiments.compare import recommend
 
     frame = found.frame
     return {

@@ -8,13 +8,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._complete import complete_datasets
+from shoal.cli._options import complete_datasets
 from shoal.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
     from shoal.datasets import Dataset, DatasetInfo
 
-__all__ = ["datasets"]
+__all__ = ["datasets_command"]
 
 
 class _Known(NamedTuple):
@@ -25,7 +25,7 @@ class _Known(NamedTuple):
     missing: str = ""
 
 
-def datasets(
+def datasets_command(
     name: Annotated[
         str | None,
         typer.Argument(help="One of them, to describe.", autocompletion=complete_datasets),
@@ -46,7 +46,7 @@ def datasets(
     Example: shoal datasets iris
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.datasets import list_datasets  # noqa: PLC0415
+    from shoal.datasets import list_datasets
 
     entries = {info.name: info for info in list_datasets()}
     if name is not None and name not in entries:
@@ -80,17 +80,17 @@ def datasets(
 
 
 def _download(name: str | None, to: Path | None) -> Path:
-    """Get the file of a set; who it belongs to is said first."""
-    from shoal.datasets import fetch  # noqa: PLC0415
+    """Download the file of a set; its license is shown first."""
+    from shoal.datasets import fetch
 
     if name is None:
         raise ParameterError("--download must come with the name of a data set, got none")
-    return fetch(name, to, tell=lambda words: typer.echo(words, err=True))
+    return fetch(name, to, notify=lambda text: typer.echo(text, err=True))
 
 
 def _look(info: "DatasetInfo", folder: Path | None = None) -> _Known:
     """Load a set, which checks its file against the registry."""
-    from shoal.datasets import load  # noqa: PLC0415
+    from shoal.datasets import load
 
     try:
         return _Known(info, load(info.name, data_dir=folder))
@@ -99,9 +99,9 @@ def _look(info: "DatasetInfo", folder: Path | None = None) -> _Known:
 
 
 def _generated() -> list[str]:
-    from shoal import datasets as room  # noqa: PLC0415
+    from shoal import datasets as package
 
-    return [name for name in room.__all__ if name.startswith("make_")]
+    return [name for name in package.__all__ if name.startswith("make_")]
 
 
 def _list(screen: Console, known: list[_Known]) -> None:

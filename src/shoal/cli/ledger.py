@@ -13,7 +13,7 @@ from shoal.exceptions import LedgerFileError, ParameterError
 if TYPE_CHECKING:
     from shoal.privacy import Ledger, PrivacyUnit
 
-__all__ = ["ledger"]
+__all__ = ["ledger_command"]
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
@@ -28,7 +28,7 @@ td:last-child {{ font-family: monospace; font-size: 11px; word-break: break-all;
 """
 
 
-def ledger(
+def ledger_command(
     file: Annotated[Path, typer.Argument(help="File of the ledger.")],
     *,
     epsilon: Annotated[
@@ -67,12 +67,12 @@ def ledger(
     Example: shoal ledger people.ledger --epsilon 3 --table people
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._table_target import open_ledger  # noqa: PLC0415
+    from shoal.cli._target import open_ledger
 
     unit = _privacy_unit(user_column, rows_per_user)
     words: dict[str, Any] = {"metric_unit": metric_unit, "table": table, "privacy_unit": unit}
     if convert is not None:
-        from shoal.privacy import convert_ledger  # noqa: PLC0415
+        from shoal.privacy import convert_ledger
 
         if epsilon is not None or delta or metric_epsilon is not None:
             raise ParameterError("--convert must come without limits: the old ledger has them")
@@ -93,7 +93,7 @@ def ledger(
 
 
 def _privacy_unit(user_column: str, rows: int | None) -> "PrivacyUnit":
-    from shoal.privacy import PrivacyUnit  # noqa: PLC0415
+    from shoal.privacy import PrivacyUnit
 
     if not user_column:
         if rows is not None:
@@ -104,7 +104,7 @@ def _privacy_unit(user_column: str, rows: int | None) -> "PrivacyUnit":
 
 def _check_release(book: "Ledger", path: Path) -> None:
     """Refuse a release that the ledger did not pay for, or no longer knows of."""
-    from shoal.privacy import Release  # noqa: PLC0415
+    from shoal.privacy import Release
 
     receipt = Release.load(path).ledger
     if receipt is None:

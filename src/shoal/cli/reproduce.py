@@ -9,13 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import output_folder
-from shoal.cli._progress import progress_bar
+from shoal.cli._output import output_folder
+from shoal.cli._screen import progress_bar
 
 if TYPE_CHECKING:
     from shoal.papers.run_study import Reproduction
 
-__all__ = ["reproduce"]
+__all__ = ["reproduce_command"]
 
 
 class Source(StrEnum):
@@ -26,7 +26,7 @@ class Source(StrEnum):
     WAVECLUSTER = "wavecluster"
 
 
-def reproduce(
+def reproduce_command(
     source: Annotated[Source, typer.Argument(help="Whose experiments.")],
     *,
     full: Annotated[
@@ -47,8 +47,8 @@ def reproduce(
     Example: shoal reproduce kccm --quick
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.papers.run_study import run_study  # noqa: PLC0415
-    from shoal.papers.studies import STUDIES  # noqa: PLC0415
+    from shoal.papers.run_study import run_study
+    from shoal.papers.studies import STUDIES
 
     size = "full" if full else "quick"
     folder = output_folder(out or Path(f"shoal-reproduce-{source.value}-{size}"))

@@ -137,5 +137,3 @@ def _dataset(
         license=info.license,
         source=info.source,
     )
-
-

@@ -8,8 +8,7 @@ import numpy.typing as npt
 from shoal.engines.array_engine import ArrayEngine
 from shoal.engines.stream_engine import Encoder, encoded
 from shoal.exceptions import DataError
-from shoal.tables import ArrowTable, Block
-from shoal.tables import CHANGED
+from shoal.tables import CHANGED, ArrowTable, Block
 
 __all__ = ["held_engine"]
 

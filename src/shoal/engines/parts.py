@@ -4,8 +4,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
-from shoal.tables import usable_threads
 from shoal.engines._blas import one_blas_thread
+from shoal.tables import usable_threads
 
 __all__ = ["run_in_parts"]
 

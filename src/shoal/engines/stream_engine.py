@@ -17,8 +17,7 @@ from shoal.engines._blas import one_blas_thread
 from shoal.engines.engine import MAX_COLUMNS, Kernel, MergeKernel, Part
 from shoal.engines.totals import totals_of
 from shoal.exceptions import DataError
-from shoal.tables import Block, Job, Label
-from shoal.tables import refuse_infinite
+from shoal.tables import Block, Job, Label, refuse_infinite
 
 __all__ = ["Encoder", "LatticeJob", "StreamEngine", "StreamTable", "encoded"]
 

@@ -23,9 +23,9 @@ from shoal.audit import (
     reconstruct,
 )
 from shoal.audit._detached import detached
-from shoal.tables import ArrayTable
 from shoal.exceptions import ParameterError
 from shoal.experiments.promise_audit import promise_of
+from shoal.tables import ArrayTable
 
 __all__ = ["ATTACKS", "AttackRow", "AttackSuite", "attack_suite"]
 

@@ -10,7 +10,8 @@
   refused, and so are infinite ones.
 
 Python's own reader takes small files, so that these need no other package; pyarrow takes files of
-any size, a batch at a time. ``tests/tables/test_csv.py`` holds both to the rules.
+any size, a batch at a time. ``tests/tables/test_csv.py`` holds both to the rules, but for one: in a
+stream no two columns may have one name, even where neither is read.
 """
 
 import csv

@@ -74,8 +74,8 @@ class Table(Protocol):
     """Whoever holds the raw records."""
 
     @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, where they have any."""
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns; none where they have none."""
         ...
 
     @property
@@ -147,8 +147,8 @@ class ArrayTable:
     ----------
     X : ndarray of float64, shape (n, d)
         Finite numbers.
-    names : tuple of str, default=None
-        Names of the columns.
+    names : tuple of str, default=()
+        Names of the columns; none where they have none.
     labels : ndarray, default=None
         Classes of the records, as text or numbers.
     user_ids : list of str or int, default=None
@@ -162,7 +162,7 @@ class ArrayTable:
     """
 
     X: Floats
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] = ()
     labels: npt.NDArray[Any] | None = None
     user_ids: list[str | int] | None = None
     in_memory = True

@@ -19,11 +19,11 @@ from sklearn.metrics import adjusted_mutual_info_score, pairwise_distances_argmi
 from shoal._bounds import public_box
 from shoal._typing import Floats
 from shoal.cluster import DPWaveCluster
-from shoal.tables import read_table
 from shoal.exceptions import DataError
 from shoal.experiments.compare.contender import BOX, WAVE_CELLS, WAVE_THRESHOLD
 from shoal.metrics import cost_ratio
 from shoal.reports import select_n_clusters
+from shoal.tables import read_table
 
 __all__ = ["Baselines", "Frame", "Records", "open_frame", "random_rows"]
 

@@ -1,15 +1,88 @@
-"""A folder whose files appear when they are complete."""
+"""What a command writes: its folder, files that appear when they are complete, what was typed."""
 
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from shoal.cli._arguments import output_folder
+from typer.core import TyperCommand
+
 from shoal.exceptions import ParameterError
 
-__all__ = ["Stage", "staged"]
+__all__ = [
+    "RecordedCommand",
+    "Stage",
+    "drop_empty_folders",
+    "output_folder",
+    "staged",
+    "typed",
+]
+
+_typed: list[str] = []  # the command of this run and its words
+_made: list[Path] = []  # folders of this run, inner ones first
+
+
+class RecordedCommand(TyperCommand):
+    """A command that keeps what was typed, for :func:`typed`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the words before they are taken apart."""
+        _typed[:] = [str(ctx.info_name), *args]
+        return super().parse_args(ctx, args)
+
+
+def typed() -> str:
+    """Return the running command as it was typed, without folders.
+
+    Returns
+    -------
+    command : str
+        For the page that it makes.
+    """
+    from shoal.experiments.provenance import typed_command
+
+    name, *words = _typed
+    return typed_command(name, words)
+
+
+def output_folder(path: Path) -> Path:
+    """Make a folder that can be written to.
+
+    Parameters
+    ----------
+    path : Path
+        As given by ``--out``.
+
+    Returns
+    -------
+    path : Path
+        An existing folder.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be made.
+    """
+    try:
+        _made.extend(folder for folder in (path, *path.parents) if not folder.exists())
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".shoal-can-write"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ParameterError(
+            f"--out must be a folder that can be written, got {str(path)!r}: {error.strerror}"
+        ) from None
+    return path
+
+
+def drop_empty_folders() -> None:
+    """Remove the folders that were made for files which were never written."""
+    while _made:
+        with suppress(OSError):  # it holds something
+            _made.pop(0).rmdir()
 
 
 class Stage:

@@ -1,21 +1,38 @@
-"""The records that a command is given: small files are read at once, all others are streamed."""
+"""What a command is given: lists, public bounds, columns, and the records themselves.
+
+Small files are read at once, all others are streamed.
+"""
 
 import csv
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from shoal.cli._arguments import parse_bounds_file
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from shoal.tables import ArrayTable
-    from shoal.tables import ArrowTable
+    from shoal.tables import ArrayTable, ArrowTable
 
-__all__ = ["Columns", "check_outside", "given_columns", "opened_records"]
+__all__ = [
+    "GivenColumns",
+    "check_outside",
+    "open_records",
+    "parse_bounds",
+    "parse_bounds_file",
+    "parse_columns",
+    "parse_list",
+]
+
+Pair = tuple[float, float] | tuple[list[float], list[float]]
+
+BOUNDS_RULE = (
+    "--bounds must be LOW,HIGH for all columns, LOW:HIGH,LOW:HIGH,... for one after the other, or "
+    "a JSON file of column: [low, high]"
+)
 
 LEFT_OUT = "-"
-NEEDED = (
+COLUMNS_NEEDED = (
     "--columns must name every column that is used, as in --columns age,height: names are not "
     "taken from the file, whose first line may be a record; look at it yourself"
 )
@@ -25,13 +42,93 @@ STREAMED = (".feather", ".arrow", ".ipc")
 READ_AT_ONCE = (".csv", ".parquet", ".pq", ".csv.gz")
 
 
-class Columns(NamedTuple):
+def parse_bounds(text: str | None, names: Sequence[str] | None = None) -> Pair | None:
+    """Parse public bounds.
+
+    Parameters
+    ----------
+    text : str or None
+        As given: two numbers, one pair of numbers for each column, or a JSON file.
+    names : sequence of str, optional
+        Names of the columns, which a file must have.
+
+    Returns
+    -------
+    bounds : tuple (low, high) or None
+        Numbers, or one number for each column.
+
+    Examples
+    --------
+    >>> parse_bounds("-1,1")
+    (-1.0, 1.0)
+    >>> parse_bounds("0:1,40:200")
+    ([0.0, 40.0], [1.0, 200.0])
+    """
+    if text is None:
+        return None
+    if Path(text).suffix.lower() == ".json":
+        return _from_file(Path(text), names)
+    parts = text.split(",")
+    try:
+        if ":" in text:
+            pairs = [tuple(map(float, part.split(":"))) for part in parts]
+            return _by_column([(low, high) for low, high in pairs])
+        low, high = map(float, parts)
+    except ValueError:
+        raise ParameterError(f"{BOUNDS_RULE}, got {text!r}") from None
+    return low, high
+
+
+def parse_bounds_file(path: Path) -> dict[str, tuple[float, float]]:
+    """Parse a JSON file of bounds.
+
+    Parameters
+    ----------
+    path : Path
+        As given by ``--bounds``.
+
+    Returns
+    -------
+    bounds : dict of str to tuple (low, high)
+        Of each column that the file names, in its order.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be read, or holds something else.
+    """
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): (float(low), float(high)) for name, (low, high) in table.items()}
+    except OSError as error:
+        raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r}: {error.strerror}") from None
+    except (AttributeError, TypeError, ValueError):
+        raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r} with something else") from None
+
+
+def parse_list(text: str | None) -> list[str] | None:
+    """Split a list at its commas; None stays None.
+
+    Parameters
+    ----------
+    text : str or None
+        As given.
+
+    Returns
+    -------
+    items : list of str or None
+        Without blanks around them.
+    """
+    return None if text is None else [item.strip() for item in text.split(",") if item.strip()]
+
+
+class GivenColumns(NamedTuple):
     """Which columns of a file are used; every name was given by the user.
 
     Parameters
     ----------
     used : tuple of str
-        Columns of numbers, in this order.
+        GivenColumns of numbers, in this order.
     header : tuple of str or None
         Names of all columns, in order, of a CSV file without a header line.
     """
@@ -40,14 +137,14 @@ class Columns(NamedTuple):
     header: tuple[str, ...] | None = None
 
 
-def given_columns(
+def parse_columns(
     columns: str | None,
     *,
     bounds: str | None = None,
     no_header: bool = False,
     apart: Mapping[str, str | None] | None = None,
-) -> Columns:
-    """Read which columns are used; a name that is not given is not taken from the file.
+) -> GivenColumns:
+    """Parse which columns are used; a name that is not given is not taken from the file.
 
     Parameters
     ----------
@@ -63,7 +160,7 @@ def given_columns(
 
     Returns
     -------
-    columns : Columns
+    columns : GivenColumns
         At least one.
 
     Raises
@@ -73,10 +170,10 @@ def given_columns(
 
     Examples
     --------
-    >>> given_columns("age,height").used
+    >>> parse_columns("age,height").used
     ('age', 'height')
-    >>> given_columns("age,-,name", no_header=True, apart={"--label": "name"})
-    Columns(used=('age',), header=('age', 'column 2', 'name'))
+    >>> parse_columns("age,-,name", no_header=True, apart={"--label": "name"})
+    GivenColumns(used=('age',), header=('age', 'column 2', 'name'))
     """
     names = _split(columns)
     if columns is None and not no_header and bounds and bounds.lower().endswith(".json"):
@@ -95,29 +192,29 @@ def given_columns(
         if name in names:
             raise ParameterError(f"--columns must leave the column of {option} out, got it too")
     if not names:
-        raise ParameterError(NEEDED)
+        raise ParameterError(COLUMNS_NEEDED)
     if len(set(names)) < len(names):
         raise ParameterError("--columns must be different names, got one twice")
-    return Columns(tuple(names), header)
+    return GivenColumns(tuple(names), header)
 
 
-def opened_records(
-    path: Path, columns: Columns, *, user: str | None = None
-) -> "Table | ArrowTable":
+def open_records(
+    path: Path, columns: GivenColumns, *, user: str | None = None
+) -> "ArrayTable | ArrowTable":
     """Open a file or a folder of raw records.
 
     Parameters
     ----------
     path : Path
         A CSV, Parquet or Feather file, or a folder of files of one kind.
-    columns : Columns
-        From :func:`given_columns`.
+    columns : GivenColumns
+        From :func:`parse_columns`.
     user : str, default=None
         A column that says whose record each row is; the file is then read at once.
 
     Returns
     -------
-    records : Table or ArrowTable
+    records : ArrayTable or ArrowTable
         In memory, checked; or streamed, with the same numbers, of which only names and types have
         been looked at.
 
@@ -128,7 +225,7 @@ def opened_records(
     ParameterError
         If users are asked for in files that are only streamed.
     """
-    from shoal.tables import read_table  # noqa: PLC0415
+    from shoal.tables import ArrowTable, read_table
 
     used, header = columns
     if user is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):
@@ -138,8 +235,6 @@ def opened_records(
         )
     if user is not None or not _is_streamed(path):
         return read_table(path, columns=used, names=header, user=user)
-    from shoal.tables import ArrowTable  # noqa: PLC0415
-
     return ArrowTable(path, columns=used, names=header)
 
 
@@ -149,9 +244,9 @@ def check_outside(option: str, path: Path, data: Path) -> None:
     Parameters
     ----------
     option : str
-        Which option named the place.
+        Which option named it.
     path : Path
-        The place.
+        The file or folder.
     data : Path
         The records.
 
@@ -164,6 +259,18 @@ def check_outside(option: str, path: Path, data: Path) -> None:
         raise ParameterError(
             f"{option} must lie outside the folder of the records {str(data)!r}, got {str(path)!r}"
         )
+
+
+def _from_file(path: Path, names: Sequence[str] | None) -> Pair:
+    table = parse_bounds_file(path)
+    try:
+        return _by_column([table[name] for name in names or table])
+    except KeyError as missing:
+        raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r} without column {missing}") from None
+
+
+def _by_column(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [low for low, _ in pairs], [high for _, high in pairs]
 
 
 def _split(columns: str | None) -> list[str]:

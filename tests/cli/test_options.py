@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from shoal._build import CENTRAL, LOCAL
-from shoal.cli._complete import (
+from shoal.cli._options import (
     SETTINGS,
     complete_central,
     complete_local,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.cli._messages import WAYS_OUT, command_line_message
+from shoal.cli._screen import WAYS_OUT, command_line_message
 from shoal.exceptions import BudgetExceededError, MissingPackageError, ParameterError
 
 SOURCE = Path(shoal.__file__).parent

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from shoal.cli._arguments import output_folder, parse_bounds, parse_list
+from shoal.cli._input import parse_bounds, parse_list
+from shoal.cli._output import output_folder
 from shoal.exceptions import ParameterError
 
 

@@ -12,10 +12,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from shoal.datasets import fetch, load
+from shoal.datasets import Origin, fetch, load
 from shoal.datasets import registry as registry_module
 from shoal.datasets.fetching import download
-from shoal.datasets import Origin
 from shoal.datasets.registry import REGISTRY, find
 from shoal.exceptions import DataError, ParameterError
 
@@ -94,7 +93,7 @@ def nothing_left(home):
 
 def test_download(server, home):
     said = []
-    path = fetch("house5", home.path / "data", tell=said.append)
+    path = fetch("house5", home.path / "data", notify=said.append)
     assert path == home.path / "data" / "house5.csv"
     assert path.read_bytes() == FILE
     assert server.asked == ["/house.txt"]
@@ -110,7 +109,7 @@ def test_the_license_is_said_before_anything_is_fetched(server, home):
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        fetch("house5", tell=stop)
+        fetch("house5", notify=stop)
     assert server.asked == []
 
 
@@ -230,7 +229,7 @@ def endless(handler):
 def test_what_goes_wrong_leaves_nothing(answer, words, server, home):
     server.answer = answer
     with pytest.raises(DataError, match=words) as failure:
-        fetch("house5", tell=lambda _: None)
+        fetch("house5", notify=lambda _: None)
     assert "\n" not in str(failure.value)
     assert "/plain" not in server.asked, "a plain address is not even asked"
     assert nothing_left(home)
