@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from shoal.cli import app
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
-from shoal.experiments import book
+from shoal.experiments import report
 from shoal.experiments.compare import attack_work as attacks
 from shoal.privacy import Ledger, Release
 from shoal.tables import read_table
@@ -42,7 +42,7 @@ def cheap(monkeypatch):
     monkeypatch.setattr(attacks, "RUNS", 2)
     monkeypatch.setattr(attacks, "SHADOWS", 8)
     monkeypatch.setattr(
-        book, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
+        report, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
     )
 
 

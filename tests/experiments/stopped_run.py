@@ -1,8 +1,8 @@
 """An experiment that a test stops and starts again: a program of its own, so that it can be killed.
 
-`python stopped_run.py STORE LOG JOBS PLAN`: every cell that is worked on adds a byte to LOG;
-progress is printed, and at the end the records. PLAN "hold" lets cells after the first half never
-end; "within write" dies in the middle of the write of the fifth cell, "before sync" after it.
+`python stopped_run.py STORE LOG JOBS PLAN`: every trial that is worked on adds a byte to LOG;
+progress is printed, and at the end the records. PLAN "hold" lets trials after the first half never
+end; "within write" dies in the middle of the write of the fifth trial, "before sync" after it.
 """
 
 import json
@@ -18,32 +18,32 @@ import numpy as np
 
 from shoal.exceptions import ShoalError
 from shoal.experiments import record_store
-from shoal.experiments.choice import Choice
 from shoal.experiments.record_store import RecordStore
-from shoal.experiments.run_spec import run_spec
+from shoal.experiments.runner import run_spec
 from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments.trial import Component
 
 SPEC = ExperimentSpec(
     name="stopped",
     datasets=("line", "circle"),
-    mechanisms=(Choice("Laplace"), Choice("Piecewise", columns="all")),
-    clusterers=(Choice("KMeans", n_clusters=3),),
+    mechanisms=(Component("Laplace"), Component("Piecewise", columns="all")),
+    clusterers=(Component("KMeans", n_clusters=3),),
     epsilons=(0.5, 2.0),
     dimensions=(2,),
     repeats=3,
     seed=7,
 )
-CELLS = len(SPEC.cells())
+TRIALS = len(SPEC.trials())
 
 
-def noisy(cell, log=None, hold=math.inf):
-    """Return three records that depend on the cell's seed alone."""
+def noisy(trial, log=None, hold=math.inf):
+    """Return three records that depend on the trial's seed alone."""
     if log is not None:
         with Path(log).open("ab") as file:
             file.write(b".")
         if Path(log).stat().st_size > hold:
             time.sleep(300)
-    rng = np.random.default_rng(cell.seed)
+    rng = np.random.default_rng(trial.seed)
     # A product of this size goes through BLAS.
     product = rng.normal(size=(150, 150)) @ rng.normal(size=(150, 150))
     return [
@@ -53,7 +53,7 @@ def noisy(cell, log=None, hold=math.inf):
 
 
 def plant(plan):
-    """Let the write of the fifth cell be the last thing this process does."""
+    """Let the write of the fifth trial be the last thing this process does."""
     writes = 0
 
     class Dying:
@@ -72,7 +72,7 @@ def plant(plan):
 
 
 def main(path, log, jobs, plan=""):
-    hold = CELLS // 2 if plan == "hold" else math.inf
+    hold = TRIALS // 2 if plan == "hold" else math.inf
     if plan not in ("", "hold"):
         plant(plan)
     try:

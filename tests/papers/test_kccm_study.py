@@ -183,7 +183,7 @@ def test_runs_of_a_cell_share_a_start_with_other_cells(monkeypatch):
     study = KccmStudy(load=made_up, quick=SMALL)
     for seed in (0, 1):
         part = study.parts(full=False, seed=seed)[0]
-        for cell in part.spec.cells():
+        for cell in part.spec.trials():
             if cell.mechanism.name in ("average k", "gaussian k") and cell.dataset == DATASET:
                 part.work(cell)
     starts, seeds, runs = zip(*seen, strict=True)

@@ -136,7 +136,7 @@ def test_sizes_are_those_of_the_source():
     assert len(full["attack-seeds"].epsilons) == 10
     quick = {part.name: part.spec for part in KdLaplaceStudy().parts(full=False, seed=0)}
     assert quick.keys() == full.keys()
-    assert sum(len(spec.cells()) for spec in quick.values()) < 1100
+    assert sum(len(spec.trials()) for spec in quick.values()) < 1100
 
 
 @needs_files
@@ -145,20 +145,20 @@ def test_sizes_are_those_of_the_source():
 )
 def test_a_cell_depends_on_itself_alone(name):
     part = next(part for part in KdLaplaceStudy().parts(full=False, seed=0) if part.name == name)
-    first, *_, last = part.spec.cells()
+    first, *_, last = part.spec.trials()
     once = list(part.work(last))
     list(part.work(first))
     for module in (attack_work, draft_work):  # as in another process
         module._attacker.cache_clear()
     assert list(part.work(last)) == once
-    assert once != list(part.work(part.spec.cells()[-2]))
+    assert once != list(part.work(part.spec.trials()[-2]))
 
 
 @needs_files
 def test_a_cell_has_both_versions_and_all_clusterers():
     part = KdLaplaceStudy().parts(full=False, seed=0)[2]
     assert part.name == "utility-seeds"
-    rows = list(part.work(part.spec.cells()[0]))
+    rows = list(part.work(part.spec.trials()[0]))
     assert [(row["version"], row["clusterer"]) for row in rows] == [
         (version, clusterer)
         for version in ("as published", "corrected")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.exceptions import DataError, ParameterError
-from shoal.experiments import Choice, ExperimentSpec
+from shoal.experiments import Component, ExperimentSpec
 from shoal.papers.finding import Finding, outcome
 from shoal.papers.run_study import run_study
 from shoal.papers.study import Part, Study
@@ -16,7 +16,7 @@ from shoal.plotting import draw_lines
 SPEC = ExperimentSpec(
     name="small",
     datasets=("a", "b"),
-    mechanisms=(Choice("Laplace"), Choice("Piecewise")),
+    mechanisms=(Component("Laplace"), Component("Piecewise")),
     epsilons=(0.5, 1.0, 2.0),
     repeats=2,
 )
@@ -65,7 +65,7 @@ def test_report_is_one_file_with_verdicts_and_live_figures(tmp_path):
         "ami.json",
         "ami.svg",
     ]
-    cells = len(SPEC.cells()) + len(SPEC.quick().cells())
+    cells = len(SPEC.trials()) + len(SPEC.quick().trials())
     assert steps[0] == 0
     assert steps[-1] == cells
     assert steps == sorted(steps)

@@ -41,7 +41,7 @@ def typed() -> str:
     command : str
         For the page that it makes.
     """
-    from shoal.experiments.provenance import typed_command
+    from shoal.experiments import typed_command
 
     name, *words = _typed
     return typed_command(name, words)

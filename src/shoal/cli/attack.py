@@ -55,8 +55,7 @@ def attack_command(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import build_estimator, parse_settings
     from shoal.cli._input import parse_columns
-    from shoal.experiments import attack_report, attack_suite
-    from shoal.experiments.provenance import Provenance
+    from shoal.experiments import Provenance, attack_report, attack_suite
     from shoal.plotting import draw_rates
     from shoal.tables import read_table
 

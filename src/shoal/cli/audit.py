@@ -64,8 +64,7 @@ def audit_command(
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import build_estimator, parse_settings
-    from shoal.experiments import audit_promise, audit_report, draw_promise
-    from shoal.experiments.provenance import Provenance
+    from shoal.experiments import Provenance, audit_promise, audit_report, draw_promise
 
     model = build_estimator(
         target,

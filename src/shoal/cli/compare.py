@@ -16,8 +16,8 @@ from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    from shoal.experiments import Estimate
     from shoal.experiments.compare import Comparison
-    from shoal.experiments.estimate import Estimate
 
 __all__ = ["compare_command"]
 
@@ -98,13 +98,13 @@ def compare_command(
     from shoal.cli._output import staged
     from shoal.cli._private_copy import check_private_copy, opened_private_copy
     from shoal.cli._target import paying_ledger
+    from shoal.experiments import Provenance
     from shoal.experiments.compare import (
         choose_contenders,
         compare_methods,
         compare_report,
         open_frame,
     )
-    from shoal.experiments.provenance import Provenance
     from shoal.tables import read_table
 
     require("matplotlib", extra="plot")  # not after minutes of work

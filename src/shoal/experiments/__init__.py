@@ -3,26 +3,33 @@
 from shoal.experiments.attack_report import attack_report
 from shoal.experiments.attack_suite import ATTACKS, AttackRow, AttackSuite, attack_suite
 from shoal.experiments.audit_report import audit_report, draw_promise
-from shoal.experiments.cell import Cell
-from shoal.experiments.choice import Choice
 from shoal.experiments.demo import DemoRow, Example, demo_rows, example
 from shoal.experiments.demo_report import demo_report
+from shoal.experiments.estimate import Estimate, rounded
 from shoal.experiments.promise_audit import PromiseAudit, audit_promise
-from shoal.experiments.record_store import RecordStore
-from shoal.experiments.run_spec import run_spec
+from shoal.experiments.provenance import Provenance, typed_command
+from shoal.experiments.record_store import Record, RecordStore
+from shoal.experiments.report import Report
+from shoal.experiments.runner import Progress, offset_progress, run_spec
 from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments.trial import Component, Trial
 
 __all__ = [
     "ATTACKS",
     "AttackRow",
     "AttackSuite",
-    "Cell",
-    "Choice",
+    "Component",
     "DemoRow",
+    "Estimate",
     "Example",
     "ExperimentSpec",
+    "Progress",
     "PromiseAudit",
+    "Provenance",
+    "Record",
     "RecordStore",
+    "Report",
+    "Trial",
     "attack_report",
     "attack_suite",
     "audit_promise",
@@ -31,5 +38,8 @@ __all__ = [
     "demo_rows",
     "draw_promise",
     "example",
+    "offset_progress",
+    "rounded",
     "run_spec",
+    "typed_command",
 ]

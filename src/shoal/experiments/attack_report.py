@@ -6,8 +6,8 @@ from pathlib import Path
 from shoal.audit import AttackResult
 from shoal.experiments.attack_suite import AttackRow, AttackSuite
 from shoal.experiments.estimate import rounded
-from shoal.experiments.page import Page
 from shoal.experiments.provenance import Provenance
+from shoal.experiments.report import Report
 
 __all__ = ["attack_report"]
 
@@ -26,7 +26,7 @@ HEADINGS = (
 
 
 def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Provenance) -> Path:
-    """Write the page.
+    """Write the report.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Proven
     suite : AttackSuite
         What was found.
     picture : Path
-        PNG file of the rates, embedded in the page.
+        PNG file of the rates, embedded in the report.
     made : Provenance
         Where the numbers come from.
 
@@ -49,18 +49,18 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Proven
     ParameterError
         If it cannot be written.
     """
-    page = Page("What an attacker learns")
-    page.lead(
+    report = Report("What an attacker learns")
+    report.lead(
         f"For the curator only: these attacks know the {suite.records:,} raw records that they are "
         "tested on, and no budget pays for that."
     )
     for sentence in suite.sentences:
-        page.verdict(sentence, bad=not suite.tells_apart)
-    page.text(f"Attacked: {suite.target}.")
-    page.text(f"Its promise: {suite.guarantee}.")
-    page.section("Was this record in the data?")
-    page.table(HEADINGS, [attack_cells(row) for row in suite.rows])
-    page.text(
+        report.verdict(sentence, bad=not suite.tells_apart)
+    report.text(f"Attacked: {suite.target}.")
+    report.text(f"Its promise: {suite.guarantee}.")
+    report.section("Was this record in the data?")
+    report.table(HEADINGS, [attack_cells(row) for row in suite.rows])
+    report.text(
         "Half of the records asked about were in, so guessing blindly is right in 50 of 100. An "
         "attack whose interval contains 50 where nothing is protected has no power on these "
         "records, and its other numbers say nothing. "
@@ -69,32 +69,32 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Proven
         "1% false alarms."
     )
     if any(row.ceiling is not None for row in suite.rows):
-        page.text(
+        report.text(
             "The promise bounds every attack on what is released, those that nobody has thought of "
             "yet included: it allows at most the last column, however much else an attacker knows."
         )
     if any(row.ceiling is None for row in suite.rows):
-        page.text(
+        report.text(
             "Attacks without a last column are about a random forest that was trained on the "
             "members: it learns their true classes or their raw records, which no promise covers."
         )
-    page.picture(picture, says="Share of members found against share of others accused")
-    page.text("The left ends of the curves count few records, and are rough.")
+    report.picture(picture, says="Share of members found against share of others accused")
+    report.text("The left ends of the curves count few records, and are rough.")
     if suite.reconstruction is not None:
-        page.section("What does a report say about its record?")
-        page.points(_sentences(suite.guesses))
-        page.text(
+        report.section("What does a report say about its record?")
+        report.points(_sentences(suite.guesses))
+        report.text(
             "This attacker knows the noise and all records, but not who sent which report: nobody "
             "can guess better."
         )
     elif suite.attribute is not None:
-        page.section(f"Can {suite.attribute.column} be guessed from the other columns?")
-        page.points(_sentences(suite.guesses))
+        report.section(f"Can {suite.attribute.column} be guessed from the other columns?")
+        report.points(_sentences(suite.guesses))
     if suite.notes:
-        page.section("What was left out")
-        page.points(suite.notes)
+        report.section("What was left out")
+        report.points(suite.notes)
     proof = "An attack that fails proves nothing: another may succeed. A promise is a proof."
-    return page.provenance(made, proof).write(path)
+    return report.provenance(made, proof).write(path)
 
 
 def attack_cells(row: AttackRow) -> list[str]:

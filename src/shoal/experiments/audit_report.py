@@ -1,20 +1,20 @@
-"""What was claimed and what was measured, as one HTML page, and its picture."""
+"""What was claimed and what was measured, as one HTML report, and its picture."""
 
 from pathlib import Path
 
 import numpy as np
 
 from shoal.audit import EstimatorAudit
-from shoal.experiments.page import Page
 from shoal.experiments.promise_audit import PromiseAudit
 from shoal.experiments.provenance import Provenance
+from shoal.experiments.report import Report
 from shoal.plotting import draw_audit
 
 __all__ = ["audit_report", "draw_promise"]
 
 
 def audit_report(path: Path, audit: PromiseAudit, *, picture: Path, made: Provenance) -> Path:
-    """Write the page.
+    """Write the report.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Path, made: Proven
     audit : PromiseAudit
         What was found.
     picture : Path
-        PNG file of the worst pair, embedded in the page.
+        PNG file of the worst pair, embedded in the report.
     made : Provenance
         Where the numbers come from.
 
@@ -38,14 +38,14 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Path, made: Proven
         If it cannot be written.
     """
     sampling = audit.sampling
-    page = Page("Is the promise kept?")
-    page.lead("Measured on made-up records: nobody's data was read, and nothing was spent.")
-    page.verdict(audit.verdict, bad=audit.broken)
-    page.text(f"Audited: {audit.target}.")
-    page.text(f"Its promise: {audit.guarantee}.")
-    page.section("What was measured")
+    report = Report("Is the promise kept?")
+    report.lead("Measured on made-up records: nobody's data was read, and nothing was spent.")
+    report.verdict(audit.verdict, bad=audit.broken)
+    report.text(f"Audited: {audit.target}.")
+    report.text(f"Its promise: {audit.guarantee}.")
+    report.section("What was measured")
     claim = "nothing" if audit.claimed is None else f"{audit.claimed:.4g}{audit.unit}"
-    page.table(
+    report.table(
         ["", "epsilon"],
         [
             ["claimed", claim],
@@ -55,15 +55,15 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Path, made: Proven
             ],
         ],
     )
-    page.picture(picture, says="The worst pair, the event that tells it apart, and the bounds")
-    page.text(
+    report.picture(picture, says="The worst pair, the event that tells it apart, and the bounds")
+    report.text(
         f"Worst pair: {sampling.worst}. The event: {audit.event}. It was chosen on one half of the "
         "releases and counted on the other, so the bound is true however many events were tried. "
         "A bound below the claim proves nothing; a bound above it proves the claim wrong."
     )
-    _search(page, audit)
-    _replay(page, audit)
-    return page.provenance(made).write(path)
+    _search(report, audit)
+    _replay(report, audit)
+    return report.provenance(made).write(path)
 
 
 def draw_promise(path: Path, audit: PromiseAudit) -> Path:
@@ -103,29 +103,29 @@ def draw_promise(path: Path, audit: PromiseAudit) -> Path:
     )
 
 
-def _search(page: Page, audit: PromiseAudit) -> None:
+def _search(report: Report, audit: PromiseAudit) -> None:
     if not audit.searched:
         return
-    page.section("Where was looked")
-    page.text(
+    report.section("Where was looked")
+    report.text(
         "Estimates from few releases, good only to find the worst pair: some are above the claim "
         "by chance."
     )
     ranked = sorted(audit.searched.items(), key=lambda item: -item[1])
-    page.table(["pair", f"estimate of epsilon{audit.unit}"], [[n, f"{v:.3g}"] for n, v in ranked])
+    report.table(["pair", f"estimate of epsilon{audit.unit}"], [[n, f"{v:.3g}"] for n, v in ranked])
 
 
-def _replay(page: Page, audit: PromiseAudit) -> None:
+def _replay(report: Report, audit: PromiseAudit) -> None:
     replay = audit.replay
     if replay is None:
         return
-    page.section("What one record costs, release by release")
-    page.text(
+    report.section("What one record costs, release by release")
+    report.text(
         "The estimator was fitted on a table, and again on the table with one record more, where "
         "it was shown the same noisy values. Whatever differed came from the record itself."
     )
     worst = replay.pairs[replay.worst]
-    page.table(
+    report.table(
         ["release", "law of its noise", f"declared ({replay.privacy_measure})", "what it told"],
         [
             [str(place), release.law, f"{release.declared:.4g}", f"{release.loss:.4g}"]
@@ -134,7 +134,7 @@ def _replay(page: Page, audit: PromiseAudit) -> None:
         text=2,
     )
     total = "" if replay.budget is None else f" of {replay.budget:.4g} claimed"
-    page.text(f"Together {replay.loss:.4g}{total}, on the pair: {replay.worst}.")
+    report.text(f"Together {replay.loss:.4g}{total}, on the pair: {replay.worst}.")
     if replay.findings:
-        page.section("What no promise allows")
-        page.points(replay.findings)
+        report.section("What no promise allows")
+        report.points(replay.findings)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shoal.experiments.demo import DemoRow
-from shoal.experiments.page import Page
+from shoal.experiments.report import Report
 
 __all__ = ["demo_report"]
 
@@ -12,7 +12,7 @@ HEADINGS = ("model", "method", "epsilon", "worst case", "cost", "agreement")
 
 
 def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples: int) -> Path:
-    """Write the page.
+    """Write the report.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples
     rows : sequence of DemoRow
         The table.
     picture : Path
-        PNG file, embedded in the page.
+        PNG file, embedded in the report.
     n_samples : int
         Number of records that the rows were measured on.
 
@@ -30,31 +30,31 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples
     path : Path
         The file written.
     """
-    page = Page("What privacy costs")
-    page.lead(
+    report = Report("What privacy costs")
+    report.lead(
         f"Five clusters in {n_samples:,} generated records; median and range of "
         f"{len(rows[0].costs)} runs. Cost 1: as good as k-means without privacy. Agreement 1: "
         "every record finds its cluster."
     )
-    page.picture(picture, says="Records, reports and private centers, and cost against epsilon")
-    page.section("Utility against epsilon")
-    page.table(HEADINGS, [_cells(row) for row in rows], text=2)
-    page.text(
+    report.picture(picture, says="Records, reports and private centers, and cost against epsilon")
+    report.section("Utility against epsilon")
+    report.table(HEADINGS, [_cells(row) for row in rows], text=2)
+    report.text(
         "Worst case is the same promise as an epsilon for exchanging a record for any other of the "
         "box. Reports promise epsilon per unit of distance, the central model for adding or "
         "removing a record: equal numbers in the epsilon column are not equal privacy."
     )
-    page.text(
+    report.text(
         "In the local model each device reports its record once and k-means that knows the noise "
         "runs on the reports."
     )
-    page.text(
+    report.text(
         "A wide range of costs at a large epsilon is not noise: k-means from a poor start ends in "
         "a poor place, and starting again would cost privacy."
     )
-    page.section("What was promised")
-    page.points(f"{row.method}, epsilon {row.epsilon:g}: {row.guarantee}." for row in rows)
-    return page.write(path)
+    report.section("What was promised")
+    report.points(f"{row.method}, epsilon {row.epsilon:g}: {row.guarantee}." for row in rows)
+    return report.write(path)
 
 
 def _cells(row: DemoRow) -> list[str]:

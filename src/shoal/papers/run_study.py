@@ -5,11 +5,7 @@ from pathlib import Path
 
 from shoal._optional import require
 from shoal.exceptions import ParameterError
-from shoal.experiments.book import Book
-from shoal.experiments.page import Page
-from shoal.experiments.provenance import Provenance
-from shoal.experiments.record_store import RecordStore
-from shoal.experiments.run_spec import Progress, of_part, run_spec
+from shoal.experiments import Progress, Provenance, RecordStore, Report, offset_progress, run_spec
 from shoal.papers.finding import OUTCOMES, Finding
 from shoal.papers.study import Records, Study
 
@@ -86,7 +82,7 @@ def run_study(
     for package in ("matplotlib", "plotly"):
         require(package, extra="plot")
     parts = study.parts(full=full, seed=seed)
-    sizes = [len(part.spec.cells()) for part in parts]
+    sizes = [len(part.spec.trials()) for part in parts]
     figures = folder / "figures"
     try:
         figures.mkdir(parents=True, exist_ok=True)
@@ -102,21 +98,20 @@ def run_study(
                 part.work,
                 store=store,
                 n_jobs=n_jobs,
-                progress=of_part(progress, sum(sizes[:place]), sum(sizes)),
+                progress=offset_progress(progress, sum(sizes[:place]), sum(sizes)),
             )
     found = Reproduction(folder / "report.html", study.findings(records), records)
-    page = Page(study.title).lead(f"{study.source}. {_size(full)}").verdict(found.verdict)
-    _claims(page, found.findings)
-    book = Book(figures)
-    study.tell(book, records)
-    book.write_to(page, n_jobs=n_jobs)
+    report = Report(study.title, figures=figures)
+    report.lead(f"{study.source}. {_size(full)}").verdict(found.verdict)
+    _claims(report, found.findings)
+    study.tell(report, records)
     size = "--full" if full else "--quick"
     command = f"shoal reproduce {study.name} {size} --seed {seed}"
-    page.provenance(
+    report.provenance(
         Provenance(command, seed, data="the tables of the source"),
         "Records are beside this file as CSV, figures as SVG. The command repeats them.",
     )
-    page.write(found.report)
+    report.write(found.report, n_jobs=n_jobs)
     return found
 
 
@@ -126,14 +121,14 @@ def _size(full: bool) -> str:
     return "A quick run, with few repeats and epsilons: its verdicts are a first look."
 
 
-def _claims(page: Page, findings: tuple[Finding, ...]) -> None:
-    page.section("The claims, one by one")
-    page.text(
+def _claims(report: Report, findings: tuple[Finding, ...]) -> None:
+    report.section("The claims, one by one")
+    report.text(
         "A verdict needs an interval of 95% that excludes the limit; where a claim is about "
         "several means, they share the 5%."
     )
-    page.points(f"{name[:1].upper()}{name[1:]}: {words}." for name, words in OUTCOMES.items())
-    page.table(
+    report.points(f"{name[:1].upper()}{name[1:]}: {words}." for name, words in OUTCOMES.items())
+    report.table(
         ["claim", "what the source says", "verdict", "what we measured"],
         [[one.claim, one.words, one.outcome, one.evidence] for one in findings],
         text=4,

@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.experiments._record_lines import Record
-from shoal.experiments.book import Book
-from shoal.experiments.cell import Cell
-from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments import ExperimentSpec, Record, Report, Trial
 from shoal.papers.finding import Finding
 
 __all__ = ["Part", "Records", "Study"]
@@ -33,7 +30,7 @@ class Part:
 
     name: str
     spec: ExperimentSpec
-    work: Callable[[Cell], Iterable[Mapping[str, Any]]]
+    work: Callable[[Trial], Iterable[Mapping[str, Any]]]
 
 
 class Study(ABC):
@@ -81,12 +78,12 @@ class Study(ABC):
         """
 
     @abstractmethod
-    def tell(self, book: Book, records: Records) -> None:
+    def tell(self, book: Report, records: Records) -> None:
         """Put the figures and tables into the report.
 
         Parameters
         ----------
-        book : Book
+        book : Report
             The report.
         records : mapping of str to list of dict
             Records of all parts.

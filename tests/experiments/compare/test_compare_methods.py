@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from shoal.exceptions import CellError, DataError
+from shoal.exceptions import DataError, TrialError
 from shoal.experiments.compare import attack_work as attacks
 from shoal.experiments.compare import choose_contenders, compare_methods, compare_report, open_frame
 from shoal.experiments.compare.utility_work import UtilityWork
@@ -86,17 +86,17 @@ def test_it_goes_on_where_it_stopped_and_keeps_no_record(file, tmp_path, monkeyp
     calls = []
     right = UtilityWork.__call__
 
-    def stops(self, cell):
-        calls.append(cell.key)
+    def stops(self, trial):
+        calls.append(trial.key)
         if len(calls) == 5:
             raise KeyboardInterrupt
-        return right(self, cell)
+        return right(self, trial)
 
     monkeypatch.setattr(UtilityWork, "__call__", stops)
     with pytest.raises(KeyboardInterrupt):
         compare_methods(frame, chosen, **words)
     found = compare_methods(frame, chosen, **words)
-    assert len(calls) == 9, "one of eight cells was begun twice"
+    assert len(calls) == 9, "one of eight trials was begun twice"
     assert [row.cost for row in found.rows] == [row.cost for row in whole.rows]
     assert [row.attack for row in found.rows] == [row.attack for row in whole.rows]
     compare_methods(frame, chosen, **words)
@@ -119,7 +119,7 @@ def test_another_file_or_other_clusters_are_another_comparison(file, tmp_path):
 
 def test_a_method_that_fails_is_named(file):
     chosen = choose_contenders(2, ["DPKMeans-lloyd"])
-    with pytest.raises(CellError, match=r"epsilon must be larger .* in the cell 'records"):
+    with pytest.raises(TrialError, match=r"epsilon must be larger .* in the trial 'records"):
         compare_methods(frame_of(file, clusters=2), chosen, epsilons=[1e-12], runs=1)
 
 

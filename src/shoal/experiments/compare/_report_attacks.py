@@ -1,18 +1,18 @@
 """The part of the report that says what an attacker learns."""
 
-from shoal.experiments.book import Book
 from shoal.experiments.compare._report_rows import gain, point, shown
 from shoal.experiments.compare.comparison import Comparison, MethodRow
 from shoal.experiments.estimate import rounded
+from shoal.experiments.report import Report
 from shoal.plotting import draw_lines
 
 __all__ = ["tell_attacks"]
 
 
-def tell_attacks(book: Book, comparison: Comparison) -> None:
+def tell_attacks(report: Report, comparison: Comparison) -> None:
     control = comparison.control
-    book.section("What an attacker learns")
-    book.text(
+    report.section("What an attacker learns")
+    report.text(
         "From a central release: whether a record was in. The attacker knows all records and the "
         "method, and has made releases of his own; his advantage is the share of members found "
         "minus that of others accused: 0 is guessing, 1 is knowing. From k-means without privacy "
@@ -23,7 +23,7 @@ def tell_attacks(book: Book, comparison: Comparison) -> None:
     central = [row for row in comparison.rows if row.attack["attack"] == "membership"]
     local = [row for row in comparison.rows if row.attack["attack"] == "reconstruction"]
     if central:
-        book.table(
+        report.table(
             ["method", "epsilon", "advantage", "95% interval", "promise allows"],
             [
                 [
@@ -37,12 +37,12 @@ def tell_attacks(book: Book, comparison: Comparison) -> None:
             ],
         )
     if local:
-        _reconstruction(book, local)
+        _reconstruction(report, local)
     points = [
         {**point(row, gain(row)), "cost": row.cost.mean} for row in shown(comparison) if row.cost
     ]
     if points:
-        book.figure(
+        report.figure(
             draw_lines,
             "trade-off",
             points,
@@ -74,15 +74,15 @@ def _allowed(row: MethodRow) -> str:
     return "anything" if ceiling is None else f"{ceiling:.3f}"
 
 
-def _reconstruction(book: Book, local: list[MethodRow]) -> None:
-    book.text(
+def _reconstruction(report: Report, local: list[MethodRow]) -> None:
+    report.text(
         "From a report: the record itself. This attacker knows the noise and all records, but not "
         "who sent which report: nobody can guess better. Distances are in per cent of the box's "
         "diameter; the gain is the part of his error that a report takes away."
     )
     # Both clusterers work on the same reports.
     seen = {(row.contender, row.epsilon): row for row in local}
-    book.table(
+    report.table(
         [
             "method",
             "epsilon",
@@ -105,4 +105,4 @@ def _reconstruction(book: Book, local: list[MethodRow]) -> None:
             for (name, epsilon), row in seen.items()
         ],
     )
-    book.text("The last column is how far reports lie from their records, after a remap if any.")
+    report.text("The last column is how far reports lie from their records, after a remap if any.")

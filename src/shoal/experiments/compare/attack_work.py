@@ -14,10 +14,10 @@ from sklearn.cluster import KMeans
 from shoal._statistics import mean_interval
 from shoal._typing import Floats
 from shoal.audit import advantage_ceiling, attack_centers, reconstruct
-from shoal.experiments.cell import Cell
 from shoal.experiments.compare.contender import Contender
 from shoal.experiments.compare.equal_privacy import box_diameter
 from shoal.experiments.compare.frame import Frame, random_rows
+from shoal.experiments.trial import Trial
 from shoal.mechanisms import KdLaplace
 from shoal.metrics import privacy_distance
 
@@ -32,28 +32,28 @@ ERROR = 0.05
 
 @dataclass(frozen=True)
 class AttackWork:
-    """Work on a cell: attack a method.
+    """Work on a trial: attack a method.
 
     Parameters
     ----------
     frame : Frame
         What is compared on.
     contenders : tuple of Contender
-        By whose names the cells go.
+        By whose names the trials go.
     """
 
     frame: Frame
     contenders: tuple[Contender, ...]
 
-    def __call__(self, cell: Cell) -> list[Row]:
+    def __call__(self, trial: Trial) -> list[Row]:
         """Return one row."""
-        (contender,) = (one for one in self.contenders if one.name == cell.mechanism.name)
+        (contender,) = (one for one in self.contenders if one.name == trial.mechanism.name)
         frame = self.frame
-        method = contender.build(cell.epsilon, frame.columns, frame.clusters, seed=cell.seed)
+        method = contender.build(trial.epsilon, frame.columns, frame.clusters, seed=trial.seed)
         some = _some(frame)
         if contender.kind == "reports":
-            return [_reports(method, some, cell.seed)]
-        return [_release(method, some, cell.seed)]
+            return [_reports(method, some, trial.seed)]
+        return [_release(method, some, trial.seed)]
 
 
 def attack_without_privacy(frame: Frame) -> Row:

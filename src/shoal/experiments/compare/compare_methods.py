@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from shoal.experiments.choice import Choice
 from shoal.experiments.compare.attack_work import AttackWork, attack_without_privacy
 from shoal.experiments.compare.comparison import Comparison, method_rows
 from shoal.experiments.compare.contender import Chosen
 from shoal.experiments.compare.frame import Frame
 from shoal.experiments.compare.utility_work import UtilityWork
 from shoal.experiments.record_store import RecordStore
-from shoal.experiments.run_spec import Progress, Work, of_part, run_spec
+from shoal.experiments.runner import Progress, Work, offset_progress, run_spec
 from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments.trial import Component
 
 __all__ = ["compare_methods"]
 
@@ -62,7 +62,7 @@ def compare_methods(
     ------
     ParameterError
         If epsilons, runs or seed break their rule, or the folder cannot be written to.
-    CellError
+    TrialError
         If a method fails.
 
     Examples
@@ -85,7 +85,7 @@ def compare_methods(
     """
     utility, attacks = _specs(frame, chosen, epsilons, runs, seed)
     contenders = chosen.contenders
-    fits, total = len(utility.cells()), len(utility.cells()) + len(attacks.cells())
+    fits, total = len(utility.trials()), len(utility.trials()) + len(attacks.trials())
     with ExitStack() as stack:
         kept: list[RecordStore | None] = [None, None]
         if store is not None:
@@ -93,7 +93,13 @@ def compare_methods(
             kept = [stack.enter_context(_store(store, spec, inputs)) for spec in (utility, attacks)]
         works: tuple[Work, Work] = UtilityWork(frame, contenders), AttackWork(frame, contenders)
         found = [
-            run_spec(spec, work, records, n_jobs=n_jobs, progress=of_part(progress, before, total))
+            run_spec(
+                spec,
+                work,
+                records,
+                n_jobs=n_jobs,
+                progress=offset_progress(progress, before, total),
+            )
             for spec, work, records, before in zip(
                 (utility, attacks), works, kept, (0, fits), strict=True
             )
@@ -111,7 +117,7 @@ def compare_methods(
 def _specs(
     frame: Frame, chosen: Chosen, epsilons: Sequence[float], runs: int, seed: int
 ) -> tuple[ExperimentSpec, ExperimentSpec]:
-    mechanisms = tuple(Choice(one.name) for one in chosen.contenders)
+    mechanisms = tuple(Component(one.name) for one in chosen.contenders)
     # Clusters and columns are part of the name: another number is another experiment.
     name = f"compare {frame.clusters} clusters in {frame.columns} columns"
     utility = ExperimentSpec(

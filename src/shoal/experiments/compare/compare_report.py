@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from shoal.experiments.book import Book
 from shoal.experiments.compare._report_attacks import tell_attacks
 from shoal.experiments.compare._report_rows import headings, point, shown, table_rows
 from shoal.experiments.compare.attack_work import MAX_ATTACKED, RUNS, SHADOWS
@@ -11,8 +10,8 @@ from shoal.experiments.compare.equal_privacy import box_diameter, own_epsilon
 from shoal.experiments.compare.recommend import RULE, recommend, useless
 from shoal.experiments.compare.utility_work import MAX_REPORTS
 from shoal.experiments.estimate import Estimate, rounded
-from shoal.experiments.page import Page
 from shoal.experiments.provenance import Provenance
+from shoal.experiments.report import Report
 from shoal.plotting import draw_lines
 from shoal.privacy import Guarantee
 
@@ -35,7 +34,7 @@ def compare_report(
     private_copy: Guarantee | None = None,
     paid: str = "",
 ) -> Path:
-    """Write the page, and its pictures beside it.
+    """Write the report, and its pictures beside it.
 
     Parameters
     ----------
@@ -60,56 +59,57 @@ def compare_report(
     ParameterError
         If it cannot be written.
     """
-    page = Page(f"Which private clustering for {made.data}?")
-    _first(page, comparison, private_copy, paid)
-    page.verdict(recommend(comparison))
-    _promises(page, comparison)
-    _own_promises(page, comparison)
-    book = Book(path.parent)
-    _utility(book, comparison)
-    tell_attacks(book, comparison)
-    _time(book, comparison)
-    book.section("What was left out, and what was thinned out")
-    book.points([*comparison.left_out, AUTO, NOT_AWARE, *_thinned(comparison)])
-    book.write_to(page).provenance(
+    report = Report(f"Which private clustering for {made.data}?", figures=path.parent)
+    _first(report, comparison, private_copy, paid)
+    report.verdict(recommend(comparison))
+    _promises(report, comparison)
+    _own_promises(report, comparison)
+    _utility(report, comparison)
+    tell_attacks(report, comparison)
+    _time(report, comparison)
+    report.section("What was left out, and what was thinned out")
+    report.points([*comparison.left_out, AUTO, NOT_AWARE, *_thinned(comparison)])
+    report.provenance(
         made,
         "Noise was seeded so that a comparison that is stopped can go on: it is an experiment, and "
         "nothing in it is a release. Run shoal cluster or shoal perturb for one.",
     )
-    return page.write(path)
+    return report.write(path)
 
 
-def _first(page: Page, comparison: Comparison, private_copy: Guarantee | None, paid: str) -> None:
+def _first(
+    report: Report, comparison: Comparison, private_copy: Guarantee | None, paid: str
+) -> None:
     frame = comparison.frame
     if private_copy is None:
-        page.verdict(
+        report.verdict(
             "For the curator only: these numbers were computed from the raw records, and no budget "
             "pays for that. Do not share them; --private-copy makes a report that may be shared.",
             bad=True,
         )
     elif private_copy.holds:
-        page.verdict(
+        report.verdict(
             f"May be shared: everything here comes from a release with {private_copy}. "
             f"{paid}".strip()
         )
-        page.text(
+        report.text(
             "All methods ran on a private copy of the records, so that the numbers are those of "
             "the copy: the larger its epsilon, the nearer they are to those of the records."
         )
     else:
-        page.verdict(f"Not to be shared: {private_copy}. {paid}".strip(), bad=True)
+        report.verdict(f"Not to be shared: {private_copy}. {paid}".strip(), bad=True)
     whose = "the copy" if private_copy else "the raw records, so it stays here as well"
-    page.lead(
+    report.lead(
         f"{frame.records:,} records, {frame.columns} columns ({', '.join(frame.names)}), "
         f"{frame.clusters} clusters; {comparison.runs} runs of each method at each epsilon. Where "
         f"the number of clusters was not given, it was chosen by the silhouette of {whose}."
     )
 
 
-def _promises(page: Page, comparison: Comparison) -> None:
+def _promises(report: Report, comparison: Comparison) -> None:
     d = comparison.frame.columns
-    page.section("Equal worst-case privacy")
-    page.text(
+    report.section("Equal worst-case privacy")
+    report.text(
         "Epsilon means here the same for all methods: exchanging one person's record for any other "
         "changes the probability of anything that is given away by a factor of at most e^epsilon. "
         "Each method runs at the epsilon of its own kind that promises just that. Columns are "
@@ -126,7 +126,7 @@ def _promises(page: Page, comparison: Comparison) -> None:
         ]
         for epsilon in comparison.epsilons
     ]
-    page.table(
+    report.table(
         [
             "worst case",
             "central, add/remove",
@@ -137,7 +137,7 @@ def _promises(page: Page, comparison: Comparison) -> None:
         rows,
         text=0,
     )
-    page.text(
+    report.text(
         "A central epsilon counts twice, since an exchange is a removal and an addition. A metric "
         f"one counts {box_diameter(d):.3g} times, the diameter of the box. Metric privacy is meant "
         "for a larger worst case than the others: it hides which of two near records a report is "
@@ -146,16 +146,16 @@ def _promises(page: Page, comparison: Comparison) -> None:
     )
 
 
-def _own_promises(page: Page, comparison: Comparison) -> None:
+def _own_promises(report: Report, comparison: Comparison) -> None:
     """Show what the user's own methods promise: nobody but their guarantee_ vouches for it."""
     own = [row for row in comparison.rows if ":" in row.contender]
     if not own:
         return
-    page.text(
+    report.text(
         "Methods of your own are run at the epsilon that their guarantee_ needs for the worst "
         "case. It is taken at its word: run shoal audit on them."
     )
-    page.table(
+    report.table(
         ["method", "worst case", "its promise", "equal to the others'"],
         [
             [row.method, f"{row.epsilon:g}", row.guarantee, "yes" if row.equal else "no"]
@@ -165,10 +165,10 @@ def _own_promises(page: Page, comparison: Comparison) -> None:
     )
 
 
-def _utility(book: Book, comparison: Comparison) -> None:
+def _utility(report: Report, comparison: Comparison) -> None:
     levels, frame = comparison.frame.baselines, comparison.frame
-    book.section("What the clusters cost")
-    book.text(
+    report.section("What the clusters cost")
+    report.text(
         "Mean squared distance of the records from their nearest center, over that of k-means "
         f"without privacy: 1 is no loss. {_intervals(comparison)}"
     )
@@ -180,16 +180,16 @@ def _utility(book: Book, comparison: Comparison) -> None:
         ("knowing nothing: one center in the middle of the box", levels.middle),
     ):
         rows.append([name, *[Estimate(level, level, level).brief] * len(comparison.epsilons)])
-    book.table(headings(comparison), rows)
-    book.text(RULE)
+    report.table(headings(comparison), rows)
+    report.text(RULE)
     worse = useless(comparison)
     if worse:
-        book.text(
+        report.text(
             f"Worse than knowing nothing at epsilon {comparison.middle:g}: {', '.join(worse)}."
         )
     costs = [point(row, row.cost) for row in shown(comparison) if row.cost]
     if costs:
-        book.figure(
+        report.figure(
             draw_lines,
             "cost",
             costs,
@@ -206,7 +206,7 @@ def _utility(book: Book, comparison: Comparison) -> None:
             reference={"k-means without privacy": 1.0, "without looking": levels.best},
             says="Cost against epsilon, 95% bands; of each mechanism the better clusterer",
         )
-    _agreement(book, comparison)
+    _agreement(report, comparison)
 
 
 def _intervals(comparison: Comparison) -> str:
@@ -218,24 +218,24 @@ def _intervals(comparison: Comparison) -> str:
     )
 
 
-def _agreement(book: Book, comparison: Comparison) -> None:
+def _agreement(report: Report, comparison: Comparison) -> None:
     frame = comparison.frame
-    book.section("Agreement")
-    book.text(
+    report.section("Agreement")
+    report.text(
         "Adjusted mutual information with the same clustering without privacy, k-means or "
         "WaveCluster: 1 is the same clusters, 0 is chance. Centers spread evenly over the box, "
         f"which know nothing, agree with k-means by {frame.even_ami:.2f}. WaveCluster finds "
         "clusters of any shape and has no centers, so that it is judged by this alone."
     )
-    book.table(headings(comparison), table_rows(comparison, lambda row: row.ami))
+    report.table(headings(comparison), table_rows(comparison, lambda row: row.ami))
     if frame.label is not None:
         plain = f"k-means without privacy has {rounded(frame.kmeans_label or 0.0, 2)}"
         if frame.wave_label is not None:
             plain += f", WaveCluster without privacy {rounded(frame.wave_label, 2)}"
-        book.text(f"The same with the column {frame.label!r}: {plain}.")
-        book.table(headings(comparison), table_rows(comparison, lambda row: row.ami_label))
+        report.text(f"The same with the column {frame.label!r}: {plain}.")
+        report.table(headings(comparison), table_rows(comparison, lambda row: row.ami_label))
     points = [point(row, row.ami) for row in shown(comparison) if row.ami]
-    book.figure(
+    report.figure(
         draw_lines,
         "agreement",
         points,
@@ -252,14 +252,14 @@ def _agreement(book: Book, comparison: Comparison) -> None:
     )
 
 
-def _time(book: Book, comparison: Comparison) -> None:
-    book.section("Time")
+def _time(report: Report, comparison: Comparison) -> None:
+    report.section("Time")
     rows = [
         [method, *[f"{1000 * row.seconds:,.0f}" for row in comparison.rows if row.method == method]]
         for method in comparison.methods
     ]
-    book.text("Milliseconds of a fit on one core, reports included; mean over the runs.")
-    book.table(headings(comparison), rows)
+    report.text("Milliseconds of a fit on one core, reports included; mean over the runs.")
+    report.table(headings(comparison), rows)
 
 
 def _thinned(comparison: Comparison) -> list[str]:

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_mutual_info_score, pairwise_distances_argmin
 
 from shoal._typing import Floats
-from shoal.experiments.cell import Cell
 from shoal.experiments.compare.contender import BOX, Contender
 from shoal.experiments.compare.frame import Frame, Records, random_rows
+from shoal.experiments.trial import Trial
 from shoal.metrics import cost_ratio
 from shoal.reports import NoiseAwareKMeans
 
@@ -28,29 +28,29 @@ RESTARTS = 5
 
 @dataclass(frozen=True)
 class UtilityWork:
-    """Work on a cell: fit, and measure on all records.
+    """Work on a trial: fit, and measure on all records.
 
     Parameters
     ----------
     frame : Frame
         What is compared on.
     contenders : tuple of Contender
-        By whose names the cells go.
+        By whose names the trials go.
     """
 
     frame: Frame
     contenders: tuple[Contender, ...]
 
-    def __call__(self, cell: Cell) -> list[Row]:
+    def __call__(self, trial: Trial) -> list[Row]:
         """Return a row for each clusterer that the method's output is given to."""
-        (contender,) = (one for one in self.contenders if one.name == cell.mechanism.name)
+        (contender,) = (one for one in self.contenders if one.name == trial.mechanism.name)
         frame, data = self.frame, self.frame.load()
-        method = contender.build(cell.epsilon, frame.columns, frame.clusters, seed=cell.seed)
+        method = contender.build(trial.epsilon, frame.columns, frame.clusters, seed=trial.seed)
         with warnings.catch_warnings():
             # Reports on a few points have fewer places than there are centers: nothing is wrong.
             warnings.simplefilter("ignore", ConvergenceWarning)
             if contender.kind == "reports":
-                return list(self._from_reports(contender, method, data, cell.seed))
+                return list(self._from_reports(contender, method, data, trial.seed))
             return [self._central(contender, method, data)]
 
     def _central(self, contender: Contender, method: Any, data: Records) -> Row:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from shoal._typing import Floats
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.metrics import nicv
 from shoal.papers.kccm import (
     Measurement,
@@ -45,12 +45,12 @@ class MeasureCosts:
 
     load: Load
 
-    def __call__(self, cell: Cell) -> list[dict[str, Any]]:
+    def __call__(self, cell: Trial) -> list[dict[str, Any]]:
         """Return one record.
 
         Parameters
         ----------
-        cell : Cell
+        cell : Trial
             Its repeat is the number of the start, which cells that differ in noise or epsilon
             share; its seed is that of the noise.
 
@@ -59,7 +59,7 @@ class MeasureCosts:
         records : list of dict
             Mean over runs; ``real_epsilon`` and ``real_delta`` are what is really spent.
         """
-        words = cell.mechanism.words
+        words = cell.mechanism.kwargs
         k, formula = words["k"], words.get("formula")
         table = _table(self.load, cell.dataset)
         common: dict[str, Any] = {
@@ -104,12 +104,12 @@ class FindCenters:
 
     load: Load
 
-    def __call__(self, cell: Cell) -> list[dict[str, Any]]:
+    def __call__(self, cell: Trial) -> list[dict[str, Any]]:
         """Return one record for each center.
 
         Parameters
         ----------
-        cell : Cell
+        cell : Trial
             What to fit.
 
         Returns
@@ -118,7 +118,7 @@ class FindCenters:
             The center's place in columns x1, x2, ...
         """
         table = _table(self.load, cell.dataset)
-        words = cell.mechanism.words
+        words = cell.mechanism.kwargs
         k, formula = words["k"], words.get("formula")
         version, epsilon = CORRECTED, cell.epsilon
         if cell.mechanism.name == PLAIN:
@@ -163,13 +163,13 @@ def axis_names(columns: int) -> list[str]:
     return [f"x{place}" for place in range(1, columns + 1)]
 
 
-def _fitted(model: Any, table: Floats, cell: Cell) -> Floats:
+def _fitted(model: Any, table: Floats, cell: Trial) -> Floats:
     fitted = fit_on_start(model, table, start=_start(cell), seed=cell.seed)
     centers: Floats = fitted.cluster_centers_
     return centers
 
 
-def _start(cell: Cell) -> int:
+def _start(cell: Trial) -> int:
     return APART * cell.spec_seed + cell.repeat
 
 

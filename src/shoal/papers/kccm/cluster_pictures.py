@@ -11,7 +11,7 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from shoal._typing import Floats
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.by_repeat import select
 from shoal.papers.kccm import AUTO
 from shoal.papers.kccm.cells import CORRECTED, PUBLISHED, axis_names
@@ -29,12 +29,12 @@ NAMES = ("recency (scaled)", "monetary (scaled)", "time (scaled)")
 RAW = "Raw records are in this figure: of private data it would be for the curator only."
 
 
-def tell_clusters(book: Book, rows: Sequence[Row], table: Floats) -> None:
+def tell_clusters(book: Report, rows: Sequence[Row], table: Floats) -> None:
     """Put the pictures of clusters into the report.
 
     Parameters
     ----------
-    book : Book
+    book : Report
         The report.
     rows : list of dict
         Records of the part "clusters": one a center.
@@ -82,7 +82,7 @@ def tell_clusters(book: Book, rows: Sequence[Row], table: Floats) -> None:
     _tell_columns(book, rows, table, plain)
 
 
-def _tell_columns(book: Book, rows: Sequence[Row], table: Floats, plain: Floats) -> None:
+def _tell_columns(book: Report, rows: Sequence[Row], table: Floats, plain: Floats) -> None:
     """Draw the source's own pictures: three noises at its epsilon, beside the corrected ones."""
     found: dict[str, Floats] = {}
     for variant, noise in NOISES.items():

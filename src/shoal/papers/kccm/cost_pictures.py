@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shoal._statistics import mean_interval
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.by_repeat import select
 from shoal.papers.kccm import AUTO, FORMULAS, VARIANTS
 from shoal.papers.kccm.plan import (
@@ -28,12 +28,12 @@ NICV = "NICV (squared distance a record)"
 PANELS = {"average": "average noise", "allocation": "adaptive noise", "gaussian": "Gaussian noise"}
 
 
-def tell_costs(book: Book, records: Records) -> None:
+def tell_costs(book: Report, records: Records) -> None:
     """Put all figures and tables of costs into the report.
 
     Parameters
     ----------
-    book : Book
+    book : Report
         The report.
     records : mapping of str to list of dict
         Records of the parts "epsilon", "k" and "published".
@@ -49,7 +49,7 @@ def tell_costs(book: Book, records: Records) -> None:
     _tell_outliers(book, both)
 
 
-def _tell_setting(book: Book, main: Sequence[Row]) -> None:
+def _tell_setting(book: Report, main: Sequence[Row]) -> None:
     starts = len({row["repeat"] for row in main})
     book.section("What was run")
     book.points(
@@ -71,7 +71,7 @@ def _tell_setting(book: Book, main: Sequence[Row]) -> None:
     )
 
 
-def _tell_epsilon(book: Book, main: Sequence[Row]) -> None:
+def _tell_epsilon(book: Report, main: Sequence[Row]) -> None:
     plain = float(main[0]["reference"])
     axes: dict[str, Any] = {"x": "epsilon", "y": "nicv", "group": "variant", "y_label": NICV}
     axes |= {"log_x": True, "log_y": True, "reference": {PLAIN: plain}}
@@ -107,7 +107,7 @@ def _tell_epsilon(book: Book, main: Sequence[Row]) -> None:
     book.text(f"Mean NICV and half the width of its 95% interval; {PLAIN} has {plain:.4f}.")
 
 
-def _tell_k(book: Book, rows: Iterable[Row]) -> None:
+def _tell_k(book: Report, rows: Iterable[Row]) -> None:
     shown = [row for row in rows if row["epsilon"] in (SHOWN_EPSILON, SOURCE_EPSILON)]
     book.section("With the promise kept: NICV against k")
     book.figure(
@@ -126,7 +126,7 @@ def _tell_k(book: Book, rows: Iterable[Row]) -> None:
     )
 
 
-def _tell_published(book: Book, main: Sequence[Row], printed: Sequence[Row]) -> None:
+def _tell_published(book: Report, main: Sequence[Row], printed: Sequence[Row]) -> None:
     book.section("As published, no guarantee")
     book.text(
         "The source contradicts itself: the scale of its noise in round t is Delta t in the "
@@ -188,7 +188,7 @@ def _tell_published(book: Book, main: Sequence[Row], printed: Sequence[Row]) -> 
     )
 
 
-def _tell_bars(book: Book, main: Sequence[Row], printed: Sequence[Row]) -> None:
+def _tell_bars(book: Report, main: Sequence[Row], printed: Sequence[Row]) -> None:
     rows = [
         {**row, "version": f"corrected, ε = {SHOWN_EPSILON:g}"}
         for row in main
@@ -214,7 +214,7 @@ def _tell_bars(book: Book, main: Sequence[Row], printed: Sequence[Row]) -> None:
     )
 
 
-def _tell_outliers(book: Book, both: Iterable[Row]) -> None:
+def _tell_outliers(book: Report, both: Iterable[Row]) -> None:
     book.section("With and without outliers")
     book.text(
         "The abstract says that Gaussian noise suits tables without outliers, the results and the "

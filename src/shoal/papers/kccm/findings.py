@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.finding import Finding, outcome
 from shoal.papers.judgment import Judgment, all_hold, any_holds
 from shoal.papers.kccm import FORMULAS, Claim
@@ -81,12 +81,12 @@ def judge_findings(comparisons: Sequence[Comparison], records: Records) -> tuple
     return tuple(_finding(one, comparisons, spent) for one in STATEMENTS)
 
 
-def tell_comparisons(book: Book, comparisons: Sequence[Comparison]) -> None:
+def tell_comparisons(book: Report, comparisons: Sequence[Comparison]) -> None:
     """Put the verdict on every claim into the report.
 
     Parameters
     ----------
-    book : Book
+    book : Report
         The report.
     comparisons : sequence of Comparison
         What :func:`compare_all` returned.

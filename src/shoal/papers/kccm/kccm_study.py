@@ -1,6 +1,6 @@
 """The study of DP-KCCM: its parts, its three findings, its report."""
 
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.finding import Finding
 from shoal.papers.kccm import load_blood
 from shoal.papers.kccm.cells import FindCenters, Load, MeasureCosts
@@ -83,12 +83,12 @@ class KccmStudy(Study):
         """
         return judge_findings(compare_all(records), records)
 
-    def tell(self, book: Book, records: Records) -> None:
+    def tell(self, book: Report, records: Records) -> None:
         """Put figures and tables into the report.
 
         Parameters
         ----------
-        book : Book
+        book : Report
             The report.
         records : mapping of str to list of dict
             Records of all parts.

@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from shoal.experiments.choice import Choice
-from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments import Component, ExperimentSpec
 from shoal.papers.kccm import AUTO, EPSILONS, FORMULAS, VARIANTS
 
 __all__ = [
@@ -43,7 +42,7 @@ class Plan:
 
     Examples
     --------
-    >>> [len(spec.cells()) for spec in FULL.specs(seed=0).values()]
+    >>> [len(spec.trials()) for spec in FULL.specs(seed=0).values()]
     [1960, 1680, 3360, 16]
     """
 
@@ -66,10 +65,10 @@ class Plan:
             A repeat is a start: all of its runs are one cell.
         """
         runs = {"runs": self.runs}
-        corrected = [Choice(name, k=CLUSTERS, **runs) for name in (*VARIANTS, AUTO)]
-        other = [Choice(name, k=k, **runs) for k in self.clusters for name in (*VARIANTS, AUTO)]
+        corrected = [Component(name, k=CLUSTERS, **runs) for name in (*VARIANTS, AUTO)]
+        other = [Component(name, k=k, **runs) for k in self.clusters for name in (*VARIANTS, AUTO)]
         published = [
-            Choice(name, k=k, formula=formula, **runs)
+            Component(name, k=k, formula=formula, **runs)
             for k in (CLUSTERS, *self.clusters)
             for formula in FORMULAS
             for name in VARIANTS
@@ -85,7 +84,7 @@ class Plan:
     def _spec(
         self,
         name: str,
-        mechanisms: list[Choice],
+        mechanisms: list[Component],
         epsilons: tuple[float, ...],
         datasets: tuple[str, ...],
         seed: int,
@@ -104,9 +103,9 @@ class Plan:
 def _picture_spec(seed: int) -> ExperimentSpec:
     merging = [name for name in VARIANTS if name.endswith(" nk")]
     mechanisms = [
-        Choice(PLAIN, k=CLUSTERS),
-        *(Choice(name, k=CLUSTERS) for name in (*merging, AUTO)),
-        *(Choice(name, k=CLUSTERS, formula=FORMULAS[0]) for name in merging),
+        Component(PLAIN, k=CLUSTERS),
+        *(Component(name, k=CLUSTERS) for name in (*merging, AUTO)),
+        *(Component(name, k=CLUSTERS, formula=FORMULAS[0]) for name in merging),
     ]
     return ExperimentSpec(
         name="kccm clusters",

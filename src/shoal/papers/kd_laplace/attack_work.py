@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.papers.kd_laplace.attacker import Attacker, learn_attacker
 from shoal.papers.kd_laplace.reproduce_attack import load_classes
 from shoal.papers.kd_laplace.utility_work import both_reports, table_of
@@ -17,12 +17,12 @@ __all__ = ["attack_work"]
 KEPT = 32  # attackers that a process keeps
 
 
-def attack_work(cell: Cell) -> Iterator[dict[str, Any]]:
+def attack_work(cell: Trial) -> Iterator[dict[str, Any]]:
     """Perturb a table both ways and attack both.
 
     Parameters
     ----------
-    cell : Cell
+    cell : Trial
         With a table, a number of columns, a mechanism of the thesis and an epsilon.
 
     Yields

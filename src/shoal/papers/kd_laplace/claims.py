@@ -8,7 +8,7 @@ and answered. What decides is the interval of 95% over repeats.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from shoal.experiments.estimate import Estimate
+from shoal.experiments import Estimate
 from shoal.papers.by_repeat import by_repeat
 from shoal.papers.finding import Finding, outcome
 from shoal.papers.judgment import Judgment, all_hold, judge_interval

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 from shoal._typing import Ints
 from shoal.audit.attacks._targets import Labels
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.mechanisms import Laplace
 from shoal.metrics import privacy_distance
 from shoal.papers.kd_laplace import DraftLaplace
@@ -45,12 +45,12 @@ class Drawn(NamedTuple):
     labels: Labels
 
 
-def draft_work(cell: Cell) -> Iterator[dict[str, Any]]:
+def draft_work(cell: Trial) -> Iterator[dict[str, Any]]:
     """Perturb the records both ways, cluster, compare, attack.
 
     Parameters
     ----------
-    cell : Cell
+    cell : Trial
         With a number of columns and, as epsilon, the drafts' level.
 
     Yields
@@ -78,7 +78,7 @@ def draft_work(cell: Cell) -> Iterator[dict[str, Any]]:
             }
 
 
-def _reports(cell: Cell, records: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _reports(cell: Trial, records: npt.NDArray[np.float64]) -> dict[str, Any]:
     draft = DraftLaplace(cell.epsilon, random_state=cell.seed)
     sides = np.full(records.shape[1], BOX[1] - BOX[0])
     radius = math.sqrt((sides**2 / 12).sum()) / 2
@@ -87,7 +87,7 @@ def _reports(cell: Cell, records: npt.NDArray[np.float64]) -> dict[str, Any]:
     return {"as published": draft.fit_transform(records), "corrected": ours.fit_transform(records)}
 
 
-def _labels(points: npt.NDArray[np.float64], clusterer: str, cell: Cell) -> Ints:
+def _labels(points: npt.NDArray[np.float64], clusterer: str, cell: Trial) -> Ints:
     assert cell.columns is not None
     models = {
         "KMeans": KMeans(CENTERS, init="random", n_init=10, random_state=cell.repeat),

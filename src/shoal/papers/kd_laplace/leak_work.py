@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.papers.kd_laplace.remap_gain import leak_at_the_rim
 from shoal.papers.kd_laplace.utility_work import table_of
 
@@ -13,12 +13,12 @@ LEAK_EPSILONS = (0.5, 1.0, 2.0)
 SAMPLES = 4_000  # no bound can pass about ln(SAMPLES / 15) = 5.6
 
 
-def leak_work(cell: Cell) -> Iterator[dict[str, Any]]:
+def leak_work(cell: Trial) -> Iterator[dict[str, Any]]:
     """Audit the method as published on two tables that differ in one record.
 
     Parameters
     ----------
-    cell : Cell
+    cell : Trial
         With a table, a number of columns, a mechanism of the thesis and an epsilon.
 
     Yields

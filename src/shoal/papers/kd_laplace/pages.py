@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.by_repeat import select
 from shoal.papers.kd_laplace.draft_work import DRAFT_CLUSTERERS
 from shoal.papers.kd_laplace.published_figures import distances, with_published
@@ -30,12 +30,12 @@ VERSIONS = ("as published", "corrected")
 BY = ("mechanism", "clusterer")
 
 
-def tell_all(book: Book, records: Records) -> None:
+def tell_all(book: Report, records: Records) -> None:
     """Put all figures and tables into the report.
 
     Parameters
     ----------
-    book : Book
+    book : Report
         The report.
     records : mapping of str to list of dict
         Records of all parts.
@@ -60,7 +60,7 @@ def tell_all(book: Book, records: Records) -> None:
     _controls(book, records)
 
 
-def _against_published(book: Book, utility: Rows, attack: Rows) -> None:
+def _against_published(book: Report, utility: Rows, attack: Rows) -> None:
     book.section("How near we come to the published figures")
     rows = []
     for measure, found in (("ami", utility), ("distance", utility), ("advantage", attack)):
@@ -92,7 +92,7 @@ def _against_published(book: Book, utility: Rows, attack: Rows) -> None:
     book.table(heading, rows, text=3)
 
 
-def _clusterers(book: Book, utility: Rows) -> None:
+def _clusterers(book: Report, utility: Rows) -> None:
     book.section("Utility by clusterer (section 6.1 and its appendix)")
     for dataset in (*REAL, *SHAPES):
         widths = sorted({row["columns"] for row in select(utility, dataset=dataset)})
@@ -144,7 +144,7 @@ def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
     return found
 
 
-def _maps(book: Book, utility: Rows, attack: Rows) -> None:
+def _maps(book: Report, utility: Rows, attack: Rows) -> None:
     book.section("Epsilon and number of columns (sections 6.2 and 6.3)")
     means = select(utility, clusterer="KMeans")
     for measure, rows in (
@@ -185,7 +185,7 @@ def _largest(rows: Rows) -> tuple[float, float]:
     return 0.0, max(sum(found) / len(found) for found in means.values())
 
 
-def _mechanisms(book: Book, utility: Rows, attack: Rows) -> None:
+def _mechanisms(book: Report, utility: Rows, attack: Rows) -> None:
     book.section("Mechanisms compared (section 6.3.6)")
     means = select(utility, clusterer="KMeans")
     for measure, rows in (("ami", means), ("advantage", attack)):
@@ -202,7 +202,7 @@ def _mechanisms(book: Book, utility: Rows, attack: Rows) -> None:
             )
 
 
-def _drafts(book: Book, rows: Rows) -> None:
+def _drafts(book: Report, rows: Rows) -> None:
     book.section("The drafts: fifty generated records in two columns")
     book.text(
         "The drafts choose epsilon as level / radius, with a radius read from the raw records, and "
@@ -237,7 +237,7 @@ def _drafts(book: Book, rows: Rows) -> None:
         )
 
 
-def _leaks(book: Book, rows: Rows) -> None:
+def _leaks(book: Report, rows: Rows) -> None:
     book.section("What a report tells, measured")
     book.text(
         "One record of seeds moves by a standard deviation of the first column. The claim is "
@@ -259,7 +259,7 @@ def _leaks(book: Book, rows: Rows) -> None:
     )
 
 
-def _controls(book: Book, records: Records) -> None:
+def _controls(book: Report, records: Records) -> None:
     book.section("Two controls of our own")
     book.text(
         "A metric epsilon is one for a unit of the table. With the unit set to the spread of each "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.exceptions import DataError
-from shoal.experiments.estimate import Estimate
+from shoal.experiments import Estimate
 from shoal.papers.by_repeat import by_repeat, select
 from shoal.papers.kd_laplace import Figure, load_figures
 from shoal.papers.kd_laplace.settings import REAL, SHAPES

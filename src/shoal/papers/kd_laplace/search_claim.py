@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.experiments.estimate import Estimate
+from shoal.experiments import Estimate
 from shoal.papers.by_repeat import by_repeat, select
 from shoal.papers.finding import Finding, outcome
 from shoal.papers.judgment import all_hold, judge_interval

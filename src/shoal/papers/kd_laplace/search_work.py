@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KDTree
 
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 
 __all__ = ["POINTS", "SEARCH_WIDTHS", "search_work"]
 
@@ -20,12 +20,12 @@ QUERIES = 2000
 LEAF = 1  # points in a leaf: the tree of the textbook
 
 
-def search_work(cell: Cell) -> Iterator[dict[str, Any]]:
+def search_work(cell: Trial) -> Iterator[dict[str, Any]]:
     """Search a tree of uniform points.
 
     Parameters
     ----------
-    cell : Cell
+    cell : Trial
         With a number of columns, and a mechanism with ``points``.
 
     Yields
@@ -34,7 +34,7 @@ def search_work(cell: Cell) -> Iterator[dict[str, Any]]:
         With ``points`` and ``nodes``, the mean number of nodes that a search looks at.
     """
     assert cell.columns is not None
-    points = int(cell.mechanism.words["points"])
+    points = int(cell.mechanism.kwargs["points"])
     rng = np.random.default_rng(cell.seed)
     tree = KDTree(rng.random((points, cell.columns)), leaf_size=LEAF)
     tree.reset_n_calls()

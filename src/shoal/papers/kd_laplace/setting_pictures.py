@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.kd_laplace.methods import Table, corrected_reports
 from shoal.papers.kd_laplace.settings import SHAPES
 from shoal.papers.kd_laplace.utility_work import table_of
@@ -15,12 +15,12 @@ CANDIDATES = range(2, 9)
 DRAWS = 4000
 
 
-def tell_settings(book: Book) -> None:
+def tell_settings(book: Report) -> None:
     """Put the pictures of chapter 5 into the report.
 
     Parameters
     ----------
-    book : Book
+    book : Report
         The report.
     """
     book.section("The tables and the noise (chapters 3 and 5)")

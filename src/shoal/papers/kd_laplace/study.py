@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 from shoal.audit.attacks._art import load_toolbox
-from shoal.experiments.book import Book
-from shoal.experiments.choice import Choice
-from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments import Component, ExperimentSpec, Report
 from shoal.papers.finding import Finding
 from shoal.papers.kd_laplace.attack_work import attack_work
 from shoal.papers.kd_laplace.claims import judge
@@ -53,7 +51,7 @@ class KdLaplaceStudy(Study):
         load_toolbox()
         for dataset in (*REAL, *SHAPES):
             table_of(dataset, 2)
-        mechanisms = tuple(Choice(name) for name in MECHANISMS)
+        mechanisms = tuple(Component(name) for name in MECHANISMS)
         parts = []
         for names in (("heart",), ("seeds",), SHAPES):
             label = names[0] if len(names) == 1 else "shapes"
@@ -77,7 +75,7 @@ class KdLaplaceStudy(Study):
         """Judge the hypotheses, research questions and discussion questions."""
         return judge(records)
 
-    def tell(self, book: Book, records: Records) -> None:
+    def tell(self, book: Report, records: Records) -> None:
         """Put chapter 6, the drafts and the controls into the report."""
         tell_all(book, records)
 
@@ -96,7 +94,7 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
     unit = ExperimentSpec(
         name="unit",
         datasets=(*REAL, *SHAPES),
-        mechanisms=(Choice("nd-Laplace"),),
+        mechanisms=(Component("nd-Laplace"),),
         epsilons=UNIT_EPSILONS,
         dimensions=(2,),
         repeats=repeats,
@@ -105,7 +103,7 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
     search = ExperimentSpec(
         name="search",
         datasets=("uniform",),
-        mechanisms=tuple(Choice("kd-tree", points=points) for points in POINTS),
+        mechanisms=tuple(Component("kd-tree", points=points) for points in POINTS),
         epsilons=(float("inf"),),
         dimensions=SEARCH_WIDTHS,
         repeats=repeats,
@@ -114,7 +112,7 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
     drafts = ExperimentSpec(
         name="drafts",
         datasets=("blobs",),
-        mechanisms=(Choice("draft Laplace"),),
+        mechanisms=(Component("draft Laplace"),),
         epsilons=DRAFT_LEVELS if full else DRAFT_LEVELS[2::3],
         dimensions=(DRAFT_WIDTH,),
         repeats=repeats,
@@ -123,7 +121,7 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
     leak = ExperimentSpec(
         name="leak",
         datasets=("seeds",),
-        mechanisms=tuple(Choice(name) for name in MECHANISMS if name != "piecewise"),
+        mechanisms=tuple(Component(name) for name in MECHANISMS if name != "piecewise"),
         epsilons=LEAK_EPSILONS if full else LEAK_EPSILONS[1:2],
         dimensions=(2, 3),
         seed=seed,

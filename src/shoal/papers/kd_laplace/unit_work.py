@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.papers.kd_laplace.agreement import agreement, cluster
 from shoal.papers.kd_laplace.methods import Table
 from shoal.papers.kd_laplace.settings import CLUSTERERS, parameters
@@ -27,12 +27,12 @@ UNIT_EPSILONS = (2.0, 5.0, 10.0, 20.0, 50.0)
 KEPT = 64
 
 
-def unit_work(cell: Cell) -> Iterator[dict[str, Any]]:
+def unit_work(cell: Trial) -> Iterator[dict[str, Any]]:
     """Perturb a table in units of its spread, and compare clusters as the thesis does.
 
     Parameters
     ----------
-    cell : Cell
+    cell : Trial
         With a table, a number of columns, a mechanism of the thesis, and epsilon for one spread.
 
     Yields

@@ -14,7 +14,7 @@ from sklearn.metrics import (
 from sklearn.preprocessing import StandardScaler
 
 from shoal._typing import Ints
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.metrics import privacy_distance
 from shoal.papers.kd_laplace.agreement import agreement, cluster
 from shoal.papers.kd_laplace.methods import (
@@ -30,12 +30,12 @@ __all__ = ["Plain", "Seen", "both_reports", "plain_clusters", "table_of", "utili
 KEPT = 64  # tables and labels of plain records that a process keeps
 
 
-def utility_work(cell: Cell) -> Iterator[dict[str, Any]]:
+def utility_work(cell: Trial) -> Iterator[dict[str, Any]]:
     """Perturb a table both ways, cluster the reports and compare.
 
     Parameters
     ----------
-    cell : Cell
+    cell : Trial
         With a table, a number of columns, a mechanism of the thesis and an epsilon.
 
     Yields
@@ -71,12 +71,12 @@ def utility_work(cell: Cell) -> Iterator[dict[str, Any]]:
             }
 
 
-def both_reports(cell: Cell, table: Table) -> dict[str, Any]:
+def both_reports(cell: Trial, table: Table) -> dict[str, Any]:
     """Perturb a table as published and corrected, with the cell's own noise.
 
     Parameters
     ----------
-    cell : Cell
+    cell : Trial
         Names the mechanism and its epsilon.
     table : Table
         Records and public bounds.

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.papers.wavecluster import Measurement, Method, load_figure_set
 from shoal.papers.wavecluster.figure_comparison import Load, figure_comparison
 from shoal.papers.wavecluster.versions import VERSIONS, versions
@@ -27,7 +27,7 @@ class MeasureCell:
 
     load: Load = load_figure_set
 
-    def __call__(self, cell: Cell) -> Iterable[dict[str, Any]]:
+    def __call__(self, cell: Trial) -> Iterable[dict[str, Any]]:
         """Measure; repeats classify one tenth of the records after the other."""
         comparison = figure_comparison(self.load, cell.dataset)
         for version, method in versions(cell.mechanism.name).items():

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from shoal._typing import Labels
-from shoal.experiments.cell import Cell
+from shoal.experiments import Trial
 from shoal.papers.wavecluster import load_figure_set
 from shoal.papers.wavecluster.figure_comparison import Load, figure_comparison
 from shoal.papers.wavecluster.versions import PLAIN, versions
@@ -31,7 +31,7 @@ class PictureCell:
 
     load: Load = load_figure_set
 
-    def __call__(self, cell: Cell) -> Iterable[dict[str, Any]]:
+    def __call__(self, cell: Trial) -> Iterable[dict[str, Any]]:
         """Fit; clusters are numbered like the ones without privacy that they match best."""
         comparison = figure_comparison(self.load, cell.dataset)
         truth, chosen = comparison.truth, comparison.figure_set

@@ -1,8 +1,6 @@
 """Chen, Yu and Chirkova's experiments again: four techniques as published, corrected, and ours."""
 
-from shoal.experiments.book import Book
-from shoal.experiments.choice import Choice
-from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments import Component, ExperimentSpec, Report
 from shoal.papers.finding import Finding
 from shoal.papers.study import Part, Records, Study
 from shoal.papers.wavecluster import (
@@ -20,7 +18,7 @@ from shoal.papers.wavecluster.tell_figures import tell_figures
 
 __all__ = ["WaveClusterStudy"]
 
-MECHANISMS = tuple(Choice(technique) for technique in (*TECHNIQUES, "oneshot"))
+MECHANISMS = tuple(Component(technique) for technique in (*TECHNIQUES, "oneshot"))
 MEASURES = ("k_private", "dsg", "f_measure", "ocm", "two_ce")
 # The source has 10 runs. Noise that joins two spirals is rare and costs much where it happens, so
 # that means over 10 runs fall on either side of two of its limits.
@@ -45,7 +43,7 @@ class WaveClusterStudy(Study):
     >>> def spirals(name):
     ...     return FigureSet(name, make_spirals(2_000, random_state=0).X, 16, 0.1)
     >>> study = WaveClusterStudy(spirals)
-    >>> [(part.name, len(part.spec.cells())) for part in study.parts(full=True, seed=0)]
+    >>> [(part.name, len(part.spec.trials())) for part in study.parts(full=True, seed=0)]
     [('techniques', 3600), ('gowalla', 300), ('clusters', 24)]
     """
 
@@ -86,7 +84,7 @@ class WaveClusterStudy(Study):
         pictures = ExperimentSpec(
             name="wavecluster clusters",
             datasets=(*FIGURE_SETS, FOURTH),
-            mechanisms=(Choice(NONE), *MECHANISMS),
+            mechanisms=(Component(NONE), *MECHANISMS),
             epsilons=(PICTURED,),
             measures=("cells",),
             seed=seed,
@@ -101,6 +99,6 @@ class WaveClusterStudy(Study):
         """Judge the four findings of section 7, and the sentences that they are made of."""
         return judge_findings(read_measurement(record) for record in records["techniques"])
 
-    def tell(self, book: Book, records: Records) -> None:
+    def tell(self, book: Report, records: Records) -> None:
         """Show each measure against epsilon, the printed figures beside ours, and the clusters."""
         tell_figures(book, records)

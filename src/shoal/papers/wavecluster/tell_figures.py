@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.experiments.book import Book
+from shoal.experiments import Report
 from shoal.papers.study import Records
 from shoal.papers.wavecluster import (
     TECHNIQUES,
@@ -53,12 +53,12 @@ CURVES: dict[str, Any] = {
 }
 
 
-def tell_figures(book: Book, records: Records) -> None:
+def tell_figures(book: Report, records: Records) -> None:
     """Put everything into the report.
 
     Parameters
     ----------
-    book : Book
+    book : Report
         The report.
     records : mapping of str to list of dict
         Of the parts ``"techniques"``, ``"gowalla"`` and ``"clusters"``.
@@ -89,7 +89,7 @@ def tell_figures(book: Book, records: Records) -> None:
     _tell_clusters(book, records["clusters"])
 
 
-def _introduce(book: Book) -> None:
+def _introduce(book: Report) -> None:
     book.section("What is compared")
     book.table(
         ["technique", "in the source", "as published it has no guarantee, because"],
@@ -125,7 +125,7 @@ def _levels(records: Sequence[dict[str, Any]]) -> Rows:
     ]
 
 
-def _tell_fourth(book: Book, records: Sequence[dict[str, Any]]) -> None:
+def _tell_fourth(book: Report, records: Sequence[dict[str, Any]]) -> None:
     book.section("The fourth set: Gowalla")
     book.text(
         "The source draws a million check-ins at random from 6.4 million and prints neither the "
@@ -143,7 +143,7 @@ def _tell_fourth(book: Book, records: Sequence[dict[str, Any]]) -> None:
     _tell_fourth_claims(book, [read_measurement(record) for record in records])
 
 
-def _tell_fourth_claims(book: Book, measured: Sequence[Measurement]) -> None:
+def _tell_fourth_claims(book: Report, measured: Sequence[Measurement]) -> None:
     held: dict[str, list[str]] = {}
     for verdict in judge_claims(measured):
         words = f"{', '.join(verdict.claim.techniques)}: {verdict.claim.text}"
@@ -154,7 +154,7 @@ def _tell_fourth_claims(book: Book, measured: Sequence[Measurement]) -> None:
     )
 
 
-def _tell_clusters(book: Book, records: Sequence[dict[str, Any]]) -> None:
+def _tell_clusters(book: Report, records: Sequence[dict[str, Any]]) -> None:
     epsilon = records[0]["epsilon"]
     book.section("Cells and clusters")
     book.text(

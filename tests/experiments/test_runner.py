@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from experiments.stopped_run import CELLS, SPEC, noisy
-from shoal.exceptions import CellError, DataError, ParameterError, ShoalError
+from experiments.stopped_run import SPEC, TRIALS, noisy
+from shoal.exceptions import DataError, ParameterError, ShoalError, TrialError
 from shoal.experiments.record_store import RecordStore
-from shoal.experiments.run_spec import run_spec
+from shoal.experiments.runner import run_spec
 from shoal.experiments.spec import ExperimentSpec
 
-HALF = CELLS // 2 - 1  # two processes may both find themselves beyond the half
+HALF = TRIALS // 2 - 1  # two processes may both find themselves beyond the half
 SCRIPT = Path(__file__).with_name("stopped_run.py")
 
 
@@ -54,50 +54,50 @@ def go_on(path, log):
         return run_spec(SPEC, partial(noisy, log=log), store)
 
 
-def stop_after(process, cells, number):
-    """Send a signal to the process and its workers once so many cells are done."""
-    while int((line := process.stdout.readline()).partition(" ")[0]) < cells:
+def stop_after(process, trials, number):
+    """Send a signal to the process and its workers once so many trials are done."""
+    while int((line := process.stdout.readline()).partition(" ")[0]) < trials:
         assert line
     os.killpg(process.pid, number)
     _, err = process.communicate(timeout=60)
     return process.returncode, err
 
 
-def late_first(cell, log):
-    """Let the first cell wait for others, a minute at most."""
-    if cell.key == SPEC.cells()[0].key:
+def late_first(trial, log):
+    """Let the first trial wait for others, a minute at most."""
+    if trial.key == SPEC.trials()[0].key:
         give_up = time.monotonic() + 60.0
         while not (log.exists() and log.stat().st_size > 2) and time.monotonic() < give_up:
             time.sleep(0.01)
-        return noisy(cell)
-    return noisy(cell, log)
+        return noisy(trial)
+    return noisy(trial, log)
 
 
-def threads(cell):
+def threads(trial):
     return [{"threads": max(library["num_threads"] for library in threadpool_info())}]
 
 
-def failing(cell, kind=ValueError):
-    if cell.epsilon == 2.0:
+def failing(trial, kind=ValueError):
+    if trial.epsilon == 2.0:
         raise kind("a value of a record: 42")
-    return noisy(cell)
+    return noisy(trial)
 
 
-def never(cell):
+def never(trial):
     raise AssertionError("done again")
 
 
-def ignores(cell):
+def ignores(trial):
     return [{"ignores": signal.getsignal(signal.SIGINT) == signal.SIG_IGN}]
 
 
-def ended(cell):
+def ended(trial):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_records_name_their_cell_and_come_in_order(unbroken):
-    assert len(unbroken) == 3 * CELLS
-    fields = [cell.fields for cell in SPEC.cells() for _ in range(3)]
+def test_records_name_their_trial_and_come_in_order(unbroken):
+    assert len(unbroken) == 3 * TRIALS
+    fields = [trial.fields for trial in SPEC.trials() for _ in range(3)]
     assert [{name: record[name] for name in fields[0]} for record in unbroken] == fields
     assert unbroken[0]["mechanism"] == "Laplace"
     assert unbroken[-1]["mechanism"] == "Piecewise(columns='all')"
@@ -115,14 +115,14 @@ def test_the_same_records_on_two_cores_and_through_a_store(unbroken, tmp_path, p
             progress=lambda *numbers: told.append(numbers),
         )
     assert found == unbroken
-    assert told == [(number, CELLS) for number in range(CELLS + 1)]
-    # The first cell was not waited for: what is finished is on the disk.
-    assert SPEC.cells()[0].key.encode() not in path.read_bytes().split(b"\n")[2]
+    assert told == [(number, TRIALS) for number in range(TRIALS + 1)]
+    # The first trial was not waited for: what is finished is on the disk.
+    assert SPEC.trials()[0].key.encode() not in path.read_bytes().split(b"\n")[2]
     with RecordStore(path, SPEC) as store:
         told.clear()
         again = run_spec(SPEC, never, store, progress=lambda *numbers: told.append(numbers))
     assert again == unbroken
-    assert told == [(CELLS, CELLS)]
+    assert told == [(TRIALS, TRIALS)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -130,11 +130,11 @@ def test_killed_halfway_it_goes_on_from_there(unbroken, tmp_path, path, jobs):
     log = tmp_path / "log"
     code, _ = stop_after(start(path, log, jobs, "hold"), HALF, signal.SIGKILL)
     assert code == -signal.SIGKILL
-    assert HALF <= log.stat().st_size < CELLS
+    assert HALF <= log.stat().st_size < TRIALS
     found = finish(start(path, log)) if jobs == 1 else go_on(path, log)
     assert found == unbroken
     # Only what was under way was done again.
-    assert CELLS <= log.stat().st_size <= CELLS + 2 * jobs
+    assert TRIALS <= log.stat().st_size <= TRIALS + 2 * jobs
 
 
 @pytest.mark.parametrize(("plan", "again"), [("within write", 1), ("before sync", 0)])
@@ -145,7 +145,7 @@ def test_killed_in_a_write_it_goes_on_from_there(unbroken, tmp_path, path, plan,
     assert process.returncode == -signal.SIGKILL
     assert log.stat().st_size == 5
     assert go_on(path, log) == unbroken
-    assert log.stat().st_size == CELLS + again
+    assert log.stat().st_size == TRIALS + again
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -154,7 +154,7 @@ def test_interrupted_it_leaves_a_store_that_goes_on(unbroken, tmp_path, path, jo
     code, errors = stop_after(start(path, log, jobs, "hold"), HALF, signal.SIGINT)
     assert (code, errors) == (130, "")
     with RecordStore(path, SPEC) as store:
-        assert HALF <= len(store.done) < CELLS
+        assert HALF <= len(store.done) < TRIALS
     assert go_on(path, log) == unbroken
     assert sorted(file.name for file in tmp_path.iterdir()) == ["log", "records.csv"]
 
@@ -181,9 +181,9 @@ def test_only_workers_ignore_interrupts(jobs):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_failure_names_the_cell_and_keeps_what_was_done(unbroken, path, jobs):
+def test_a_failure_names_the_trial_and_keeps_what_was_done(unbroken, path, jobs):
     with RecordStore(path, SPEC) as store:
-        with pytest.raises(CellError, match=r"^ValueError in the cell 'line \|.*epsilon 2.0") as e:
+        with pytest.raises(TrialError, match=r"^ValueError in the trial 'line .*epsilon 2.0") as e:
             run_spec(SPEC, failing, store, n_jobs=jobs)
         assert "42" not in str(e.value)
         assert "\n" not in str(e.value)
@@ -194,25 +194,25 @@ def test_a_failure_names_the_cell_and_keeps_what_was_done(unbroken, path, jobs):
 
 
 def test_a_failure_of_shoal_says_what_it_says(path):
-    with pytest.raises(ShoalError, match=r"^a value of a record: 42, in the cell 'line \|"):
+    with pytest.raises(ShoalError, match=r"^a value of a record: 42, in the trial 'line \|"):
         run_spec(SPEC, partial(failing, kind=DataError))
 
 
 @pytest.mark.parametrize(
     ("record", "says"),
     [
-        ({"epsilon": 9.0}, "epsilon of a record must be that of its cell, 0.5, in the cell"),
-        ({"x": [1]}, "x of a record must be text, a number, .* got list, in the cell"),
+        ({"epsilon": 9.0}, "epsilon of a record must be that of its trial, 0.5, in the trial"),
+        ({"x": [1]}, "x of a record must be text, a number, .* got list, in the trial"),
     ],
 )
-def test_records_that_do_not_fit_name_the_cell(record, says):
-    with pytest.raises(CellError, match=says):
-        run_spec(SPEC, lambda cell: [record])
+def test_records_that_do_not_fit_name_the_trial(record, says):
+    with pytest.raises(TrialError, match=says):
+        run_spec(SPEC, lambda trial: [record])
 
 
 def test_work_fills_in_what_the_spec_leaves_open():
     spec = ExperimentSpec(name="x", datasets=["a"], mechanisms=["m"], epsilons=[1.0])
-    (record,) = run_spec(spec, lambda cell: [{"columns": 5, "dataset": "a"}])
+    (record,) = run_spec(spec, lambda trial: [{"columns": 5, "dataset": "a"}])
     assert (record["columns"], record["clusterer"]) == (5, None)
 
 
@@ -225,6 +225,6 @@ def test_the_store_of_another_experiment_is_refused(path):
 
 
 def test_a_process_that_is_ended_is_one_line(path):
-    with pytest.raises(CellError, match="ended from outside") as e:
+    with pytest.raises(TrialError, match="ended from outside") as e:
         run_spec(SPEC, ended, n_jobs=2)
     assert "\n" not in str(e.value)

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from shoal.exceptions import ParameterError
-from shoal.experiments.page import Page
 from shoal.experiments.provenance import Provenance
+from shoal.experiments.report import Report
 
 EVIL = '<script>alert("x")</script>'
 
@@ -14,7 +14,7 @@ EVIL = '<script>alert("x")</script>'
 def full_page(tmp_path):
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"\x89PNG")
-    page = Page(EVIL).lead(EVIL).verdict(EVIL, bad=True).section(EVIL).text(EVIL).points([EVIL])
+    page = Report(EVIL).lead(EVIL).verdict(EVIL, bad=True).section(EVIL).text(EVIL).points([EVIL])
     return (
         page.table([EVIL, "b"], [[EVIL, "1"]])
         .picture(picture, says=EVIL)
@@ -38,7 +38,7 @@ def test_written_whole_or_not_at_all(tmp_path):
 
 
 def test_numbers_to_the_right():
-    text = Page("x").table(["a", "b"], [["one", "1"]], text=1).html
+    text = Report("x").table(["a", "b"], [["one", "1"]], text=1).html
     assert '<td class="text">one</td><td>1</td>' in text
 
 
@@ -46,7 +46,7 @@ def test_a_live_figure_cannot_end_its_script(tmp_path):
     figure = {"data": [{"name": f"</script>{EVIL}"}], "layout": {"height": 321}}
     path = tmp_path / "figure.json"
     path.write_text(json.dumps(figure), encoding="utf-8")
-    text = Page("x").picture(path, says=EVIL).html
+    text = Report("x").picture(path, says=EVIL).html
     before, _, plotly = text.partition("<script>")
     assert before.count("</script>") == 1  # that of the figure itself
     assert 'style="height:321px"' in before
@@ -59,9 +59,9 @@ def test_a_live_figure_cannot_end_its_script(tmp_path):
 def test_plotly_is_there_once_and_only_if_needed(tmp_path):
     path = tmp_path / "figure.json"
     path.write_text('{"data": [], "layout": {}}', encoding="utf-8")
-    plain = len(Page("x").html)
-    one = len(Page("x").picture(path, says="a").html)
-    two = len(Page("x").picture(path, says="a").picture(path, says="b").html)
+    plain = len(Report("x").html)
+    one = len(Report("x").picture(path, says="a").html)
+    two = len(Report("x").picture(path, says="a").picture(path, says="b").html)
     assert plain < 10_000
     assert one > 1_000_000
     assert two - one < 10_000
