@@ -6,18 +6,17 @@ import sys
 
 import pytest
 
-from shoal._build import CENTRAL, LOCAL
+from shoal._build import CENTRAL, LOCAL, LOCATIONS, load_class, parameter_names
+from shoal._registry import METHODS, choices
 from shoal.cli._options import (
-    SETTINGS,
     complete_central,
     complete_local,
     complete_settings,
     complete_targets,
 )
-from shoal.cluster.kmeans._choice import METHODS
-from shoal.cluster.wavecluster._settings import TECHNIQUES
 from shoal.datasets import list_datasets
 
+KMEANS = {f"method={method}" for method in ("auto", *choices("DPKMeans", "method"))}
 COMMANDS = {"attack", "audit", "cluster", "datasets", "demo", "ledger", "perturb"}
 # Ends as the script of the package does, then says which of the large packages were loaded.
 RUN = """
@@ -70,7 +69,7 @@ def test_data_sets():
     [
         ("shoal cluster people.csv --target ", set(CENTRAL)),
         ("shoal perturb people.csv --target P", {"Piecewise", "PlanarLaplace"}),
-        ("shoal cluster people.csv --set method", {f"method={word}" for word in METHODS}),
+        ("shoal cluster people.csv --set method", KMEANS),
         ("shoal datasets --d", {"--download"}),
         ("shoal perturb --ep", {"--epsilon"}),
     ],
@@ -83,8 +82,14 @@ def test_names_are_those_of_the_commands():
     assert complete_central("") == sorted(CENTRAL)
     assert complete_local("") == sorted(LOCAL)
     assert complete_targets("") == sorted(CENTRAL) + sorted(LOCAL)
-    assert SETTINGS == {"method": METHODS, "technique": TECHNIQUES}
-    assert "technique=thr-em" in complete_settings("tech")
+
+
+def test_settings_are_parameters_of_what_the_registry_names():
+    known = {name: parameter_names(load_class(place)) for name, place in LOCATIONS.items()}
+    for method in METHODS:
+        assert set(method.kwargs) <= set(known[method.class_name])
+        for name, value in method.kwargs.items():
+            assert f"{name}={value}" in complete_settings(name)
 
 
 def test_help_loads_nothing():

@@ -35,7 +35,7 @@ class Clusters(NamedTuple):
     caption: str = ""
 
     def rows(self, *, certain: bool) -> list[dict[str, float | None]]:
-        """Name the values of these clusters and their number; None is what is not known."""
+        """Return the values of these clusters by name, and their number; None is not known."""
         names = (*self.names, *_apart(("cluster",), self.names))
         return [
             dict(zip(names, (*map(_finite, self.values[number]), int(number)), strict=True))
@@ -44,21 +44,10 @@ class Clusters(NamedTuple):
 
 
 def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
-    """List what a release says about each cluster.
+    """Return what a release says about each cluster, and the name of a file for it.
 
-    Parameters
-    ----------
-    release : Release
-        Of a DPKMeans, with centers, or of a DPWaveCluster, with cells.
-    columns : sequence of str
-        Names of the columns of the records.
-
-    Returns
-    -------
-    clusters : Clusters
-        Centers with their noisy sizes, 95% radii in units of the bounds (inf: unknown) and whether
-        they are certain (1) or may be noise alone (0); or the extent of each cluster's cells; and
-        the name of a file for them.
+    Of centers: their noisy sizes, 95% radii in units of the bounds (inf: unknown), and whether they
+    are certain (1) or may be noise alone (0). Of cells: the extent of each cluster's.
     """
     if "centers" in release.values:
         names = (*columns, *_apart(("noisy_size", "radius", "certain"), columns))
@@ -73,20 +62,7 @@ def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
 
 
 def uncertain_centers(model: Any, clusters: Clusters) -> list[str]:
-    """Say which centers may be noise alone, and which options help.
-
-    Parameters
-    ----------
-    model : DPKMeans or DPWaveCluster
-        Fitted; only what it released is read.
-    clusters : Clusters
-        What was released.
-
-    Returns
-    -------
-    notes : list of str
-        One line, or none where all clusters are certain.
-    """
+    """Return a line on the centers that may be noise alone and the options that help, or none."""
     if clusters.certain.all():
         return []
     known = int(clusters.certain.sum())
@@ -101,11 +77,11 @@ def _extents(release: "Release") -> Floats:
     """Count the cells of each cluster, and box them in."""
     values = release.values
     shape = tuple(values["shape"])
-    places = np.column_stack(np.unravel_index(values["cells"], shape))
+    indices = np.column_stack(np.unravel_index(values["cells"], shape))
     width = (values["high"] - values["low"]) / shape
     rows = []
     for cluster in range(int(values["clusters"].max(initial=-1)) + 1):
-        cells = places[values["clusters"] == cluster]
+        cells = indices[values["clusters"] == cluster]
         low = values["low"] + cells.min(axis=0) * width
         high = values["low"] + (cells.max(axis=0) + 1) * width
         rows.append([len(cells), *np.column_stack([low, high]).ravel()])
@@ -116,12 +92,12 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _apart(words: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
-    """Change words of ours until no column of the user's has the same name."""
-    found: list[str] = []
-    for word in words:
-        free = word
+def _apart(wanted: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """Change names of ours until no column of the user's has the same name."""
+    names: list[str] = []
+    for name in wanted:
+        free = name
         while free in taken:
             free += "_"
-        found.append(free)
-    return tuple(found)
+        names.append(free)
+    return tuple(names)

@@ -45,20 +45,6 @@ READ_AT_ONCE = (".csv", ".parquet", ".pq", ".csv.gz")
 def parse_bounds(text: str | None, names: Sequence[str] | None = None) -> Pair | None:
     """Parse public bounds.
 
-    Parameters
-    ----------
-    text : str or None
-        As given: two numbers, one pair of numbers for each column, or a JSON file.
-    names : sequence of str, optional
-        Names of the columns, which a file must have.
-
-    Returns
-    -------
-    bounds : tuple (low, high) or None
-        Numbers, or one number for each column.
-
-    Examples
-    --------
     >>> parse_bounds("-1,1")
     (-1.0, 1.0)
     >>> parse_bounds("0:1,40:200")
@@ -80,23 +66,7 @@ def parse_bounds(text: str | None, names: Sequence[str] | None = None) -> Pair |
 
 
 def parse_bounds_file(path: Path) -> dict[str, tuple[float, float]]:
-    """Parse a JSON file of bounds.
-
-    Parameters
-    ----------
-    path : Path
-        As given by ``--bounds``.
-
-    Returns
-    -------
-    bounds : dict of str to tuple (low, high)
-        Of each column that the file names, in its order.
-
-    Raises
-    ------
-    ParameterError
-        If it cannot be read, or holds something else.
-    """
+    """Parse a JSON file of column: [low, high]."""
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
         return {str(name): (float(low), float(high)) for name, (low, high) in table.items()}
@@ -107,18 +77,7 @@ def parse_bounds_file(path: Path) -> dict[str, tuple[float, float]]:
 
 
 def parse_list(text: str | None) -> list[str] | None:
-    """Split a list at its commas; None stays None.
-
-    Parameters
-    ----------
-    text : str or None
-        As given.
-
-    Returns
-    -------
-    items : list of str or None
-        Without blanks around them.
-    """
+    """Split a list at its commas; None stays None."""
     return None if text is None else [item.strip() for item in text.split(",") if item.strip()]
 
 
@@ -201,29 +160,10 @@ def parse_columns(
 def open_records(
     path: Path, columns: GivenColumns, *, user: str | None = None
 ) -> "ArrayTable | ArrowTable":
-    """Open a file or a folder of raw records.
+    """Open a file or a folder of raw records: in memory and checked, or streamed.
 
-    Parameters
-    ----------
-    path : Path
-        A CSV, Parquet or Feather file, or a folder of files of one kind.
-    columns : GivenColumns
-        From :func:`parse_columns`.
-    user : str, default=None
-        A column that says whose record each row is; the file is then read at once.
-
-    Returns
-    -------
-    records : ArrayTable or ArrowTable
-        In memory, checked; or streamed, with the same numbers, of which only names and types have
-        been looked at.
-
-    Raises
-    ------
-    DataError
-        If they cannot be read, or a column is not there or does not hold numbers.
-    ParameterError
-        If users are asked for in files that are only streamed.
+    Both give the same numbers; of a stream only names and types have been looked at. With a column
+    of users, one file is read at once.
     """
     from shoal.tables import ArrowTable, read_table
 
@@ -239,22 +179,7 @@ def open_records(
 
 
 def check_outside(option: str, path: Path, data: Path) -> None:
-    """Refuse to write into the folder that the records are read from.
-
-    Parameters
-    ----------
-    option : str
-        Which option named it.
-    path : Path
-        The file or folder.
-    data : Path
-        The records.
-
-    Raises
-    ------
-    ParameterError
-        If what is written there would be read as records.
-    """
+    """Refuse to write into the folder that the records are read from."""
     if data.is_dir() and path.resolve().is_relative_to(data.resolve()):
         raise ParameterError(
             f"{option} must lie outside the folder of the records {str(data)!r}, got {str(path)!r}"

@@ -28,19 +28,13 @@ class RecordedCommand(TyperCommand):
     """A command that keeps what was typed, for :func:`typed`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keep the words before they are taken apart."""
+        """Keep the arguments before they are parsed."""
         _typed[:] = [str(ctx.info_name), *args]
         return super().parse_args(ctx, args)
 
 
 def typed() -> str:
-    """Return the running command as it was typed, without folders.
-
-    Returns
-    -------
-    command : str
-        For the page that it makes.
-    """
+    """Return the running command as it was typed, without folders."""
     from shoal.experiments import typed_command
 
     name, *words = _typed
@@ -48,23 +42,7 @@ def typed() -> str:
 
 
 def output_folder(path: Path) -> Path:
-    """Make a folder that can be written to.
-
-    Parameters
-    ----------
-    path : Path
-        As given by ``--out``.
-
-    Returns
-    -------
-    path : Path
-        An existing folder.
-
-    Raises
-    ------
-    ParameterError
-        If it cannot be made.
-    """
+    """Create the folder of ``--out``, or refuse it if it cannot be written to."""
     try:
         _made.extend(folder for folder in (path, *path.parents) if not folder.exists())
         path.mkdir(parents=True, exist_ok=True)
@@ -117,26 +95,10 @@ class Stage:
 
 @contextmanager
 def staged(out: Path, names: Collection[str], *, mark: str) -> Iterator[Stage]:
-    """Make a folder, and leave nothing of it where the block fails before it shows anything.
+    """Create a folder, and leave nothing of it where the block fails before it shows anything.
 
-    Parameters
-    ----------
-    out : Path
-        As given by ``--out``.
-    names : collection of str
-        All files that the command may write there.
-    mark : str
-        The one of them that every run writes, by which an earlier run is known.
-
-    Yields
-    ------
-    stage : Stage
-        Write to ``stage.path``, then call ``stage.show()``.
-
-    Raises
-    ------
-    ParameterError
-        If the folder cannot be written to, or holds a file of these names of another origin.
+    Write to ``stage.path``, then call ``stage.show()``. `names` are all files that the command may
+    write there; `mark` is the one that every run writes, by which an earlier run is known.
     """
     try:
         made = [folder for folder in (out, *out.parents) if not folder.exists()]

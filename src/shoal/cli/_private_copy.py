@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PrivateCopy",
     "check_private_copy",
-    "opened_private_copy",
+    "open_private_copy",
 ]
 
 RELEASE, COPY = "private-copy.json", "private-copy.csv"
@@ -51,34 +51,7 @@ def check_private_copy(
     ledger: "Ledger | None",
     seed: int | None,
 ) -> Asked | None:
-    """Check what a private copy needs, before anything is written or spent.
-
-    Parameters
-    ----------
-    table : ArrayTable
-        Raw records.
-    bounds : tuple (low, high)
-        Public bounds.
-    data : Path
-        The file that they come from.
-    out : Path
-        Folder of the report.
-    epsilon, seed
-        As given by ``--private-copy`` and ``--seed``.
-    ledger : Ledger or None
-        Who pays.
-
-    Returns
-    -------
-    asked : Asked or None
-        None without ``--private-copy``.
-
-    Raises
-    ------
-    ParameterError
-        If one of them breaks its rule, or measures of raw records and those of a copy would come
-        to lie in one folder.
-    """
+    """Check what a private copy needs, before anything is written or spent."""
     from shoal import _numbers
     from shoal._bounds import public_box
     from shoal.cluster.private_copy import PrivateCopy
@@ -92,28 +65,8 @@ def check_private_copy(
     return Asked(model, table, data)
 
 
-def opened_private_copy(asked: Asked | None, folder: Path) -> PrivateCopy | None:
-    """Take the copy that is in the folder, or release one and keep it there.
-
-    Parameters
-    ----------
-    asked : Asked or None
-        From :func:`check_private_copy`.
-    folder : Path
-        An existing folder.
-
-    Returns
-    -------
-    private_copy : PrivateCopy or None
-        None where none was asked for.
-
-    Raises
-    ------
-    ParameterError
-        If the folder holds a copy made with other settings, or of a file of another name.
-    ReleaseError
-        If the copy cannot be written.
-    """
+def open_private_copy(asked: Asked | None, folder: Path) -> PrivateCopy | None:
+    """Return the copy that is in the folder, or release one and keep it there."""
     if asked is None:
         return None
     file = folder / COPY
@@ -150,14 +103,13 @@ def _check_apart(out: Path, *, raw: bool) -> None:
     copied = (out / RELEASE).exists()
     if raw and copied:
         raise ParameterError(
-            f"--out must be another folder without --private-copy, got "
-            f"{str(out)!r} with a private copy"
+            f"--out must be another folder without --private-copy, got {str(out)!r} with a private "
+            "copy"
         )
     if not (raw or copied) and any(out.glob(MEASURES)):
         raise ParameterError(
-            f"--out must be another folder with --private-copy, got "
-            f"{str(out)!r} with measures of raw "
-            "records"
+            f"--out must be another folder with --private-copy, got {str(out)!r} with measures of "
+            "raw records"
         )
 
 
@@ -197,6 +149,6 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
 
 
 def _header(file: Path) -> tuple[str, ...]:
-    """Read the names of a copy, which :func:`opened_private_copy` wrote."""
+    """Read the names of a copy, which :func:`open_private_copy` wrote."""
     with file.open(newline="", encoding="utf-8") as lines:
         return tuple(next(csv.reader(lines), ()))

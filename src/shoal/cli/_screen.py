@@ -40,18 +40,6 @@ WAYS_OUT = {
 def command_line_message(error: ShoalError) -> str:
     """Write an error for somebody who has no Python at hand.
 
-    Parameters
-    ----------
-    error : ShoalError
-        With its way out in Python, if it needs one.
-
-    Returns
-    -------
-    message : str
-        What is wrong, and the option or command that helps.
-
-    Examples
-    --------
     >>> from shoal.exceptions import ParameterError
     >>> command_line_message(ParameterError("n must be 1", parameter="runs", in_python="pass runs"))
     'n must be 1: give --runs instead'
@@ -63,23 +51,12 @@ def command_line_message(error: ShoalError) -> str:
 
 
 @contextmanager
-def progress_bar(words: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar with the time that is left while the block lasts.
-
-    Parameters
-    ----------
-    words : str
-        What is going on.
-
-    Yields
-    ------
-    update : callable
-        ``update(done, total)`` moves the bar.
-    """
-    columns = TextColumn(words), BarColumn(), TimeRemainingColumn()
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar with the time that is left while the block lasts."""
+    columns = TextColumn(title), BarColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
     # Without a terminal a bar is only an empty line.
     off = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=off) as bar:
-        task = bar.add_task(words, total=None)
+        task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

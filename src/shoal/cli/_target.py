@@ -32,72 +32,24 @@ def private_target(
     ledger: "Ledger | None",
     seed: int | None,
 ) -> Any:
-    """Make an estimator or a mechanism of shoal's, ready to run.
-
-    Parameters
-    ----------
-    name : str
-        As given by ``--target``.
-    known : sequence of str
-        What the command can run.
-    epsilon, bounds, settings, seed
-        As given by the options of these names and ``--set``.
-    names : sequence of str
-        Names of the columns.
-    ledger : Ledger or None
-        Who pays.
-
-    Returns
-    -------
-    target : estimator or mechanism
-        Not fitted, nothing spent.
-
-    Raises
-    ------
-    ParameterError
-        If the command cannot run it, or it has no such parameter.
-    """
+    """Build one of the known estimators or mechanisms from its options, not fitted."""
     from shoal._build import build_estimator, parse_settings
 
     if name.lower() not in map(str.lower, known):
         raise ParameterError(f"--target must be one of {', '.join(known)}, got {name!r}")
-    words = parse_settings(settings)
-    for word, option in OPTIONS.items():
-        if word in words:
-            raise ParameterError(f"--set must leave {word} to {option}, got {word} in it")
+    kwargs = parse_settings(settings)
+    for parameter, option in OPTIONS.items():
+        if parameter in kwargs:
+            raise ParameterError(f"--set must leave {parameter} to {option}, got {parameter} in it")
     box = bounds if bounds == LEARNED else parse_bounds(bounds, names)
-    target = build_estimator(name, epsilon=epsilon, bounds=box, kwargs=words)
+    target = build_estimator(name, epsilon=epsilon, bounds=box, kwargs=kwargs)
     return target.set_params(ledger=ledger, random_state=seed)
 
 
 def paying_ledger(
     path: Path | None, data: Path, out: Path, *, table: str | None, who: str | None
 ) -> "Ledger | None":
-    """Open the ledger that pays for a command, whose entries say who spent, on what, for what.
-
-    Parameters
-    ----------
-    path : Path or None
-        As given by ``--ledger``.
-    data : Path
-        The records; their name without its last ending is that of the table, if none is given.
-    out : Path
-        What is written.
-    table, who : str or None
-        As given by the options of these names.
-
-    Returns
-    -------
-    ledger : Ledger or None
-        None without ``--ledger``.
-
-    Raises
-    ------
-    LedgerFileError
-        If its file cannot be used, or it is for another table.
-    ParameterError
-        If options are given that only say something to a ledger, or it would be written over.
-    """
+    """Open the ledger that pays for a command, whose entries say who spent, on what, for what."""
     if path is None:
         for option, given in (("--table", table), ("--who", who)):
             if given is not None:
@@ -116,25 +68,7 @@ def paying_ledger(
 
 
 def open_ledger(path: Path, **limits: Any) -> "Ledger":
-    """Open the ledger in a file that exists, or make one where an epsilon is given.
-
-    Parameters
-    ----------
-    path : Path
-        As given.
-    **limits
-        Of a new ledger, or what entries say, as for :class:`shoal.privacy.Ledger`.
-
-    Returns
-    -------
-    ledger : Ledger
-        With the limits that the file declares; those given must be the same.
-
-    Raises
-    ------
-    LedgerFileError
-        If there is none, it is damaged, or its limits are others.
-    """
+    """Open the ledger in a file that exists, or make one where an epsilon is given."""
     from shoal.privacy import Ledger
 
     try:

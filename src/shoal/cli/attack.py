@@ -117,9 +117,9 @@ def _table(suite: "AttackSuite") -> Table:
     return table
 
 
-def _right(found: "AttackResult") -> str:
-    low, high = found.interval()
-    return f"{100 * found.right:.0f} ± {25 * (high - low):.1f}"
+def _right(result: "AttackResult") -> str:
+    low, high = result.interval()
+    return f"{100 * result.right:.0f} ± {25 * (high - low):.1f}"
 
 
 def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
@@ -142,7 +142,7 @@ def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
         }
         for row in suite.rows
     ]
-    found = {
+    others = {
         "reconstruction": suite.reconstruction and str(suite.reconstruction),
         "attribute": suite.attribute and str(suite.attribute),
         "attribute_without_privacy": suite.attribute_control and str(suite.attribute_control),
@@ -155,7 +155,7 @@ def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
         "tells_privacy_from_none": suite.tells_apart,
         "sentences": suite.sentences,
         "attacks": rows,
-        **found,
+        **others,
         "notes": suite.notes,
         "report": str(report),
     }

@@ -148,7 +148,7 @@ def cluster_command(
 
 
 def _set_users(model: Any, user_column: str | None, records_per_user: int | None) -> None:
-    """Let an estimator promise to people instead of rows, if it can."""
+    """Set an estimator to promise to people instead of rows, if it can."""
     if user_column is None:
         if records_per_user is not None:
             raise ParameterError(

@@ -96,7 +96,7 @@ def compare_command(
     from shoal._optional import require
     from shoal.cli._input import parse_columns
     from shoal.cli._output import staged
-    from shoal.cli._private_copy import check_private_copy, opened_private_copy
+    from shoal.cli._private_copy import check_private_copy, open_private_copy
     from shoal.cli._target import paying_ledger
     from shoal.experiments import Provenance
     from shoal.experiments.compare import (
@@ -119,9 +119,8 @@ def compare_command(
     box = parse_bounds(bounds, table.names)
     if ledger is not None and private_copy is None:
         raise ParameterError(
-            f"--ledger must come with --private-copy EPSILON, got "
-            f"{str(ledger)!r} alone: a comparison "
-            "on raw records is for the curator only, and no ledger pays for it"
+            f"--ledger must come with --private-copy EPSILON, got {str(ledger)!r} alone: a "
+            "comparison on raw records is for the curator only, and no ledger pays for it"
         )
     paying = paying_ledger(ledger, data, out, table=table_name, who=who)
     asked = check_private_copy(
@@ -129,7 +128,7 @@ def compare_command(
     )
     made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
-        copy = opened_private_copy(asked, out)
+        copy = open_private_copy(asked, out)
         if copy is not None and label is not None:
             note = f"Agreement with the column {label!r}: the copy holds no labels."
             chosen = chosen._replace(left_out=(*chosen.left_out, note))
@@ -141,8 +140,9 @@ def compare_command(
                 label=label if copy is None else None,
                 bounds=box,
                 clusters=clusters,
+                table=table if copy is None else None,
             )
-            found = compare_methods(
+            comparison = compare_methods(
                 frame,
                 chosen,
                 epsilons=epsilons,
@@ -154,7 +154,7 @@ def compare_command(
             )
         compare_report(
             stage.path / REPORT,
-            found,
+            comparison,
             made=made,
             private_copy=None if copy is None else copy.guarantee,
             paid="" if copy is None else copy.paid,
@@ -164,9 +164,11 @@ def compare_command(
     if copy is not None:
         state = "may be shared" if copy.guarantee.holds else "not to be shared: seeded"
     if as_json:
-        typer.echo(json.dumps({**_plain(found, state, out / REPORT), "provenance": made.to_dict()}))
+        typer.echo(
+            json.dumps({**_plain(comparison, state, out / REPORT), "provenance": made.to_dict()})
+        )
     else:
-        _print(found, state, out / REPORT)
+        _print(comparison, state, out / REPORT)
 
 
 def _number(text: str) -> float | str:
@@ -176,28 +178,30 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _print(found: "Comparison", state: str, report: Path) -> None:
+def _print(comparison: "Comparison", state: str, report: Path) -> None:
     from shoal.experiments.compare import recommend
 
     screen = Console(markup=False, highlight=False)
+    frame = comparison.frame
+    spread = " ± half of its 95% interval" if comparison.decides else ""
     table = Table(
-        title=f"{found.frame.records:,} records, {found.frame.columns} columns, "
-        f"{found.frame.clusters} clusters: cost at each worst-case epsilon",
-        caption=f"mean of {found.runs} runs{' ± half of its 95% interval' * found.decides}; 1 = "
-        f"k-means without privacy; the best without looking: {found.frame.baselines.best:.3g}",
+        title=f"{frame.records:,} records, {frame.columns} columns, {frame.clusters} clusters: "
+        "cost at each worst-case epsilon",
+        caption=f"mean of {comparison.runs} runs{spread}; 1 = k-means without privacy; the best "
+        f"without looking: {frame.baselines.best:.3g}",
     )
     table.add_column("method", no_wrap=True)
-    for epsilon in found.epsilons:
+    for epsilon in comparison.epsilons:
         table.add_column(f"{epsilon:g}", justify="right")
-    for method in found.methods:
-        costs = [row.cost for row in found.rows if row.method == method]
+    for method in comparison.methods:
+        costs = [row.cost for row in comparison.rows if row.method == method]
         if any(costs):
-            table.add_row(method, *[_short(cost, found.decides) for cost in costs])
+            table.add_row(method, *[_short(cost, comparison.decides) for cost in costs])
     screen.print(table)
-    for row in found.at(found.middle):
+    for row in comparison.at(comparison.middle):
         if ":" in row.contender:
             screen.print(f"{row.method}: {row.guarantee}", soft_wrap=True)
-    screen.print(f"{recommend(found)}\n", soft_wrap=True)
+    screen.print(f"{recommend(comparison)}\n", soft_wrap=True)
     screen.print(f"report, {state}: {report.resolve()}", soft_wrap=True)
 
 
@@ -207,20 +211,20 @@ def _short(cost: "Estimate | None", decides: bool) -> str:
     return cost.brief if decides else f"{cost.mean:.3g}"
 
 
-def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
+def _plain(comparison: "Comparison", state: str, report: Path) -> dict[str, object]:
     from shoal.experiments.compare import recommend
 
-    frame = found.frame
+    frame = comparison.frame
     return {
-        "recommendation": recommend(found),
-        "enough_runs": found.decides,
+        "recommendation": recommend(comparison),
+        "enough_runs": comparison.decides,
         "records": frame.records,
         "columns": frame.names,
         "clusters": frame.clusters,
-        "runs": found.runs,
+        "runs": comparison.runs,
         "baselines": frame.baselines._asdict(),
-        "methods": [{**asdict(row), "attack": dict(row.attack)} for row in found.rows],
-        "left_out": found.left_out,
+        "methods": [{**asdict(row), "attack": dict(row.attack)} for row in comparison.rows],
+        "left_out": comparison.left_out,
         "report": str(report),
         "state": state,
     }

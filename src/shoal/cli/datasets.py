@@ -21,7 +21,7 @@ class _Known(NamedTuple):
     """What the registry says, and the set itself or why it cannot be loaded."""
 
     info: "DatasetInfo"
-    found: "Dataset | None"
+    dataset: "Dataset | None"
     missing: str = ""
 
 
@@ -68,7 +68,7 @@ def datasets_command(
             screen.print(f"file: {path.resolve()}", soft_wrap=True)
         return
     _list(screen, known)
-    absent = [one for one in known if one.found is None]
+    absent = [one for one in known if one.dataset is None]
     if absent:
         screen.print(
             f"{len(absent)} are not there: set SHOAL_DATA to the folder that holds their files, or "
@@ -106,13 +106,13 @@ def _generated() -> list[str]:
 
 def _list(screen: Console, known: list[_Known]) -> None:
     rows = [("name", "records", "columns", "there", "license; source")]
-    for info, found, _ in known:
+    for info, dataset, _ in known:
         rows.append(
             (
                 info.name,
-                "" if found is None else f"{len(found.X):,}",
+                "" if dataset is None else f"{len(dataset.X):,}",
                 str(len(info.limits)),
-                "no" if found is None else "yes",
+                "no" if dataset is None else "yes",
                 f"{info.license}; {info.source}",
             )
         )
@@ -127,11 +127,11 @@ def _list(screen: Console, known: list[_Known]) -> None:
 
 
 def _describe(screen: Console, known: _Known) -> None:
-    info, found, missing = known
+    info, dataset, missing = known
     where = "comes with scikit-learn" if info.bundled else f"file {info.file}"
-    screen.print(str(found) if found else missing, soft_wrap=True)
-    for words in (f"source: {info.source}", f"license: {info.license}", where):
-        screen.print(words, soft_wrap=True)
+    screen.print(str(dataset) if dataset else missing, soft_wrap=True)
+    for line in (f"source: {info.source}", f"license: {info.license}", where):
+        screen.print(line, soft_wrap=True)
     if info.label:
         screen.print(f"label: {info.label}")
     table = Table(title="Public bounds")
@@ -146,15 +146,15 @@ def _describe(screen: Console, known: _Known) -> None:
 
 def _bounds(known: _Known) -> dict[str, tuple[float, float]]:
     """Return the bounds by column, as a file for ``--bounds`` has them."""
-    columns = known.found.columns if known.found is not None else known.info.columns
+    columns = known.dataset.columns if known.dataset is not None else known.info.columns
     return dict(zip(columns, known.info.limits, strict=True))
 
 
 def _plain(known: _Known) -> dict[str, object]:
-    info, found, missing = known
+    info, dataset, missing = known
     return {
         "name": info.name,
-        "records": None if found is None else len(found.X),
+        "records": None if dataset is None else len(dataset.X),
         "columns": len(info.limits),
         "bounds": _bounds(known),
         "reason": info.reason,
@@ -163,7 +163,7 @@ def _plain(known: _Known) -> dict[str, object]:
         "source": info.source,
         "file": info.file,
         "sha256": info.sha256,
-        "there": found is not None,
+        "there": dataset is not None,
         "downloadable": info.downloadable,
         "made_from": [] if info.origin is None else list(info.origin.urls),
         "why_not": missing or None,

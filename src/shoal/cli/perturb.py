@@ -120,8 +120,8 @@ def perturb_command(
         return
     # The names of files are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
-    for words, promise in promises.items():
-        screen.print(f"{words}: {promise}", soft_wrap=True)
+    for title, promise in promises.items():
+        screen.print(f"{title}: {promise}", soft_wrap=True)
     if mechanism.random_state is not None:
         screen.print(SEEDED)
     screen.print(ROWS, soft_wrap=True)
@@ -131,7 +131,7 @@ def perturb_command(
 
 
 def _set_unit(mechanism: Any, unit: str) -> None:
-    """Name the unit of a metric promise, which a ledger needs."""
+    """Set the unit of a metric promise, which a ledger needs."""
     if "unit" not in mechanism.get_params():
         raise ParameterError(
             f"--unit must come with a metric promise, got {type(mechanism).__name__}, whose "

@@ -53,30 +53,30 @@ def reproduce_command(
     size = "full" if full else "quick"
     folder = output_folder(out or Path(f"shoal-reproduce-{source.value}-{size}"))
     with progress_bar(f"reproducing {source.value}") as update:
-        found = run_study(
+        result = run_study(
             STUDIES[source.value], folder=folder, full=full, seed=seed, n_jobs=jobs, progress=update
         )
     if as_json:
-        typer.echo(json.dumps(_plain(found)))
+        typer.echo(json.dumps(_plain(result)))
         return
     screen = Console()
-    screen.print(_table(found))
-    screen.print(found.verdict)
-    screen.print(f"\nreport: {found.report.resolve()}", soft_wrap=True)
+    screen.print(_table(result))
+    screen.print(result.verdict)
+    screen.print(f"\nreport: {result.report.resolve()}", soft_wrap=True)
 
 
-def _table(found: "Reproduction") -> Table:
+def _table(result: "Reproduction") -> Table:
     table = Table(title="Claims of the source", show_lines=True)
     for heading in ("claim", "what the source says", "verdict"):
         table.add_column(heading)
-    for one in found.findings:
+    for one in result.findings:
         table.add_row(one.claim, one.words, one.outcome)
     return table
 
 
-def _plain(found: "Reproduction") -> dict[str, object]:
+def _plain(result: "Reproduction") -> dict[str, object]:
     return {
-        "verdict": found.verdict,
+        "verdict": result.verdict,
         "findings": [
             {
                 "claim": one.claim,
@@ -84,8 +84,8 @@ def _plain(found: "Reproduction") -> dict[str, object]:
                 "outcome": one.outcome,
                 "evidence": one.evidence,
             }
-            for one in found.findings
+            for one in result.findings
         ],
-        "records": {name: len(rows) for name, rows in found.records.items()},
-        "report": str(found.report),
+        "records": {name: len(rows) for name, rows in result.records.items()},
+        "report": str(result.report),
     }

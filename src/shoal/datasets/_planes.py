@@ -35,7 +35,7 @@ def _plane(
 
 
 def _benchmark(path: str) -> Origin:
-    """Name the two files of a set in the suite of clustering benchmarks: points, labels."""
+    """Return the two files of a set in the suite of clustering benchmarks: points, labels."""
     return github(
         "gagolews/clustering-data-v1",
         "27ac73a6fd331fb18181419838d2e753dd1b5f80",

@@ -28,27 +28,8 @@ Rows = list[list[float]]
 
 
 def rebuild(info: DatasetInfo, contents: Sequence[bytes]) -> bytes:
-    r"""Make the file of a data set.
+    r"""Return the file of a data set, made from what the addresses of its origin serve.
 
-    Parameters
-    ----------
-    info : DatasetInfo
-        An entry that is downloadable.
-    contents : sequence of bytes
-        What the addresses of its origin serve, in this order.
-
-    Returns
-    -------
-    content : bytes
-        The file, if the contents are what they should be; not checked against the digest.
-
-    Raises
-    ------
-    DataError
-        If they cannot be read as the recipe says.
-
-    Examples
-    --------
     >>> from shoal.datasets.registry import find
     >>> rebuild(find("house5"), [b" 24 0 40\n 24 0 48"])
     b'r,g,b\n24,0,40\n24,0,48\n'

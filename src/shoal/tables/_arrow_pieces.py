@@ -51,18 +51,7 @@ class Piece:
             return self.fragment.physical_schema
 
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
-        """Read columns, a batch at a time.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Columns.
-
-        Yields
-        ------
-        batch : pyarrow.RecordBatch
-            The next records of the piece, in their order, under the names that were given.
-        """
+        """Yield the next records in order, the columns under the names that were given."""
         found = self.schema().names
         fields = [found[index] for index in locate_columns(found, names, self.name)]
         arrow = require("pyarrow", extra="arrow")
@@ -88,27 +77,7 @@ class Piece:
 
 
 def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
-    """Open files as one dataset; a dataset stays as it is.
-
-    Parameters
-    ----------
-    source : path-like or pyarrow.dataset.Dataset
-        A Parquet, Feather or CSV file, or a folder of such files, all of one kind.
-    names : sequence of str, default=None
-        Names of all columns, in order, of CSV files without a header line.
-
-    Returns
-    -------
-    dataset : pyarrow.dataset.Dataset
-        Nothing is read but names and types.
-
-    Raises
-    ------
-    DataError
-        If there are no such files, or they cannot be read.
-    ParameterError
-        If names are given for files that have some, or other than all.
-    """
+    """Open files of one kind as one dataset, of which only names and types are read."""
     datasets = require("pyarrow.dataset", extra="arrow")
     ours = isinstance(source, datasets.Dataset)
     form = "dataset" if ours else _format(Path(source))
@@ -132,45 +101,17 @@ def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
 
 
 def file_states(path: Path) -> frozenset[tuple[Path, int, int]]:
-    """Return the sizes and times of the files, so that a change of them shows.
-
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder of files.
-
-    Returns
-    -------
-    states : frozenset of tuple (file, size, time)
-        Empty where nothing is there.
-
-    Raises
-    ------
-    DataError
-        If they cannot be looked at.
-    """
+    """Return the sizes and times of the files, so that a change of them shows."""
     with readable(repr(str(path))):
         states = [(file, file.stat()) for file in _files(path)]
     return frozenset((file, state.st_size, state.st_mtime_ns) for file, state in states)
 
 
 def pieces_of(dataset: Any, name: str, *, numbered: bool) -> tuple[Piece, ...]:
-    """Cut a dataset into pieces, in the order of its records.
+    """Split a dataset into pieces, in the order of its records.
 
-    Parameters
-    ----------
-    dataset : pyarrow.dataset.Dataset
-        Files, or tables in memory.
-    name : str
-        What was given, for messages.
-    numbered : bool
-        Whether messages number the files of it: their own names, which may be those of people,
-        were not given.
-
-    Returns
-    -------
-    pieces : tuple of Piece
-        At least as many as files.
+    Messages call it `name`, with the number of a file where they are `numbered`: the names of the
+    files, which may be those of people, were not given.
     """
     datasets = require("pyarrow.dataset", extra="arrow")
     pieces: list[Piece] = []
@@ -185,18 +126,7 @@ def pieces_of(dataset: Any, name: str, *, numbered: bool) -> tuple[Piece, ...]:
 
 @contextlib.contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Turn what goes wrong while a file is read into one line without a value of a record.
-
-    Parameters
-    ----------
-    name : str
-        The file, as messages call it.
-
-    Raises
-    ------
-    DataError
-        In place of errors of pyarrow and of the system.
-    """
+    """Turn errors of pyarrow and of the system into one line without a value of a record."""
     arrow = require("pyarrow", extra="arrow")
     try:
         yield

@@ -78,19 +78,7 @@ def is_missing(value: Any) -> bool:
 
 
 def arrow_csv(path: Path, names: Sequence[str] | None) -> Any:
-    """Return how pyarrow reads files by the rules, from the types that their first lines look like.
-
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder of files.
-    names : sequence of str or None
-        Names of all columns, in order, where there is no header line.
-
-    Returns
-    -------
-    form : pyarrow.dataset.CsvFileFormat
-    """
+    """Return pyarrow's format for CSV files by the rules; the first lines tell the types."""
     arrow = require("pyarrow", extra="arrow")
     reader = require("pyarrow.csv", extra="arrow")
     datasets = require("pyarrow.dataset", extra="arrow")

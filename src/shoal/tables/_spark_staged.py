@@ -46,14 +46,7 @@ class SparkStaged:
         self._names = tuple(names)
 
     def publish(self) -> Any:
-        """Hand out the reports.
-
-        Returns
-        -------
-        reports : pyspark.sql.DataFrame
-            One row for each record, in columns of the same names. It lives as long as the
-            session, or the checkpoint folder, does: write it where it is to stay.
-        """
+        """Return the reports, one row a record, which live as long as the session."""
         return self._reports.toDF(*self._names)
 
     def discard(self) -> None:
@@ -64,31 +57,7 @@ class SparkStaged:
 def stage_reports(
     selected: Any, start: Start, names: Sequence[str], *, rows: int | None
 ) -> SparkStaged:
-    """Draw a report of each record, and note which ones may be handed out.
-
-    Parameters
-    ----------
-    selected : pyspark.sql.DataFrame
-        The columns of the records, and no others.
-    start : callable
-        From the number of a partition to a function that draws reports of a block.
-    names : sequence of str
-        Names for the columns of a report.
-    rows : int or None
-        How many records there are, if they were counted.
-
-    Returns
-    -------
-    staged : SparkStaged
-        Reports of all records.
-
-    Raises
-    ------
-    DataError
-        If the records cannot be used, or are not as many; nothing is staged then.
-    ParameterError
-        If Spark is set up so that a record might get two reports, or reports might be lost.
-    """
+    """Draw a report of each record, and note which attempts may be handed out."""
     reliable = _has_folder(selected)
     columns = selected.columns
     types = require("pyspark.sql.types", extra="spark")
@@ -112,7 +81,7 @@ def stage_reports(
 
 
 def _attempts(kept: Any, rows: int | None) -> Ints:
-    """Look once at all that was drawn, and note the attempt of each partition; -1 for none."""
+    """Return the attempt that drew each partition, from one look at all reports; -1 for none."""
     functions = require("pyspark.sql.functions", extra="spark")
     drawn = kept.groupBy(PARTITION).agg(
         functions.count("*"),

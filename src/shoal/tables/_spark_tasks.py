@@ -131,20 +131,7 @@ class CombineTask:
 
 
 def combine(job: Job, partials: Iterable[Partial]) -> Partial | None:
-    """Put partial statistics together.
-
-    Parameters
-    ----------
-    job : Job
-        What they are statistics of.
-    partials : iterable of Partial
-        Of disjoint sets of records.
-
-    Returns
-    -------
-    partial : Partial or None
-        Of all these records; None where there are none.
-    """
+    """Combine the statistics of disjoint sets of records; None where there are none."""
     parts = list(partials)
     if not parts:
         return None

@@ -47,20 +47,7 @@ class StagedFiles:
         self.folder = hidden / "reports"
 
     def publish(self) -> Any:
-        """Move the files to their place, in one step.
-
-        Returns
-        -------
-        reports : pyarrow.dataset.Dataset
-            In the order of the records.
-
-        Raises
-        ------
-        ReleaseError
-            If the folder cannot get its name, which something else may have by now.
-        DataError
-            If the reports are in their place, but cannot be opened.
-        """
+        """Move the files to their place, in one step."""
         try:
             self.folder.rename(self._out)
         except OSError as failure:
@@ -79,35 +66,7 @@ class StagedFiles:
 def stage_files(
     pieces: Sequence[Piece], names: Sequence[str], start: Start, out: Any, *, threads: int
 ) -> StagedFiles:
-    """Draw the reports of all records and write them to files that nobody sees.
-
-    Parameters
-    ----------
-    pieces : sequence of Piece
-        All records, in order.
-    names : sequence of str
-        Columns.
-    start : Start
-        Gives what draws the reports of a partition.
-    out : path-like
-        A folder that is not there yet, or is empty.
-    threads : int
-        How many may work.
-
-    Returns
-    -------
-    staged : StagedFiles
-        On the disk, all of them.
-
-    Raises
-    ------
-    ParameterError
-        If ``out`` is taken, or no folder can be made there: before anything is read.
-    DataError
-        If the files cannot be read, lack a column, or hold a value that is not finite.
-    ReleaseError
-        If the disk does not take the reports. Nothing is left of them, as with every failure.
-    """
+    """Draw the reports of all records and write them to hidden files; a failure leaves none."""
     target = _free_folder(out)
     partitions = _partitions(pieces, names)
     staged = StagedFiles(target, hidden_sibling(target))
@@ -136,7 +95,7 @@ def _write_all(
     start: Start,
     threads: int,
 ) -> int:
-    """Let threads share the partitions; give the number of reports."""
+    """Write all partitions on several threads; return the number of reports."""
     stop = threading.Event()
     width = max(5, len(str(len(partitions))))  # files sort as the records do
 
@@ -202,7 +161,7 @@ def _writer(opened: Any, schema: Any) -> Iterator[Any]:
 
 
 def _partitions(pieces: Sequence[Piece], names: Sequence[str]) -> list[list[Piece]]:
-    """Put pieces together that follow each other, the same way whoever works on them."""
+    """Group consecutive pieces, the same way for any number of threads."""
     partitions: list[list[Piece]] = []
     rows = 0
     for _, same in itertools.groupby(pieces, key=lambda piece: id(piece.fragment)):

@@ -100,7 +100,7 @@ class ArrowTable(ExternalTable):
         return self._rows is not None and 4 * self._rows * self.columns <= self._memory
 
     def check(self) -> None:
-        """See that every record can be read and is finite.
+        """Check that every record can be read and is finite.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class ArrowTable(ExternalTable):
         self._rows = int(rows[0])
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
-        """Do a job on all records.
+        """Run a job on all records.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class ArrowTable(ExternalTable):
     def on_threads(
         self, work: Callable[[Iterator[tuple[int, Iterator[Block]]]], Any], *, look: bool = True
     ) -> list[Any]:
-        """Let threads share the pieces of the files.
+        """Run a function in several threads, which share the pieces of the files.
 
         Parameters
         ----------

@@ -28,23 +28,7 @@ __all__ = [
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Check that there is a name, and none twice.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the columns that are to be read.
-
-    Returns
-    -------
-    names : tuple of str
-        The same.
-
-    Raises
-    ------
-    DataError
-        If there is none, or one twice.
-    """
+    """Check that there is a name, and none twice."""
     if not names or len(set(names)) < len(names):
         raise DataError("columns must be one or more, all different, got none or one twice")
     return tuple(names)
@@ -53,27 +37,6 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 def locate_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> list[int]:
     """Return the indices of columns, by their names.
 
-    Parameters
-    ----------
-    found : sequence of str
-        Names of all columns, which nobody is shown; blanks around them do not matter.
-    wanted : sequence of str
-        Names that were given.
-    where : str
-        What has these columns, for messages.
-
-    Returns
-    -------
-    indices : list of int
-        One for each of `wanted`.
-
-    Raises
-    ------
-    DataError
-        If a name is not there, or there twice.
-
-    Examples
-    --------
     >>> locate_columns(["height", " weight", "id", "id"], ["weight", "height"], "the file")
     [1, 0]
     """
@@ -96,22 +59,7 @@ def locate_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> l
 
 
 def check_header(names: Sequence[str], columns: int, where: str) -> None:
-    """Check that the names given for a file without a header line are those of all its columns.
-
-    Parameters
-    ----------
-    names : sequence of str
-        As given, in the order of the columns.
-    columns : int
-        How many there are.
-    where : str
-        The file, for messages.
-
-    Raises
-    ------
-    ParameterError
-        If there are more or fewer, or one twice.
-    """
+    """Check that the names for a file without a header line are those of all its columns."""
     if len(names) != columns or len(set(names)) < len(names):
         raise ParameterError(
             f"the columns of {where}, which has no header line, must be named one after the "
@@ -123,24 +71,7 @@ CHANGED = "X must stay as it is while it is read: its files have changed"
 
 
 def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
-    """Check that a schema has the columns, once each, and that they are numbers.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of a file or a frame.
-    names : sequence of str
-        Columns that are to be read.
-    where : str
-        What has this schema, for messages.
-
-    Raises
-    ------
-    DataError
-        If a column is not there, or there twice.
-    DataTypeError
-        If it does not hold numbers.
-    """
+    """Check that a schema has the columns, once each, and that they are numbers."""
     types = require("pyarrow.types", extra="arrow")
     for name, index in zip(names, locate_columns(schema.names, names, where), strict=True):
         kind = schema.field(index).type
@@ -154,27 +85,7 @@ def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
 
 
 def block_of(batch: Any, names: Sequence[str], *, look: bool = True) -> list[Floats]:
-    """Return the columns of a batch as doubles, without a copy where they are doubles already.
-
-    Parameters
-    ----------
-    batch : pyarrow.RecordBatch
-        Some records.
-    names : sequence of str
-        Columns, in the order in which they are wanted.
-    look : bool, default=True
-        Whether to look for NaN and inf; if not, only missing values are refused.
-
-    Returns
-    -------
-    block : list of ndarray of float64
-        All finite, if they were looked at.
-
-    Raises
-    ------
-    DataError
-        If a value is missing, infinite or NaN.
-    """
+    """Return the columns of a batch as doubles, without a copy where they are doubles already."""
     arrow = require("pyarrow", extra="arrow")
     block = []
     for name in names:
@@ -191,18 +102,7 @@ def block_of(batch: Any, names: Sequence[str], *, look: bool = True) -> list[Flo
 
 
 def refuse_infinite(values: Floats) -> None:
-    """Refuse values that are infinite or NaN.
-
-    Parameters
-    ----------
-    values : ndarray of float64
-        Of one column.
-
-    Raises
-    ------
-    DataError
-        If one of them is.
-    """
+    """Refuse values that are infinite or NaN."""
     # A sum tells nearly always, in a fifth of the time; it may overflow where no value does.
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.add.reduce(values))

@@ -62,7 +62,7 @@ class SparkTable(ExternalTable):
         self._partitions = 0
 
     def check(self) -> None:
-        """See that every record can be read and is finite.
+        """Check that every record can be read and is finite.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class SparkTable(ExternalTable):
         self._rows, self._partitions = found.rows, len(partials)
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
-        """Do a job on all records, which are checked first if they have not been.
+        """Run a job on all records, which are checked first if they have not been.
 
         Parameters
         ----------

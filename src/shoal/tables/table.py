@@ -45,7 +45,7 @@ class Fold(Protocol):
     """A job under way, in one thread or process."""
 
     def add(self, block: Block) -> None:
-        """Take in some more records."""
+        """Add some more records."""
         ...
 
     def result(self) -> tuple[Ints, ...]:
@@ -89,7 +89,7 @@ class Table(Protocol):
         ...
 
     def check(self) -> None:
-        """See that every record can be read and is finite, before anything is spent on them."""
+        """Check that every record can be read and is finite, before anything is spent on them."""
         ...
 
 
@@ -97,7 +97,7 @@ class Staged(Protocol):
     """Reports of all records of a table, which nobody has seen yet."""
 
     def publish(self) -> Any:
-        """Hand them out: a dataset of files, or a Spark DataFrame."""
+        """Return them: a dataset of files, or a Spark DataFrame."""
         ...
 
     def discard(self) -> None:
@@ -127,7 +127,7 @@ class CountRows:
         return CountRows()
 
     def add(self, block: Block) -> None:
-        """Take in some more records."""
+        """Add some more records."""
         self._rows += len(block[0])
 
     def result(self) -> tuple[Ints, ...]:

@@ -5,7 +5,6 @@ its unit; the bounds are public, so this costs nothing. Work in other processes 
 again: nothing of a record travels, or is written anywhere.
 """
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from shoal.exceptions import DataError
 from shoal.experiments.compare.contender import BOX, WAVE_CELLS, WAVE_THRESHOLD
 from shoal.metrics import cost_ratio
 from shoal.reports import select_n_clusters
-from shoal.tables import read_table
+from shoal.tables import ArrayTable, read_table
 
 __all__ = ["Baselines", "Frame", "Records", "open_frame", "random_rows"]
 
@@ -135,6 +134,7 @@ def open_frame(
     label: str | None = None,
     bounds: Any = None,
     clusters: int | None = None,
+    table: ArrayTable | None = None,
 ) -> Frame:
     """Read a table and cluster it without privacy.
 
@@ -152,6 +152,8 @@ def open_frame(
         Public bounds.
     clusters : int, optional
         Number of clusters; by default the one with the largest silhouette on some records.
+    table : ArrayTable, optional
+        These columns and labels of the file, if they were read already.
 
     Returns
     -------
@@ -165,7 +167,8 @@ def open_frame(
     ParameterError
         If bounds break their rule.
     """
-    table = read_table(file, columns=columns, label=label, names=header)
+    if table is None:
+        table = read_table(file, columns=columns, label=label, names=header)
     box = public_box(bounds, len(table.names))
     fewest = max(MIN_RECORDS, clusters or 0)
     if len(table.X) < fewest:
@@ -196,7 +199,7 @@ def open_frame(
             return None
         return float(adjusted_mutual_info_score(table.labels, found))
 
-    return Frame(
+    frame = Frame(
         file=str(file),
         names=table.names,
         label=label,
@@ -218,6 +221,8 @@ def open_frame(
         wave_label=agreement(wave),
         header=None if header is None else tuple(header),
     )
+    _keep(frame, X, table.labels, wave)
+    return frame
 
 
 def random_rows(records: int, most: int) -> npt.NDArray[np.int64]:
@@ -240,12 +245,22 @@ def random_rows(records: int, most: int) -> npt.NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).choice(records, most, replace=False))
 
 
-@functools.lru_cache(maxsize=1)
+_loaded: dict[Frame, Records] = {}  # of this process, at most one
+
+
 def _load(frame: Frame) -> Records:
-    table = read_table(frame.file, columns=frame.names, label=frame.label, names=frame.header)
-    X = _scaled(table.X, np.array(frame.low), np.array(frame.high))
+    if frame not in _loaded:
+        table = read_table(frame.file, columns=frame.names, label=frame.label, names=frame.header)
+        X = _scaled(table.X, np.array(frame.low), np.array(frame.high))
+        _keep(frame, X, table.labels, _wave(X))
+    return _loaded[frame]
+
+
+def _keep(frame: Frame, X: Floats, labels: Labels | None, wave: Labels | None) -> None:
+    """Keep the records of a frame for this process, so that its file is read once."""
     nearest = pairwise_distances_argmin(X, np.array(frame.centers))
-    return Records(X, table.labels, nearest, _wave(X))
+    _loaded.clear()
+    _loaded[frame] = Records(X, labels, nearest, wave)
 
 
 def _scaled(X: Floats, low: Floats, high: Floats) -> Floats:
