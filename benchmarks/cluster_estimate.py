@@ -15,8 +15,8 @@ from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.cluster.private_copy import PrivateCopy
 from shoal.engines import MergeKernel
 from shoal.tables import CountRows, Job, SparkTable
-from shoal.tables.table import ExternalTable
 from shoal.tables.spark_table import MAX_PARTIALS
+from shoal.tables.table import ExternalTable
 
 COLUMNS = 4
 BYTES = 8 * COLUMNS  # of a record, in columns of doubles without compression

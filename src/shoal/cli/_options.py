@@ -94,7 +94,9 @@ Settings = Annotated[
         autocompletion=complete_settings,
     ),
 ]
-LedgerFile = Annotated[Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")]
+LedgerFile = Annotated[
+    Path | None, typer.Option(help="Ledger that is charged; made by `shoal ledger`.")
+]
 TableName = Annotated[
     str | None,
     typer.Option(help="Name of these records in the ledger; that of the file if left out."),

@@ -20,7 +20,7 @@ __all__ = [
     "typed",
 ]
 
-_typed: list[str] = []  # the command of this run and its words
+_typed: list[str] = []  # the command of this run and its arguments
 _made: list[Path] = []  # folders of this run, inner ones first
 
 
@@ -37,8 +37,8 @@ def typed() -> str:
     """Return the running command as it was typed, without folders."""
     from shoal.experiments import typed_command
 
-    name, *words = _typed
-    return typed_command(name, words)
+    name, *arguments = _typed
+    return typed_command(name, arguments)
 
 
 def output_folder(path: Path) -> Path:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shoal.tables import ArrayTable
 
 __all__ = [
-    "PrivateCopy",
+    "ReleasedCopy",
     "check_private_copy",
     "open_private_copy",
 ]
@@ -24,7 +24,7 @@ MEASURES = "records-*.csv"  # of compare_methods
 EARLIER = "It was paid for by an earlier run, and is of the records as they were then."
 
 
-class PrivateCopy(NamedTuple):
+class ReleasedCopy(NamedTuple):
     """A copy that is there: its table, its promise, and who paid."""
 
     file: Path
@@ -33,7 +33,7 @@ class PrivateCopy(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CopyRequest:
     """What a copy is to be made with; everything was checked, nothing was spent."""
 
     model: Any
@@ -50,11 +50,11 @@ def check_private_copy(
     epsilon: float | None,
     ledger: "Ledger | None",
     seed: int | None,
-) -> Asked | None:
+) -> CopyRequest | None:
     """Check what a private copy needs, before anything is written or spent."""
     from shoal import _numbers
     from shoal._bounds import public_box
-    from shoal.cluster.private_copy import PrivateCopy
+    from shoal.cluster import PrivateCopy
 
     public_box(bounds, len(table.names))
     _check_apart(out, raw=epsilon is None)
@@ -62,26 +62,26 @@ def check_private_copy(
         return None
     _numbers.positive("--private-copy", epsilon)
     model = PrivateCopy(epsilon, bounds=bounds, ledger=ledger, random_state=seed)
-    return Asked(model, table, data)
+    return CopyRequest(model, table, data)
 
 
-def open_private_copy(asked: Asked | None, folder: Path) -> PrivateCopy | None:
+def open_private_copy(request: CopyRequest | None, folder: Path) -> ReleasedCopy | None:
     """Return the copy that is in the folder, or release one and keep it there."""
-    if asked is None:
+    if request is None:
         return None
     file = folder / COPY
     if (folder / RELEASE).exists():
-        return PrivateCopy(file, _kept(asked, folder), EARLIER)
+        return ReleasedCopy(file, _kept(request, folder), EARLIER)
     from shoal.tables import write_table
 
-    names = asked.table.names
-    asked.model.fit(asked.table.X)
+    names = request.table.names
+    request.model.fit(request.table.X)
     try:
-        seed = asked.model.random_state
-        write_table(file, names, asked.model.sample(random_state=seed))
+        seed = request.model.random_state
+        write_table(file, names, request.model.sample(random_state=seed))
         # The copy counts once its release is there too.
-        release = asked.model.release_
-        values = {**release.values, "table": asked.data.name}
+        release = request.model.release_
+        values = {**release.values, "table": request.data.name}
         replace(release, values=values).save(folder / RELEASE)
     except (OSError, ShoalError) as failure:
         why = (failure.strerror if isinstance(failure, OSError) else None) or failure
@@ -90,12 +90,12 @@ def open_private_copy(asked: Asked | None, folder: Path) -> PrivateCopy | None:
             "same, and nothing was released"
         ) from None
     paid = "No ledger was charged for it."
-    if asked.model.ledger is not None:
+    if request.model.ledger is not None:
         paid = (
-            f"Its epsilon of {asked.model.epsilon:g} was charged to "
-            f"{Path(asked.model.ledger.path).name}, then of {asked.model.release_.ledger}."
+            f"Its epsilon of {request.model.epsilon:g} was charged to "
+            f"{Path(request.model.ledger.path).name}, then of {request.model.release_.ledger}."
         )
-    return PrivateCopy(file, asked.model.guarantee_, paid)
+    return ReleasedCopy(file, request.model.guarantee_, paid)
 
 
 def _check_apart(out: Path, *, raw: bool) -> None:
@@ -113,16 +113,16 @@ def _check_apart(out: Path, *, raw: bool) -> None:
         )
 
 
-def _kept(asked: Asked, folder: Path) -> "Guarantee":
+def _kept(request: CopyRequest, folder: Path) -> "Guarantee":
     """Read the promise of the copy that is there; a run that goes on pays nothing again."""
     from shoal._bounds import public_box
     from shoal.privacy import Release
 
     release = Release.load(folder / RELEASE)
     # By its name, not by a digest of the records, which would leave with the copy.
-    if release.values.get("table") != asked.data.name:
+    if release.values.get("table") != request.data.name:
         raise ParameterError(
-            f"--out must be a new folder for a copy of {asked.data.name!r}, got {str(folder)!r} "
+            f"--out must be a new folder for a copy of {request.data.name!r}, got {str(folder)!r} "
             "with one of another file: choose another folder"
         )
     try:
@@ -131,11 +131,11 @@ def _kept(asked: Asked, folder: Path) -> "Guarantee":
         raise ReleaseError(
             f"the copy in {str(folder)!r} cannot be read: {failure.strerror}"
         ) from None
-    names = asked.table.names
-    box = public_box(asked.model.bounds, len(names))
+    names = request.table.names
+    box = public_box(request.model.bounds, len(names))
     same = (
-        release.guarantee.epsilon == asked.model.epsilon
-        and release.guarantee.seeded == (asked.model.random_state is not None)
+        release.guarantee.epsilon == request.model.epsilon
+        and release.guarantee.seeded == (request.model.random_state is not None)
         and np.array_equal(release.values["low"], box.low)
         and np.array_equal(release.values["high"], box.high)
         and header == names

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from shoal.privacy import Ledger
 
 __all__ = [
+    "build_target",
+    "ledger_to_charge",
     "open_ledger",
-    "paying_ledger",
-    "private_target",
 ]
 
 LEARNED = "private"
@@ -21,7 +21,7 @@ LEARNED = "private"
 OPTIONS = {"records_per_user": "--records-per-user", "user_column": "--user-column"}
 
 
-def private_target(
+def build_target(
     name: str,
     known: Sequence[str],
     *,
@@ -46,10 +46,10 @@ def private_target(
     return target.set_params(ledger=ledger, random_state=seed)
 
 
-def paying_ledger(
+def ledger_to_charge(
     path: Path | None, data: Path, out: Path, *, table: str | None, who: str | None
 ) -> "Ledger | None":
-    """Open the ledger that pays for a command, whose entries say who spent, on what, for what."""
+    """Open the ledger to charge; its entries say who spent, on what, for what."""
     if path is None:
         for option, given in (("--table", table), ("--who", who)):
             if given is not None:

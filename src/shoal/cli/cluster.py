@@ -96,20 +96,20 @@ def cluster_command(
     from shoal.cli._clusters import released_clusters, uncertain_centers
     from shoal.cli._input import open_records, parse_columns
     from shoal.cli._output import staged
-    from shoal.cli._target import paying_ledger, private_target
+    from shoal.cli._target import build_target, ledger_to_charge
     from shoal.tables import ArrayTable, write_table
 
     chosen = parse_columns(
         columns, bounds=bounds, no_header=no_header, apart={"--user-column": user_column}
     )
-    model = private_target(
+    model = build_target(
         target,
         CENTRAL,
         epsilon=epsilon,
         bounds=bounds,
         names=chosen.used,
         settings=setting or [],
-        ledger=paying_ledger(ledger, data, out, table=table, who=who),
+        ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
         seed=seed,
     )
     _set_users(model, user_column, records_per_user)

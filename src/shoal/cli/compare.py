@@ -67,7 +67,7 @@ def compare_command(
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="Ledger that pays for --private-copy; made by `shoal ledger`."),
+        typer.Option(help="Ledger that is charged for --private-copy; made by `shoal ledger`."),
     ] = None,
     table_name: Annotated[
         str | None,
@@ -97,7 +97,7 @@ def compare_command(
     from shoal.cli._input import parse_columns
     from shoal.cli._output import staged
     from shoal.cli._private_copy import check_private_copy, open_private_copy
-    from shoal.cli._target import paying_ledger
+    from shoal.cli._target import ledger_to_charge
     from shoal.experiments import Provenance
     from shoal.experiments.compare import (
         choose_contenders,
@@ -122,13 +122,13 @@ def compare_command(
             f"--ledger must come with --private-copy EPSILON, got {str(ledger)!r} alone: a "
             "comparison on raw records is for the curator only, and no ledger pays for it"
         )
-    paying = paying_ledger(ledger, data, out, table=table_name, who=who)
-    asked = check_private_copy(
-        table, box, data=data, out=out, epsilon=private_copy, ledger=paying, seed=seed
+    charged = ledger_to_charge(ledger, data, out, table=table_name, who=who)
+    request = check_private_copy(
+        table, box, data=data, out=out, epsilon=private_copy, ledger=charged, seed=seed
     )
     made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
-        copy = open_private_copy(asked, out)
+        copy = open_private_copy(request, out)
         if copy is not None and label is not None:
             note = f"Agreement with the column {label!r}: the copy holds no labels."
             chosen = chosen._replace(left_out=(*chosen.left_out, note))

@@ -91,19 +91,19 @@ def perturb_command(
     from shoal._bounds import public_box
     from shoal._build import LOCAL
     from shoal.cli._input import open_records, parse_columns
-    from shoal.cli._target import paying_ledger, private_target
+    from shoal.cli._target import build_target, ledger_to_charge
     from shoal.tables import ArrayTable
 
     chosen = parse_columns(columns, bounds=bounds, no_header=no_header)
     names = chosen.used
-    mechanism = private_target(
+    mechanism = build_target(
         target,
         LOCAL,
         epsilon=epsilon,
         bounds=bounds,
         names=names,
         settings=setting or [],
-        ledger=paying_ledger(ledger, data, out, table=table, who=who),
+        ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
         seed=seed,
     )
     if unit is not None:
