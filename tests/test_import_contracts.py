@@ -139,7 +139,7 @@ def test_contracts_name_what_is_there():
 
 
 def test_all_that_comes_after_the_device_works_where_nothing_can_read_records():
-    script = Path(__file__).parent / "reports" / "without_readers.py"
+    script = Path(__file__).parent / "helpers" / "reports_without_readers.py"
     paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [sys.executable, str(script), *READERS],

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from shoal.cli import app
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import report
-from shoal.experiments.compare import attack_work as attacks
+from shoal.experiments.compare import measurements
 from shoal.privacy import Ledger, Release
 from shoal.tables import files, read_table
 from shoal.tables._csv import read_csv
@@ -40,8 +40,8 @@ def data(tmp_path):
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
     """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
-    monkeypatch.setattr(attacks, "RUNS", 2)
-    monkeypatch.setattr(attacks, "SHADOWS", 8)
+    monkeypatch.setattr(measurements, "RUNS", 2)
+    monkeypatch.setattr(measurements, "SHADOWS", 8)
     monkeypatch.setattr(
         report, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
     )

@@ -8,7 +8,7 @@ import pytest
 
 from shoal.cluster._noise import PureNoise, ZCDPNoise, noise_for
 from shoal.engines import NearestStatistics
-from shoal.noise import SeededSource, laws
+from shoal.noise import SeededSource, distributions
 from shoal.privacy import PureEvent, ZCDPEvent, zcdp_to_epsilon
 
 SHARES = [float(share) for share in np.exp(np.random.default_rng(0).uniform(-9, 3, 40))]
@@ -68,13 +68,13 @@ def test_counts_and_sums_are_divided_as_published():
 @pytest.mark.parametrize("columns", [254, 255, 256, 300, 511, 512, 1000])
 def test_wide_joint_noise_is_paid_for_block_by_block(columns, monkeypatch):
     drawn = []
-    real = laws.box_norm
+    real = distributions.box_norm
 
     def listen(count, *, scales, source):
         drawn.append(scales)
         return real(count, scales=scales, source=source)
 
-    monkeypatch.setattr(laws, "box_norm", listen)
+    monkeypatch.setattr(distributions, "box_norm", listen)
     exact = NearestStatistics(np.zeros(1, np.int64), np.zeros((1, columns), np.int64))
     noisy = PureNoise(1.0).pairs(exact, 0.7, reach=1000, unit=3, source=SeededSource(0))
     assert noisy.sums.shape == (1, columns)

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from contracts.checks import RECORDS, output, roomy_ledger, spent
-from contracts.registry import INSTANCES
+from helpers.estimator_checks import RECORDS, output, roomy_ledger, spent
+from helpers.estimator_instances import INSTANCES
 from shoal.cluster.private_copy import PrivateCopy
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
 from shoal.tables import ArrowTable

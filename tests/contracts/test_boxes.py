@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
-from contracts.checks import roomy_ledger
-from contracts.registry import FIXED_COLUMNS, INSTANCES
+from helpers.estimator_checks import roomy_ledger
+from helpers.estimator_instances import FIXED_COLUMNS, INSTANCES
 from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.cluster.private_copy import PrivateCopy

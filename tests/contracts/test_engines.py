@@ -8,7 +8,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from contracts.engines import ESTIMATORS, NAMES, named, outcome, records, write_files
+from helpers.engine_equivalence import ESTIMATORS, NAMES, named, outcome, records, write_files
 from shoal.tables import ArrowTable
 
 X = records()

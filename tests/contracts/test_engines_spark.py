@@ -2,9 +2,9 @@
 
 import pytest
 
-from contracts.engines import ESTIMATORS, NAMES, named, outcome, records
+from helpers.engine_equivalence import ESTIMATORS, NAMES, named, outcome, records
+from helpers.spark import SPARK, spark_session
 from shoal.tables import SparkTable
-from tables.spark.session import SPARK, spark_session
 
 pytestmark = SPARK
 

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
-from contracts.checks import output
-from contracts.registry import INSTANCES
+from helpers.estimator_checks import output
+from helpers.estimator_instances import INSTANCES
 from shoal.cluster import DPKMeans
 from shoal.exceptions import DataError, ShoalError
 from shoal.privacy import Ledger

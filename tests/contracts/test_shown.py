@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_html_repr
 
-from contracts.checks import output
-from contracts.engines import ESTIMATORS
-from contracts.registry import INSTANCES
+from helpers.engine_equivalence import ESTIMATORS
+from helpers.estimator_checks import output
+from helpers.estimator_instances import INSTANCES
 from shoal.cluster import DPKMeans, _curator
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.privacy import Ledger

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from engines import exact
+from helpers import exact_statistics
 from shoal.engines import Part, grid, nearest, nearest_statistics, tree
 from shoal.engines.adaptive_grid import AdaptiveKernel
 from shoal.engines.grid import GridKernel
@@ -85,10 +85,10 @@ def test_nearest(monkeypatch, d, k, reach, shape):
     records, weights, rng = table(k, d)
     centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
     centers[k // 2] = centers[0]
-    labels = exact.nearest(records, centers)
+    labels = exact_statistics.nearest(records, centers)
     kernel = NearestKernel(centers, reach, shape)
     for part in parts(records, weights):
-        expected = exact.statistics(
+        expected = exact_statistics.statistics(
             records, labels, centers, weights=part.weights, reach=reach, shape=shape
         )
         assert [result.tolist() for result in kernel(part)] == list(expected)
@@ -117,7 +117,7 @@ def test_trees(monkeypatch, d, reach, shape):
     records, weights, rng = table(1, d)
     planes = rng.integers(-HALF, HALF, (9, d), endpoint=True)
     kernel = TreeKernel(planes, rng.integers(-(2**30), 2**30, 9))
-    codes = exact.codes(records, planes, kernel.cuts)
+    codes = exact_statistics.codes(records, planes, kernel.cuts)
     leaf_of_code = rng.integers(0, 6, 512, dtype=np.int32)
     anchors = rng.integers(-HALF, HALF, (5, d), endpoint=True)
     labels = [leaf if leaf < 5 else -1 for leaf in leaf_of_code[codes].tolist()]
@@ -125,7 +125,7 @@ def test_trees(monkeypatch, d, reach, shape):
     for part in parts(records, weights):
         counts = np.bincount(codes, weights=part.weights, minlength=512)
         assert (kernel(part)[0] == counts).all()
-        expected = exact.statistics(
+        expected = exact_statistics.statistics(
             records, labels, anchors, weights=part.weights, reach=reach, shape=shape
         )
         assert [result.tolist() for result in leaves(part)] == list(expected)

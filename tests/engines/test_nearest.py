@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from engines import exact
+from helpers import exact_statistics
 from shoal.engines import ArrayEngine, Part, nearest, nearest_centers, nearest_statistics
 from shoal.engines.nearest import NearestKernel
 from shoal.exceptions import ParameterError
@@ -26,10 +26,10 @@ def test_against_integers_of_python(n, k, d, reach, shape):
     rng = np.random.default_rng([n, k, d])
     records, centers = lattice(rng, (n, d)), lattice(rng, (k, d))
     weights = rng.integers(0, 256, n, endpoint=True)
-    labels = exact.nearest(records, centers)
+    labels = exact_statistics.nearest(records, centers)
     assert nearest_centers(records, centers).tolist() == labels
     for given in (None, weights):
-        expected = exact.statistics(
+        expected = exact_statistics.statistics(
             records, labels, centers, weights=given, reach=reach, shape=shape
         )
         found = nearest_statistics(ArrayEngine(records, given), centers, reach=reach, shape=shape)
@@ -42,7 +42,7 @@ def test_ties_go_to_the_lowest_index(k):
     """A small lattice with centers that occur several times and records halfway between two."""
     rng = np.random.default_rng(k)
     records, centers = rng.integers(-2, 3, (200, 2)), rng.integers(-2, 3, (k, 2))
-    assert nearest_centers(records, centers).tolist() == exact.nearest(records, centers)
+    assert nearest_centers(records, centers).tolist() == exact_statistics.nearest(records, centers)
 
 
 def test_exact_at_the_corners_of_the_largest_box():
@@ -82,7 +82,7 @@ def test_members_from_the_bits_of_a_double(k, d):
     other[k - 1, 0] += 1
     records = np.stack([-same[0], other[k - 1], same[0]])
     for centers, labels in ((same, [0, 0, 0]), (other, [k - 1, k - 1, 0])):
-        expected = exact.statistics(records, labels, centers)
+        expected = exact_statistics.statistics(records, labels, centers)
         for order in "CF":
             kernel, part = NearestKernel(centers), Part(records.astype(np.int32, order=order))
             assert kernel.labels(part).tolist() == labels
@@ -127,7 +127,7 @@ def test_one_record_changes_one_count_and_one_row(reach, shape, weight):
                 nearest_statistics(ArrayEngine(r, w), centers, reach=reach, shape=shape)
                 for r, w in ((records, weights), (records[kept], weights[kept]))
             )
-            label = exact.nearest(records[i : i + 1], centers)[0]
+            label = exact_statistics.nearest(records[i : i + 1], centers)[0]
             counts, sums = more.counts - less.counts, more.sums - less.sums
             assert counts[label] == weight
             assert np.flatnonzero(counts).tolist() == [label]

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from experiments.stopped_run import SPEC, TRIALS, noisy
+from helpers.stopped_experiment import SPEC, TRIALS, noisy
 from shoal.exceptions import DataError, ParameterError, ShoalError, TrialError
 from shoal.experiments.record_store import RecordStore
 from shoal.experiments.runner import run_spec
 from shoal.experiments.spec import ExperimentSpec
 
 HALF = TRIALS // 2 - 1  # two processes may both find themselves beyond the half
-SCRIPT = Path(__file__).with_name("stopped_run.py")
+SCRIPT = Path(__file__).parents[1] / "helpers" / "stopped_experiment.py"
 
 
 @pytest.fixture(scope="module")

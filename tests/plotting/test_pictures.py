@@ -7,7 +7,7 @@ import pytest
 
 from shoal.audit import AttackResult, Evidence
 from shoal.cluster import DPKMeans
-from shoal.experiments.attack_suite import AttackRow
+from shoal.experiments import AttackRow
 from shoal.plotting import draw_audit, draw_rates, draw_release
 
 RNG = np.random.default_rng(0)

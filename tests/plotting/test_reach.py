@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from plotting.gallery import PICTURES
+from helpers.picture_gallery import PICTURES
 from shoal.plotting import Axis, Bars, Level, Line, Panel
 from shoal.plotting._reach import limits
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from plotting.gallery import PICTURES
+from helpers.picture_gallery import PICTURES
 from shoal import plotting
 from shoal.exceptions import MissingPackageError, ParameterError
 from shoal.plotting.marks import Band, Bars, Cells, Level, Line, Points, Texts

@@ -100,10 +100,10 @@ def compare_command(
     from shoal.cli._target import ledger_to_charge
     from shoal.experiments import Provenance
     from shoal.experiments.compare import (
+        ComparedTable,
         choose_contenders,
         compare_methods,
         compare_report,
-        open_frame,
     )
     from shoal.tables import read_table
 
@@ -133,17 +133,15 @@ def compare_command(
             note = f"Agreement with the column {label!r}: the copy holds no labels."
             chosen = chosen._replace(left_out=(*chosen.left_out, note))
         with progress_bar("comparing") as update:
-            frame = open_frame(
-                data if copy is None else copy.file,
-                columns=table.names,
-                header=header if copy is None else None,
+            compared = ComparedTable.from_table(
+                table if copy is None else read_table(copy.file, columns=table.names),
+                file=data if copy is None else copy.file,
                 label=label if copy is None else None,
                 bounds=box,
-                clusters=clusters,
-                table=table if copy is None else None,
+                n_clusters=clusters,
             )
             comparison = compare_methods(
-                frame,
+                compared,
                 chosen,
                 epsilons=epsilons,
                 runs=runs,
@@ -182,13 +180,13 @@ def _print(comparison: "Comparison", state: str, report: Path) -> None:
     from shoal.experiments.compare import recommend
 
     screen = Console(markup=False, highlight=False)
-    frame = comparison.frame
+    baseline = comparison.baseline
     spread = " ± half of its 95% interval" if comparison.decides else ""
     table = Table(
-        title=f"{frame.records:,} records, {frame.columns} columns, {frame.clusters} clusters: "
-        "cost at each worst-case epsilon",
+        title=f"{baseline.n_records:,} records, {baseline.n_columns} columns, "
+        f"{baseline.n_clusters} clusters: cost at each worst-case epsilon",
         caption=f"mean of {comparison.runs} runs{spread}; 1 = k-means without privacy; the best "
-        f"without looking: {frame.baselines.best:.3g}",
+        f"without looking: {baseline.trivial_costs.best:.3g}",
     )
     table.add_column("method", no_wrap=True)
     for epsilon in comparison.epsilons:
@@ -214,15 +212,15 @@ def _short(cost: "Estimate | None", decides: bool) -> str:
 def _plain(comparison: "Comparison", state: str, report: Path) -> dict[str, object]:
     from shoal.experiments.compare import recommend
 
-    frame = comparison.frame
+    baseline = comparison.baseline
     return {
         "recommendation": recommend(comparison),
         "enough_runs": comparison.decides,
-        "records": frame.records,
-        "columns": frame.names,
-        "clusters": frame.clusters,
+        "records": baseline.n_records,
+        "columns": baseline.names,
+        "clusters": baseline.n_clusters,
         "runs": comparison.runs,
-        "baselines": frame.baselines._asdict(),
+        "baselines": baseline.trivial_costs._asdict(),
         "methods": [{**asdict(row), "attack": dict(row.attack)} for row in comparison.rows],
         "left_out": comparison.left_out,
         "report": str(report),

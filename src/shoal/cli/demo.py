@@ -34,8 +34,13 @@ def demo_command(
     Example: shoal demo --records 5000 --out my-demo
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.experiments import demo_report, demo_rows, example
-    from shoal.experiments.demo import CENTRAL_EPSILONS, METRIC_EPSILONS
+    from shoal.experiments import (
+        CENTRAL_EPSILONS,
+        METRIC_EPSILONS,
+        demo_report,
+        demo_rows,
+        example,
+    )
     from shoal.plotting import draw_demo
 
     output_folder(out)

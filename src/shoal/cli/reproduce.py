@@ -13,7 +13,7 @@ from shoal.cli._output import output_folder
 from shoal.cli._screen import progress_bar
 
 if TYPE_CHECKING:
-    from shoal.papers.run_study import Reproduction
+    from shoal.papers import Reproduction
 
 __all__ = ["reproduce_command"]
 
@@ -47,21 +47,25 @@ def reproduce_command(
     Example: shoal reproduce kccm --quick
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.papers.run_study import run_study
-    from shoal.papers.studies import STUDIES
+    from shoal.papers import load_study, run_study
 
     size = "full" if full else "quick"
     folder = output_folder(out or Path(f"shoal-reproduce-{source.value}-{size}"))
     with progress_bar(f"reproducing {source.value}") as update:
         result = run_study(
-            STUDIES[source.value], folder=folder, full=full, seed=seed, n_jobs=jobs, progress=update
+            load_study(source.value),
+            folder=folder,
+            full=full,
+            seed=seed,
+            n_jobs=jobs,
+            progress=update,
         )
     if as_json:
         typer.echo(json.dumps(_plain(result)))
         return
     screen = Console()
     screen.print(_table(result))
-    screen.print(result.verdict)
+    screen.print(result.summary)
     screen.print(f"\nreport: {result.report.resolve()}", soft_wrap=True)
 
 
@@ -69,23 +73,23 @@ def _table(result: "Reproduction") -> Table:
     table = Table(title="Claims of the source", show_lines=True)
     for heading in ("claim", "what the source says", "verdict"):
         table.add_column(heading)
-    for one in result.findings:
-        table.add_row(one.claim, one.words, one.outcome)
+    for one in result.verdicts:
+        table.add_row(one.claim.name, one.claim.text, one.outcome)
     return table
 
 
 def _plain(result: "Reproduction") -> dict[str, object]:
     return {
-        "verdict": result.verdict,
-        "findings": [
+        "summary": result.summary,
+        "verdicts": [
             {
-                "claim": one.claim,
-                "words": one.words,
+                "claim": one.claim.name,
+                "text": one.claim.text,
                 "outcome": one.outcome,
                 "evidence": one.evidence,
             }
-            for one in result.findings
+            for one in result.verdicts
         ],
-        "records": {name: len(rows) for name, rows in result.records.items()},
+        "records": {name: len(rows) for name, rows in result.measurements.items()},
         "report": str(result.report),
     }

@@ -5,8 +5,7 @@ import numpy.typing as npt
 
 from shoal._typing import Floats
 from shoal.engines import run_in_parts
-from shoal.noise import Lattice
-from shoal.noise.lattice import WIDE
+from shoal.noise import WIDE, Lattice
 
 __all__ = ["lattice_records"]
 

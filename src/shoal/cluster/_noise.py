@@ -17,8 +17,7 @@ import numpy as np
 from shoal._typing import Floats, Ints
 from shoal.cluster._budget import CountSum, Split, split_pure, split_zcdp
 from shoal.engines import NearestStatistics
-from shoal.noise import BoxNoise, GaussianNoise, LaplaceNoise, RandomSource, privatize
-from shoal.noise.box_norm import MAX_COLUMNS
+from shoal.noise import MAX_COLUMNS, BoxNoise, GaussianNoise, LaplaceNoise, RandomSource, privatize
 from shoal.privacy import Event, PureEvent, ZCDPEvent, epsilon_to_zcdp
 
 __all__ = ["Noise", "NoisyPairs", "PureNoise", "ZCDPNoise", "noise_for"]

@@ -149,8 +149,9 @@ def _results(
 
 
 def _parallel(n_jobs: int | None) -> Any:
-    # Trials that are handed out together would come back, or be lost, together.
-    kwargs = {"n_jobs": n_jobs, "batch_size": 1}
+    # Trials that are handed out together would come back, or be lost, together. Records are sent
+    # through pipes: joblib would write larger tables to a temporary folder.
+    kwargs = {"n_jobs": n_jobs, "batch_size": 1, "max_nbytes": None}
     try:
         return Parallel(**kwargs, return_as="generator_unordered")
     except ValueError:  # joblib < 1.4: a slow trial holds back those that are finished after it

@@ -21,9 +21,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from shoal.exceptions import ParameterError, ReleaseError
-from shoal.privacy.entry import Receipt
+from shoal.privacy._plain import freeze, from_plain, same, to_plain
+from shoal.privacy.entries import Receipt
 from shoal.privacy.guarantee import Guarantee
-from shoal.privacy.plain import freeze, from_plain, same, to_plain
 
 __all__ = ["Release", "current_versions"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from contracts.registry import INSTANCES
+from helpers.estimator_instances import INSTANCES
 from shoal.audit import (
     Neighbors,
     ReplayAudit,

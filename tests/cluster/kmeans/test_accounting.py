@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contracts import checks
+from helpers import estimator_checks
 from shoal.cluster import DPKMeans
 from shoal.privacy import Ledger
 
@@ -34,8 +34,8 @@ def test_record_and_draws_are_the_claim(method):
             continue
         ledger = Ledger(epsilon=1.5, delta=words.get("delta", 0.0))
         model = DPKMeans(2, epsilon=1.5, bounds=(-1.0, 1.0), ledger=ledger, random_state=d, **words)
-        with checks.recording() as tape:
+        with estimator_checks.recording() as tape:
             model.fit(np.zeros((3, d)))
-        checks.draws_pay_for(tape, model)
+        estimator_checks.draws_pay_for(tape, model)
         assert ledger.used == pytest.approx(1.0, rel=1e-9)
         assert ledger.used <= 1 + 1e-12

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cluster.tables import blobs
-from contracts.tape import Draw, Statistic, recording
+from helpers.kmeans_problems import blobs
+from helpers.noise_recorder import Draw, Statistic, recording
 from shoal.cluster import DPKMeans
 from shoal.cluster._budget import lloyd_rounds, split_pure, split_zcdp
 from shoal.privacy import Ledger, epsilon_to_zcdp

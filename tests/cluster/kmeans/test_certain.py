@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cluster.tables import blobs, problem
+from helpers.kmeans_problems import blobs, problem
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import PureNoise, ZCDPNoise
 from shoal.cluster.kmeans._grid import grid_kmeans, plan_grid

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from cluster.tables import blobs, corners
-from contracts.tape import recording
+from helpers.kmeans_problems import blobs, corners
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._choice import WIDEST_GRID, choose
 from shoal.exceptions import ParameterError

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cluster.tables import blobs
-from contracts.tape import recording
+from helpers.kmeans_problems import blobs
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._contributions import bounded_contributions
 from shoal.exceptions import DataError, ParameterError, ShoalError

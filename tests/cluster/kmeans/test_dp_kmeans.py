@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from cluster.tables import FIVE, blobs
-from contracts import checks
-from contracts.tape import recording
+from helpers import estimator_checks
+from helpers.kmeans_problems import FIVE, blobs
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster._centers import pack_spheres
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
@@ -38,7 +38,7 @@ def test_noisy_sizes_are_near_the_true_ones(method, delta):
 
 
 def test_rounds_are_divided_as_published():
-    checks.divides_rounds_as_su_et_al()
+    estimator_checks.divides_rounds_as_su_et_al()
 
 
 def test_public_number_of_records_saves_the_noisy_count():

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from cluster.tables import FIVE, blobs, problem
-from contracts.tape import recording
+from helpers.kmeans_problems import FIVE, blobs, problem
+from helpers.noise_recorder import recording
 from shoal.cluster._noise import PureNoise, ZCDPNoise
 from shoal.cluster.kmeans._grid import (
     MAX_CELLS,

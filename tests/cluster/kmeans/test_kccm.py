@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from contracts.tape import recording
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans import _kccm, _lloyd
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, merge_nearest, round_shares

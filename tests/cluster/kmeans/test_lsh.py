@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cluster.tables import blobs, corners, problem
+from helpers.kmeans_problems import blobs, corners, problem
 from shoal.cluster.kmeans import _lsh
 from shoal.cluster.kmeans._lsh import OFFSET, _normals, _prune, lsh_kmeans, release_leaves
 from shoal.engines import HALF, tree_counts

@@ -5,7 +5,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from cluster.tables import FIVE, blobs, corners
+from helpers.kmeans_problems import FIVE, blobs, corners
 from shoal.cluster import DPKMeans
 from shoal.cluster._budget import CountSum
 from shoal.cluster._noise import NoisyPairs

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contracts.tape import recording
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import PureNoise, ZCDPNoise
 from shoal.cluster.kmeans._private_bounds import private_box

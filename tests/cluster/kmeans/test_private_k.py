@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from cluster.tables import FIVE, blobs, corners
+from helpers.kmeans_problems import FIVE, blobs, corners
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._n_clusters import MAX_POINTS, count_clusters
 from shoal.datasets import load

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cluster.kmeans.test_users import LARGE, SETS
+from helpers.user_ids import LARGE, SETS
 from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPKMeans
 from shoal.exceptions import DataTypeError, GuaranteeError

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.user_ids import SETS
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._contributions import bounded_contributions
 from shoal.cluster.kmeans._users import read_users
@@ -28,13 +29,6 @@ def kept(user_ids, most=1):
     table = ArrayTable(np.zeros((len(user_ids), 1)))
     limits = {"sample_weight": None, "weight_limit": 1.0, "records_per_user": most}
     return bounded_contributions(table, user_ids=user_ids, **limits).rows.tolist()
-
-
-# Ids that a common type would merge: one float64 holds 256 of the first, int64 none of the second.
-NEAR = [1_500_000_000_000_000_000 + i for i in range(2000)]
-LARGE = [2**63 + i for i in range(2000)]
-TEXT = [f"{i}" for i in range(2000)]
-SETS = {"near": NEAR, "large": LARGE, "text": TEXT}
 
 
 # One more user does not change whose the other rows are

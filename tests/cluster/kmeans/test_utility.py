@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from cluster.tables import FIVE, blobs, corners
+from helpers.kmeans_problems import FIVE, blobs, corners
 from shoal.cluster import DPKMeans
 from shoal.metrics import cost_ratio
 

@@ -7,7 +7,7 @@ cells from: post-processing cannot add to it.
 import numpy as np
 import pytest
 
-from cluster.wave_problems import wave_problem
+from helpers.wavecluster_problems import wave_problem
 from shoal.audit import Neighbors, audit_estimator, epsilon_lower_bound
 from shoal.cluster import DPWaveCluster
 from shoal.cluster._noise import PureNoise

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cluster.tables import blobs
-from cluster.wave_problems import in_cells
-from contracts.tape import recording
+from helpers.kmeans_problems import blobs
+from helpers.noise_recorder import recording
+from helpers.wavecluster_problems import in_cells
 from shoal.cluster import DPWaveCluster
 from shoal.cluster.wavecluster._settings import auto_grid
 from shoal.exceptions import DataError, ParameterError

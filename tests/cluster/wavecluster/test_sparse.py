@@ -7,17 +7,17 @@ import pytest
 from scipy import stats
 from sklearn.metrics import adjusted_rand_score
 
-from cluster.tables import blobs, corners
-from cluster.wave_problems import in_cells, wave_problem
-from contracts.tape import recording
-from noise.laws import FALSE_ALARM, two_sample_p
+from helpers.kmeans_problems import blobs, corners
+from helpers.noise_distributions import FALSE_ALARM, two_sample_p
+from helpers.noise_recorder import recording
+from helpers.wavecluster_problems import in_cells, wave_problem
 from shoal.cluster import DPWaveCluster
 from shoal.cluster.wavecluster import _fit, _oneshot
 from shoal.cluster.wavecluster._deconvolve import Kept
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.exceptions import ParameterError
 from shoal.noise import NoisyCells, sparse_laplace
-from shoal.noise.sparse_laplace import free_codes
+from shoal.noise.distributions import free_codes
 from shoal.privacy import Release
 
 RUNS = 40

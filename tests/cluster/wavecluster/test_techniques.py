@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from sklearn.metrics import adjusted_rand_score
 
-from cluster.tables import FIVE, blobs
-from cluster.wave_problems import in_cells, wave_problem
+from helpers.kmeans_problems import FIVE, blobs
+from helpers.wavecluster_problems import in_cells, wave_problem
 from shoal.cluster import DPWaveCluster
 from shoal.cluster.wavecluster import _baseline, _techniques
 from shoal.cluster.wavecluster._baseline import _consistent, _synthetic_counts, baseline
@@ -16,7 +16,7 @@ from shoal.cluster.wavecluster._density import density
 from shoal.cluster.wavecluster._techniques import _positive_chance, priv_thr, priv_thr_em
 from shoal.datasets import make_spirals
 from shoal.engines import grid_counts
-from shoal.noise import SeededSource, discrete_laplace, laws
+from shoal.noise import SeededSource, discrete_laplace, distributions
 
 SPIRALS = make_spirals(30_000, random_state=0)
 BLOBS = blobs(20_000, spread=0.04)
@@ -103,7 +103,7 @@ def penalties(monkeypatch):
         seen.append(np.asarray(values))
         return len(values) - 1
 
-    monkeypatch.setattr(laws, "exponential_choice", last)
+    monkeypatch.setattr(distributions, "exponential_choice", last)
     return seen
 
 
