@@ -113,7 +113,7 @@ def test_no_record_changes_more_than_noise_can_be_drawn_for(columns):
 
 @pytest.mark.parametrize("wavelet", EVERY)
 @pytest.mark.parametrize("level", [1, 2])
-def test_filters_are_centerd(wavelet, level):
+def test_filters_are_centered(wavelet, level):
     """A full cell shows most in the value that stands for it."""
     cells = 128
     matrix = band_of(wavelet, level, cells, 1).matrix.toarray()

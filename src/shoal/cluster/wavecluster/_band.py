@@ -101,7 +101,7 @@ def band_of(wavelet: str, level: int, cells: int, columns: int) -> Band:
     Returns
     -------
     band : Band
-        With the filter centerd on the cells that a value stands for; borders wrap around.
+        With the filter centered on the cells that a value stands for; borders wrap around.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _matrix(wavelet: str, level: int, cells: int, bits: int) -> Any:
     values, block = cells // 2**level, 2**level
     taps = np.ones(block, dtype=np.int64)  # blocks of equal weights
     if wavelet not in ("haar", "db1"):
-        taps = _centerd(_first_filter(wavelet, level, cells), bits, block)
+        taps = _centered(_first_filter(wavelet, level, cells), bits, block)
     places = np.flatnonzero(taps)
     # The filter of the next value is the same, a block of cells further.
     columns = (places + block * np.arange(values)[:, None]) % cells
@@ -152,7 +152,7 @@ def _first_filter(wavelet: str, level: int, cells: int) -> Floats:
     return weights
 
 
-def _centerd(weights: Floats, bits: int, block: int) -> Ints:
+def _centered(weights: Floats, bits: int, block: int) -> Ints:
     """Round to integers, and turn the circle so that the first block weighs as much as it can."""
     taps = np.rint(weights / np.abs(weights).max() * 2**bits).astype(np.int64)
     sums = np.cumsum(np.concatenate([[0], taps, taps[:block]]))
