@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from helpers.estimator_checks import RECORDS, output, roomy_ledger
 from helpers.estimator_instances import CLASSES, INSTANCES
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import PrivateCopy
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
 from shoal.tables import ArrowTable
 

@@ -9,8 +9,7 @@ from sklearn.base import clone
 from helpers.estimator_checks import roomy_ledger
 from helpers.estimator_instances import CLASSES, FIXED_COLUMNS, INSTANCES
 from shoal.audit import Neighbors, replay_estimator
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.exceptions import ParameterError
 from shoal.tables import ArrowTable
 

@@ -8,8 +8,7 @@ import inspect
 
 from sklearn.base import BaseEstimator
 
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
