@@ -1,5 +1,6 @@
 """The import contracts hold, and a planted import breaks them."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -113,6 +114,49 @@ def test_all_code_after_the_device_is_under_the_contract():
     assert set(contract["source_modules"]) == present
     assert set(READERS) <= set(contract["forbidden_modules"])
     assert not contract.get("allow_indirect_imports")
+
+
+def private_imports(source):
+    """List imports of private modules and names of another package of shoal."""
+    for file in sorted(source.rglob("*.py")):
+        place = file.relative_to(source)
+        package = place.parts[0] if len(place.parts) > 1 else ""
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            for name in names:
+                root, *parts = name.split(".")
+                foreign = root == "shoal" and len(parts) > 1 and parts[0] != package
+                if foreign and any(part.startswith("_") for part in parts[1:]):
+                    yield place.as_posix(), name
+
+
+def test_private_modules_are_imported_by_their_own_package_only():
+    assert list(private_imports(ROOT / "src/shoal")) == []
+
+
+def test_a_planted_private_import_is_seen(package):
+    module = package / "src/shoal/cli/cluster.py"
+    line = "def late():\n    from shoal.cluster import _centers\n"
+    module.write_text(f"{module.read_text(encoding='utf-8')}\n{line}", encoding="utf-8")
+    found = set(private_imports(package / "src/shoal")) - set(private_imports(ROOT / "src/shoal"))
+    assert found == {("cli/cluster.py", "shoal.cluster._centers")}
+
+
+def test_contracts_name_what_is_there():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = set()
+    for contract in settings["tool"]["importlinter"]["contracts"]:
+        for key in ("layers", "source_modules", "forbidden_modules", "modules"):
+            for entry in contract.get(key, ()):
+                named |= {name.strip(" ()") for name in entry.split("|")}
+    assert named
+    for name in named:
+        path = ROOT / "src" / Path(*name.split("."))
+        assert path.is_dir() or path.with_suffix(".py").is_file(), name
 
 
 def test_all_that_comes_after_the_device_works_where_nothing_can_read_records():

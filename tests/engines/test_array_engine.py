@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from shoal._threads import usable_threads
 from shoal.engines import ArrayEngine, Part, _parallel, total_weight
 from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.tables import usable_threads
 
 HALF = 2**19
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from shoal._threads import usable_threads
+from shoal.tables import usable_threads
 
 __all__ = ["Scratch", "one_blas_thread", "run_in_parts", "thread_scratch"]
 

@@ -18,8 +18,7 @@ from shoal.engines._parallel import one_blas_thread
 from shoal.engines.array_engine import ArrayEngine
 from shoal.engines.engine import MAX_COLUMNS, Kernel, MergeKernel, Part, totals_of
 from shoal.exceptions import DataError
-from shoal.tables import ArrowTable, Block, Job, Label
-from shoal.tables.blocks import CHANGED, refuse_infinite
+from shoal.tables import CHANGED, ArrowTable, Block, Job, Label, refuse_infinite
 
 __all__ = ["Encoder", "LatticeJob", "StreamEngine", "StreamTable", "load_array_engine"]
 

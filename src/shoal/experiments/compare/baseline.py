@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits
 from shoal._bounds import public_box
 from shoal._typing import Floats, Ints
 from shoal.cluster import DPWaveCluster
-from shoal.datasets import Table
 from shoal.exceptions import DataError
 from shoal.experiments.compare.contender import BOX, WAVE_CELLS, WAVE_THRESHOLD
 from shoal.metrics import cost_ratio
 from shoal.reports import select_n_clusters
+from shoal.tables import ArrayTable
 
 __all__ = ["Baseline", "ComparedTable", "TrivialCosts", "random_rows"]
 
@@ -135,7 +135,7 @@ class ComparedTable:
     @classmethod
     def from_table(
         cls,
-        table: Table,
+        table: ArrayTable,
         *,
         file: Path,
         bounds: Any,
@@ -146,7 +146,7 @@ class ComparedTable:
 
         Parameters
         ----------
-        table : Table
+        table : ArrayTable
             The records.
         file : Path
             Where they were read from.
@@ -218,11 +218,11 @@ class ComparedTable:
         return cls(str(file), X, table.labels, nearest, wave, baseline)
 
 
-def random_rows(records: int, most: int) -> Ints:
+def random_rows(n_records: int, max_rows: int) -> Ints:
     """Choose the same random rows every time, in their order; all where there are no more."""
-    if records <= most:
-        return np.arange(records)
-    return np.sort(np.random.default_rng(0).choice(records, most, replace=False))
+    if n_records <= max_rows:
+        return np.arange(n_records)
+    return np.sort(np.random.default_rng(0).choice(n_records, max_rows, replace=False))
 
 
 def _scaled(X: Floats, low: Floats, high: Floats) -> Floats:

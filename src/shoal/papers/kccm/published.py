@@ -77,7 +77,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
 
     See Also
     --------
-    shoal.cluster.DPKMeans : ``method="kccm"``, where the rounds' shares add up to epsilon.
+    shoal.cluster.DPKMeans : ``method="kccm"``, where the budgets of the rounds add up to epsilon.
 
     Examples
     --------
