@@ -11,8 +11,7 @@ from math import ceil, isqrt
 
 import numpy as np
 
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.engines import MergeKernel
 from shoal.tables import CountRows, Job, SparkTable
 from shoal.tables.spark_table import MAX_PARTIALS

@@ -24,8 +24,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.tables import ArrowTable, Job, usable_threads
 from shoal.tables._arrow_pieces import Piece, open_dataset, pieces_of
 

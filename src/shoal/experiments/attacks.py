@@ -226,7 +226,7 @@ def _channel(target: Any, columns: int) -> Any:
 
 
 def _seen_by_attacker(attack: str, without: Any) -> tuple[str, str]:
-    """Name what an attacker sees, and the same without privacy."""
+    """Describe what an attacker sees, and the same without privacy."""
     if without is None:
         seen = "a forest trained on the members' reports"
         return seen, "a forest trained on their records"

@@ -219,7 +219,7 @@ class RecordStore:
         return end
 
     def _read(self, body: bytes) -> int:
-        """Take in the whole trials; return the number of bytes up to the end of the last one."""
+        """Keep the whole trials; return the number of bytes up to the end of the last one."""
         lines = body.split(b"\n")[:-1]  # what follows the last newline is torn
         if not lines:
             return 0
@@ -338,12 +338,12 @@ def parse_line(line: str) -> Sequence[Value]:
     values: list[Value] = []
     index = 0
     while True:
-        found = FIELD.match(line, index)
-        if found is None:
+        match = FIELD.match(line, index)
+        if match is None:
             raise ValueError("not a field")
-        text, plain = found.groups()
+        text, plain = match.groups()
         values.append(_plain(plain) if text is None else text.replace('""', '"'))
-        index = found.end()
+        index = match.end()
         if index == len(line):
             return values
         if line[index] != ",":

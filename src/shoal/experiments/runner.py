@@ -30,7 +30,7 @@ def run_spec(
     n_jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> list[Record]:
-    """Work on all trials of an experiment that are not done.
+    """Run all trials of an experiment that are not done.
 
     Parameters
     ----------
@@ -77,18 +77,18 @@ def run_spec(
     trials = spec.trials()
     keys = {trial.key for trial in trials}
     done = frozenset() if store is None else store.done
-    found: dict[str, list[Record]] = {}
+    records: dict[str, list[Record]] = {}
     _notify(progress, len(done), len(keys))
     missing = [trial for trial in trials if trial.key not in done]
     with closing(_results(missing, work, n_jobs)) as results:
         for result in results:
-            found[result.key] = result.records
+            records[result.key] = result.records
             if store is not None:
                 store.append(result.key, result.records)
-            _notify(progress, len(done) + len(found), len(keys))
+            _notify(progress, len(done) + len(records), len(keys))
     if store is not None:
         return store.records()
-    return [record for trial in trials for record in found[trial.key]]
+    return [record for trial in trials for record in records[trial.key]]
 
 
 def offset_progress(progress: Progress | None, before: int, total: int) -> Progress | None:

@@ -218,11 +218,11 @@ class ComparedTable:
         return cls(str(file), X, table.labels, nearest, wave, baseline)
 
 
-def random_rows(records: int, most: int) -> Ints:
+def random_rows(n_records: int, max_rows: int) -> Ints:
     """Choose the same random rows every time, in their order; all where there are no more."""
-    if records <= most:
-        return np.arange(records)
-    return np.sort(np.random.default_rng(0).choice(records, most, replace=False))
+    if n_records <= max_rows:
+        return np.arange(n_records)
+    return np.sort(np.random.default_rng(0).choice(n_records, max_rows, replace=False))
 
 
 def _scaled(X: Floats, low: Floats, high: Floats) -> Floats:

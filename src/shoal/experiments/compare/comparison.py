@@ -243,7 +243,7 @@ def _specs(
 
 
 def _inputs(table: ComparedTable, chosen: Chosen) -> str:
-    """Name what the records depend on besides the spec: the table and the user's own code."""
+    """Return what the records depend on besides the spec: the table and the user's own code."""
     content = hashlib.sha256(Path(table.file).read_bytes()).hexdigest()
     base = table.baseline
     own = "".join(f" {one.digest}" for one in chosen.contenders if one.digest)

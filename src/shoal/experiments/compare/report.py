@@ -16,7 +16,7 @@ from shoal.privacy import Guarantee
 
 __all__ = ["compare_report"]
 
-NEAR = 0.1  # of the diameter: how far apart two records are whose promise is told too
+NEAR = 0.1  # of the diameter: how far apart two records are whose promise is shown too
 NOT_AWARE = (
     "NoiseAwareKMeans on KdLaplace, Hybrid, Duchi and SquareWave: it needs reports as they were "
     "made (those of KdLaplace are those of Laplace before their remap), without bias, and not on a "
@@ -411,7 +411,7 @@ def _gain(row: MethodRow) -> Estimate:
 
 
 def _shown(comparison: Comparison) -> list[MethodRow]:
-    """Of each mechanism, the clusterer that costs least at the middle epsilon."""
+    """List, of each mechanism, the clusterer that costs least at the middle epsilon."""
     best: dict[str, MethodRow] = {}
     for row in comparison.at(comparison.middle):
         kept = best.get(row.contender)
