@@ -45,7 +45,7 @@ from shoal.audit import (
 )
 from shoal.cli import app
 from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
-from shoal.datasets import read_table, write_table
+from shoal.tables import read_table, write_table
 from shoal.experiments import report as experiment_report
 from shoal.experiments.compare import measurements as compare_attacks
 from shoal.mechanisms import (
