@@ -74,7 +74,7 @@ def fit_mixture(
 
 
 def mean_covariances(reports: Floats, mixture: Mixture, distribution: ReportNoise) -> Floats:
-    """Return the sampling covariance of each mean, from the observed information of all parameters."""
+    """Return the sampling covariance of each mean, from the observed information."""
     k, d = mixture.means.shape
     used = reports[:: max(1, len(reports) // MAX_SCORES)]
     precisions = _precisions(mixture, distribution)
