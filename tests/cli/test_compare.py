@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 
 from shoal import datasets
 from shoal.cli import app
-from shoal.datasets import read_table
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import report
 from shoal.experiments.compare import measurements
 from shoal.privacy import Ledger, Release
+from shoal.tables import files, read_table
+from shoal.tables._csv import read_csv
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
 BOUNDS = "0:120,40:250"
@@ -158,6 +159,20 @@ def test_a_report_for_the_curator(data, tmp_path):
     assert "For the curator only" in text
     for path in out.iterdir():
         assert SENTINEL[:8] not in path.read_text(encoding="utf-8", errors="replace")
+
+
+@pytest.mark.parametrize("copy", [(), ("--private-copy", "1")])
+def test_a_file_is_parsed_once(data, tmp_path, monkeypatch, copy):
+    parsed = []
+
+    def counted(path, *arguments):
+        parsed.append(path.name)
+        return read_csv(path, *arguments)
+
+    monkeypatch.setattr(files, "read_csv", counted)
+    result = run(data, *copy, "--epsilon", "1", out=tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert parsed == ["people.csv", *(["private-copy.csv"] if copy else [])]
 
 
 def test_json_and_again(data, tmp_path):

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 import shoal
@@ -16,10 +17,16 @@ import shoal.engines
 import shoal.noise
 from helpers import estimator_checks
 from helpers.estimator_checks import RECORDS, output, roomy_ledger, spent
-from helpers.estimator_instances import INSTANCES, public_classes
+from helpers.estimator_instances import (
+    CENTRAL,
+    CLASSES,
+    CLUSTERERS,
+    INSTANCES,
+    TRANSFORMERS,
+    public_classes,
+)
 from helpers.noise_recorder import SAMPLERS, STATISTICS
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
 from shoal.exceptions import BudgetExceededError, LedgerPicklingError
 from shoal.privacy import Ledger, Release
 
@@ -29,8 +36,20 @@ def estimator(request):
     return clone(INSTANCES[request.param])
 
 
+@pytest.fixture(params=CLASSES)
+def one_of_class(request):
+    return clone(INSTANCES[request.param])
+
+
+@pytest.fixture(params=CENTRAL)
+def central(request):
+    return clone(INSTANCES[request.param])
+
+
 def test_registry_is_complete():
     assert {type(instance) for instance in INSTANCES.values()} == public_classes()
+    assert {type(INSTANCES[name]) for name in CLASSES} == public_classes()
+    assert len(CLASSES) == len(public_classes())
 
 
 def test_every_sampler_and_statistic_is_recorded():
@@ -105,9 +124,8 @@ def test_noise_pays_for_the_promise(estimator):
     estimator_checks.noise_pays_for(estimator)
 
 
-def test_one_record_moves_statistics_as_declared(estimator):
-    if isinstance(estimator, DPKMeans | DPWaveCluster | PrivateCopy):
-        estimator_checks.replays_on_neighbors(estimator)
+def test_one_record_moves_statistics_as_declared(central):
+    estimator_checks.replays_on_neighbors(central)
 
 
 def test_refused_spend_draws_nothing(estimator):
@@ -121,43 +139,46 @@ def test_refused_spend_draws_nothing(estimator):
     assert not hasattr(refused, "release_")
 
 
-@pytest.mark.parametrize("copier", [clone, copy.copy, copy.deepcopy])
-def test_copies_share_the_ledger(estimator, copier):
-    delta = getattr(estimator, "delta", 0.0)
-    estimator.set_params(ledger=roomy_ledger(delta=delta))
-    twin = copier(estimator)
-    assert twin.ledger is estimator.ledger
-    output(twin)
-    assert spent(estimator.ledger) > 0
+def test_copies_share_the_ledger(one_of_class):
+    one_of_class.set_params(ledger=roomy_ledger())
+    for entries, copier in enumerate([clone, copy.copy, copy.deepcopy], start=1):
+        twin = copier(one_of_class)
+        assert twin.ledger is one_of_class.ledger
+        output(twin)
+        assert len(one_of_class.ledger) == entries
+    assert spent(one_of_class.ledger) > 0
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_tables_give_the_bits_of_arrays(estimator, make):
-    estimator.set_params(random_state=1)
-    frame = make({"height": RECORDS[:, 0], "weight": RECORDS[:, 1]})
-    assert (output(estimator, frame) == output(clone(estimator), RECORDS)).all()
-    assert estimator.feature_names_in_.tolist() == ["height", "weight"]
+def test_tables_give_the_bits_of_arrays(one_of_class):
+    one_of_class.set_params(random_state=1)
+    expected = output(clone(one_of_class), RECORDS)
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        fitted = clone(one_of_class)
+        frame = make({"height": RECORDS[:, 0], "weight": RECORDS[:, 1]})
+        assert (output(fitted, frame) == expected).all()
+        assert fitted.feature_names_in_.tolist() == ["height", "weight"]
 
 
-def test_labels_follow_from_the_release(estimator):
-    if isinstance(estimator, DPKMeans | DPWaveCluster):
-        estimator_checks.labels_follow_from_the_release(estimator)
+@pytest.mark.parametrize("name", CLUSTERERS)
+def test_labels_follow_from_the_release(name):
+    estimator_checks.labels_follow_from_the_release(INSTANCES[name])
+
+
+def test_clusterers_have_no_output_to_set(central):
+    assert not hasattr(central, "set_output")
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])
-def test_set_output(estimator, container):
-    if not hasattr(estimator, "transform"):
-        assert not hasattr(estimator, "set_output")
-        return
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_set_output(name, container):
+    estimator = clone(INSTANCES[name])
     estimator.set_output(transform=container)
     frame = estimator.fit_transform(pd.DataFrame(RECORDS, columns=["height", "weight"]))
     assert list(frame.columns) == ["height", "weight"]
 
 
-def test_pipeline(estimator):
-    from sklearn.preprocessing import FunctionTransformer
-
-    pipeline = make_pipeline(FunctionTransformer(), clone(estimator)).fit(RECORDS)
+def test_pipeline(one_of_class):
+    pipeline = make_pipeline(FunctionTransformer(), one_of_class).fit(RECORDS)
     assert pipeline[-1].n_features_in_ == 2
 
 
@@ -172,23 +193,21 @@ def test_pickle_holds_no_key_and_no_labels(estimator):
     output(twin)
 
 
-def test_pickle_with_a_ledger(estimator, tmp_path):
-    delta = getattr(estimator, "delta", 0.0)
-    estimator.set_params(ledger=roomy_ledger(delta=delta))
+def test_pickle_with_a_ledger(one_of_class, tmp_path):
+    one_of_class.set_params(ledger=roomy_ledger())
     with pytest.raises(LedgerPicklingError, match=r"Ledger\(path="):
-        pickle.dumps(estimator)
-    estimator.set_params(ledger=roomy_ledger(path=tmp_path / "ledger", delta=delta))
-    output(pickle.loads(pickle.dumps(estimator)))
-    assert len(estimator.ledger) == 1
+        pickle.dumps(one_of_class)
+    one_of_class.set_params(ledger=roomy_ledger(path=tmp_path / "ledger"))
+    output(pickle.loads(pickle.dumps(one_of_class)))
+    assert len(one_of_class.ledger) == 1
 
 
-def test_release_is_all_that_leaves(estimator):
-    output(estimator)
-    if hasattr(estimator, "release_"):
-        release = Release.from_json(estimator.release_.to_json())
-        assert release == estimator.release_
-        assert "labels" not in release.values
-        assert release.guarantee == estimator.guarantee_
+def test_release_is_all_that_leaves(central):
+    output(central)
+    release = Release.from_json(central.release_.to_json())
+    assert release == central.release_
+    assert "labels" not in release.values
+    assert release.guarantee == central.guarantee_
 
 
 def test_one_record_and_more_clusters_than_records_are_valid(estimator):

@@ -43,9 +43,11 @@ def test_exact_in_the_largest_box():
     assert tree_counts(-corner, planes, cuts).nonzero()[0].tolist() == [0b1100]
 
 
-@pytest.mark.parametrize(("reach", "shape"), [(None, "cube"), (HALF // 4, "cube"), (HALF, "ball")])
+@pytest.mark.parametrize(
+    ("clip_radius", "shape"), [(None, "cube"), (HALF // 4, "cube"), (HALF, "ball")]
+)
 @pytest.mark.parametrize(("d", "leaves"), [(3, 2), (3, 11), (20, 5), (20, 50)])
-def test_leaves_against_integers_of_python(d, leaves, reach, shape):
+def test_leaves_against_integers_of_python(d, leaves, clip_radius, shape):
     records, planes, cuts, rng = forest(leaves, 150, d, 6)
     leaf_of_code = rng.integers(-1, leaves, 64)
     anchors = rng.integers(-HALF, HALF, (leaves, d), endpoint=True)
@@ -54,12 +56,12 @@ def test_leaves_against_integers_of_python(d, leaves, reach, shape):
     leaf_of_code[codes[:2]] = -1
     labels = leaf_of_code[codes].tolist()
     expected = exact_statistics.statistics(
-        records, labels, anchors, weights=weights, reach=reach, shape=shape
+        records, labels, anchors, weights=weights, clip_radius=clip_radius, shape=shape
     )
     for rows, threads in itertools.product((1, 40, 150), (1, 2, 7)):
         engine = ArrayEngine(records, weights, rows=rows, threads=threads)
         found = leaf_statistics(
-            engine, planes, cuts, leaf_of_code, anchors, reach=reach, shape=shape
+            engine, planes, cuts, leaf_of_code, anchors, clip_radius=clip_radius, shape=shape
         )
         assert found.counts.tolist() == expected[0]
         assert found.sums.tolist() == expected[1]
@@ -82,7 +84,9 @@ def test_one_record_changes_one_leaf():
     labels = leaf_of_code[exact_statistics.codes(records, planes, cuts)]
 
     def measure(rows):
-        return leaf_statistics(rows, planes, cuts, leaf_of_code, anchors, reach=9, shape="ball")
+        return leaf_statistics(
+            rows, planes, cuts, leaf_of_code, anchors, clip_radius=9, shape="ball"
+        )
 
     more = measure(records)
     for i, label in enumerate(labels.tolist()):

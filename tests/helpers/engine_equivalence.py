@@ -12,8 +12,7 @@ from pyarrow import feather
 from sklearn.base import clone
 
 from helpers.estimator_instances import INSTANCES
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.privacy import Ledger
 
 NAMES = ["height", "weight", "age"]

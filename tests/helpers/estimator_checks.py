@@ -15,8 +15,7 @@ from shoal.audit import (
     metric_epsilon_lower_bound,
     replay_estimator,
 )
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.cluster.wavecluster._band import band_of
 from shoal.mechanisms import Hybrid, KdLaplace, Laplace
 from shoal.mechanisms._local import LocalMechanism
@@ -27,9 +26,9 @@ from shoal.privacy import (
     Release,
     cost,
     epsilon_to_zcdp,
-    metric_cost,
     zcdp_to_epsilon,
 )
+from shoal.privacy.accounting import metric_cost
 from shoal.reports import label_on_device
 
 RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
@@ -207,7 +206,7 @@ def price(draw, statistic, unit=1):
     else:
         in_sums = len(draw.shape) == 2
         columns = draw.shape[1] if in_sums else 1
-        reach = (statistic.reach or 2**19) if in_sums else 1
+        reach = (statistic.clip_radius or 2**19) if in_sums else 1
     if draw.sampler == "discrete_laplace":
         assert statistic.shape == "cube"
         return unit * columns * reach / draw.scale
@@ -216,7 +215,7 @@ def price(draw, statistic, unit=1):
         return unit**2 * squares * reach**2 / (2 * draw.scale**2)
     assert draw.sampler == "box_norm"
     assert statistic.shape == "cube"
-    moves = [1, *[statistic.reach or 2**19] * (len(draw.scales) - 1)]
+    moves = [1, *[statistic.clip_radius or 2**19] * (len(draw.scales) - 1)]
     return max(unit * move / scale for move, scale in zip(moves, draw.scales, strict=True))
 
 

@@ -8,8 +8,7 @@ import inspect
 
 from sklearn.base import BaseEstimator
 
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
@@ -60,6 +59,22 @@ INSTANCES = {
     "KdLaplace": KdLaplace(epsilon=1e4, unit="m", bounds=WIDE),
     "KdLaplace-grid": KdLaplace(epsilon=1e4, unit="m", bounds=WIDE, remap="grid"),
 }
+
+# One of each class, for what the class alone decides: how it reads tables and parameters.
+CLASSES = [
+    "DPKMeans",
+    "DPWaveCluster-oneshot",
+    "PrivateCopy",
+    "Laplace",
+    "Piecewise",
+    "Hybrid",
+    "Duchi",
+    "SquareWave",
+    "KdLaplace",
+]
+CENTRAL = [name for name in INSTANCES if name.startswith(("DP", "PrivateCopy"))]
+CLUSTERERS = [name for name in INSTANCES if name.startswith("DP")]
+TRANSFORMERS = [name for name in CLASSES if hasattr(INSTANCES[name], "transform")]
 
 # Mechanisms for one number of columns only: tests/mechanisms/test_fixed_columns.py runs on these
 # what scikit-learn's checks and ours can ask of them.

@@ -28,25 +28,25 @@ def codes(records, planes, cuts):
     ]
 
 
-def clipped(offset, reach, shape):
+def clipped(offset, clip_radius, shape):
     """One offset after clipping."""
     if shape == "cube":
-        return [max(-reach, min(reach, value)) for value in offset]
+        return [max(-clip_radius, min(clip_radius, value)) for value in offset]
     square = sum(value**2 for value in offset)
-    if square <= reach**2:
+    if square <= clip_radius**2:
         return offset
-    factor = reach * (1 - 2**-50) / math.sqrt(square)
+    factor = clip_radius * (1 - 2**-50) / math.sqrt(square)
     shrunk = [math.trunc(value * factor) for value in offset]
-    # What the library promises, in integers: within reach, and nowhere a whole step too short.
-    assert sum(value**2 for value in shrunk) <= reach**2
+    # What the library promises, in integers: within the radius, and nowhere a whole step too short.
+    assert sum(value**2 for value in shrunk) <= clip_radius**2
     length = math.sqrt(square)
     assert all(
-        abs(a) > abs(b) * reach / length - 1.001 for a, b in zip(shrunk, offset, strict=True)
+        abs(a) > abs(b) * clip_radius / length - 1.001 for a, b in zip(shrunk, offset, strict=True)
     )
     return shrunk
 
 
-def statistics(records, labels, anchors, *, weights=None, reach=None, shape="cube"):
+def statistics(records, labels, anchors, *, weights=None, clip_radius=None, shape="cube"):
     """Counts and sums by label; label -1 is left out."""
     counts = [0] * len(anchors)
     sums = [[0] * anchors.shape[1] for _ in anchors]
@@ -55,9 +55,11 @@ def statistics(records, labels, anchors, *, weights=None, reach=None, shape="cub
         if label < 0:
             continue
         value = record
-        if reach is not None:
+        if clip_radius is not None:
             anchor = anchors[label].tolist()
-            value = clipped([a - b for a, b in zip(record, anchor, strict=True)], reach, shape)
+            value = clipped(
+                [a - b for a, b in zip(record, anchor, strict=True)], clip_radius, shape
+            )
         counts[label] += weight
         sums[label] = [a + weight * b for a, b in zip(sums[label], value, strict=True)]
     return counts, sums

@@ -22,7 +22,7 @@ def corners(columns, k, *, seed=0):
     return np.random.default_rng(seed).choice([-0.6, 0.6], (k, columns))
 
 
-def problem(X, k, *, epsilon=1.0, delta=0.0, n=None, most=20, unit=1, seed=0):
+def problem(X, k, *, epsilon=1.0, delta=0.0, n=None, most=20, contribution=1, seed=0):
     """What a method is given for records in the box of -1 to 1."""
     columns = X.shape[1]
     lattice = Lattice.box(np.full(columns, -1.0), np.full(columns, 1.0), half=HALF)
@@ -33,8 +33,8 @@ def problem(X, k, *, epsilon=1.0, delta=0.0, n=None, most=20, unit=1, seed=0):
         k,
         most,
         float(len(X) if n is None else n),
-        unit,
+        contribution,
         noise,
-        noise.budget,
+        noise.total_budget,
         SeededSource(seed),
     )

@@ -54,7 +54,7 @@ class Draw:
 @dataclass(frozen=True)
 class Statistic:
     name: str
-    reach: int | None
+    clip_radius: int | None
     shape: str
 
 
@@ -111,7 +111,7 @@ def recording():
 
     def record_statistic(name, real):
         def wrapped(*args, **kwargs):
-            radius, shape = kwargs.get("reach"), kwargs.get("shape", "cube")
+            radius, shape = kwargs.get("clip_radius"), kwargs.get("shape", "cube")
             return once(Statistic(name, radius, shape), lambda: real(*args, **kwargs))
 
         return wrapped

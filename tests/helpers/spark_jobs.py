@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from shoal.engines._blas import one_blas_thread
+from shoal.engines._parallel import one_blas_thread
 from shoal.exceptions import DataError
 
 

@@ -10,7 +10,16 @@ from shoal.noise import Lattice, SeededSource
 
 
 def wave_problem(
-    X, *, epsilon=1.0, grid=16, wavelet="haar", level=1, threshold=0.1, n=None, seed=0
+    X,
+    *,
+    epsilon=1.0,
+    grid=16,
+    wavelet="haar",
+    level=1,
+    threshold=0.1,
+    min_samples=10,
+    n=None,
+    seed=0,
 ):
     """What a technique is given."""
     columns = X.shape[1]
@@ -21,6 +30,7 @@ def wave_problem(
         grid,
         band_of(wavelet, level, grid, columns),
         threshold,
+        min_samples,
         float(len(X) if n is None else n),
         PureNoise(epsilon),
         epsilon,

@@ -13,9 +13,9 @@ from helpers import estimator_checks
 from helpers.estimator_instances import INSTANCES
 from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
 from helpers.random_sources import all_different, words_of_forked_children
-from shoal.cluster import DPKMeans, _noise, _open_engine
+from shoal.cluster import DPKMeans, _engines, _noise
 from shoal.cluster._budget import CountSum
-from shoal.cluster.kmeans import _fit, _grid
+from shoal.cluster.kmeans import _grid, _lloyd, dp_kmeans
 from shoal.noise import SecureSource, SeededSource, discrete_gaussian, discrete_laplace
 from shoal.noise.source import _Forks
 from shoal.privacy import Ledger
@@ -88,21 +88,23 @@ def test_swapped_sensitivities(estimator, monkeypatch):
 def test_sums_unclipped(monkeypatch):
     """Offsets of any size, under noise for a window."""
     right = _grid.nearest_statistics
-    monkeypatch.setattr(_grid, "nearest_statistics", lambda e, c, **k: right(e, c, reach=2**20))
+    monkeypatch.setattr(
+        _grid, "nearest_statistics", lambda e, c, **k: right(e, c, clip_radius=2**20)
+    )
     red(estimator_checks.replays_on_neighbors, KMEANS)
 
 
 def test_first_centers_from_the_records(monkeypatch):
     seen = []
-    right = _open_engine.lattice_records
+    right = _engines.lattice_records
 
     def peeking(X, lattice):
         seen[:] = right(X, lattice)[-8:]
         return np.array(right(X, lattice))
 
-    monkeypatch.setattr(_open_engine, "lattice_records", peeking)
+    monkeypatch.setattr(_engines, "lattice_records", peeking)
     monkeypatch.setattr(
-        _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
+        _lloyd, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )
     red(estimator_checks.replays_on_neighbors, LLOYD)
 
@@ -112,7 +114,7 @@ def test_an_attribute_from_the_records(monkeypatch):
     right = DPKMeans._publish
 
     def telling(self, fitted, *rest):
-        self.total_ = _fit.total_weight(fitted.engine)
+        self.total_ = dp_kmeans.total_weight(fitted.engine)
         right(self, fitted, *rest)
 
     monkeypatch.setattr(DPKMeans, "_publish", telling)
@@ -121,8 +123,8 @@ def test_an_attribute_from_the_records(monkeypatch):
 
 def test_grid_from_the_records(monkeypatch):
     """The number of cells from the true number of records."""
-    true_n, right, plan = [], _fit.total_weight, _grid.plan_grid
-    monkeypatch.setattr(_fit, "total_weight", lambda e: true_n.append(right(e)) or right(e))
+    true_n, right, plan = [], dp_kmeans.total_weight, _grid.plan_grid
+    monkeypatch.setattr(dp_kmeans, "total_weight", lambda e: true_n.append(right(e)) or right(e))
     monkeypatch.setattr(
         _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
     )
@@ -175,7 +177,7 @@ def test_half_the_spend(monkeypatch):
     monkeypatch.setattr(
         _noise.PureNoise,
         "event",
-        lambda self, purpose: right(_noise.PureNoise(self.budget / 2), purpose),
+        lambda self, purpose: right(_noise.PureNoise(self.total_budget / 2), purpose),
     )
     red(estimator_checks.spends_before_it_draws, KMEANS)
 
@@ -198,8 +200,7 @@ def test_child_that_reuses_the_parents_stream(monkeypatch):
 @pytest.mark.parametrize("estimator", [KMEANS, REPORTS])
 def test_noise_from_a_fixed_seed_when_none_was_asked_for(estimator, monkeypatch):
     base = sys.modules["shoal.mechanisms._base"]
-    kmeans = sys.modules["shoal.cluster.kmeans.dp_kmeans"]
-    for module in (base, kmeans):
+    for module in (base, dp_kmeans):
         monkeypatch.setattr(module, "as_source", lambda state: SeededSource(0))
     red(estimator_checks.differs_without_a_seed, estimator)
 

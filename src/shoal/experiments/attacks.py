@@ -22,10 +22,10 @@ from shoal.audit import (
     reconstruct,
 )
 from shoal.audit._detached import detached
-from shoal.datasets import Table
 from shoal.exceptions import ParameterError
 from shoal.experiments.attack_results import AttackRow, AttackSuite
 from shoal.experiments.promise_audit import promise_of
+from shoal.tables import ArrayTable
 
 __all__ = ["ATTACKS", "attack_suite"]
 
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 def attack_suite(
     target: Any,
-    table: Table,
+    table: ArrayTable,
     *,
     attacks: Sequence[str] | None = None,
     column: str | None = None,
@@ -56,7 +56,7 @@ def attack_suite(
     target : estimator or mechanism
         Central estimator, or local mechanism. It is cloned without its ledger: nothing is spent, so
         what is found is for the curator only.
-    table : Table
+    table : ArrayTable
         Raw records; its labels, if any, are the classes that forests learn.
     attacks : sequence of str, optional
         Some of :data:`ATTACKS`; all that fit the target by default.
@@ -80,8 +80,8 @@ def attack_suite(
     --------
     >>> import numpy as np
     >>> from shoal.cluster import DPKMeans
-    >>> from shoal.datasets import Table
-    >>> table = Table(("a", "b"), np.random.default_rng(0).uniform(-1.0, 1.0, (64, 2)))
+    >>> from shoal.tables import ArrayTable
+    >>> table = ArrayTable(np.random.default_rng(0).uniform(-1.0, 1.0, (64, 2)), ("a", "b"))
     >>> model = DPKMeans(3, bounds=(-1.0, 1.0), method="lloyd")
     >>> suite = attack_suite(model, table, attacks=["centers"], runs=2, random_state=0)
     >>> round(suite.rows[0].ceiling, 3)  # (e - 1) / (e + 1)
@@ -146,7 +146,7 @@ class _Work:
     """
 
     seen: Any
-    table: Table
+    table: ArrayTable
     runs: int
     n_jobs: int | None
     seed: int | None

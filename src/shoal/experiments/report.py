@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 
 from sklearn.utils.parallel import Parallel, delayed
 
+from shoal._files import atomic_write
 from shoal._optional import require
-from shoal._whole_file import whole_file
 from shoal.audit._quietly import quietly, started
 from shoal.exceptions import ParameterError
 from shoal.experiments.provenance import Provenance
@@ -250,7 +250,7 @@ class Report:
             pass
         page = self.html
         try:
-            with whole_file(path) as part:
+            with atomic_write(path) as part:
                 part.write_text(page, encoding="utf-8")
         except OSError as error:
             raise ParameterError(

@@ -28,7 +28,7 @@ def draw_k_distance(path: Path, choice: Any, *, title: str | None = None) -> Pat
         File to write: PNG, SVG, PDF, HTML or JSON.
     choice : object
         With ``eps``, ``neighbor`` and ``distances`` (sorted from small to large), as
-        :func:`shoal.reports.select_dbscan_eps` returns it.
+        :func:`shoal.reports.selection` returns it.
     title : str, default=None
         None = what is shown.
 

@@ -32,7 +32,7 @@ def draw_n_clusters(path: Path, choices: Any, *, title: str | None = None) -> Pa
         File to write: PNG, SVG, PDF, HTML or JSON.
     choices : sequence, or a single one
         Each with ``method``, ``n_clusters``, ``candidates`` and ``scores``, as
-        :func:`shoal.reports.select_n_clusters` returns them.
+        :func:`shoal.reports.selection` returns them.
     title : str, default=None
         Of the whole figure.
 

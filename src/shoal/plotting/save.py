@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from shoal._whole_file import whole_file
+from shoal._files import atomic_write
 from shoal.exceptions import ParameterError
 from shoal.plotting import _matplotlib, _plotly
 from shoal.plotting.chart import Chart
@@ -60,7 +60,7 @@ def save(chart: Chart, path: str | os.PathLike[str]) -> Path:
     file = check_path(path)
     content = _content(chart, file.suffix.lower())
     try:
-        with whole_file(file) as part:
+        with atomic_write(file) as part:
             part.write_bytes(content)
     except OSError as failure:
         raise ParameterError(

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from shoal._whole_file import beside
+from shoal._files import hidden_sibling
 from shoal.exceptions import LedgerFileError, ParameterError, ShoalError
 from shoal.privacy._ledger_file import START, decode_line
 from shoal.privacy.entries import Entry
@@ -77,7 +77,7 @@ def convert_ledger(
     adjacency = Adjacency(limits.pop("adjacency"))
     converted = [_entry(plain, privacy_unit, metric_unit, table) for plain in entries]
     target = Path(new).resolve()
-    part = beside(target)
+    part = hidden_sibling(target)
     try:
         Ledger(
             part,

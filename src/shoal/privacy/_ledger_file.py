@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from shoal._whole_file import whole_file
+from shoal._files import atomic_write, sync_folder
 from shoal.exceptions import LedgerFileError, ParameterError, ShoalError
 from shoal.privacy.entries import Receipt
 
@@ -251,7 +251,7 @@ class LedgerFile:
             os.fsync(descriptor)
             self._write_head(head)
             acknowledged = True
-            self._sync_folder()
+            sync_folder(Path(self.path).parent)
         except BaseException as failure:
             # A head that knows of the line keeps it: a spend that counts and was not used is safe.
             acknowledged = acknowledged or self._head_knows(head)
@@ -312,7 +312,7 @@ class LedgerFile:
 
     def _write_head(self, head: Head) -> None:
         ledger = Path(self.path).stat()
-        with whole_file(Path(self.head_path)) as part:
+        with atomic_write(Path(self.head_path)) as part:
             part.touch(mode=0o600)
             part.write_text(head.to_json(), encoding="ascii")
             # Whoever may use the ledger needs its head, whoever spent last.
@@ -334,13 +334,6 @@ class LedgerFile:
             self._identity = identity
         if not self._identity == identity == (named.st_dev, named.st_ino):
             raise LedgerFileError(f"{self.path} was replaced since it was opened: open it anew")
-
-    def _sync_folder(self) -> None:
-        folder = os.open(Path(self.path).parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
     def _says(self, failure: OSError, *, spent: bool = False) -> str:
         what = "the spend counts and nothing was released" if spent else "nothing was spent"

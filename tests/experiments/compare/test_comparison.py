@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shoal.datasets import Table, read_table
 from shoal.exceptions import DataError, TrialError
 from shoal.experiments import Provenance, report
 from shoal.experiments.compare import (
@@ -18,6 +17,7 @@ from shoal.experiments.compare import (
 )
 from shoal.experiments.compare.measurements import UtilityWork
 from shoal.privacy import Guarantee
+from shoal.tables import ArrayTable, read_table
 
 SENTINEL = 0.7391284613
 MADE = Provenance("shoal compare people.csv", 0, data="people.csv")
@@ -157,7 +157,7 @@ def test_a_method_that_fails_is_named(file):
     ],
 )
 def test_too_few_records(records, clusters, text):
-    alike = Table(("a", "b"), np.ones((records, 2)))
+    alike = ArrayTable(np.ones((records, 2)), ("a", "b"))
     with pytest.raises(DataError, match=text):
         ComparedTable.from_table(alike, file=Path("few.csv"), bounds=(0, 9), n_clusters=clusters)
 

@@ -214,10 +214,10 @@ def test_claims_quick():
     plan = Plan(epsilons=(2.0, 5.0), clusters=(2,), starts=20, runs=1)
     experiment = KccmStudy(quick=plan).experiments(full=False, seed=0)[0]
     rows = [
-        {**cell.fields, **record}
-        for cell in experiment.spec.cells()
-        if cell.mechanism.name in names and cell.dataset == DATASET
-        for record in experiment.work(cell)
+        {**trial.fields, **record}
+        for trial in experiment.spec.trials()
+        if trial.mechanism.name in names and trial.dataset == DATASET
+        for record in experiment.work(trial)
     ]
     settings = list(relative_costs(rows, names).values())
     found = [judge_contrast(contrast, settings) for contrast in CONTRASTS[:2]]

@@ -1,4 +1,4 @@
-"""The work on a cell: runs on one start, which other cells share, and what they really spend."""
+"""The work on a trial: runs on one start, which other trials share, and what they really spend."""
 
 import pickle
 from dataclasses import replace
@@ -18,20 +18,20 @@ def table():
     return X
 
 
-def cells(name, variant, seed=0, dataset=DATASET):
+def trials(name, variant, seed=0, dataset=DATASET):
     return [
-        cell
-        for cell in PLAN.specs(seed=seed)[name].cells()
-        if (cell.mechanism.name, cell.dataset) == (variant, dataset)
+        trial
+        for trial in PLAN.specs(seed=seed)[name].trials()
+        if (trial.mechanism.name, trial.dataset) == (variant, dataset)
     ]
 
 
 def test_a_record_is_the_mean_of_its_runs():
-    cell = cells("epsilon", "average k")[1]
-    (record,) = MeasureCosts(table)(cell)
+    trial = trials("epsilon", "average k")[1]
+    (record,) = MeasureCosts(table)(trial)
     model = variant_model("average k", k=3, epsilon=5.0, n=len(X))
     costs = [
-        nicv(X, fit_on_start(model, X, start=1, seed=cell.seed, run=run).cluster_centers_)
+        nicv(X, fit_on_start(model, X, start=1, seed=trial.seed, run=run).cluster_centers_)
         for run in range(3)
     ]
     assert len(set(costs)) == 3
@@ -42,17 +42,17 @@ def test_a_record_is_the_mean_of_its_runs():
     assert record["nicv"] / record["reference"] > 0.999
 
 
-def test_records_depend_on_the_cell_and_nothing_else():
+def test_records_depend_on_the_trial_and_nothing_else():
     work = MeasureCosts(table)
-    for cell in (cells("epsilon", "auto")[0], cells("published", "gaussian nk")[0]):
-        first = work(cell)
-        assert pickle.loads(pickle.dumps(work))(cell) == first
-        assert work(replace(cell, spec_seed=1)) != first
-        (trimmed,) = work(replace(cell, dataset=TRIMMED))
+    for trial in (trials("epsilon", "auto")[0], trials("published", "gaussian nk")[0]):
+        first = work(trial)
+        assert pickle.loads(pickle.dumps(work))(trial) == first
+        assert work(replace(trial, spec_seed=1)) != first
+        (trimmed,) = work(replace(trial, dataset=TRIMMED))
         assert trimmed["reference"] != first[0]["reference"]  # another table: scaled again
 
 
-def test_runs_of_a_cell_share_a_start_with_other_cells(monkeypatch):
+def test_runs_share_a_start_with_other_trials(monkeypatch):
     seen = []
 
     def spy(model, records, *, start, seed, run):
@@ -62,8 +62,8 @@ def test_runs_of_a_cell_share_a_start_with_other_cells(monkeypatch):
     monkeypatch.setattr(experiments, "fit_on_start", spy)
     for seed in (0, 1):
         for variant in ("average k", "gaussian k"):
-            for cell in cells("epsilon", variant, seed):
-                MeasureCosts(table)(cell)
+            for trial in trials("epsilon", variant, seed):
+                MeasureCosts(table)(trial)
     starts, seeds, runs = zip(*seen, strict=True)
     assert runs == (0, 1, 2) * 16  # seeds, variants, epsilons, starts
     assert starts[::3] == (0, 1) * 4 + (1000, 1001) * 4
@@ -71,9 +71,9 @@ def test_runs_of_a_cell_share_a_start_with_other_cells(monkeypatch):
 
 
 def test_centers_for_pictures():
-    plain, *_ = cells("clusters", "k-means without privacy")
-    corrected, *_, published = cells("clusters", "gaussian nk")
-    found = {cell: FindCenters(table)(cell) for cell in (plain, corrected, published)}
+    plain, *_ = trials("clusters", "k-means without privacy")
+    corrected, *_, published = trials("clusters", "gaussian nk")
+    found = {trial: FindCenters(table)(trial) for trial in (plain, corrected, published)}
     assert [len(records) for records in found.values()] == [3, 3, 3]
     versions = ["without privacy", "corrected", "as published"]
     assert [records[0]["version"] for records in found.values()] == versions

@@ -114,8 +114,11 @@ def test_the_full_study_has_the_runs_of_the_source():
     study = KccmStudy(load=made_up)
     for part in study.experiments(full=True, seed=0)[:3]:
         assert part.spec.repeats == 20
-        assert {choice.words["runs"] for choice in part.spec.mechanisms} == {50}
-    ks = {choice.words["k"] for choice in study.experiments(full=True, seed=0)[2].spec.mechanisms}
+        assert {component.kwargs["runs"] for component in part.spec.mechanisms} == {50}
+    ks = {
+        component.kwargs["k"]
+        for component in study.experiments(full=True, seed=0)[2].spec.mechanisms
+    }
     assert ks == set(range(2, 9))
 
 

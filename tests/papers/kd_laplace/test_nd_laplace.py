@@ -67,7 +67,10 @@ def test_pickles_hold_no_raw_record():
     ("method", "message"),
     [
         (NdLaplace(0.0), "epsilon must be"),
-        (GridNdLaplace(source="paper"), "source must be 'thesis' or 'code', got 'paper'"),
+        (
+            GridNdLaplace(source="paper"),  # type: ignore[arg-type]
+            "source must be 'thesis' or 'code', got 'paper'",
+        ),
         (GridNdLaplace(grid_points=0), "grid_points must be"),
         (DraftLaplace(radius=-1.0), "radius must be"),
         (DraftLaplace(bounds=(1.0, 0.0)), "bounds must have low < high"),

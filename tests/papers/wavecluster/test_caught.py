@@ -84,7 +84,7 @@ def test_the_corrected_promise_names_its_adjacency(technique):
     """It is 1 under add/remove and 2 under substitution; seen 0.6 and 1.3 on the same pair."""
     method = DPWaveCluster(technique=technique, **LINE)
     read = outputs(method, lambda fitted: np.asarray(fitted.release_.values["band"]))
-    found = epsilon_lower_bound(read, STAYED, MODIFIED, samples=500, score=moved)
+    found = epsilon_lower_bound(read, STAYED, MODIFIED, samples=1000, score=moved)
     promise = method.guarantee_
     assert promise.adjacency is Adjacency.ADD_REMOVE
     assert promise.to_substitute().epsilon == 2.0

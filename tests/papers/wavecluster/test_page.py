@@ -1,6 +1,6 @@
 """What the report draws and prints: means with intervals, printed figures beside ours."""
 
-from helpers.wavecluster import made_up
+from helpers.wavecluster_measurements import made_up
 from shoal.papers.wavecluster.claims import PUBLISHED_K
 from shoal.papers.wavecluster.page import mean_rows, printed_figures
 

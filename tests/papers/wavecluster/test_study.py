@@ -70,16 +70,16 @@ def test_a_run_that_was_torn_off_ends_like_an_unbroken_one(silent, tmp_path):
     assert torn.verdicts == unbroken.verdicts
 
 
-def test_records_of_a_cell_do_not_depend_on_others(few):
+def test_records_of_a_trial_do_not_depend_on_others(few):
     techniques, gowalla, clusters = few.experiments(full=False, seed=0)
     assert pickle.loads(pickle.dumps(clusters.work)) == clusters.work
     assert gowalla.work == techniques.work
-    cell = techniques.spec.cells()[3]
-    first = list(techniques.work(cell))
-    assert list(pickle.loads(pickle.dumps(techniques.work))(cell)) == first
-    assert list(techniques.work(replace(cell, spec_seed=1))) != first
+    trial = techniques.spec.trials()[3]
+    first = list(techniques.work(trial))
+    assert list(pickle.loads(pickle.dumps(techniques.work))(trial)) == first
+    assert list(techniques.work(replace(trial, spec_seed=1))) != first
     assert [record["version"] for record in first] == ["as published", "corrected"]
-    ours = next(one for one in techniques.spec.cells() if one.mechanism.name == "oneshot")
+    ours = next(one for one in techniques.spec.trials() if one.mechanism.name == "oneshot")
     assert [record["version"] for record in techniques.work(ours)] == ["corrected"]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.wavecluster import made_up
+from helpers.wavecluster_measurements import made_up
 from shoal.papers.wavecluster.claims import CLAIMS, MeanClaim
 from shoal.papers.wavecluster.verdicts import judge_findings, judge_means, mean_measure
 

@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits
 from shoal._bounds import public_box
 from shoal._typing import Floats, Ints
 from shoal.cluster import DPWaveCluster
-from shoal.datasets import Table
 from shoal.exceptions import DataError
 from shoal.experiments.compare.contender import BOX, WAVE_CELLS, WAVE_THRESHOLD
 from shoal.metrics import cost_ratio
 from shoal.reports import select_n_clusters
+from shoal.tables import ArrayTable
 
 __all__ = ["Baseline", "ComparedTable", "TrivialCosts", "random_rows"]
 
@@ -135,7 +135,7 @@ class ComparedTable:
     @classmethod
     def from_table(
         cls,
-        table: Table,
+        table: ArrayTable,
         *,
         file: Path,
         bounds: Any,
@@ -146,7 +146,7 @@ class ComparedTable:
 
         Parameters
         ----------
-        table : Table
+        table : ArrayTable
             The records.
         file : Path
             Where they were read from.

@@ -169,10 +169,10 @@ def compare_methods(
     Examples
     --------
     >>> import numpy as np
-    >>> from shoal.datasets import Table
+    >>> from shoal.tables import ArrayTable
     >>> from shoal.experiments.compare import ComparedTable, choose_contenders
     >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 500, axis=0)
-    >>> places = Table(("x", "y"), X + np.random.default_rng(0).normal(0, 0.1, X.shape))
+    >>> places = ArrayTable(X + np.random.default_rng(0).normal(0, 0.1, X.shape), ("x", "y"))
     >>> table = ComparedTable.from_table(
     ...     places, file=Path("places.csv"), bounds=(-1.0, 1.0), n_clusters=2
     ... )

@@ -333,7 +333,7 @@ def _compare(
 
 
 def _rows(measurements: Measurements, dataset: str, reading: str) -> list[Measurement]:
-    """Return the rows of one version; as published, their epsilon is that of the cell."""
+    """Return the rows of one version; as published, their epsilon is that of the trial."""
     names = ("epsilon", "k") if reading == CORRECTED else ("published",)
     formula = None if reading == CORRECTED else reading
     return [

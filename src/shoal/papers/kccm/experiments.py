@@ -1,7 +1,7 @@
-"""The source's experiments again: the work on a cell.
+"""The source's experiments again: the work on a trial.
 
 The source runs six variants on 20 starts, 50 times each, and compares their costs. Here a repeat of
-a cell is a start, and all runs on it are one record, since runs on one start are alike: what is
+a trial is a start, and all runs on it are one record, since runs on one start are alike: what is
 independent is the start, and intervals go over starts.
 """
 
@@ -68,13 +68,13 @@ class MeasureCosts:
 
     load: Load
 
-    def __call__(self, cell: Trial) -> list[dict[str, Any]]:
+    def __call__(self, trial: Trial) -> list[dict[str, Any]]:
         """Return one record.
 
         Parameters
         ----------
-        cell : Trial
-            Its repeat is the number of the start, which cells that differ in noise or epsilon
+        trial : Trial
+            Its repeat is the number of the start, which trials that differ in noise or epsilon
             share; its seed is that of the noise.
 
         Returns
@@ -83,9 +83,9 @@ class MeasureCosts:
             Mean and standard deviation over runs; ``real_epsilon`` and ``real_delta`` are what is
             really spent; ``reference`` is the cost of k-means without privacy.
         """
-        table, variant = _table(self.load, cell.dataset), _Variant.of(self.load, cell)
+        table, variant = _table(self.load, trial.dataset), _Variant.of(self.load, trial)
         costs = np.array(
-            [nicv(table, variant.fit(table, run)) for run in range(cell.mechanism.kwargs["runs"])]
+            [nicv(table, variant.fit(table, run)) for run in range(trial.mechanism.kwargs["runs"])]
         )
         return [
             {
@@ -95,7 +95,7 @@ class MeasureCosts:
                 "real_delta": variant.delta,
                 "nicv": float(costs.mean()),
                 "deviation": float(costs.std(ddof=1)) if len(costs) > 1 else 0.0,
-                "reference": _reference(self.load, cell.dataset, variant.model.n_clusters),
+                "reference": _reference(self.load, trial.dataset, variant.model.n_clusters),
             }
         ]
 
@@ -112,12 +112,12 @@ class FindCenters:
 
     load: Load
 
-    def __call__(self, cell: Trial) -> list[dict[str, Any]]:
+    def __call__(self, trial: Trial) -> list[dict[str, Any]]:
         """Return one record for each center.
 
         Parameters
         ----------
-        cell : Trial
+        trial : Trial
             What to fit.
 
         Returns
@@ -125,12 +125,12 @@ class FindCenters:
         records : list of dict
             The center's coordinates are in columns x1, x2, ...
         """
-        table = _table(self.load, cell.dataset)
-        if cell.mechanism.name == PLAIN:
-            names, epsilon = _names("without privacy", cell), math.inf
+        table = _table(self.load, trial.dataset)
+        if trial.mechanism.name == PLAIN:
+            names, epsilon = _names("without privacy", trial), math.inf
             centers = plain_centers(table, names["k"])
         else:
-            variant = _Variant.of(self.load, cell)
+            variant = _Variant.of(self.load, trial)
             names, centers, epsilon = variant.names, variant.fit(table), variant.epsilon
         return [
             {
@@ -146,31 +146,31 @@ class FindCenters:
 
 @dataclass(frozen=True)
 class _Variant:
-    """A cell's variant, corrected or as published, with what it really spends."""
+    """A trial's variant, corrected or as published, with what it really spends."""
 
-    cell: Trial
+    trial: Trial
     model: DPKMeans | PublishedKCCM
     epsilon: float
     delta: float
 
     @classmethod
-    def of(cls, load: Load, cell: Trial) -> "_Variant":
-        table, name = _table(load, cell.dataset), cell.mechanism.name
-        kwargs = {key: value for key, value in cell.mechanism.kwargs.items() if key != "runs"}
+    def of(cls, load: Load, trial: Trial) -> "_Variant":
+        table, name = _table(load, trial.dataset), trial.mechanism.name
+        kwargs = {key: value for key, value in trial.mechanism.kwargs.items() if key != "runs"}
         if "formula" in kwargs:
             published = published_model(name, **kwargs)
             spent = published_spend(published, n=len(table), columns=table.shape[1])
-            return cls(cell, published, *spent)
-        model = variant_model(name, epsilon=cell.epsilon, n=len(table), **kwargs)
-        return cls(cell, model, model.epsilon, model.delta)
+            return cls(trial, published, *spent)
+        model = variant_model(name, epsilon=trial.epsilon, n=len(table), **kwargs)
+        return cls(trial, model, model.epsilon, model.delta)
 
     @property
     def names(self) -> dict[str, Any]:
-        return _names(CORRECTED if isinstance(self.model, DPKMeans) else PUBLISHED, self.cell)
+        return _names(CORRECTED if isinstance(self.model, DPKMeans) else PUBLISHED, self.trial)
 
     def fit(self, table: Floats, run: int = 0) -> Floats:
-        start = MAX_STARTS * self.cell.spec_seed + self.cell.repeat
-        fitted = fit_on_start(self.model, table, start=start, seed=self.cell.seed, run=run)
+        start = MAX_STARTS * self.trial.spec_seed + self.trial.repeat
+        fitted = fit_on_start(self.model, table, start=start, seed=self.trial.seed, run=run)
         centers: Floats = fitted.cluster_centers_
         return centers
 
@@ -186,12 +186,12 @@ def plain_centers(table: Floats, k: int) -> Floats:
     return centers
 
 
-def _names(version: str, cell: Trial) -> dict[str, Any]:
+def _names(version: str, trial: Trial) -> dict[str, Any]:
     """Return the columns that say what was fitted."""
-    kwargs = cell.mechanism.kwargs
+    kwargs = trial.mechanism.kwargs
     return {
         "version": version,
-        "variant": cell.mechanism.name,
+        "variant": trial.mechanism.name,
         "formula": kwargs.get("formula"),
         "k": kwargs["k"],
     }

@@ -28,7 +28,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from shoal import _numbers
 from shoal._records import validate_records
 from shoal._typing import Floats
-from shoal.cluster.kmeans import KCCM_NOISE, KCCM_ROUNDS, KccmNoise, pack_spheres
+from shoal.cluster.kmeans import KCCM_NOISE, KCCM_ROUNDS, KCCMNoise, pack_spheres
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import PrivacyMeasure, RandomSource, as_source, privatize
 from shoal.papers.kccm.accounting import Formula, check_formula, real_rho, real_spend, round_cost
@@ -77,7 +77,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
 
     See Also
     --------
-    shoal.cluster.DPKMeans : ``method="kccm"``, where the rounds' shares add up to epsilon.
+    shoal.cluster.DPKMeans : ``method="kccm"``, where the budgets of the rounds add up to epsilon.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         n_clusters: int = 3,
         *,
         formula: Formula = "pseudo-code",
-        noise: KccmNoise = "allocation",
+        noise: KCCMNoise = "allocation",
         overcluster: int = 3,
         max_iter: int = KCCM_ROUNDS,
         random_state: Any = None,

@@ -18,6 +18,10 @@ here                         in the figures        flaw
 ===========================  ====================  =================================================
 
 Flaw 5 is in the data: the author's seeds file lost decimal points (``kd_laplace_seeds``).
+
+``shoal reproduce kd-laplace`` runs the experiments again, as published and corrected, beside the
+published figures (:func:`load_figures`), and judges the claims. :func:`measure_leak` audits what a
+published method gives away.
 """
 
 from shoal.papers.kd_laplace.drafts import DraftLaplace

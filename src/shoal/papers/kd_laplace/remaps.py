@@ -48,7 +48,7 @@ __all__ = ["DensityNdLaplace", "GridNdLaplace"]
 CODE_GRID = 6  # points a column in the code's grid for four columns and more
 CODE_UNIT = 12  # "grid size" of the code for two and three columns: a distance and a count at once
 CODE_NEIGHBORS = 50
-SMALL = 4096  # records whose distances to each other are kept: 128 MB
+MAX_PAIRED = 4096  # records whose distances to each other are kept: 128 MB
 
 GRID_FLAW = (
     "the grid remap reads raw records: its box is that of the table and the report of one record "
@@ -90,7 +90,7 @@ class _Remap(AsPublished):
 
     def _grid_reports(
         self, records: Floats, raw: Floats, generator: np.random.Generator
-    ) -> "_Remapped":
+    ) -> _Remapped:
         """Perturb records and remap them on the grid."""
         source: Source = self.source
         columns = records.shape[1]
@@ -284,5 +284,5 @@ def _code_density(
 
 def _distances(raw: Floats) -> Floats:
     """Return distances between raw records where they fit in memory, else nothing."""
-    between: Floats = cdist(raw, raw) if len(raw) <= SMALL else np.empty((0, 0))
+    between: Floats = cdist(raw, raw) if len(raw) <= MAX_PAIRED else np.empty((0, 0))
     return between

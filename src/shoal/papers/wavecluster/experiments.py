@@ -1,4 +1,4 @@
-"""The work on a cell of the study: a measured run, or one fit whose grid is kept for a picture."""
+"""The work on a trial of the study: a measured run, or one fit whose grid is kept for a picture."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from shoal.papers.wavecluster.techniques import METHODS, Method, TechniqueCompar
 __all__ = [
     "NONE",
     "PLAIN",
+    "KeepCells",
     "Load",
-    "MeasureCell",
-    "PictureCell",
+    "MeasureTechnique",
     "compare_on",
     "matched_cells",
     "read_cells",
@@ -38,8 +38,8 @@ def compare_on(load: Load, name: str) -> TechniqueComparison:
 
 
 @dataclass(frozen=True)
-class MeasureCell:
-    """Measure all versions of a cell's technique.
+class MeasureTechnique:
+    """Measure all versions of a trial's technique.
 
     Parameters
     ----------
@@ -49,19 +49,19 @@ class MeasureCell:
 
     load: Load = load_figure_set
 
-    def __call__(self, cell: Trial) -> Iterable[dict[str, Any]]:
+    def __call__(self, trial: Trial) -> Iterable[dict[str, Any]]:
         """Measure; repeats classify one tenth of the records after the other."""
-        comparison = compare_on(self.load, cell.dataset)
-        for method in _methods(cell.mechanism.name):
+        comparison = compare_on(self.load, trial.dataset)
+        for method in _methods(trial.mechanism.name):
             yield {
                 "version": method.version,
-                **comparison.measure(method, cell.epsilon, seed=cell.seed, fold=cell.repeat),
+                **comparison.measure(method, trial.epsilon, seed=trial.seed, fold=trial.repeat),
             }
 
 
 @dataclass(frozen=True)
-class PictureCell:
-    """Fit all versions of a cell's technique, and keep their cells.
+class KeepCells:
+    """Fit all versions of a trial's technique, and keep their cells.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ class PictureCell:
 
     load: Load = load_figure_set
 
-    def __call__(self, cell: Trial) -> Iterable[dict[str, Any]]:
+    def __call__(self, trial: Trial) -> Iterable[dict[str, Any]]:
         """Fit; clusters are numbered like the ones without privacy that they match best."""
-        comparison = compare_on(self.load, cell.dataset)
+        comparison = compare_on(self.load, trial.dataset)
         truth, chosen = comparison.truth, comparison.figure_set
         band = np.asarray(truth.release_.values["band"])
         setting = {
@@ -88,12 +88,12 @@ class PictureCell:
             "y_name": chosen.columns[1],
         }
         grids = {PLAIN: truth.cells_}
-        if cell.mechanism.name != NONE:
+        if trial.mechanism.name != NONE:
             grids = {
                 method.version: matched_cells(
-                    truth.cells_, comparison.cells(method, cell.epsilon, seed=cell.seed)
+                    truth.cells_, comparison.cells(method, trial.epsilon, seed=trial.seed)
                 )
-                for method in _methods(cell.mechanism.name)
+                for method in _methods(trial.mechanism.name)
             }
         for version, cells in grids.items():
             yield {

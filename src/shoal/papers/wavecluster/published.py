@@ -47,8 +47,8 @@ __all__ = [
 
 LABEL = "as published, no guarantee"
 TECHNIQUES = ("thr", "thr-em", "qt", "baseline")
-THR_SHARE = 0.9  # alpha of PrivTHR, for the counts
-THR_EM_SHARE = 0.7
+# Part of epsilon for the counts: alpha of PrivTHR, and that of PrivTHR_EM.
+THR_COUNTS, THR_EM_COUNTS = 0.9, 0.7
 MAX_CELLS = 2**24
 
 
@@ -185,8 +185,8 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
         if self.technique == "baseline":
             drawn = adaptive_grid_records(positions, self.epsilon, generator, side=self.coarse)
             return _counts(drawn, self.grid)
-        share = {"thr": THR_SHARE, "thr-em": THR_EM_SHARE}.get(self.technique, 1.0)
-        return exact + generator.laplace(0.0, 1 / (share * self.epsilon), exact.shape)
+        part = {"thr": THR_COUNTS, "thr-em": THR_EM_COUNTS}.get(self.technique, 1.0)
+        return exact + generator.laplace(0.0, 1 / (part * self.epsilon), exact.shape)
 
     def _threshold(self, band: Floats, exact: Floats, generator: np.random.Generator) -> float:
         """Find what a value of the band has to reach."""
@@ -194,14 +194,14 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
         if self.technique == "thr-em":
             true = haar_band(exact)
             positive = true[true > 0]
-            share = (1 - THR_EM_SHARE) * self.epsilon
+            budget = (1 - THR_EM_COUNTS) * self.epsilon
             k = math.ceil(keep * len(positive) - 1e-9)  # as in top_cells
-            partitions = threshold_partitions(positive, k=k, epsilon=share)
+            partitions = threshold_partitions(positive, k=k, epsilon=budget)
             return draw_threshold(partitions, generator)
         left = int((band > 0).sum())
         if self.technique == "thr":
-            share = (1 - THR_SHARE) * self.epsilon
-            empty = (haar_band(exact) <= 0).sum() + generator.laplace(0.0, 1 / share)
+            budget = (1 - THR_COUNTS) * self.epsilon
+            empty = (haar_band(exact) <= 0).sum() + generator.laplace(0.0, 1 / budget)
             left -= max(round(empty / 2), 0)
         return top_cells(band, keep * left).threshold
 

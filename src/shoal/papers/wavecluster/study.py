@@ -4,7 +4,7 @@ from shoal.experiments import Component, ExperimentSpec, Report
 from shoal.papers.claims import Verdict
 from shoal.papers.measurements import Measurements
 from shoal.papers.studies import Experiment, Study
-from shoal.papers.wavecluster.experiments import NONE, Load, MeasureCell, PictureCell, compare_on
+from shoal.papers.wavecluster.experiments import NONE, KeepCells, Load, MeasureTechnique, compare_on
 from shoal.papers.wavecluster.figure_sets import FIGURE_SETS, FOURTH, load_figure_set
 from shoal.papers.wavecluster.page import render_figures
 from shoal.papers.wavecluster.published import TECHNIQUES
@@ -57,7 +57,7 @@ class WaveClusterStudy(Study):
         for name in (*FIGURE_SETS, FOURTH):
             compare_on(self.load, name)  # a missing file is named before any work
         epsilons = EPSILONS if full else QUICK_EPSILONS
-        measure = MeasureCell(self.load)
+        measure = MeasureTechnique(self.load)
         own = ExperimentSpec(
             name="wavecluster techniques",
             datasets=tuple(FIGURE_SETS),
@@ -87,7 +87,7 @@ class WaveClusterStudy(Study):
         return (
             Experiment("techniques", own, measure),
             Experiment("gowalla", fourth, measure),
-            Experiment("clusters", pictures, PictureCell(self.load)),
+            Experiment("clusters", pictures, KeepCells(self.load)),
         )
 
     def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:

@@ -14,8 +14,7 @@ import numpy as np
 from shoal._typing import Floats, Ints, Labels
 from shoal.cluster import DPWaveCluster
 from shoal.exceptions import ParameterError
-from shoal.metrics import classify_with_cells, dsg, f_measure, two_ce
-from shoal.metrics.ocm import unmatched_share
+from shoal.metrics import classify_with_cells, dsg, f_measure, two_ce, unmatched_share
 from shoal.papers.wavecluster.figure_sets import FigureSet
 from shoal.papers.wavecluster.published import TECHNIQUES, PublishedWaveCluster, haar_band
 

@@ -1,0 +1,146 @@
+"""Reports of records that are not in memory: drawn out of sight, paid for, then handed out.
+
+The order keeps the promise whatever fails. Reports that could not be drawn or written cost nothing
+and are gone; a crash after the spend has released nothing; and no report is seen before it was paid
+for. Every partition, and every new attempt at one, draws from a source of its own: of a record that
+is worked on twice, one report is handed out, and nobody sees the other.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal._typing import Floats
+from shoal.exceptions import ParameterError, ReleaseError
+from shoal.noise import RandomSource, SecureSource, SeededSource
+from shoal.tables import ArrowTable, Block, SparkTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shoal.mechanisms._base import Mechanism
+
+__all__ = ["check_out", "release_reports"]
+
+
+KEY_WORDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """What draws the reports of a partition; it may travel to another machine.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Without its ledger and its source, which stay at home.
+    key : bytes or None
+        Of a seeded source; None lets every partition draw a key from the operating system.
+    """
+
+    mechanism: "Mechanism"
+    key: bytes | None
+
+    def __call__(self, partition: int) -> "Callable[[Block], Floats]":
+        """Begin with a partition."""
+        source: RandomSource = SecureSource()
+        if self.key is not None:
+            source = SeededSource(self.key + partition.to_bytes(8, "little"))
+
+        def reports(block: Block) -> Floats:
+            return self.mechanism._perturb(np.stack(block).T, source)
+
+        return reports
+
+
+def check_out(table: Any, out: Any) -> None:
+    """Refuse a folder for reports where none is needed, or that lies among the records.
+
+    Parameters
+    ----------
+    table : ArrayTable, ArrowTable or SparkTable
+        The records.
+    out : path-like or None
+        As given.
+
+    Raises
+    ------
+    ParameterError
+        If it does not fit the table.
+    """
+    if not isinstance(table, ArrowTable):
+        if out is not None:
+            raise ParameterError(
+                f"out must be None where reports are returned, got {out!r}: only those of files "
+                "go to files"
+            )
+        return
+    if out is None:
+        raise ParameterError(
+            "out must name a new folder for the reports of files, got none",
+            parameter="out",
+            in_python="use fit(X).transform(X, out=...)",
+        )
+    if table.path is not None and _is_inside(out, table.path):
+        raise ParameterError(
+            f"out must lie outside the folder of the records, got {str(out)!r}: reports among "
+            "them would be read as records"
+        )
+
+
+def release_reports(
+    mechanism: "Mechanism", table: ArrowTable | SparkTable, source: RandomSource, out: Any
+) -> Any:
+    """Draw a report of every record, charge the ledger, and hand the reports out.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        All its parameters have been checked.
+    table : ArrowTable or SparkTable
+        The records.
+    source : RandomSource
+        If it is seeded, the partitions' keys come from its next words.
+    out : path-like or None
+        Folder for the reports of files.
+
+    Returns
+    -------
+    reports : pyarrow.dataset.Dataset or pyspark.sql.DataFrame
+        In the order of the records.
+
+    Raises
+    ------
+    ReleaseError
+        If reports cannot be written, or cannot be handed out after the spend.
+    DataError
+        If records cannot be used, before the spend; or reports were written and cannot be opened.
+    """
+    mechanism._spend(source, only_check=True)
+    kwargs = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
+    key = source.words(KEY_WORDS).tobytes() if source.seeded else None
+    draw = Draw(type(mechanism)(**kwargs), key)
+    staged = table.stage(draw, out) if isinstance(table, ArrowTable) else table.stage(draw)
+    try:
+        mechanism._spend(source)
+        return _handed_out(staged, paid=mechanism.ledger is not None)
+    except BaseException:
+        staged.discard()
+        raise
+
+
+def _handed_out(staged: Any, *, paid: bool) -> Any:
+    try:
+        return staged.publish()
+    except ReleaseError as failure:
+        spent = "the budget was spent all the same" if paid else "no ledger was charged"
+        raise ReleaseError(f"{failure}; {spent}, and no report was released") from None
+
+
+def _is_inside(out: Any, folder: Path) -> bool:
+    try:
+        return folder.is_dir() and Path(out).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, TypeError, ValueError):
+        return False  # no path at all, which the table refuses

@@ -1,0 +1,183 @@
+"""Distributions of records as weighted points, and what reports say under them.
+
+The k-means cost of centers is linear in the distribution of the records, so the centers of the best
+estimate of that distribution are the best estimate of the centers.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import pairwise_distances_argmin
+
+from shoal._bounds import Box
+from shoal._typing import Floats
+from shoal.reports._mixture import Mixture, draw_records
+from shoal.reports._report_noise import ReportNoise
+
+__all__ = [
+    "Expected",
+    "PosteriorDraws",
+    "RecordDistribution",
+    "RecordDistributions",
+    "posterior_draws",
+    "squared_distances",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Posterior means of a function of the record, for groups of equal reports.
+
+    Parameters
+    ----------
+    means : ndarray of float64, shape (m,)
+        One for each group.
+    counts : ndarray of float64, shape (m,)
+        Numbers of reports in the groups.
+    """
+
+    means: Floats
+    counts: Floats
+
+    @property
+    def mean(self) -> float:
+        """Return the mean over reports."""
+        return float(self.counts @ self.means / self.counts.sum())
+
+    @property
+    def standard_errors(self) -> float:
+        """Return the mean over reports, in units of its standard error."""
+        total = self.counts.sum()
+        variance = float(self.counts @ (self.means - self.mean) ** 2 / max(1.0, total - 1.0))
+        error = math.sqrt(variance / total)
+        return self.mean / max(error, np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordDistribution(ABC):
+    """Weighted points that stand for a distribution of records.
+
+    Parameters
+    ----------
+    points : ndarray of float64, shape (m, d)
+        Places of records.
+    weights : ndarray of float64, shape (m,)
+        Their probabilities, sum 1.
+    width : ndarray of float64, shape (d,)
+        Sides of the box around a point that its records are spread over.
+    """
+
+    points: Floats
+    weights: Floats
+    width: Floats
+
+    @abstractmethod
+    def expected(self, values: Floats) -> Expected:
+        """Return posterior means of values at the points, given the reports."""
+
+    def mixture(self, centers: Floats) -> Mixture:
+        """Return shares, means and covariances of the points nearest to each center."""
+        labels = pairwise_distances_argmin(self.points, centers)
+        k, d = centers.shape
+        shares = np.bincount(labels, self.weights, k)
+        safe = np.maximum(shares, np.finfo(float).tiny)
+        sums = [np.bincount(labels, self.weights * column, k) for column in self.points.T]
+        means = np.where(shares[:, None] > 0, np.stack(sums, axis=1) / safe[:, None], centers)
+        residuals = self.points - means[labels]
+        products = (residuals[:, :, None] * residuals[:, None, :]).reshape(len(labels), -1)
+        sums = [np.bincount(labels, self.weights * column, k) for column in products.T]
+        covariances = (np.stack(sums, axis=1) / safe[:, None]).reshape(k, d, d)
+        covariances += np.diag(self.width**2 / 12)  # records spread within their cell
+        shares = np.maximum(shares, 1e-12)
+        return Mixture(shares / shares.sum(), means, covariances, np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
+class RecordDistributions:
+    """Distributions of records behind all reports, and behind each half of them.
+
+    The halves are independent, so that centers found from one can be judged by the other.
+
+    Parameters
+    ----------
+    name : {"grid", "mixture"}
+        How they were found.
+    whole : RecordDistribution
+        From all reports.
+    halves : tuple of two RecordDistributions
+        From the first and from the second half.
+    misfit : float
+        By how many standard errors reports of one half are explained worse by the distribution from
+        the other half, seen through the noise, than by that half's reports themselves.
+    """
+
+    name: str
+    whole: RecordDistribution
+    halves: tuple[RecordDistribution, RecordDistribution]
+    misfit: float
+
+
+def squared_distances(points: Floats, centers: Floats) -> Floats:
+    """Return squared distances from points to their nearest center."""
+    gaps = points - centers[pairwise_distances_argmin(points, centers)]
+    squares: Floats = np.einsum("ij,ij->i", gaps, gaps)
+    return squares
+
+
+MAX_DRAWS = 8  # for each report
+MAX_POINTS = 40_000  # more reports than this get one draw each
+FINEST = 1000.0  # parts of the box that a draw stands for: clusters of one draw have a size
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorDraws(RecordDistribution):
+    """Equally many draws for each report, those of a report one after the other.
+
+    Parameters
+    ----------
+    draws : int
+        Draws for each report.
+    """
+
+    draws: int
+
+    def expected(self, values: Floats) -> Expected:
+        """Return means of values over the draws of each report."""
+        means = values.reshape(-1, self.draws).mean(axis=1)
+        return Expected(means, np.ones(len(means)))
+
+
+def posterior_draws(
+    reports: Floats,
+    mixture: Mixture,
+    distribution: ReportNoise,
+    box: Box,
+    rng: np.random.RandomState,
+) -> PosteriorDraws:
+    """Draw records behind reports, within the box.
+
+    Parameters
+    ----------
+    reports : ndarray of float64, shape (n, d)
+        Reports as drawn, not clipped.
+    mixture : Mixture
+        Prior distribution of the records.
+    distribution : ReportNoise
+        The known noise.
+    box : Box
+        Public box of the records.
+    rng : RandomState
+        For the draws; nothing private depends on it.
+
+    Returns
+    -------
+    distribution : PosteriorDraws
+        Several draws for each report.
+    """
+    draws = int(np.clip(MAX_POINTS // len(reports), 1, MAX_DRAWS))
+    points = draw_records(reports, mixture, distribution, draws, rng)
+    points = np.clip(points, box.low, box.high).reshape(-1, reports.shape[1])
+    weights = np.full(len(points), 1.0 / len(points))
+    return PosteriorDraws(points, weights, (box.high - box.low) / FINEST, draws)

@@ -1,0 +1,135 @@
+"""The noise of reports as a Gaussian scale mixture: what the estimators need to know of it.
+
+The d-dimensional Laplace distribution is one: with s ~ Gamma((d+1)/2, scale 2/epsilon^2) and z | s
+~ N(x, s I), z has density proportional to e^(-epsilon ||z - x||). A few quadrature nodes for s
+stand for the distribution. Piecewise is taken by its variance at the record, as one Gaussian. The
+reports of the others are biased (SquareWave) or lie on a few points (Duchi, Hybrid), and are
+refused.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import roots_genlaguerre
+from scipy.stats import chi2
+from sklearn.base import clone
+
+from shoal._bounds import Box
+from shoal._report_channel import ReportChannel
+from shoal._typing import Floats
+from shoal.exceptions import ParameterError
+from shoal.reports.gaussian_channel import GaussianChannel
+
+__all__ = ["ReportNoise", "ball_radii", "report_noise"]
+
+NODES = 6  # of the quadrature: the next digit of the density would need many more
+
+
+@dataclass(frozen=True, eq=False)
+class ReportNoise:
+    """Noise with mean zero whose size is the product of a random factor and a known variance.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or GaussianChannel
+        Whose noise it is; a copy of the caller's, which draws and spends nothing.
+    factors : ndarray of float64, shape (j,)
+        Values of the random factor, with mean 1.
+    weights : ndarray of float64, shape (j,)
+        Their probabilities.
+    radial : bool
+        Whether the noise is the same at every record, in all directions.
+    """
+
+    mechanism: Any
+    factors: Floats
+    weights: Floats
+    radial: bool
+
+    def variances(self, means: Floats) -> Floats:
+        """Noise variances at some records, for each factor: shape (j, k, d)."""
+        each = np.asarray(self.mechanism.variance(means), dtype=np.float64)
+        variances: Floats = self.factors[:, None, None] * each
+        return variances
+
+    def spread(self, box: Box) -> Floats:
+        """Return the largest standard deviation of a report, a column each."""
+        middle = box.low / 2 + box.high / 2
+        points = np.stack([box.low, middle, box.high])
+        spread: Floats = np.sqrt(np.asarray(self.mechanism.variance(points)).max(axis=0))
+        return spread
+
+
+def report_noise(mechanism: Any, columns: int) -> ReportNoise:
+    """Describe the noise of a mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or GaussianChannel
+        What made the reports.
+    columns : int
+        Number of columns.
+
+    Returns
+    -------
+    distribution : ReportNoise
+        Its noise.
+    """
+    one = np.ones(1)
+    if isinstance(mechanism, GaussianChannel):
+        return ReportNoise(mechanism, one, one, radial=False)
+    kind = mechanism.noise_kind if isinstance(mechanism, ReportChannel) else "other"
+    if kind == "other":
+        raise ParameterError(
+            "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
+            "SphericalLaplace, Piecewise or GaussianChannel, "
+            f"got {type(mechanism).__name__}: cluster other reports with cluster_reports"
+        )
+    if getattr(mechanism, "truncate", None) is not None:
+        raise ParameterError(
+            f"mechanism must not truncate, got truncate {mechanism.truncate!r}: redrawn reports "
+            "are pulled to the middle of the box; cluster them with cluster_reports"
+        )
+    if getattr(mechanism, "columns", "all") != "all":
+        raise ParameterError(
+            f"mechanism must report all columns, got {mechanism.columns!r}: sampled columns "
+            "hold no whole record"
+        )
+    copy = clone(mechanism).set_params(ledger=None)
+    # The parameters are checked here, on a record that nobody has.
+    middle = np.zeros((1, columns))
+    copy.fit(middle)
+    if kind != "radial":
+        return ReportNoise(copy, one, one, radial=False)
+    power = (columns - 1) / 2
+    nodes, weights = roots_genlaguerre(NODES, power)
+    return ReportNoise(copy, nodes / (power + 1), weights / math.gamma(power + 1), radial=True)
+
+
+def ball_radii(covariances: Floats, confidence: float) -> Floats:
+    """Return the radius around the mean that each normal vector stays within.
+
+    The squared length is a weighted sum of squares, taken as a multiple of a chi-squared variable
+    with the same mean and variance (Satterthwaite 1946): exact for round covariances.
+
+    Parameters
+    ----------
+    covariances : ndarray of float64, shape (k, d, d)
+        Covariances.
+    confidence : float
+        Probability of lying inside.
+
+    Returns
+    -------
+    radii : ndarray of float64, shape (k,)
+        Infinite where there is no finite positive covariance.
+    """
+    traces = np.einsum("kaa->k", covariances)
+    squares = np.einsum("kab,kab->k", covariances, covariances)
+    known = np.isfinite(traces) & (traces > 0)
+    radii = np.full(len(covariances), np.inf)
+    degrees = traces[known] ** 2 / squares[known]
+    radii[known] = np.sqrt(traces[known] / degrees * chi2.ppf(confidence, degrees))
+    return radii
