@@ -44,22 +44,7 @@ class Truncated(NamedTuple):
 
 
 def truncated(records: Floats, box: Box, rate: float) -> Truncated:
-    """Integrate the Laplace distribution around each record over the box.
-
-    Parameters
-    ----------
-    records : ndarray of float64, shape (n, d)
-        Centers, inside the box.
-    box : Box
-        The public box.
-    rate : float
-        Epsilon of the distribution.
-
-    Returns
-    -------
-    moments : Truncated
-        Mass inside, mean and variance.
-    """
+    """Integrate the Laplace distribution around each record over the box."""
     if len(records) > 1 and (records == records[0]).all():
         # Many reports of one record, as audits and tests ask for.
         one = truncated(records[:1], box, rate)
@@ -89,20 +74,7 @@ def truncated(records: Floats, box: Box, rate: float) -> Truncated:
 
 @lru_cache(maxsize=64)  # asked before every report, and the same each time
 def corner_mass(widths: tuple[float, ...], rate: float) -> float:
-    """Mass inside the box for a record in one of its corners, the worst (proofs/laplace.md).
-
-    Parameters
-    ----------
-    widths : tuple of float
-        Of the box, in each column.
-    rate : float
-        Epsilon of the distribution.
-
-    Returns
-    -------
-    mass : float
-        Between 0 and 1/2^d.
-    """
+    """Mass inside the box for a record in one of its corners, the worst (proofs/laplace.md)."""
     corner = np.zeros((1, len(widths)))
     with np.errstate(under="ignore"):
         return float(truncated(corner, Box(corner[0], np.array(widths)), rate).mass[0])

@@ -58,20 +58,7 @@ class Window:
 
     @classmethod
     def unbiased(cls, epsilon: Fraction, ratio: float) -> Self:
-        """Make the distribution whose reports have the record as their mean.
-
-        Parameters
-        ----------
-        epsilon : Fraction
-            Epsilon of the column.
-        ratio : float
-            Positions over width wanted.
-
-        Returns
-        -------
-        distribution : Window
-            With cells as long as it takes.
-        """
+        """Make the distribution whose reports have the record as their mean."""
         distribution = cls(epsilon, _even(ratio), 1.0)
         return cls(
             epsilon, distribution.positions, 2.0 / (distribution.positions * distribution.weight)
@@ -79,20 +66,7 @@ class Window:
 
     @classmethod
     def around(cls, epsilon: Fraction, ratio: float) -> Self:
-        """Make the distribution whose windows lie around the record itself.
-
-        Parameters
-        ----------
-        epsilon : Fraction
-            Epsilon of the column.
-        ratio : float
-            Positions over width wanted.
-
-        Returns
-        -------
-        distribution : Window
-            With cells as long as the distance between positions.
-        """
+        """Make the distribution whose windows lie around the record itself."""
         positions = _even(ratio)
         return cls(epsilon, positions, 2.0 / positions)
 
@@ -113,20 +87,7 @@ class Window:
         return -math.expm1(-float(self.epsilon)) / (1 + self.positions / self.width * odds)
 
     def draw(self, positions: Ints, source: RandomSource) -> Ints:
-        """Draw one cell for each position.
-
-        Parameters
-        ----------
-        positions : ndarray of int64
-            Records.
-        source : RandomSource
-            Where random words come from.
-
-        Returns
-        -------
-        cells : ndarray of int64
-            Reports.
-        """
+        """Draw one cell for each position."""
         cells = uniform_integers(positions.shape, below=self.cells, source=source)
         cells -= self.max_index
         rest = Fraction(self.positions, self.width)
@@ -136,20 +97,7 @@ class Window:
         return cells
 
     def log_mass(self, cells: Ints, positions: Ints) -> Floats:
-        """Log-probability of cells.
-
-        Parameters
-        ----------
-        cells : ndarray of int64
-            Reports.
-        positions : ndarray of int64
-            Records, of the same shape or one that broadcasts to it.
-
-        Returns
-        -------
-        log_mass : ndarray of float64
-            Minus infinity beyond the last cell.
-        """
+        """Log-probability of cells."""
         epsilon = float(self.epsilon)
         low = -epsilon - math.log(self.width + self.positions * math.exp(-epsilon))
         inside = np.abs(cells - positions) <= self.width // 2
@@ -158,18 +106,7 @@ class Window:
         return masses
 
     def variance(self, units: Floats) -> Floats:
-        """Variance of reports, in units where the records are [-1, 1].
-
-        Parameters
-        ----------
-        units : ndarray of float64
-            Records.
-
-        Returns
-        -------
-        variance : ndarray of float64
-            Largest at the ends of the box.
-        """
+        """Variance of reports, in units where the records are [-1, 1]."""
         odds = math.exp(-float(self.epsilon))
         ratio = self.positions / self.width
         missed = odds * (1 + ratio) / (1 + ratio * odds)  # 1 - weight, without cancellation
@@ -253,18 +190,7 @@ class Piecewise(ColumnMechanism):
 
 
 def piecewise_distribution(epsilon: Fraction) -> Window:
-    """Return the piecewise distribution of one column.
-
-    Parameters
-    ----------
-    epsilon : Fraction
-        Epsilon of the column.
-
-    Returns
-    -------
-    distribution : Window
-        Positions over width are e^(epsilon/2), the ratio of least variance at the ends.
-    """
+    """Return the piecewise distribution of one column."""
     ratio = math.exp(min(float(epsilon) / 2, math.log(MOST)))
     return Window.unbiased(epsilon, ratio)
 
