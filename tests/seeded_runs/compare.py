@@ -40,6 +40,7 @@ WORDS: dict[tuple[str, str], str] = {
     ): "spelling",
     (r"\bcurrency\b", "privacy_measure"): "the field's word for epsilon or rho",
     (r"^cell$", "trial"): "column of a record store",
+    (r"that the attacker made himself", "made by the attacker"): "the attacker is no he",
     (r"\bhis\b", "their"): "the attacker is no he",
     (r"\bstand[-_]in\b", "private-copy"): "option and files of shoal compare",
 }
