@@ -39,6 +39,9 @@ WORDS: dict[tuple[str, str], str] = {
         r"\1iz\2",
     ): "spelling",
     (r"\bcurrency\b", "privacy_measure"): "the field's word for epsilon or rho",
+    (r"^cell$", "trial"): "column of a record store",
+    (r"that the attacker made himself", "made by the attacker"): "the attacker is no he",
+    (r"\bhis\b", "their"): "the attacker is no he",
     (r"\bstand[-_]in\b", "private-copy"): "option and files of shoal compare",
 }
 

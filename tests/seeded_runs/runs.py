@@ -155,6 +155,7 @@ def plain_verdict(verdict):
         "words": verdict.claim.text,
         "outcome": verdict.outcome,
         "evidence": verdict.evidence,
+        "text": str(verdict),
     }
 
 
