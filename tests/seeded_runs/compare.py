@@ -52,6 +52,8 @@ LEFT_OUT: dict[str, str] = {}
 
 # Patterns of paths in either recording that are not compared: reason.
 IGNORED: dict[str, str] = {
+    r"^events/(LaplaceEvent|DiscreteLaplaceEvent|KNormEvent|Parallel)": "events no code created",
+    r"^promises/conversions/delta of rho$": "a conversion that nothing used",
     r"^paper-kd-laplace-figures/(utility|distances|attack|gains)": GONE,
     r"^paper-kccm/(corrected|published|verdicts|plain)": GONE,
     r"^paper-wavecluster/(measurements|verdicts)": GONE,
