@@ -22,8 +22,8 @@ AFTER_THE_DEVICE = {"remap", "reports", "collector"}
 # What code after the device must not need: these read records, or import what does.
 READERS = ("shoal.tables", "shoal._table_input", "shoal.mechanisms", "shoal.engines")
 
-# Where private modules of audit and remap are still used: to be emptied, then deleted.
-PENDING = ("audit/attacks/", "experiments/", "papers/kd_laplace/", "reports/_grid_density.py")
+# Where private modules of audit are still used: to be emptied, then deleted.
+PENDING = ("experiments/", "papers/kd_laplace/")
 
 PLANTED = {
     "mechanisms reach statistics": ("shoal.mechanisms", "shoal.engines"),

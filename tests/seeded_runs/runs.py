@@ -45,7 +45,6 @@ from shoal.audit import (
 )
 from shoal.cli import app
 from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
-from shoal.tables import read_table, write_table
 from shoal.experiments import report as experiment_report
 from shoal.experiments.compare import measurements as compare_attacks
 from shoal.mechanisms import (
@@ -73,7 +72,7 @@ from shoal.reports import (
     select_dbscan_eps,
     select_n_clusters,
 )
-from shoal.tables import ArrowTable, SparkTable
+from shoal.tables import ArrowTable, SparkTable, read_table, write_table
 
 STANDARDIZE = "standardize"  # parameter of cluster_reports and the two select functions
 NEIGHBOR = "neighbor"  # parameter of select_dbscan_eps

@@ -24,6 +24,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from shoal._docs import shared_docs
 from shoal._typing import Floats, Ints
 from shoal.mechanisms._local import ColumnMechanism
 from shoal.noise import RandomSource, two_level, uniform_integers
@@ -120,35 +121,23 @@ def _even(ratio: float) -> int:
     return 2 * max(1, round(WIDTH * min(ratio, MOST) / 2))
 
 
+@shared_docs
 class Piecewise(ColumnMechanism):
     """Perturb records with the piecewise mechanism on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Local epsilon of the whole record: any two records are told apart by a factor of at most
-        e^epsilon, however far apart they are. It has no unit and is not comparable with a metric
-        epsilon; ``Laplace(...).guarantee_.to_local(diameter)`` is.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {local_epsilon}
+    {bounds}
         Reports lie in a box C times as wide.
-    columns : {"all", "sample"}, default="all"
-        ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
-        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the center of the box
-        elsewhere, for means.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {columns}
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Local privacy for each record.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {local_guarantee_}
+    {features_in_}
 
     See Also
     --------
@@ -199,30 +188,22 @@ SERIES = 1e-3  # epsilon below which b is taken from its series
 LARGEST = 40.0  # epsilon above which b is below 2^-24 and the window stops shrinking
 
 
+@shared_docs
 class SquareWave(ColumnMechanism):
     """Perturb records with the square wave mechanism on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Local epsilon of the whole record, divided equally among its columns. It has no unit and
-        is not comparable with a metric epsilon.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {local_epsilon}
+    {bounds}
         Reports lie in a box at most twice as wide.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Local privacy for each record.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {local_guarantee_}
+    {features_in_}
 
     See Also
     --------
