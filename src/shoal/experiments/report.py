@@ -11,7 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from shoal._files import atomic_write
 from shoal._optional import require
-from shoal.audit._quietly import quietly, started
+from shoal._processes import ignore_sigint, run_parallel
 from shoal.exceptions import ParameterError
 from shoal.experiments.provenance import Provenance
 
@@ -244,9 +244,9 @@ class Report:
         ParameterError
             If it cannot be written.
         """
-        draw = quietly(_draw)
+        draw = ignore_sigint(_draw)
         tasks = (delayed(draw)(figure) for figure in self._figures)
-        for _ in started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
+        for _ in run_parallel(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
             pass
         page = self.html
         try:

@@ -188,7 +188,7 @@ def test_it_prints_as_sentences():
         f"an attacker who sees a report is off by {found.error:.3g} on average; "
         f"without it, by {found.error_without:.3g}"
     )
-    assert second.startswith("he comes within 0.141 of the record for ")
+    assert second.startswith("they come within 0.141 of the record for ")
     assert found.median == np.median(found.distances)
     assert found.median_without == np.median(found.distances_without)
 
