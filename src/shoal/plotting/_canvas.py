@@ -1,0 +1,342 @@
+"""What all charts are put together from: rows, axes, a legend, panels in rows."""
+
+import math
+import os
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.plotting._data import Floats, evenly, text
+from shoal.plotting._picture import Picture, alt, check_path
+from shoal.plotting._theme import CONFIG, DARK_GRAY, DASHES, DOTS, line_glyph
+
+__all__ = [
+    "MARGIN",
+    "MAX_ROWS",
+    "Axis",
+    "Canvas",
+    "Key",
+    "Rows",
+    "add_levels",
+    "add_versions",
+    "around",
+    "columns_for",
+    "panel",
+    "table",
+    "tooltip",
+]
+
+Rows = list[dict[str, Any]]
+
+MAX_ROWS = 5_000  # of one layer; of more, so many are taken, spread evenly
+LETTER = 6.3  # pixels of a letter
+MARGIN = 80  # pixels of a panel beside its frame: numbers and words of the axis
+MAX_TICKS = 12  # values that all stand below an axis
+WORDS = {"name", "note", "version", "set", "pair"}  # fields that hold text
+LEVELS = (DOTS, (8, 3, 2, 3), (4, 4))  # dashes of horizontal lines
+
+
+def table(**columns: Any) -> Rows:
+    """Return rows from columns of one length; a single value stands in every row.
+
+    Numbers have six digits, which is more than a chart can show; what is not finite is missing.
+    """
+    lengths = {len(values) for values in columns.values() if not _single(values)}
+    (length,) = lengths or {1}
+    lists = {
+        name: [_plain(values)] * length if _single(values) else [_plain(one) for one in values]
+        for name, values in columns.items()
+    }
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def around(
+    values: npt.ArrayLike, margin: float = 0.05, *, log: bool = False, zero: bool = False
+) -> tuple[float, float]:
+    """Return ends of an axis that hold all finite values, with a share free at both sides."""
+    kept = np.asarray(values, dtype=np.float64).ravel()
+    kept = kept[np.isfinite(kept) & ((kept > 0) | (not log))]
+    if not len(kept):
+        return (0.1, 1.0) if log else (0.0, 1.0)
+    if log:
+        low, high = around(np.log10(kept), margin)
+        return 10.0**low, 10.0**high
+    low, high = float(kept.min()), float(kept.max())
+    if zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    room = margin * (high - low) if high > low else 0.5
+    return low if zero and low == 0 else low - room, high if zero and high == 0 else high + room
+
+
+def columns_for(number: int, *, most: int = 4) -> int:
+    """Return how many panels stand side by side, in rows of nearly the same length."""
+    return math.ceil(number / math.ceil(number / most))
+
+
+def tooltip(**fields: str) -> list[Any]:
+    """Return what a reader is told who points at a mark: titles by field, numbers in short."""
+    return [
+        alt.Tooltip(f"{name}:N", title=title)
+        if name in WORDS
+        else alt.Tooltip(f"{name}:Q", title=title, format=",.4~g")
+        for name, title in fields.items()
+    ]
+
+
+class Axis:
+    """One direction of a panel: all layers of the panel get the same axis from it.
+
+    Parameters
+    ----------
+    title : str
+        What its numbers are, with the unit.
+    domain : tuple of float
+        Its ends.
+    log : bool, default=False
+        Whether it is logarithmic.
+    ticks : array-like, default=None
+        Where numbers stand, if these are few; None = at round ones.
+    **more
+        Other words of Altair's axis.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        domain: Sequence[float],
+        *,
+        log: bool = False,
+        ticks: npt.ArrayLike | None = None,
+        **more: Any,
+    ) -> None:
+        self.domain = float(domain[0]), float(domain[1])
+        self.log = log
+        self._scale = {"domain": list(self.domain), "nice": False, "zero": False}
+        if log:
+            self._scale["type"] = "log"
+        self._axis: dict[str, Any] = {
+            "format": ",.6~r",
+            "grid": False,
+            "tickCount": 6,
+            "title": title,
+            **more,
+        }
+        if len(title) > 46:
+            self._axis["title"] = textwrap.wrap(title, 46)
+        if ticks is not None:
+            values = np.unique(np.asarray(ticks, dtype=np.float64))
+            values = values[np.isfinite(values)]
+            if 0 < len(values) <= MAX_TICKS:
+                self._axis["values"] = values.tolist()
+                if values.max() < 1000:
+                    self._axis["format"] = ",.3~r"
+
+    def x(self, field: str = "x") -> Any:
+        """Return the horizontal channel of a field."""
+        return alt.X(f"{field}:Q", axis=alt.Axis(**self._axis), scale=alt.Scale(**self._scale))
+
+    def y(self, field: str = "y") -> Any:
+        """Return the vertical channel of a field."""
+        return alt.Y(f"{field}:Q", axis=alt.Axis(**self._axis), scale=alt.Scale(**self._scale))
+
+    def clipped(self, values: npt.ArrayLike) -> Floats:
+        """Return values moved to the nearest end where they lie outside."""
+        return np.clip(np.asarray(values, dtype=np.float64), *sorted(self.domain))
+
+
+class Key:
+    """What a legend explains: names with their colors and glyphs, in order.
+
+    Parameters
+    ----------
+    shown : bool, default=True
+        Whether the legend is drawn.
+    """
+
+    def __init__(self, *, shown: bool = True) -> None:
+        self._shown = shown
+        self._entries: dict[str, tuple[str, str]] = {}
+        self._asked = False
+
+    def __len__(self) -> int:
+        return len(self._entries) if self._shown else 0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    @property
+    def longest(self) -> int:
+        """Letters of the longest name."""
+        return max(map(len, self._entries), default=0) if self._shown else 0
+
+    def add(self, name: str, color: str, glyph: str) -> str:
+        """Add a name once, and return it; not after a channel was asked for."""
+        if name not in self._entries and self._asked:
+            raise AssertionError(f"a layer was drawn without {name!r} in its legend")
+        self._entries.setdefault(name, (color, glyph))
+        return name
+
+    def color(self) -> Any:
+        """Return the channel of colors by ``name``."""
+        return self._channel(alt.Color, 0)
+
+    def shape(self) -> Any:
+        """Return the channel of markers by ``name``."""
+        return self._channel(alt.Shape, 1)
+
+    def stroke(self) -> Any:
+        """Return the channel of outlines in the same colors, without a legend."""
+        return self._channel(alt.Stroke, 0).legend(None)
+
+    def _channel(self, channel: Any, part: int) -> Any:
+        self._asked = True  # all layers must get the same names
+        scale = alt.Scale(
+            domain=list(self._entries), range=[one[part] for one in self._entries.values()]
+        )
+        # Without a title the legends of colors and of markers are one.
+        legend = alt.Legend(title=None) if self._shown else None
+        return channel("name:N", scale=scale, legend=legend)
+
+
+class Canvas:
+    """The rows and panels of one chart.
+
+    Parameters
+    ----------
+    path : path or None
+        File to write, checked at once; None = none.
+    title : str, default=None
+        Of the whole chart.
+    records : bool, default=False
+        Whether somebody's records are drawn.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        *,
+        title: str | None = None,
+        records: bool = False,
+    ) -> None:
+        self._path = None if path is None else check_path(path, records=records)
+        self._title = None if title is None else text(title)
+        self._records = records
+        self._datasets: dict[str, Rows] = {}
+
+    def add(self, rows: Rows) -> Any:
+        """Return an Altair chart of some rows, to be given its mark and channels."""
+        name = f"rows-{len(self._datasets)}"
+        kept = [rows[index] for index in evenly(len(rows), MAX_ROWS)] if rows else rows
+        self._datasets[name] = kept
+        # Named rows pass by Altair's data transformer, which is the user's own.
+        return alt.Chart(alt.NamedData(name=name))
+
+    def legend(self, key: Key) -> Any:
+        """Return a layer without rows, for the legend of a panel without markers."""
+        return self.add([]).mark_point(filled=True).encode(color=key.color(), shape=key.shape())
+
+    def levels(self, reference: Mapping[str, float], axis: Axis, key: Key) -> list[Any]:
+        """Return horizontal lines through a panel, each with a dash of its own."""
+        return [
+            self.add(table(name=name, y=at))
+            .mark_rule(strokeDash=LEVELS[index % len(LEVELS)], strokeWidth=1.3)
+            .encode(y=axis.y(), color=key.color(), tooltip=tooltip(name=" ", y="at"))
+            for index, (name, at) in enumerate(reference.items())
+        ]
+
+    def finish(
+        self,
+        panels: Iterable[Any],
+        *,
+        columns: int = 1,
+        key: Key | None = None,
+        square: bool = False,
+        least: float = 0,
+        margin: float = MARGIN,
+    ) -> Picture:
+        """Return the picture, and save it if there is a path.
+
+        Parameters
+        ----------
+        panels : iterable of altair.LayerChart
+            As :func:`panel` returns them, row after row.
+        columns : int, default=1
+            Panels side by side.
+        key : Key, default=None
+            Legend of all panels; None = each has its own.
+        square : bool, default=False
+            Whether height follows width on a narrow screen.
+        least : float, default=0
+            Smallest width of a panel on a narrow screen.
+        margin : float, default=80
+            Width of a panel beside its frame.
+
+        Returns
+        -------
+        picture : Picture
+            The chart with its rows.
+        """
+        every = list(panels)
+        chart = alt.concat(*every, columns=columns)
+        if key is None:
+            chart = chart.resolve_scale(color="independent", shape="independent")
+        # Not as the top of a chart: there, Altair would add the user's own theme.
+        spec: dict[str, Any] = chart.to_dict(context={"top_level": False})
+        widest = max(panel["width"] for panel in spec["concat"])
+        entry = LETTER * (key.longest if key is not None else 1000) + 45
+        room = columns * (widest + margin)
+        across = max(1, min(int(room / entry), len(key) if key is not None else 1))
+        spec["config"] = {**CONFIG, "legend": {**CONFIG["legend"], "columns": across}}
+        spec["datasets"] = self._datasets
+        spec["usermeta"] = {
+            "shoal": {
+                "panel": widest + margin,
+                "entry": entry,
+                "least": min(least, widest),
+                "square": square,
+            }
+        }
+        if self._title is not None:
+            spec["title"] = {"text": self._title, "fontSize": 14}
+        picture = Picture(spec, records=self._records)
+        if self._path is not None:
+            picture.save(self._path)
+        return picture
+
+
+def panel(*layers: Any, width: float, height: float, title: str = "", **resolve: Any) -> Any:
+    """Return layers as one panel, from back to front, with a title above it."""
+    chart = alt.layer(*layers).properties(width=width, height=height)
+    if title:
+        lines = textwrap.wrap(title, max(int((width + 60) / LETTER), 20))
+        chart = chart.properties(title=alt.TitleParams(text=lines))
+    return chart.resolve_scale(**resolve) if resolve else chart
+
+
+def add_levels(key: Key, reference: Mapping[str, float]) -> None:
+    """Explain horizontal lines in a legend."""
+    for index, name in enumerate(reference):
+        key.add(name, DARK_GRAY, line_glyph(LEVELS[index % len(LEVELS)]))
+
+
+def add_versions(key: Key, versions: Iterable[str]) -> list[str]:
+    """Explain dashes in a legend, and return the names of the versions."""
+    return [
+        key.add(version, DARK_GRAY, line_glyph(DASHES[index % len(DASHES)]))
+        for index, version in enumerate(versions)
+    ]
+
+
+def _single(values: Any) -> bool:
+    return values is None or isinstance(values, str | int | float | np.generic)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value
