@@ -47,7 +47,7 @@ MECHANISMS = {
     "hybrid": (Hybrid(2.0, **BOX), 2),
     "square-wave": (SquareWave(2.0, **BOX), 2),
 }
-MOST_SECONDS, MOST_SECONDS_PLANAR = 180, 5
+MAX_SECONDS, MAX_SECONDS_PLANAR = 180, 5
 
 
 def notes() -> Iterator[str]:
@@ -61,14 +61,14 @@ def _mechanism(name: str, mechanism: Any, columns: int) -> str:
     start = time.perf_counter()
     found = audit_mechanism(mechanism, columns=columns)
     seconds = time.perf_counter() - start
-    limit = MOST_SECONDS_PLANAR if name == "planar" else MOST_SECONDS
+    limit = MAX_SECONDS_PLANAR if name == "planar" else MAX_SECONDS
     return _line(name, found, seconds, limit)
 
 
 def _estimator(name: str, estimator: Any, jobs: int) -> str:
     start = time.perf_counter()
     found = audit_estimator(estimator, n_jobs=jobs)
-    return _line(name, found, time.perf_counter() - start, MOST_SECONDS)
+    return _line(name, found, time.perf_counter() - start, MAX_SECONDS)
 
 
 def _replay(name: str, estimator: Any) -> str:

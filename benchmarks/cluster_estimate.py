@@ -12,11 +12,11 @@ from math import ceil, isqrt
 import numpy as np
 
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.engines import MergeKernel
 from shoal.tables import CountRows, Job, SparkTable
 from shoal.tables._far_table import FarTable
-from shoal.tables.spark_table import MOST_PARTIALS
+from shoal.tables.spark_table import MAX_PARTIALS
 
 COLUMNS = 4
 BYTES = 8 * COLUMNS  # of a record, in columns of doubles without compression
@@ -64,14 +64,14 @@ class ScaledTable(SparkTable):
 def sample() -> np.ndarray:
     """Make some round clusters."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(-8.0, 8.0, (8, COLUMNS))
-    return centres[rng.integers(8, size=SAMPLE)] + rng.normal(size=(SAMPLE, COLUMNS))
+    centers = rng.uniform(-8.0, 8.0, (8, COLUMNS))
+    return centers[rng.integers(8, size=SAMPLE)] + rng.normal(size=(SAMPLE, COLUMNS))
 
 
 def combined(partitions: int) -> tuple[int, int]:
-    """Give how many partial statistics are sent in all, and how many come to the driver."""
+    """Return how many partial statistics are sent in all, and how many come to the driver."""
     sent = partitions
-    while partitions > MOST_PARTIALS:
+    while partitions > MAX_PARTIALS:
         partitions = isqrt(partitions - 1) + 1
         sent += partitions
     return sent, partitions

@@ -32,7 +32,7 @@ GRID, LLOYD, WAVE, COPY = NAMES = (
     "PrivateCopy",
 )
 LARGE = 4_000_000  # records of the table whose fits' memory is measured
-MOST_CELLS = 2**62  # of DPWaveCluster
+MAX_CELLS = 2**62  # of DPWaveCluster
 TURNS = 3
 LONG = 1.5  # seconds: what takes longer is not timed again
 CHUNK = 1 << 16
@@ -65,13 +65,13 @@ def model(name: str, *, k: int = USUAL["k"], side: int = USUAL["side"]) -> BaseE
 
 
 def blobs(n: int, d: int, k: int = USUAL["k"]) -> np.ndarray:
-    """Draw records around k centres in the box, a few at a time, so that memory is the table's."""
+    """Draw records around k centers in the box, a few at a time, so that memory is the table's."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(*BOX, (k, d))
+    centers = rng.uniform(*BOX, (k, d))
     X = np.empty((n, d))
     for start in range(0, n, CHUNK):
         part = X[start : start + CHUNK]
-        part[:] = centres[rng.integers(0, k, len(part))]
+        part[:] = centers[rng.integers(0, k, len(part))]
         part += 0.25 * rng.standard_normal(part.shape)
         np.clip(part, *BOX, out=part)
     return X
@@ -105,7 +105,7 @@ def _table(title: str, quantity: str, names: tuple[str, ...], **fixed: int) -> I
         n, d, k, side = (USUAL | fixed | {quantity: value}).values()
         X = blobs(n, d)
         for name in names:
-            possible = name != WAVE or side**d < MOST_CELLS
+            possible = name != WAVE or side**d < MAX_CELLS
             cost = f"{_seconds(model(name, k=k, side=side), X) / n * 1e9:.0f}" if possible else "-"
             found[name].append(cost)
     yield f"  {title:<24}" + "".join(f"{value:>10.4g}" for value in values)

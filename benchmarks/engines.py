@@ -48,10 +48,10 @@ def ratios() -> Iterator[Ratio]:
     yield _small(points[:10], points[:3].astype(np.int64))
 
 
-def _lloyd(records: np.ndarray, centres: np.ndarray) -> Iterator[Ratio]:
+def _lloyd(records: np.ndarray, centers: np.ndarray) -> Iterator[Ratio]:
     """Compare one pass with one of scikit-learn's iterations: ten of them, without the start."""
-    (n, d), k = records.shape, len(centres)
-    X, start = records.astype(np.float64), centres.astype(np.float64)
+    (n, d), k = records.shape, len(centers)
+    X, start = records.astype(np.float64), centers.astype(np.float64)
     # As estimators hold them: few columns one after the other.
     engine = ArrayEngine(np.asfortranarray(records) if d < 16 else records)
 
@@ -61,9 +61,9 @@ def _lloyd(records: np.ndarray, centres: np.ndarray) -> Iterator[Ratio]:
     runs: dict[str, Callable[[], object]] = {
         "one": lambda: fit(1),
         "eleven": lambda: fit(11),
-        "sums": lambda: nearest_statistics(engine, centres),
-        "cube": lambda: nearest_statistics(engine, centres, reach=REACH),
-        "ball": lambda: nearest_statistics(engine, centres, reach=REACH, shape="ball"),
+        "sums": lambda: nearest_statistics(engine, centers),
+        "cube": lambda: nearest_statistics(engine, centers, reach=REACH),
+        "ball": lambda: nearest_statistics(engine, centers, reach=REACH, shape="ball"),
     }
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(TURNS):
@@ -101,28 +101,28 @@ def _unique(records: np.ndarray, cells: int) -> tuple[np.ndarray, np.ndarray]:
     return np.unique(codes, return_counts=True)
 
 
-def _peak(records: np.ndarray, centres: np.ndarray) -> Ratio:
+def _peak(records: np.ndarray, centers: np.ndarray) -> Ratio:
     """Megabytes that one pass allocates beside the records, and the records' own."""
     engine = ArrayEngine(records)
     tracemalloc.start()
-    nearest_statistics(engine, centres, reach=REACH, shape="ball")
+    nearest_statistics(engine, centers, reach=REACH, shape="ball")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return Ratio("nearest 10^6 x 8, peak MB / input", peak / 1e6, records.nbytes / 1e6, 2.0)
 
 
-def _small(records: np.ndarray, centres: np.ndarray) -> Ratio:
+def _small(records: np.ndarray, centers: np.ndarray) -> Ratio:
     """Microseconds of a call on ten records, and those of its arithmetic plus 30."""
     engine, part = ArrayEngine(records), Part(records)
     calls = 2000
 
     def whole() -> None:
         for _ in range(calls):
-            nearest_statistics(engine, centres)
+            nearest_statistics(engine, centers)
 
     def arithmetic() -> None:
         for _ in range(calls):
-            NearestKernel(centres)(part)
+            NearestKernel(centers)(part)
 
     once = compare("small", whole, arithmetic, count=calls, turns=TURNS)
     title = "nearest 10 x 2, k = 3, us / arithmetic + 30"

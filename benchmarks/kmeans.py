@@ -14,10 +14,10 @@ ROUNDS = 7
 
 
 def blobs(n: int, d: int = 8, k: int = 16) -> np.ndarray:
-    """Draw records around k centres in the box."""
+    """Draw records around k centers in the box."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(-1, 1, (k, d))
-    return np.clip(centres[rng.integers(0, k, n)] + 0.25 * rng.standard_normal((n, d)), -1, 1)
+    centers = rng.uniform(-1, 1, (k, d))
+    return np.clip(centers[rng.integers(0, k, n)] + 0.25 * rng.standard_normal((n, d)), -1, 1)
 
 
 def private(method: str, **words: int) -> DPKMeans:
@@ -50,7 +50,7 @@ def ratios() -> Iterator[Ratio]:
 
 
 def notes() -> Iterator[str]:
-    """Give memory beyond the lattice copy, and how time grows with n."""
+    """Return memory beyond the lattice copy, and how time grows with n."""
     X = blobs(10**6)
     for method in ("lloyd", "grid", "auto", "lsh"):
         extra = _peak(lambda method=method: private(method).fit(X)) - X.nbytes // 2

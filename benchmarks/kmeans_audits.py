@@ -1,4 +1,4 @@
-"""Audit every method of DPKMeans on neighbouring tables: claim, lower bound, worst pair.
+"""Audit every method of DPKMeans on neighboring tables: claim, lower bound, worst pair.
 
 `python benchmarks/kmeans_audits.py [--runs 100000] [--methods lloyd,grid] [--jobs 2]`
 
@@ -9,7 +9,7 @@ takes about a millisecond. Secure randomness: nothing is seeded.
 import argparse
 import time
 
-from shoal.audit import audit_estimator, neighbouring_datasets
+from shoal.audit import audit_estimator, neighboring_datasets
 from shoal.cluster import DPKMeans
 
 SMALL = {"epsilon": 1.0, "bounds": (-1.0, 1.0), "n_public": 50}
@@ -33,7 +33,7 @@ def main() -> None:
     words = parser.parse_args()
     pairs = [
         pair
-        for pair in neighbouring_datasets((-1.0, 1.0), n=50, columns=1)
+        for pair in neighboring_datasets((-1.0, 1.0), n=50, columns=1)
         if pair.name.startswith(PAIRS)
     ]
     for name in words.methods.split(","):

@@ -82,7 +82,7 @@ def ratios(
 
 
 def against_peers(names: list[str], seeds: range, jobs: int) -> Iterator[str]:
-    """Give one line for each dataset and epsilon."""
+    """Return one line for each dataset and epsilon."""
     peers = best_peers()
     better = worse = cells = 0
     for name in names:
@@ -113,7 +113,7 @@ def against_peers(names: list[str], seeds: range, jobs: int) -> Iterator[str]:
 
 
 def against_own_methods(names: list[str], seeds: range, jobs: int) -> Iterator[str]:
-    """Give one line for each dataset and epsilon, with every method."""
+    """Return one line for each dataset and epsilon, with every method."""
     within = cells = 0
     for name in names:
         X, k = table(name), CLUSTERS[name]

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from shoal._threads import usable_threads
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.tables import ArrowTable, Job
 from shoal.tables._arrow_pieces import Piece, open_dataset, pieces_of
 
@@ -71,14 +71,14 @@ class TimedTable(ArrowTable):
 def make_files(folder: Path, records: int, seed: int = 0) -> None:
     """Write records of some round clusters, a row group at a time."""
     rng = np.random.default_rng(seed)
-    centres = rng.uniform(-8.0, 8.0, (CLUSTERS, len(NAMES)))
+    centers = rng.uniform(-8.0, 8.0, (CLUSTERS, len(NAMES)))
     schema = pa.schema([(name, pa.float64()) for name in NAMES])
     for number, first in enumerate(range(0, records, PER_FILE)):
         with pq.ParquetWriter(folder / f"part-{number:03d}.parquet", schema) as file:
             last = min(first + PER_FILE, records)
             for start in range(first, last, ROW_GROUP):
                 rows = min(ROW_GROUP, last - start)
-                X = centres[rng.integers(CLUSTERS, size=rows)]
+                X = centers[rng.integers(CLUSTERS, size=rows)]
                 X += rng.normal(size=X.shape)
                 file.write_table(pa.table(dict(zip(NAMES, X.T, strict=True)), schema=schema))
 

@@ -83,10 +83,10 @@ def ratios(python: Path = PEERS) -> Iterator[Ratio]:
 
 
 def blobs(n: int, d: int, k: int) -> np.ndarray:
-    """Draw records around k centres in the box."""
+    """Draw records around k centers in the box."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(*BOX, (k, d))
-    return np.clip(centres[rng.integers(0, k, n)] + 0.25 * rng.standard_normal((n, d)), *BOX)
+    centers = rng.uniform(*BOX, (k, d))
+    return np.clip(centers[rng.integers(0, k, n)] + 0.25 * rng.standard_normal((n, d)), *BOX)
 
 
 def _shape(X: np.ndarray, k: int, peer: Diffprivlib | None) -> Iterator[Ratio]:
@@ -96,11 +96,11 @@ def _shape(X: np.ndarray, k: int, peer: Diffprivlib | None) -> Iterator[Ratio]:
     usual = DPKMeans(k, **private).fit(X)
     records = Lattice.box(np.full(d, BOX[0]), np.full(d, BOX[1]), half=HALF).encode(X)
     # As estimators hold them: few columns one after the other.
-    engine, centres = ArrayEngine(np.asfortranarray(records)), records[:k].astype(np.int64)
+    engine, centers = ArrayEngine(np.asfortranarray(records)), records[:k].astype(np.int64)
     runs: dict[str, Callable[[], object]] = {
         "lloyd": lambda: lloyd.fit(X),
         "default": lambda: usual.fit(X),
-        "nearest_statistics": lambda: nearest_statistics(engine, centres),
+        "nearest_statistics": lambda: nearest_statistics(engine, centers),
     }
     rivals: dict[str, Callable[[], object]] = {
         "KMeans, as lloyd": lambda: _kmeans(k, lloyd.n_iter_).fit(X),
@@ -143,14 +143,14 @@ def _kmeans(k: int, passes: int) -> KMeans:
     return KMeans(k, n_init=1, max_iter=passes, tol=0.0)
 
 
-def numpy_pass(X: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Count and add up the records of each centre, as one writes it with numpy."""
-    k, d = centres.shape
+def numpy_pass(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Count and add up the records of each center, as one writes it with numpy."""
+    k, d = centers.shape
     counts, sums = np.zeros(k, dtype=np.int64), np.zeros((k, d))
-    lengths = (centres**2).sum(axis=1)
+    lengths = (centers**2).sum(axis=1)
     for start in range(0, len(X), CHUNK):
         part = X[start : start + CHUNK]
-        nearest = (lengths - 2.0 * part @ centres.T).argmin(axis=1)
+        nearest = (lengths - 2.0 * part @ centers.T).argmin(axis=1)
         counts += np.bincount(nearest, minlength=k)
         for j in range(d):
             sums[:, j] += np.bincount(nearest, weights=part[:, j], minlength=k)

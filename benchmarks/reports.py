@@ -15,8 +15,8 @@ COUNT = 100_000
 def ratios() -> Iterator[Ratio]:
     """Yield one ratio a line: both with 20 restarts; no target, utility is what is paid for."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(-0.9, 0.9, (15, 2))
-    records = centres[rng.integers(0, 15, COUNT)] + 0.04 * rng.normal(size=(COUNT, 2))
+    centers = rng.uniform(-0.9, 0.9, (15, 2))
+    records = centers[rng.integers(0, 15, COUNT)] + 0.04 * rng.normal(size=(COUNT, 2))
     for epsilon in (2.0, 8.0):
         mechanism = Laplace(epsilon, bounds=(-1.0, 1.0)).fit(records)
         reports = mechanism.transform(records)

@@ -87,7 +87,7 @@ def kernels() -> Iterator[Measured]:
     yield _encode(rng, 4)
     for d, k in SHAPES:
         records = _records(rng, ROWS * 4 // max(d, 4), d)
-        engine, centres = ArrayEngine(records), records[:k].astype(np.int64)
+        engine, centers = ArrayEngine(records), records[:k].astype(np.int64)
         # The distances as one product, their least, and one sum for each column and the count.
         sums = 2 * k * (d + 1) + (k - 1) + (d + 1)
         clips = {
@@ -97,7 +97,7 @@ def kernels() -> Iterator[Measured]:
         }
         for name, (reach, shape, operations) in clips.items():
             seconds = _best(
-                lambda r=reach, s=shape, e=engine, c=centres: nearest_statistics(
+                lambda r=reach, s=shape, e=engine, c=centers: nearest_statistics(
                     e, c, reach=r, shape=s
                 )
             )
@@ -128,8 +128,8 @@ def costs() -> Iterator[str]:
         for value in values:
             n, d, k = (usual | {quantity: value}).values()
             records = _records(rng, n, d)
-            engine, centres = ArrayEngine(records), records[:k].astype(np.int64)
-            seconds = _best(lambda e=engine, c=centres: nearest_statistics(e, c, reach=REACH))
+            engine, centers = ArrayEngine(records), records[:k].astype(np.int64)
+            seconds = _best(lambda e=engine, c=centers: nearest_statistics(e, c, reach=REACH))
             found.append(f"{value:g}: {seconds / n * 1e9:.1f}")
         yield f"  {quantity:<6}" + "   ".join(found)
     engine = ArrayEngine(_records(rng, 1_000_000, 4))

@@ -12,14 +12,14 @@ from shoal.metrics import two_ce
 
 
 def spread(n: int, d: int, k: int = 30) -> np.ndarray:
-    """Draw records around k centres in the box."""
+    """Draw records around k centers in the box."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(-0.9, 0.9, (k, d))
-    return np.clip(centres[rng.integers(0, k, n)] + 0.03 * rng.standard_normal((n, d)), -1, 1)
+    centers = rng.uniform(-0.9, 0.9, (k, d))
+    return np.clip(centers[rng.integers(0, k, n)] + 0.03 * rng.standard_normal((n, d)), -1, 1)
 
 
 def ratios() -> Iterator[Ratio]:
-    """Compare a whole fit with quantising and counting alone: a target of 2 x is 0.5."""
+    """Compare a whole fit with quantizing and counting alone: a target of 2 x is 0.5."""
     n, grid = 10**7, 1024
     X = spread(n, 2)
     model = DPWaveCluster(epsilon=1.0, bounds=(-1.0, 1.0), grid=grid)
@@ -39,7 +39,7 @@ def ratios() -> Iterator[Ratio]:
 
 
 def notes() -> Iterator[str]:
-    """Give the memory of a sparse grid, and the time of the pair measure."""
+    """Return the memory of a sparse grid, and the time of the pair measure."""
     X = spread(10**6, 6)
     tracemalloc.start()
     start = time.perf_counter()

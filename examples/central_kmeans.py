@@ -1,4 +1,4 @@
-"""A curator publishes the centres of generated records, twice, until the ledger says stop.
+"""A curator publishes the centers of generated records, twice, until the ledger says stop.
 
 Run: python examples/central_kmeans.py
 """
@@ -19,7 +19,7 @@ for epsilon in (0.3, 0.6, 0.3):
         print(f"\nrefused: {refused}")
         continue
     print(f"\n{model.guarantee_}")
-    print(f"centres:\n{model.cluster_centers_.round(2)}")
+    print(f"centers:\n{model.cluster_centers_.round(2)}")
     print(f"sizes: {model.cluster_sizes_}")
     # Measured on the records themselves: for the curator's eyes only.
     print(f"cost over plain k-means: {cost_ratio(data.X, model.cluster_centers_):.2f}")

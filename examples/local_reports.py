@@ -21,7 +21,7 @@ for epsilon in (1.0, 2.0, 4.0):
 
     print(f"\n{device.guarantee_}")
     print(f"worst case over the box: epsilon = {device.guarantee_.to_local(8**0.5).epsilon:.3g}")
-    # Back on each device: the nearest published centre of the true record, kept there.
+    # Back on each device: the nearest published center of the true record, kept there.
     ours = label_on_device(aware.release_, people.X)
     theirs = label_on_device(plain.cluster_centers_, people.X, metric="euclidean")
     for name, labels in (("k-means", theirs), ("noise-aware", ours)):

@@ -28,6 +28,6 @@ print(f"k-means of the copy costs {cost_ratio(data.X, centers):.2f} times that o
 picture = draw_scatter(
     Path(mkdtemp()) / "copy.html",
     {"records": data.X, "private copy": records},
-    centres={"private copy": centers},
+    centers={"private copy": centers},
 )
 print(f"picture, in Plotly: {picture.name}")

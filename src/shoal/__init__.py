@@ -1,50 +1,77 @@
 """Private clustering: find the clusters, hide the individuals.
 
-The public names live in rooms (``shoal.cluster``, ``shoal.mechanisms``, ``shoal.privacy`` ...); the
-most used ones are here as well and are loaded when first asked for.
+The public names live in packages (``shoal.cluster``, ``shoal.mechanisms``, ``shoal.privacy`` ...);
+the most used ones are here as well and are loaded when first asked for.
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from shoal._registry import PUBLIC
+
+if TYPE_CHECKING:
+    from shoal.audit import (
+        attack_centers,
+        audit_estimator,
+        audit_mechanism,
+        epsilon_lower_bound,
+        membership_inference,
+        metric_epsilon_lower_bound,
+        replay_estimator,
+    )
+    from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
+    from shoal.mechanisms import (
+        Duchi,
+        Hybrid,
+        KdLaplace,
+        Laplace,
+        Piecewise,
+        PlanarLaplace,
+        SphericalLaplace,
+        SquareWave,
+    )
+    from shoal.metrics import score_clustering
+    from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+    from shoal.reports import NoiseAwareKMeans, label_on_device
 
 __version__ = "0.1.0"
 
-_ROOMS = {
-    "Adjacency": "privacy",
-    "DPKMeans": "cluster",
-    "DPWaveCluster": "cluster",
-    "Duchi": "mechanisms",
-    "Guarantee": "privacy",
-    "Hybrid": "mechanisms",
-    "KdLaplace": "mechanisms",
-    "Laplace": "mechanisms",
-    "Ledger": "privacy",
-    "NoiseAwareKMeans": "reports",
-    "Piecewise": "mechanisms",
-    "PlanarLaplace": "mechanisms",
-    "PrivateCopy": "cluster",
-    "Release": "privacy",
-    "SphericalLaplace": "mechanisms",
-    "SquareWave": "mechanisms",
-    "attack_centres": "audit",
-    "audit_estimator": "audit",
-    "audit_mechanism": "audit",
-    "epsilon_lower_bound": "audit",
-    "label_on_device": "reports",
-    "membership_inference": "audit",
-    "metric_epsilon_lower_bound": "audit",
-    "replay_estimator": "audit",
-    "score_clustering": "metrics",
-}
+__all__ = [
+    "Adjacency",
+    "DPKMeans",
+    "DPWaveCluster",
+    "Duchi",
+    "Guarantee",
+    "Hybrid",
+    "KdLaplace",
+    "Laplace",
+    "Ledger",
+    "NoiseAwareKMeans",
+    "Piecewise",
+    "PlanarLaplace",
+    "PrivateCopy",
+    "Release",
+    "SphericalLaplace",
+    "SquareWave",
+    "__version__",
+    "attack_centers",
+    "audit_estimator",
+    "audit_mechanism",
+    "epsilon_lower_bound",
+    "label_on_device",
+    "membership_inference",
+    "metric_epsilon_lower_bound",
+    "replay_estimator",
+    "score_clustering",
+]
 
-__all__ = ["__version__", *_ROOMS]  # noqa: PLE0604 - names are made of the table above
+if not TYPE_CHECKING:
 
-
-def __getattr__(name: str) -> Any:
-    room = _ROOMS.get(name)
-    if room is None:
-        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"shoal.{room}"), name)
+    def __getattr__(name: str) -> Any:
+        package = PUBLIC.get(name)
+        if package is None:
+            raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"shoal.{package}"), name)
 
 
 def __dir__() -> list[str]:

@@ -3,15 +3,13 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
+from shoal._typing import Floats, Ints
 from shoal.exceptions import MissingBoundsError, ParameterError
 
 __all__ = ["Box", "bounded_columns", "cells_per_column", "public_box"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 # Width of a column below which the finest lattice on it, 2^46 steps, has steps that are no normal
 # doubles; 10^-289.
@@ -90,7 +88,7 @@ def _one_line(bounds: Any) -> str:
     return " ".join(repr(bounds).split())
 
 
-def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Integers:
+def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Ints:
     """Check a number of cells and spread it over the columns.
 
     Parameters

@@ -9,16 +9,15 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from shoal._numbers import FINITE
+from shoal._typing import Floats
 from shoal.exceptions import DataError, DataTypeError
 
 __all__ = ["column_names", "fitted_names", "validate_records"]
 
-Floats = npt.NDArray[np.float64]
 
 # First words of scikit-learn's and numpy's messages that hold no value of a record.
 HARMLESS = (

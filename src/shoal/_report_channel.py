@@ -7,14 +7,10 @@ class. It cannot import mechanisms, which read records (import contracts, docs/l
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from shoal._typing import Floats
 from shoal.privacy import Guarantee
 
 __all__ = ["ReportChannel"]
-
-Floats = npt.NDArray[np.float64]
 
 
 class ReportChannel(ABC):

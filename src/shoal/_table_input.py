@@ -27,7 +27,7 @@ def leaves_last_fit(
     """Let a fit that fails before it has a release leave the estimator as it was.
 
     The columns are noted first and the budget may be refused after that: without this, an estimator
-    would have the columns of the table that was refused, the centres of the one before, and
+    would have the columns of the table that was refused, the centers of the one before, and
     ``predict`` would take the ones for the others.
 
     Parameters

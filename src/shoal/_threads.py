@@ -6,7 +6,7 @@ __all__ = ["usable_threads"]
 
 
 def usable_threads() -> int:
-    """Give the number of processors that the process may use.
+    """Return the number of processors that the process may use.
 
     Examples
     --------

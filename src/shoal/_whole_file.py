@@ -11,7 +11,7 @@ __all__ = ["beside", "whole_file"]
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a name to write to, which becomes the file's once the block has ended well.
+    """Return a name to write to, which becomes the file's once the block has ended well.
 
     Parameters
     ----------
@@ -46,5 +46,5 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def beside(path: Path) -> Path:
-    """Give a name in the folder of a file that nobody else takes."""
+    """Return a name in the folder of a file that nobody else takes."""
     return path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")

@@ -60,7 +60,7 @@ class NoisyMean(Toy):
         steps = np.rint(64 * self.clip(X)).sum(axis=0)
         noise = two_sided_geometric(rng, self.epsilon / (128 * X.shape[1]), X.shape[1])
         mean = (steps + noise) / 64 / max(size, 1)
-        return {"centres": np.clip(mean, -1.0, 1.0)[None], "sizes": np.array([max(size, 0)])}
+        return {"centers": np.clip(mean, -1.0, 1.0)[None], "sizes": np.array([max(size, 0)])}
 
     def clip(self, X):
         return np.clip(X, *self.bounds)
@@ -78,7 +78,7 @@ class StartsFromRecords(NoisyMean):
         released = super().draw(X, rng)
         start = X[rng.integers(len(X))]
         if released["sizes"][0] < 3:
-            released["centres"] = start[None]
+            released["centers"] = start[None]
         return released
 
 
@@ -87,8 +87,8 @@ class ListedInAnyOrder(Toy):
 
     def draw(self, X, rng):
         moved = len(X) + two_sided_geometric(rng, self.epsilon)
-        centres = np.array([[10.0 + moved], [-10.0 + two_sided_geometric(rng, self.epsilon)]])
-        return {"centres": rng.permutation(centres)}
+        centers = np.array([[10.0 + moved], [-10.0 + two_sided_geometric(rng, self.epsilon)]])
+        return {"centers": rng.permutation(centers)}
 
 
 class ManyOrFew(Toy):

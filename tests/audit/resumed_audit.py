@@ -13,10 +13,10 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from shoal.audit import Neighbours, audit_estimator
+from shoal.audit import Neighbors, audit_estimator
 from shoal.privacy import Guarantee
 
-PAIRS = [Neighbours(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in (1, 3, 5)]
+PAIRS = [Neighbors(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in (1, 3, 5)]
 RUNS, SEARCH_RUNS = 1000, 100
 FITS = 2 * (3 * SEARCH_RUNS + 2 * SEARCH_RUNS + RUNS)
 

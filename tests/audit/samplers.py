@@ -13,7 +13,7 @@ def grid(values, step):
     return np.round(values / step) * step
 
 
-def randomised_response(epsilon, rng):
+def randomized_response(epsilon, rng):
     lie = 1 / (1 + np.exp(epsilon))
     return lambda bit, n: bit ^ (rng.random(n) < lie)
 
@@ -44,7 +44,7 @@ def planar_laplace(epsilon, rng, step=FINE):
 
 
 def resampled_laplace(epsilon, high, rng, step=FINE):
-    """Draw again while the report lies outside [0, high]: the normaliser depends on the record."""
+    """Draw again while the report lies outside [0, high]: the normalizer depends on the record."""
     high = np.asarray(high, dtype=float)
 
     def mechanism(record, n):

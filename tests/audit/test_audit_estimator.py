@@ -19,15 +19,15 @@ from audit.estimators import (
     StartsFromRecords,
     UnclippedMean,
 )
-from shoal.audit import EstimatorAudit, Neighbours, audit_estimator, neighbouring_datasets
+from shoal.audit import EstimatorAudit, Neighbors, audit_estimator, neighboring_datasets
 from shoal.cluster import DPKMeans
 from shoal.exceptions import ParameterError
 from shoal.privacy import Adjacency, Guarantee, Ledger
 
-FAR = Neighbours("far", records=[[-0.5]] * 40, added=[0.5])
-CORNER = Neighbours("corner", records=[[0.0]] * 40, added=[1.0])
-OUTSIDE = Neighbours("outside", records=[[0.0]] * 40, added=[50.0])
-ONE = Neighbours("one", records=[[0.0], [0.0]], added=[0.25])
+FAR = Neighbors("far", records=[[-0.5]] * 40, added=[0.5])
+CORNER = Neighbors("corner", records=[[0.0]] * 40, added=[1.0])
+OUTSIDE = Neighbors("outside", records=[[0.0]] * 40, added=[50.0])
+ONE = Neighbors("one", records=[[0.0], [0.0]], added=[0.25])
 
 
 def kmeans(k, kind=DPKMeans, **words):
@@ -52,7 +52,7 @@ def test_no_noise_on_empty_clusters_is_caught():
 
 def test_the_unbroken_one_is_cleared():
     audit = audit_estimator(kmeans(2), runs=400, search_runs=20, random_state=0)
-    assert list(audit.searched) == [pair.name for pair in neighbouring_datasets((-1.0, 1.0))]
+    assert list(audit.searched) == [pair.name for pair in neighboring_datasets((-1.0, 1.0))]
     assert not audit.exceeds(), str(audit)
 
 
@@ -69,7 +69,7 @@ def test_the_unbroken_one_is_cleared_with_many_runs(k, delta):
 
 
 def test_noisy_mean_is_cleared_and_bounded_closely():
-    pair = Neighbours("corner", records=np.zeros((40, 3)), added=np.ones(3))
+    pair = Neighbors("corner", records=np.zeros((40, 3)), added=np.ones(3))
     audit = audit_estimator(NoisyMean(2.0), [pair], runs=4000, random_state=2)
     assert not audit.exceeds(), str(audit)
     # Size and sum have half of epsilon each: a bound above that must have joined the two.
@@ -88,13 +88,13 @@ def test_sums_that_are_not_clipped_are_caught():
     assert audit.worst == "outside"
 
 
-def test_centres_that_start_from_records_are_caught():
+def test_centers_that_start_from_records_are_caught():
     audit = audit_estimator(StartsFromRecords(1.0), [ONE], runs=3000, random_state=0)
     assert audit.exceeds(1.5), str(audit)
 
 
-def test_centres_listed_in_any_order_hide_nothing():
-    pair = Neighbours("one more", records=[[0.0]], added=[12.0])
+def test_centers_listed_in_any_order_hide_nothing():
+    pair = Neighbors("one more", records=[[0.0]], added=[12.0])
     audit = audit_estimator(ListedInAnyOrder(3.0), [pair], runs=2000, random_state=0)
     assert 2.0 < audit.epsilon <= 3.0, str(audit)
 
@@ -114,7 +114,7 @@ def test_false_alarms_are_no_more_than_allowed():
     Seen: no alarm where 20 are allowed. Exact limits on both probabilities are wider than need be.
     """
     epsilon, confidence, audits = 2.0, 0.9, 200
-    pairs = [Neighbours(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in (1, 5)]
+    pairs = [Neighbors(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in (1, 5)]
     streams = np.random.SeedSequence(1).spawn(audits)
     bounds = []
     for stream in streams:
@@ -225,11 +225,11 @@ def test_the_estimator_and_its_ledger_are_left_alone():
 
 
 def test_statistic_replaces_the_columns():
-    def first_centre(release, pair):
-        return release.values["centres"][0] - pair.added
+    def first_center(release, pair):
+        return release.values["centers"][0] - pair.added
 
     audit = audit_estimator(
-        UnclippedMean(1.0), [OUTSIDE], runs=500, statistic=first_centre, random_state=0
+        UnclippedMean(1.0), [OUTSIDE], runs=500, statistic=first_center, random_state=0
     )
     assert "statistic" in audit.results["outside"].event
 
@@ -293,8 +293,8 @@ def test_no_claim_no_verdict():
         ({"statistic": "mean"}, "statistic must be a callable or None"),
         ({"random_state": -1}, "random_state must be None"),
         ({"random_state": np.random.default_rng(0)}, "random_state must be None"),
-        ({"pairs": []}, "pairs must be Neighbours, at least one"),
-        ({"pairs": [(np.zeros((1, 1)), np.zeros((2, 1)))]}, "pairs must be Neighbours"),
+        ({"pairs": []}, "pairs must be Neighbors, at least one"),
+        ({"pairs": [(np.zeros((1, 1)), np.zeros((2, 1)))]}, "pairs must be Neighbors"),
         ({"pairs": [ONE, ONE]}, "pairs must have different names"),
     ],
 )
@@ -324,7 +324,7 @@ def test_estimators_that_cannot_be_audited():
         audit_estimator(Unseeded(), [ONE])
 
 
-def test_promises_about_other_neighbours():
+def test_promises_about_other_neighbors():
     class Substitute(NoisyCount):
         def fit(self, X):
             super().fit(X)

@@ -126,7 +126,7 @@ def test_a_leak_in_one_corner_only():
     assert (np.maximum(audit.pair.first, audit.pair.second) > 0.4).all()
 
 
-def test_neighbouring_lattice_points_with_other_reports():
+def test_neighboring_lattice_points_with_other_reports():
     """The parity of the last bit is the record's: only near points show how much that is."""
     lattice = PlanarLaplace(2.0, bounds=BOX).lattice(2)
     step = float(lattice.step[0])

@@ -19,27 +19,27 @@ def columns(table):
     return dict(zip(table.names, table.values.T, strict=True))
 
 
-def test_columns_of_centres_do_not_depend_on_their_order():
-    listed = piece(centres=[[0.0, 1.0, 4.0, 5.0]], sizes=[[7, 2]])
-    other_way = piece(centres=[[4.0, 5.0, 0.0, 1.0]], sizes=[[2, 7]])
+def test_columns_of_centers_do_not_depend_on_their_order():
+    listed = piece(centers=[[0.0, 1.0, 4.0, 5.0]], sizes=[[7, 2]])
+    other_way = piece(centers=[[4.0, 5.0, 0.0, 1.0]], sizes=[[2, 7]])
     one, two = (columns(table) for table in as_tables([listed], [other_way], np.array([4.0, 2.0])))
     same = {name for name in one if one[name] == two[name]}
     assert {name for name in one if name not in same} == {
-        *(f"centres[{index}]" for index in range(4)),
+        *(f"centers[{index}]" for index in range(4)),
         *(f"sizes[{index}]" for index in range(2)),
     }
     expected = {
-        "distance from the added record to the centres, sorted, 0": 3.0,
-        "distance from the added record to the centres, sorted, 1": np.sqrt(17),
-        "centre nearest to the added record, 0": 4.0,
-        "centre nearest to the added record, 1": 5.0,
-        "first column of the centres, sorted, 0": 0.0,
-        "first column of the centres, sorted, 1": 4.0,
-        "lowest column of a centre, 1": 1.0,
-        "highest column of a centre, 0": 4.0,
-        "size of the centre nearest to the added record": 2.0,
-        "sum around the centre nearest to the added record, 1": 6.0,
-        "sum around all centres, 0": -28.0,
+        "distance from the added record to the centers, sorted, 0": 3.0,
+        "distance from the added record to the centers, sorted, 1": np.sqrt(17),
+        "center nearest to the added record, 0": 4.0,
+        "center nearest to the added record, 1": 5.0,
+        "first column of the centers, sorted, 0": 0.0,
+        "first column of the centers, sorted, 1": 4.0,
+        "lowest column of a center, 1": 1.0,
+        "highest column of a center, 0": 4.0,
+        "size of the center nearest to the added record": 2.0,
+        "sum around the center nearest to the added record, 1": 6.0,
+        "sum around all centers, 0": -28.0,
         "total size": 9.0,
         "smallest size": 2.0,
         "largest size": 7.0,
@@ -58,12 +58,12 @@ def test_values_of_different_length_are_filled_up():
     np.testing.assert_array_equal(with_added.values, [[3, 4, 2, 5, 1], [nan, nan, 0, 6, 1]])
 
 
-def test_centres_of_different_number_are_summarised():
-    two, one = piece(centres=[[1.0, 2.0]], sizes=[[3, 4]]), piece(centres=[[5.0]], sizes=[[6]])
+def test_centers_of_different_number_are_summarized():
+    two, one = piece(centers=[[1.0, 2.0]], sizes=[[3, 4]]), piece(centers=[[5.0]], sizes=[[6]])
     without, with_added = as_tables([two], [one], np.zeros(1))
     assert columns(without)["total size"] == 7.0
     assert columns(with_added)["total size"] == 6.0
-    assert columns(with_added)["highest column of a centre"] == 5.0
+    assert columns(with_added)["highest column of a center"] == 5.0
 
 
 def weak_columns(rows=2000, seed=0):

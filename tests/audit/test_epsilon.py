@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit.samplers import FINE, float_laplace, grid, grid_laplace, randomised_response
+from audit.samplers import FINE, float_laplace, grid, grid_laplace, randomized_response
 from shoal.audit import epsilon_lower_bound
 
 RUNS = 200
@@ -30,15 +30,15 @@ def alarms(make, first, second, epsilon, samples):
     return sum(bound > epsilon for bound in found)
 
 
-def test_randomised_response_is_bounded_closely():
+def test_randomized_response_is_bounded_closely():
     rng = np.random.default_rng(1)
-    found = epsilon_lower_bound(randomised_response(1.5, rng), 0, 1)
+    found = epsilon_lower_bound(randomized_response(1.5, rng), 0, 1)
     assert 0.95 * 1.5 < found.epsilon <= 1.5
 
 
-def test_false_alarms_on_randomised_response():
+def test_false_alarms_on_randomized_response():
     """Seen: 2 of 200 (1%), where 5% is allowed: the two limits rarely fail together."""
-    make = lambda rng: randomised_response(1.0, rng)  # noqa: E731
+    make = lambda rng: randomized_response(1.0, rng)  # noqa: E731
     assert alarms(make, 0, 1, 1.0, samples=2000) <= LIMIT
 
 
@@ -82,9 +82,9 @@ def test_values_that_only_tell_together():
 
 
 def test_delta_is_taken_off():
-    """Reveal the record with probability 0.05, else randomised response at 0.5: (0.5, 0.05)."""
+    """Reveal the record with probability 0.05, else randomized response at 0.5: (0.5, 0.05)."""
     rng = np.random.default_rng(3)
-    response = randomised_response(0.5, rng)
+    response = randomized_response(0.5, rng)
     leak = lambda bit, n: np.where(rng.random(n) < 0.05, 2 + bit, response(bit, n))  # noqa: E731
     assert epsilon_lower_bound(leak, 0, 1).exceeds(0.5)
     assert 0.4 < epsilon_lower_bound(leak, 0, 1, delta=0.05).epsilon <= 0.5
@@ -140,7 +140,7 @@ def test_a_score_of_the_caller_replaces_the_search():
 
 
 def test_records_may_be_anything_a_callable_takes():
-    """Neighbouring tables for a count: one has a record more."""
+    """Neighboring tables for a count: one has a record more."""
     rng = np.random.default_rng(7)
     table = np.ones((5, 3))
     count = lambda X, n: len(X) + np.round(rng.laplace(scale=0.5, size=n))  # noqa: E731

@@ -10,14 +10,14 @@ import pytest
 from scipy.stats import binom
 
 from audit.estimators import NoisyCount, two_sided_geometric
-from audit.samplers import randomised_response
-from shoal.audit import Neighbours, audit_estimator, epsilon_lower_bound
+from audit.samplers import randomized_response
+from shoal.audit import Neighbors, audit_estimator, epsilon_lower_bound
 from shoal.audit.mechanisms import audit_mechanism
 from shoal.privacy import Guarantee
 
 EPSILON = 2.0
 # Equal but for their names: the search has nothing to find, and errors of all to choose from.
-PAIRS = [Neighbours(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in range(1, 6)]
+PAIRS = [Neighbors(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in range(1, 6)]
 
 FEW_AND_MANY = [
     pytest.param(0.95, 1, id="few"),
@@ -37,11 +37,11 @@ def generators(audits, seed):
 
 
 @pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)
-def test_randomised_response(confidence, times):
+def test_randomized_response(confidence, times):
     audits = 300 * times
     bounds = [
         epsilon_lower_bound(
-            randomised_response(EPSILON, rng), 0, 1, samples=400, confidence=confidence
+            randomized_response(EPSILON, rng), 0, 1, samples=400, confidence=confidence
         ).epsilon
         for rng in generators(audits, 1)
     ]

@@ -24,9 +24,9 @@ def test_planar_laplace_is_bounded_closely(seed, step):
 
 
 def test_the_unit_is_one_over_distance():
-    kilometres = planar_laplace(2.0, np.random.default_rng(3))
-    metres = lambda record, n: 1000 * kilometres(np.asarray(record) / 1000, n)  # noqa: E731
-    found = metric_epsilon_lower_bound(metres, [0.0, 0.0], [1000.0, 0.0])
+    kilometers = planar_laplace(2.0, np.random.default_rng(3))
+    meters = lambda record, n: 1000 * kilometers(np.asarray(record) / 1000, n)  # noqa: E731
+    found = metric_epsilon_lower_bound(meters, [0.0, 0.0], [1000.0, 0.0])
     assert 0.9 * 0.002 <= found.epsilon <= 0.002
 
 

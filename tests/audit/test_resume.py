@@ -11,13 +11,13 @@ import pytest
 
 from audit.estimators import NoisyCount
 from audit.resumed_audit import FITS
-from shoal.audit import Neighbours, audit_estimator
+from shoal.audit import Neighbors, audit_estimator
 from shoal.audit.estimators._fits import PIECE
 from shoal.exceptions import ParameterError
 
 SCRIPT = Path(__file__).with_name("resumed_audit.py")
-ONE = Neighbours("one", records=[[0.0], [0.0]], added=[0.25])
-TWO = Neighbours("two", records=[[0.0]], added=[0.25])
+ONE = Neighbors("one", records=[[0.0], [0.0]], added=[0.25])
+TWO = Neighbors("two", records=[[0.0]], added=[0.25])
 
 
 def start(folder, log, jobs=1):
@@ -105,7 +105,7 @@ def test_secure_fits_are_read_back_as_well(tmp_path):
         {"model": NoisyCount(2.0)},
         {"model": NoisyCount(1.0, bounds=(np.zeros(2), np.ones(2)))},
         {"pairs": [ONE]},
-        {"pairs": [ONE, Neighbours("two", records=[[0.5]], added=[0.25])]},
+        {"pairs": [ONE, Neighbors("two", records=[[0.5]], added=[0.25])]},
         {"runs": 101},
         {"search_runs": 21},
         {"search": False},

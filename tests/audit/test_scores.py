@@ -72,4 +72,4 @@ def test_the_search_finds_either_side_of_an_atom(first, second):
     score = Score(("output",), lambda outputs: outputs)
     event = best_event([score], of_first, of_second, delta=0.0, error=0.01)
     assert {event.hits(of_first), event.hits(of_second)} == {0, 1000}
-    assert (event.hits(of_first) == 1000) == event.towards_first
+    assert (event.hits(of_first) == 1000) == event.toward_first

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from audit.estimators import NoisyCount, NoisyMean, PromisesTooMuch, Toy, UnclippedMean
-from shoal.audit import Neighbours, audit_estimator, neighbouring_datasets
+from shoal.audit import Neighbors, audit_estimator, neighboring_datasets
 from shoal.audit.estimators._halving import plan
 
 BOX = (-1.0, 1.0)
@@ -64,7 +64,7 @@ def test_the_default_search_clears_what_is_right():
 
 
 def test_a_single_pair_needs_no_search():
-    pair = Neighbours("one", records=[[0.0]], added=[0.5])
+    pair = Neighbors("one", records=[[0.0]], added=[0.5])
     audit = audit_estimator(NoisyCount(1.0), [pair], runs=100, random_state=0)
     assert not audit.searched
     assert audit.pair is pair
@@ -79,7 +79,7 @@ def test_fresh_fits_are_counted():
             seen.append((len(X), self.random_state))
             return super().draw(X, rng)
 
-    pairs = [Neighbours(f"n = {n}", np.zeros((n, 1)), [0.0]) for n in (1, 10, 20, 30, 40)]
+    pairs = [Neighbors(f"n = {n}", np.zeros((n, 1)), [0.0]) for n in (1, 10, 20, 30, 40)]
     audit = audit_estimator(Remembers(1.0), pairs, runs=300, search_runs=20, random_state=3)
     fits = seen[1:]
     assert len({seed for _, seed in fits}) == len(fits)
@@ -101,7 +101,7 @@ def test_rounds_are_laid_out_beforehand():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_progress_is_told_the_truth(n_jobs):
     told = []
-    pairs = list(neighbouring_datasets(BOX))[:6]
+    pairs = list(neighboring_datasets(BOX))[:6]
     audit_estimator(
         NoisyCount(1.0),
         pairs,
@@ -128,8 +128,8 @@ def test_an_error_in_progress_stops_the_audit():
 
 
 def test_what_a_picture_needs():
-    outside = Neighbours("outside", records=[[0.0]] * 40, added=[50.0])
-    inside = Neighbours("inside", records=[[0.0]] * 40, added=[0.0])
+    outside = Neighbors("outside", records=[[0.0]] * 40, added=[50.0])
+    inside = Neighbors("inside", records=[[0.0]] * 40, added=[0.0])
     audit = audit_estimator(UnclippedMean(1.0), [inside, outside], runs=5000, random_state=0)
     assert audit.pair is outside
     evidence, result = audit.evidence, audit.results["outside"]

@@ -36,11 +36,11 @@ def run(data, *arguments, out):
 
 def test_estimator(data, tmp_path):
     out = tmp_path / "out"
-    arguments = ["--set", "n_clusters=4", "--attacks", "centres,yeom", "--guess", "height"]
+    arguments = ["--set", "n_clusters=4", "--attacks", "centers,yeom", "--guess", "height"]
     result = run(data, *arguments, out=out)
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
-    assert "Released centres: the same attack on k-means without privacy is right in" in words
+    assert "Released centers: the same attack on k-means without privacy is right in" in words
     assert "the same attack on a forest trained with those of k-means without privacy" in words
     assert "is right in more than 73 of 100: this is the promise, not a measurement" in words
     assert "without privacy, being in the data costs a record" in words
@@ -82,23 +82,23 @@ def test_every_mechanism(data, tmp_path, target):
 
 
 def test_json(data, tmp_path):
-    result = run(data, "--attacks", "centres", "--json", out=tmp_path / "out")
+    result = run(data, "--attacks", "centers", "--json", out=tmp_path / "out")
     found = json.loads(result.stdout)
     (attack,) = found["attacks"]
-    assert attack["attack"] == "released centres"
+    assert attack["attack"] == "released centers"
     assert attack["largest_advantage_promised"] == pytest.approx(np.tanh(0.5))
     assert -1 <= attack["advantage"] <= attack["largest_advantage_promised"] + 0.2
     assert Path(found["report"]).exists()
 
 
 def test_an_attack_without_power_says_so_first(tmp_path):
-    """Two people out of 300 uniform ones are lost in the centre of one cluster, private or not."""
+    """Two people out of 300 uniform ones are lost in the center of one cluster, private or not."""
     rng = np.random.default_rng(3)
     path = tmp_path / "uniform.csv"
     np.savetxt(
         path, rng.uniform(60, 110, (300, 2)), delimiter=",", header="age,height", comments=""
     )
-    arguments = ["--attacks", "centres", "--set", "n_clusters=1", "--guess", "age"]
+    arguments = ["--attacks", "centers", "--set", "n_clusters=1", "--guess", "age"]
     result = run(path, *arguments, out=tmp_path / "out")
     assert result.exit_code == 0, result.output
     first, *rest = result.stdout.splitlines()
@@ -119,12 +119,12 @@ def test_an_attack_without_power_says_so_first(tmp_path):
 
 
 def test_an_attack_with_power(tmp_path):
-    """Few records for many centres: without privacy, a centre lies on a record that was in."""
+    """Few records for many centers: without privacy, a center lies on a record that was in."""
     rng = np.random.default_rng(5)
     path = tmp_path / "few.csv"
     X = rng.uniform([0, 50], [120, 250], (40, 2))
     np.savetxt(path, X, delimiter=",", header="age,height", comments="")
-    arguments = ["--attacks", "centres", "--set", "n_clusters=8", "--epsilon", "0.1", "--json"]
+    arguments = ["--attacks", "centers", "--set", "n_clusters=8", "--epsilon", "0.1", "--json"]
     command = ["attack", str(path), "--columns", "age,height", "--bounds", "0:120,50:250"]
     result = CliRunner().invoke(
         app, [*command, *arguments, "--runs", "10", "--seed", "1", "--out", str(tmp_path / "out")]
@@ -139,7 +139,7 @@ def test_an_attack_with_power(tmp_path):
 def test_the_page_says_where_its_numbers_come_from(data, tmp_path):
     """The command as it was typed, but without folders: these may name a machine or a person."""
     out = tmp_path / "out"
-    found = json.loads(run(data, "--attacks", "centres", "--json", out=out).stdout)
+    found = json.loads(run(data, "--attacks", "centers", "--json", out=out).stdout)
     made = found["provenance"]
     assert made["data"] == "people.csv"
     assert made["seed"] == 1
@@ -152,7 +152,7 @@ def test_the_page_says_where_its_numbers_come_from(data, tmp_path):
 
 def test_same_seed_same_numbers(data, tmp_path):
     prints = [
-        json.loads(run(data, "--attacks", "centres", "--json", out=tmp_path / "out").stdout)
+        json.loads(run(data, "--attacks", "centers", "--json", out=tmp_path / "out").stdout)
         for _ in range(2)
     ]
     assert prints[0] == prints[1]
@@ -167,7 +167,7 @@ def test_same_seed_same_numbers(data, tmp_path):
         (["--guess", "weight"], "the column to guess must be one of age, height"),
         (["--attacks", "bribes"], "attacks on an estimator must be among"),
         (["--attacks", ","], "at least one attack"),
-        (["--target", "Laplace", "--attacks", "centres"], "attacks on a mechanism must be among"),
+        (["--target", "Laplace", "--attacks", "centers"], "attacks on a mechanism must be among"),
         (["--target", "DBSCAN"], "the target must be one of"),
         (["--epsilon", "0"], "epsilon must be"),
         (["--bounds", "5,1"], "bounds must"),

@@ -51,7 +51,7 @@ READERS = {
         "--runs",
         "1",
         "--attacks",
-        "centres",
+        "centers",
     ),
     "audit": ("audit", "{target}", "--out", "{out}", "--runs", "100", "--jobs", "1"),
 }
@@ -198,8 +198,8 @@ def test_bounds_of_other_columns(command, says):
 def test_settings(command, says):
     target = TARGETS[command]
     assert "must be name=value" in says(line(command, *BOX, "--set", "seven", target=target))
-    message = says(line(command, *BOX, "--set", "colour=red", target=target))
-    assert f"--set must name a parameter of {target}, got 'colour': it can set " in message
+    message = says(line(command, *BOX, "--set", "color=red", target=target))
+    assert f"--set must name a parameter of {target}, got 'color': it can set " in message
     message = says(line(command, *BOX, "--set", "user_ids=age", target=target))
     assert "got 'user_ids'" in message
     assert "--user-column" in message
@@ -371,7 +371,7 @@ def test_interrupt_in_the_middle_of_a_fit():
 def test_interrupt_in_the_middle_of_attacks():
     crowd(2000)
     process = start(
-        "attack", "crowd.csv", *COLUMNS, *BOX, "--runs", "100000", "--attacks", "centres"
+        "attack", "crowd.csv", *COLUMNS, *BOX, "--runs", "100000", "--attacks", "centers"
     )
     err = stopped(process, Path("shoal-attack").exists)
     assert err == "shoal: stopped by Ctrl-C\n"

@@ -56,18 +56,18 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_centres(data, tmp_path):
+def test_centers(data, tmp_path):
     out = tmp_path / "new" / "out"
     result = run(data, "--epsilon", "2", "--set", "n_clusters=2", out=out)
     assert result.exit_code == 0, result.output
-    assert names(out) == ["centres.csv", "release.json", "release.png"]
+    assert names(out) == ["centers.csv", "release.json", "release.png"]
     release = Release.load(out / "release.json")
     assert release.guarantee.epsilon == 2.0
     assert release.guarantee.holds
-    table = read_back(out / "centres.csv")
+    table = read_back(out / "centers.csv")
     assert table.names == ("age", "height", "noisy_size", "radius", "certain")
     assert release.values["columns"] == ["age", "height"]
-    assert (table.X[:, :2] == release.values["centres"]).all()
+    assert (table.X[:, :2] == release.values["centers"]).all()
     assert (out / "release.png").stat().st_size > 10_000
     assert str(release.guarantee) in result.stdout
     assert "may be published" in result.stdout
@@ -120,7 +120,7 @@ def test_other_numbers_of_columns(data, tmp_path, columns, bounds):
     out = tmp_path / "out"
     result = run(data, "--set", "n_clusters=3", out=out, columns=columns, bounds=bounds)
     assert result.exit_code == 0, result.output
-    heads = (out / "centres.csv").read_text().splitlines()[0].split(",")
+    heads = (out / "centers.csv").read_text().splitlines()[0].split(",")
     assert heads == [*columns.split(","), "noisy_size", "radius", "certain"]
     assert (out / "release.png").stat().st_size > 5_000
 
@@ -132,9 +132,9 @@ def test_names_that_are_in_the_way(tmp_path):
     result = run(data, out=out, columns="radius,[bold]x,$y$", bounds="0,9")
     assert result.exit_code == 0, result.output
     assert "[bold]x" in result.stdout
-    found = read_table(out / "centres.csv", columns=["radius", "[bold]x", "$y$", "noisy_size"])
+    found = read_table(out / "centers.csv", columns=["radius", "[bold]x", "$y$", "noisy_size"])
     assert len(found.X) == 8
-    heads = (out / "centres.csv").read_text().splitlines()[0]
+    heads = (out / "centers.csv").read_text().splitlines()[0]
     assert heads == "radius,[bold]x,$y$,noisy_size,radius_,certain"
 
 
@@ -292,7 +292,7 @@ def test_bounds_are_asked_for(data, tmp_path):
     assert "--bounds LOW,HIGH" in str(result.exception)
 
 
-@pytest.mark.parametrize("name", ["centres.csv", "clusters.csv", "release.png"])
+@pytest.mark.parametrize("name", ["centers.csv", "clusters.csv", "release.png"])
 def test_files_of_others_stay(data, tmp_path, name):
     (tmp_path / name).write_text("mine")
     result = run(data, out=tmp_path)
@@ -303,7 +303,7 @@ def test_files_of_others_stay(data, tmp_path, name):
 def test_data_in_the_folder_of_the_release(data, tmp_path):
     out = tmp_path / "out"
     run(data, out=out)
-    result = run(out / "centres.csv", out=out)
+    result = run(out / "centers.csv", out=out)
     assert "--out must not replace the data" in str(result.exception)
 
 
@@ -333,7 +333,7 @@ def test_labels_that_fail_after_the_release(data, tmp_path, monkeypatch):
     monkeypatch.setattr(plotting, "draw_release", remove)
     result = run(data, "--labels", str(folder / "labels.csv"), out=out)
     assert f"all the same, and the release is in {out}" in str(result.exception)
-    assert names(out) == ["centres.csv", "release.json", "release.png"]
+    assert names(out) == ["centers.csv", "release.json", "release.png"]
 
 
 def test_without_matplotlib(data, tmp_path, monkeypatch):
@@ -344,7 +344,7 @@ def test_without_matplotlib(data, tmp_path, monkeypatch):
     result = run(data, out=tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "no picture: matplotlib is not installed" in result.stdout
-    assert names(tmp_path / "out") == ["centres.csv", "release.json"]
+    assert names(tmp_path / "out") == ["centers.csv", "release.json"]
 
 
 def test_interrupt_leaves_nothing(data, tmp_path, monkeypatch):

@@ -162,20 +162,20 @@ def test_json_and_again(data, tmp_path):
     assert found["enough_runs"] is False
 
 
-def test_stand_in_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
+def test_private_copy_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
     ledger = Ledger(tmp_path / "people.ledger", epsilon=2.5)
     out = tmp_path / "out"
-    words = ["--stand-in", "2", "--ledger", ledger.path]
+    words = ["--private-copy", "2", "--ledger", ledger.path]
     result = run(data, *words, out=out)
     assert result.exit_code == 0, result.output
     assert "report, may be shared: " in " ".join(result.stdout.split())
     (entry,) = ledger.entries
     assert entry.purpose.startswith("PrivateCopy")
     assert ledger.spent[0].epsilon == 2.0
-    release = Release.load(out / "stand-in.json")
+    release = Release.load(out / "private-copy.json")
     assert release.guarantee.holds
     assert release.guarantee.epsilon == 2.0
-    copy = read_table(out / "stand-in.csv", columns=["age", "height"])
+    copy = read_table(out / "private-copy.csv", columns=["age", "height"])
     text = (out / "report.html").read_text(encoding="utf-8")
     assert f"May be shared: everything here comes from a release with {release.guarantee}" in text
     assert "Its epsilon of 2 was charged to people.ledger, then of 1 entry, hash " in text
@@ -184,17 +184,17 @@ def test_stand_in_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
         assert SENTINEL[:8] not in path.read_text(encoding="utf-8", errors="replace")
     # The raw records may change, or nearly go: the report is made from the copy.
     data.write_text("age,height,group\n" + "1,50,x\n2,51,y\n" * 40, encoding="utf-8")
-    before = (out / "stand-in.csv").read_bytes()
+    before = (out / "private-copy.csv").read_bytes()
     again = run(data, *words, "--json", out=out)
     assert again.exit_code == 0, again.output
     assert json.loads(again.stdout)["records"] == len(copy.X)
-    assert (out / "stand-in.csv").read_bytes() == before
+    assert (out / "private-copy.csv").read_bytes() == before
     assert "is of the records as they were then" in (out / "report.html").read_text("utf-8")
     assert len(ledger.entries) == 1
 
 
-def test_stand_in_with_a_seed_is_not_to_be_shared(data, tmp_path):
-    result = run(data, "--stand-in", "2", "--seed", "1", out=tmp_path / "out")
+def test_private_copy_with_a_seed_is_not_to_be_shared(data, tmp_path):
+    result = run(data, "--private-copy", "2", "--seed", "1", out=tmp_path / "out")
     assert "not to be shared: seeded" in result.stdout
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Not to be shared" in text
@@ -204,7 +204,7 @@ def test_stand_in_with_a_seed_is_not_to_be_shared(data, tmp_path):
 def test_a_refused_ledger_leaves_nothing(data, tmp_path):
     ledger = Ledger(tmp_path / "people.ledger", epsilon=1.0)
     out = tmp_path / "a" / "out"
-    result = run(data, "--stand-in", "2", "--ledger", ledger.path, out=out)
+    result = run(data, "--private-copy", "2", "--ledger", ledger.path, out=out)
     assert isinstance(result.exception, BudgetExceededError)
     assert not (tmp_path / "a").exists()
     assert ledger.spent == ()
@@ -213,12 +213,12 @@ def test_a_refused_ledger_leaves_nothing(data, tmp_path):
 def test_a_copy_of_another_file_is_not_taken(data, tmp_path):
     """The page of one table would show the clusters of another, as its own."""
     out = tmp_path / "out"
-    assert run(data, "--stand-in", "2", out=out).exit_code == 0
+    assert run(data, "--private-copy", "2", out=out).exit_code == 0
     other = tmp_path / "others.csv"
     lines = data.read_text(encoding="utf-8").splitlines()
     other.write_text("\n".join([lines[0], *lines[50:150]]) + "\n", encoding="utf-8")
     before = (out / "report.html").read_bytes()
-    result = run(other, "--stand-in", "2", out=out)
+    result = run(other, "--private-copy", "2", out=out)
     assert "--out must be a new folder for a copy of 'others.csv'" in str(result.exception)
     assert (out / "report.html").read_bytes() == before
 
@@ -226,8 +226,8 @@ def test_a_copy_of_another_file_is_not_taken(data, tmp_path):
 @pytest.mark.parametrize(
     ("first", "second", "held"),
     [
-        ([], ["--stand-in", "2"], "measures of raw records"),
-        (["--stand-in", "2"], [], "a private copy"),
+        ([], ["--private-copy", "2"], "measures of raw records"),
+        (["--private-copy", "2"], [], "a private copy"),
     ],
 )
 def test_raw_measures_do_not_lie_beside_a_copy(first, second, held, data, tmp_path):
@@ -242,17 +242,17 @@ def test_raw_measures_do_not_lie_beside_a_copy(first, second, held, data, tmp_pa
 
 def test_a_copy_that_is_gone(data, tmp_path):
     out = tmp_path / "out"
-    assert run(data, "--stand-in", "2", out=out).exit_code == 0
-    (out / "stand-in.csv").unlink()
-    result = run(data, "--stand-in", "2", out=out)
+    assert run(data, "--private-copy", "2", out=out).exit_code == 0
+    (out / "private-copy.csv").unlink()
+    result = run(data, "--private-copy", "2", out=out)
     assert isinstance(result.exception, ShoalError)
     assert "cannot be read: No such file" in str(result.exception)
 
 
 def test_another_copy_needs_another_folder(data, tmp_path):
     out = tmp_path / "out"
-    assert run(data, "--stand-in", "2", out=out).exit_code == 0
-    result = run(data, "--stand-in", "3", out=out)
+    assert run(data, "--private-copy", "2", out=out).exit_code == 0
+    result = run(data, "--private-copy", "3", out=out)
     assert "--out must be a new folder for another private copy" in str(result.exception)
 
 
@@ -273,8 +273,8 @@ def test_another_copy_needs_another_folder(data, tmp_path):
         (["--bounds", "0:1"], "bounds must"),
         (["--bounds", "none.json"], "No such file"),
         (["--clusters", "500"], "at least 500 records"),
-        (["--stand-in", "0"], "--stand-in must be a finite number > 0"),
-        (["--ledger", "none.ledger"], "--ledger must come with --stand-in"),
+        (["--private-copy", "0"], "--private-copy must be a finite number > 0"),
+        (["--ledger", "none.ledger"], "--ledger must come with --private-copy"),
     ],
 )
 def test_bad_input(data, tmp_path, arguments, text):
@@ -293,14 +293,14 @@ def test_no_bounds_no_file_no_ledger(data, tmp_path):
     result = CliRunner().invoke(app, ["compare", str(data), *words])
     assert "bounds must be given" in str(result.exception)
     assert "must be a CSV or Parquet file" in str(run(tmp_path / "no.csv", out=out).exception)
-    words = ["--stand-in", "1", "--ledger", str(tmp_path / "no.ledger")]
+    words = ["--private-copy", "1", "--ledger", str(tmp_path / "no.ledger")]
     assert isinstance(run(data, *words, out=out).exception, LedgerFileError)
     assert not out.exists()
 
 
 def test_unwritable_folder(data, tmp_path):
     ledger = Ledger(tmp_path / "people.ledger", epsilon=9.0)
-    words = ["--stand-in", "1", "--ledger", ledger.path]
+    words = ["--private-copy", "1", "--ledger", ledger.path]
     result = run(data, *words, out=data / "out")
     assert "--out must be a folder that can be written" in str(result.exception)
     assert ledger.spent == ()

@@ -67,7 +67,7 @@ def test_one():
     result = run("iris")
     assert result.exit_code == 0, result.output
     assert "iris: 150 records x 4 columns, 3 labels" in result.stdout
-    assert "licence: CC BY 4.0 (UCI)" in result.stdout
+    assert "license: CC BY 4.0 (UCI)" in result.stdout
     assert "sepal length (cm)" in result.stdout
     assert "why they hold: lengths of parts" in result.stdout
 
@@ -109,7 +109,7 @@ def test_unknown_name():
 def test_download(asked, tmp_path):
     result = run("house5", "--download", "--to", str(tmp_path / "data"))
     assert result.exit_code == 0, result.output
-    assert result.stderr.startswith("house5: licence no formal licence")
+    assert result.stderr.startswith("house5: license no formal license")
     assert "source SIPU image data" in result.stderr
     assert asked[0] in result.stderr
     assert "house5: 3 records x 3 columns" in result.stdout

@@ -13,7 +13,7 @@ from shoal.cli import app, main
 
 # Less work than by default, to be quick; the words of the example stay.
 FEWER = {
-    "attack": ("--runs", "2", "--attacks", "centres", "--seed", "0"),
+    "attack": ("--runs", "2", "--attacks", "centers", "--seed", "0"),
     "audit": ("--runs", "100", "--jobs", "1", "--seed", "0"),
 }
 LONG = pytest.mark.full

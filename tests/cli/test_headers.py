@@ -21,8 +21,8 @@ PAYING = ("--ledger", "people.ledger")
 COMMANDS = {
     "cluster": (*PAYING, "--out", "made"),
     "perturb": (*PAYING, "--unit", "km", "--out", "made.csv"),
-    "attack": ("--runs", "1", "--attacks", "centres", "--out", "made"),
-    "compare": ("--runs", "1", "--jobs", "1", "--stand-in", "1", *PAYING, "--out", "made"),
+    "attack": ("--runs", "1", "--attacks", "centers", "--out", "made"),
+    "compare": ("--runs", "1", "--jobs", "1", "--private-copy", "1", *PAYING, "--out", "made"),
 }
 STREAMING = ("cluster", "perturb")
 UNITS = {"cluster": (), "perturb": ("--unit", "km")}

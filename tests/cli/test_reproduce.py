@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from papers.published import needs_files
 from shoal.cli import app
-from shoal.experiments.reproduce import Finding, Reproduction
+from shoal.papers.finding import Finding
+from shoal.papers.run_study import Reproduction
 
 RUN = CliRunner()
 COMMAND = [sys.executable, "-c", "from shoal.cli import main; main()", "reproduce", "kccm"]
@@ -31,7 +32,7 @@ def quiet_study(monkeypatch):
         report.touch()
         return Reproduction(report, (finding,), {"first": [{}, {}]})
 
-    monkeypatch.setattr("shoal.experiments.reproduce.run_study", run_study)
+    monkeypatch.setattr("shoal.papers.run_study", run_study)
     return calls
 
 

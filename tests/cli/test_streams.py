@@ -30,8 +30,8 @@ SECRET = 123456.789
 
 def people(n=600):
     rng = np.random.default_rng(0)
-    centres = np.repeat([[20.0, 120.0], [70.0, 190.0]], n // 2, axis=0)
-    return centres + rng.normal(scale=3, size=(n, 2))
+    centers = np.repeat([[20.0, 120.0], [70.0, 190.0]], n // 2, axis=0)
+    return centers + rng.normal(scale=3, size=(n, 2))
 
 
 X = people()

@@ -100,7 +100,7 @@ def test_no_id_is_shown_and_no_id_is_clustered(shoal):
     written = b"".join(path.read_bytes() for path in Path("made").iterdir())
     written += Path("people.ledger").read_bytes() + out.encode()
     assert str(LONG)[:10].encode() not in written
-    assert Path("made/centres.csv").read_text().startswith("age,weight,noisy_size")
+    assert Path("made/centers.csv").read_text().startswith("age,weight,noisy_size")
     assert "all rows with one value of 'person', of which at most 1 count" in out
     assert NOTE not in out
     assert Release.load("made/release.json").guarantee.privacy_unit.max_rows == 1

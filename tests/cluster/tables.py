@@ -10,15 +10,15 @@ from shoal.noise import Lattice, SeededSource
 FIVE = np.array([[-0.6, -0.5], [0.5, -0.4], [0.0, 0.6], [0.7, 0.7], [-0.7, 0.7]])
 
 
-def blobs(n, centres=FIVE, *, spread=0.05, seed=0):
+def blobs(n, centers=FIVE, *, spread=0.05, seed=0):
     """Round clusters of about equal size in the box of -1 to 1."""
     rng = np.random.default_rng(seed)
-    places = centres[rng.integers(0, len(centres), n)]
+    places = centers[rng.integers(0, len(centers), n)]
     return np.clip(places + spread * rng.standard_normal(places.shape), -1.0, 1.0)
 
 
 def corners(columns, k, *, seed=0):
-    """Centres far apart in many columns."""
+    """Centers far apart in many columns."""
     return np.random.default_rng(seed).choice([-0.6, 0.6], (k, columns))
 
 

@@ -10,13 +10,13 @@ from sklearn.base import clone
 
 from contracts.tape import Draw, Statistic, recording
 from shoal.audit import (
-    Neighbours,
+    Neighbors,
     epsilon_lower_bound,
     metric_epsilon_lower_bound,
     replay_estimator,
 )
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.cluster.wavecluster._band import band_of
 from shoal.mechanisms import Hybrid, KdLaplace, Laplace
 from shoal.mechanisms._local import LocalMechanism
@@ -36,7 +36,7 @@ RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
 
 
 def output(estimator, X=RECORDS):
-    """What the estimator makes of X: reports, centres, a band, or made-up records."""
+    """What the estimator makes of X: reports, centers, a band, or made-up records."""
     if hasattr(estimator, "fit_transform"):
         return np.asarray(estimator.fit_transform(X))
     estimator.fit(X)
@@ -220,15 +220,15 @@ def price(draw, statistic, unit=1):
     return max(unit * move / scale for move, scale in zip(moves, draw.scales, strict=True))
 
 
-def replays_on_neighbours(estimator):
+def replays_on_neighbors(estimator):
     """One record more at a corner, among others, or the first of all: nothing else may differ."""
     center = RECORDS[0]
     pairs = [
-        Neighbours("corner", RECORDS, [20.0, -20.0]),
-        Neighbours("among others", RECORDS, [0.1, 0.1]),
-        Neighbours("edge", RECORDS, [-20.0, 7.0]),
-        Neighbours("corner, one other", center[None], [-20.0, -20.0]),
-        Neighbours("beside an equal one", center[None], center),
+        Neighbors("corner", RECORDS, [20.0, -20.0]),
+        Neighbors("among others", RECORDS, [0.1, 0.1]),
+        Neighbors("edge", RECORDS, [-20.0, 7.0]),
+        Neighbors("corner, one other", center[None], [-20.0, -20.0]),
+        Neighbors("beside an equal one", center[None], center),
     ]
     audit = replay_estimator(estimator, pairs, published=public_state)
     assert not audit.broken, str(audit)
@@ -267,10 +267,10 @@ def survives_an_audit_of_reports(epsilon=2.0):
     assert found.epsilon >= 0.9 * epsilon, str(found)
 
 
-def survives_an_audit_of_centres(epsilon=1.0, runs=4000, method="lloyd"):
+def survives_an_audit_of_centers(epsilon=1.0, runs=4000, method="lloyd"):
     """One record more or less, in a cluster that is empty without it (false alarm 0.1%)."""
 
-    def centres(records, count):
+    def centers(records, count):
         model = DPKMeans(
             1,
             epsilon=epsilon,
@@ -284,5 +284,5 @@ def survives_an_audit_of_centres(epsilon=1.0, runs=4000, method="lloyd"):
 
     rng = np.random.RandomState(5)
     far, near = np.array([[1.0], [0.0]]), np.array([[0.0]])
-    found = epsilon_lower_bound(centres, far, near, samples=runs)
+    found = epsilon_lower_bound(centers, far, near, samples=runs)
     assert not found.exceeds(epsilon), str(found)

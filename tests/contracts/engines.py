@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from contracts.registry import INSTANCES
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.privacy import Ledger
 
 NAMES = ["height", "weight", "age"]
@@ -36,14 +36,14 @@ ESTIMATORS = {
 def records(n=3000):
     """Make some clusters of records, with borders, zeros and values beyond the bounds."""
     rng = np.random.default_rng(5)
-    centres = rng.uniform(-15.0, 15.0, (5, len(NAMES)))
-    X = centres[rng.integers(5, size=n)] + rng.normal(size=(n, len(NAMES)))
+    centers = rng.uniform(-15.0, 15.0, (5, len(NAMES)))
+    X = centers[rng.integers(5, size=n)] + rng.normal(size=(n, len(NAMES)))
     X[:7] = [[-20.0] * 3, [20.0] * 3, [0.0] * 3, [-0.0] * 3, [1e300] * 3, [-25.0] * 3, [1e-300] * 3]
     return X
 
 
 def named(X, names=NAMES):
-    """Give records in memory the names of those in files, which a release and a ledger show."""
+    """Return records in memory the names of those in files, which a release and a ledger show."""
     return pd.DataFrame(X, columns=list(names))
 
 

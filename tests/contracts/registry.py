@@ -9,7 +9,7 @@ import inspect
 from sklearn.base import BaseEstimator
 
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.mechanisms import (
     Duchi,
     Hybrid,

@@ -15,7 +15,7 @@ CALLERS = {
     "box_norm": ("shoal.noise.laws",),
     "discrete_laplace": ("shoal.noise.laws", "shoal.noise.sparse_laplace"),
     "discrete_gaussian": ("shoal.noise.laws",),
-    "exceedances": ("shoal.noise.sparse_laplace",),
+    "noisy_cells_above": ("shoal.noise.sparse_laplace",),
     "exponential_choice": ("shoal.noise.laws",),
     "k_norm": ("shoal.mechanisms.laplace",),
     "planar_laplace": ("shoal.mechanisms.planar",),
@@ -29,8 +29,8 @@ CALLERS = {
 # Where exact statistics of the records are asked for, likewise.
 STATISTICS = {
     "adaptive_counts": ("shoal.cluster.wavecluster._baseline",),
-    "column_counts": ("shoal.cluster.stand_in._fit",),
-    "grouped_counts": ("shoal.cluster.stand_in._fit",),
+    "column_counts": ("shoal.cluster.private_copy._fit",),
+    "grouped_counts": ("shoal.cluster.private_copy._fit",),
     "sparse_grid_counts": ("shoal.cluster.wavecluster._oneshot",),
     "nearest_statistics": tuple(
         f"shoal.cluster.kmeans.{name}" for name in ("_lloyd", "_grid", "_lsh")
@@ -42,7 +42,7 @@ STATISTICS = {
         *(f"shoal.cluster.wavecluster._{name}" for name in ("baseline", "fit", "problem")),
     ),
     "total_weight": tuple(
-        f"shoal.cluster.{name}._fit" for name in ("kmeans", "stand_in", "wavecluster")
+        f"shoal.cluster.{name}._fit" for name in ("kmeans", "private_copy", "wavecluster")
     ),
     "magnitude_counts": ("shoal.cluster.kmeans._private_bounds",),
 }

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from contracts.checks import RECORDS, output, roomy_ledger, spent
 from contracts.registry import INSTANCES
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
 from shoal.tables import ArrowTable
 

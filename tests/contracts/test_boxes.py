@@ -8,9 +8,9 @@ from sklearn.base import clone
 
 from contracts.checks import roomy_ledger
 from contracts.registry import FIXED_COLUMNS, INSTANCES
-from shoal.audit import Neighbours, replay_estimator
+from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.exceptions import ParameterError
 from shoal.tables import ArrowTable
 
@@ -46,7 +46,7 @@ def test_narrow_boxes_of_files_are_refused_too(estimator, tmp_path):
 @pytest.mark.parametrize("technique", ["oneshot", "thr"])
 def test_one_record_more_moves_no_other(technique):
     """2,047 records on a border, and one more: it cost 4,095 and 3,685 at a claim of 1."""
-    pairs = [Neighbours("on a border", np.tile([BORDER, 0.0], (2047, 1)), [BORDER, 0.0])]
+    pairs = [Neighbors("on a border", np.tile([BORDER, 0.0], (2047, 1)), [BORDER, 0.0])]
     for narrow in (2.0**-1030, NARROW, 2.0**-961, 2.0**-959, 1.0):
         model = DPWaveCluster(
             epsilon=1.0, bounds=([0.0, 0.0], [WIDTH, narrow]), grid=8, technique=technique

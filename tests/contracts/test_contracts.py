@@ -21,7 +21,7 @@ from contracts.checks import RECORDS, output, roomy_ledger, spent
 from contracts.registry import INSTANCES, public_classes
 from contracts.tape import CALLERS, STATISTICS
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.exceptions import BudgetExceededError, LedgerPicklingError
 from shoal.privacy import Ledger, Release
 
@@ -42,14 +42,14 @@ def test_tape_hears_every_sampler_and_statistic():
         for name in shoal.noise.__all__
         if inspect.isfunction(function := getattr(shoal.noise, name))
         and "source" in inspect.signature(function).parameters
-    } - {"hide"}  # calls them
+    } - {"privatize"}  # calls them
     assert samplers == set(CALLERS)
     statistics = {
         name
         for name in shoal.engines.__all__
         if inspect.isfunction(function := getattr(shoal.engines, name))
         and "engine" in inspect.signature(function).parameters
-    } - {"nearest_centres"}  # labels are for the curator
+    } - {"nearest_centers"}  # labels are for the curator
     assert statistics <= set(STATISTICS)
     for module in pkgutil.walk_packages(shoal.__path__, "shoal."):
         if not module.name.startswith(("shoal.noise", "shoal.engines", "shoal.cli")):
@@ -84,7 +84,7 @@ TOO_MANY_CELLS = dict.fromkeys(("check_dtype_object", "check_fit2d_1sample"), "1
 def test_scikit_learn_checks(estimator):
     expected = EXPECTED_FAILURES if isinstance(estimator, DPKMeans) else {}
     if isinstance(estimator, DPWaveCluster):
-        # The checks look for three clusters among 50 standardised records.
+        # The checks look for three clusters among 50 standardized records.
         estimator.set_params(epsilon=1e3, bounds=(-3.0, 3.0), threshold=0.0, min_samples=2)
         if estimator.grid != "auto":
             estimator.set_params(grid=16)
@@ -117,7 +117,7 @@ def test_noise_pays_for_the_promise(estimator):
 
 def test_one_record_moves_statistics_as_declared(estimator):
     if isinstance(estimator, DPKMeans | DPWaveCluster | PrivateCopy):
-        checks.replays_on_neighbours(estimator)
+        checks.replays_on_neighbors(estimator)
 
 
 def test_refused_spend_draws_nothing(estimator):

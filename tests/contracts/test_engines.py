@@ -16,7 +16,7 @@ X = records()
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Give the folder with so many files of one kind."""
+    """Return the folder with so many files of one kind."""
     made = {}
 
     def folder(number, kind="parquet"):
@@ -30,7 +30,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def in_memory():
-    """Give what an estimator finds in a data frame, once."""
+    """Return what an estimator finds in a data frame, once."""
     found = {}
 
     def of(name):

@@ -99,12 +99,12 @@ def test_download(server, home):
     assert path.read_bytes() == FILE
     assert server.asked == ["/house.txt"]
     assert len(said) == 1
-    for words in ("house5", "licence no formal licence", "source SIPU", URL):
+    for words in ("house5", "license no formal license", "source SIPU", URL):
         assert words in said[0]
     assert [file.name for file in path.parent.iterdir()] == ["house5.csv"]
 
 
-def test_the_licence_is_said_before_anything_is_fetched(server, home):
+def test_the_license_is_said_before_anything_is_fetched(server, home):
     def stop(_):
         assert server.asked == []
         raise InterruptedError
@@ -114,10 +114,10 @@ def test_the_licence_is_said_before_anything_is_fetched(server, home):
     assert server.asked == []
 
 
-def test_the_licence_goes_to_the_log(server, home, caplog):
+def test_the_license_goes_to_the_log(server, home, caplog):
     with caplog.at_level(logging.INFO, logger="shoal.datasets"):
         load("house5", download=True)
-    assert "licence no formal licence" in caplog.text
+    assert "license no formal license" in caplog.text
 
 
 def test_where_it_goes_and_where_load_looks(server, home, monkeypatch):

@@ -26,7 +26,7 @@ def test_records_lie_inside_the_declared_bounds(make, n_samples, n_features):
     assert (high >= dataset.X).all()
     assert dataset.columns == tuple(f"x{column}" for column in range(1, n_features + 1))
     assert dataset.source.startswith("shoal.datasets.make_")
-    assert dataset.licence
+    assert dataset.license
 
 
 @pytest.mark.parametrize("n_features", [2, 3, 10])
@@ -115,7 +115,7 @@ def test_wide_gaussians_still_lie_inside():
     assert blobs.X.std() > 0.5
 
 
-def test_centres_that_do_not_fit():
+def test_centers_that_do_not_fit():
     with pytest.raises(ParameterError, match="separation must leave room for n_clusters=50"):
         make_gaussians(n_clusters=50, spread=0.2, random_state=0)
 

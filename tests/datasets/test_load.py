@@ -71,7 +71,7 @@ def check(dataset):
     assert dataset.X.shape == (rows, columns)
     assert dataset.X.dtype == np.float64
     assert len(dataset.columns) == columns
-    assert dataset.licence
+    assert dataset.license
     assert dataset.source
     low, high = dataset.bounds
     assert low.shape == high.shape == (columns,)

@@ -5,13 +5,13 @@ import math
 HALF = 2**19
 
 
-def nearest(records, centres):
-    """Index of the nearest centre of each record, the lowest among equals."""
+def nearest(records, centers):
+    """Index of the nearest center of each record, the lowest among equals."""
     labels = []
     for record in records.tolist():
         distances = [
-            sum((a - b) ** 2 for a, b in zip(record, centre, strict=True))
-            for centre in centres.tolist()
+            sum((a - b) ** 2 for a, b in zip(record, center, strict=True))
+            for center in centers.tolist()
         ]
         labels.append(distances.index(min(distances)))
     return labels

@@ -80,16 +80,16 @@ def small_blocks(monkeypatch):
     ("d", "k"), [(1, 3), (4, 8), (4, 13), (15, 5), (16, 8), (16, 40), (20, 28)]
 )
 def test_nearest(monkeypatch, d, k, reach, shape):
-    """Few and many centres, by products and by indices, for tables of few and of many columns."""
+    """Few and many centers, by products and by indices, for tables of few and of many columns."""
     small_blocks(monkeypatch)
     records, weights, rng = table(k, d)
-    centres = rng.integers(-HALF, HALF, (k, d), endpoint=True)
-    centres[k // 2] = centres[0]
-    labels = exact.nearest(records, centres)
-    kernel = NearestKernel(centres, reach, shape)
+    centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
+    centers[k // 2] = centers[0]
+    labels = exact.nearest(records, centers)
+    kernel = NearestKernel(centers, reach, shape)
     for part in parts(records, weights):
         expected = exact.statistics(
-            records, labels, centres, weights=part.weights, reach=reach, shape=shape
+            records, labels, centers, weights=part.weights, reach=reach, shape=shape
         )
         assert [result.tolist() for result in kernel(part)] == list(expected)
         assert kernel.labels(part).tolist() == labels
@@ -169,8 +169,8 @@ def test_a_single_wide_record_lies_both_ways(d, rows, shape):
     """The last block of a part may have one record, of which no order in memory can be told."""
     rng = np.random.default_rng(d)
     records = rng.integers(-HALF, HALF, (rows, d)).astype(np.int32)
-    centres = rng.integers(-HALF, HALF, (3, d))
-    found = nearest_statistics(records, centres, reach=2**18, shape=shape)
-    repeated = nearest_statistics(np.repeat(records, 5, axis=0), centres, reach=2**18, shape=shape)
+    centers = rng.integers(-HALF, HALF, (3, d))
+    found = nearest_statistics(records, centers, reach=2**18, shape=shape)
+    repeated = nearest_statistics(np.repeat(records, 5, axis=0), centers, reach=2**18, shape=shape)
     assert (5 * found.counts == repeated.counts).all()
     assert (5 * found.sums == repeated.sums).all()

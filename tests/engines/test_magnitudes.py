@@ -42,7 +42,7 @@ def around(power):
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_every_power_of_two_and_its_neighbours(sign):
+def test_every_power_of_two_and_its_neighbors(sign):
     for power in range(-45, 65):
         for value in around(power):
             (filled,) = np.flatnonzero(counted(sign * value))

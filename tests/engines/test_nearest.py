@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines import exact
-from shoal.engines import ArrayEngine, Part, nearest, nearest_centres, nearest_statistics
+from shoal.engines import ArrayEngine, Part, nearest, nearest_centers, nearest_statistics
 from shoal.engines.nearest import NearestKernel
 from shoal.exceptions import ParameterError
 
@@ -24,51 +24,51 @@ def lattice(rng, shape, half=HALF):
 )
 def test_against_integers_of_python(n, k, d, reach, shape):
     rng = np.random.default_rng([n, k, d])
-    records, centres = lattice(rng, (n, d)), lattice(rng, (k, d))
+    records, centers = lattice(rng, (n, d)), lattice(rng, (k, d))
     weights = rng.integers(0, 256, n, endpoint=True)
-    labels = exact.nearest(records, centres)
-    assert nearest_centres(records, centres).tolist() == labels
+    labels = exact.nearest(records, centers)
+    assert nearest_centers(records, centers).tolist() == labels
     for given in (None, weights):
         expected = exact.statistics(
-            records, labels, centres, weights=given, reach=reach, shape=shape
+            records, labels, centers, weights=given, reach=reach, shape=shape
         )
-        found = nearest_statistics(ArrayEngine(records, given), centres, reach=reach, shape=shape)
+        found = nearest_statistics(ArrayEngine(records, given), centers, reach=reach, shape=shape)
         assert found.counts.tolist() == expected[0]
         assert found.sums.tolist() == expected[1]
 
 
 @pytest.mark.parametrize("k", [3, 20, 2000])
 def test_ties_go_to_the_lowest_index(k):
-    """A small lattice with centres that occur several times and records halfway between two."""
+    """A small lattice with centers that occur several times and records halfway between two."""
     rng = np.random.default_rng(k)
-    records, centres = rng.integers(-2, 3, (200, 2)), rng.integers(-2, 3, (k, 2))
-    assert nearest_centres(records, centres).tolist() == exact.nearest(records, centres)
+    records, centers = rng.integers(-2, 3, (200, 2)), rng.integers(-2, 3, (k, 2))
+    assert nearest_centers(records, centers).tolist() == exact.nearest(records, centers)
 
 
 def test_exact_at_the_corners_of_the_largest_box():
-    """8192 columns at the ends of the lattice: centres that differ by one step in one column."""
+    """8192 columns at the ends of the lattice: centers that differ by one step in one column."""
     d = 8192
-    centres = np.full((2, d), HALF, dtype=np.int64)
-    centres[1, 5] -= 1
-    records = np.stack([centres[1], centres[0], -centres[0]])
-    # The far corner is nearer to the second centre by one part in 2^53.
-    assert nearest_centres(records, centres).tolist() == [1, 0, 1]
-    assert nearest_statistics(records, centres).sums[1, 5] == HALF - 1 - HALF
+    centers = np.full((2, d), HALF, dtype=np.int64)
+    centers[1, 5] -= 1
+    records = np.stack([centers[1], centers[0], -centers[0]])
+    # The far corner is nearer to the second center by one part in 2^53.
+    assert nearest_centers(records, centers).tolist() == [1, 0, 1]
+    assert nearest_statistics(records, centers).sums[1, 5] == HALF - 1 - HALF
     # 2^26.5 is the longest offset there is: one step of reach below it clips, one above does not.
-    offset = nearest_statistics(records[2:], centres[:1], reach=94_906_266, shape="ball").sums
+    offset = nearest_statistics(records[2:], centers[:1], reach=94_906_266, shape="ball").sums
     assert (offset == -2 * HALF).all()
-    offset = nearest_statistics(records[2:], centres[:1], reach=94_906_265, shape="ball").sums
+    offset = nearest_statistics(records[2:], centers[:1], reach=94_906_265, shape="ball").sums
     assert (offset == 1 - 2 * HALF).all()
 
 
 @pytest.mark.parametrize("d", [10, 42, 43, 170, 171, 682, 683])
 def test_distances_and_indices_that_share_a_double(d):
-    """Columns around the limits for 256, 64 and 16 centres: differences of one unit in 2^53."""
+    """Columns around the limits for 256, 64 and 16 centers: differences of one unit in 2^53."""
     for k in (256, 250, 64, 16):
-        centres = np.full((k, d), -HALF, dtype=np.int64)
-        centres[k - 1, 0] += 1
-        records = np.stack([centres[0] + HALF * 2, centres[k - 1], centres[0]])
-        assert nearest_centres(records, centres).tolist() == [k - 1, k - 1, 0]
+        centers = np.full((k, d), -HALF, dtype=np.int64)
+        centers[k - 1, 0] += 1
+        records = np.stack([centers[0] + HALF * 2, centers[k - 1], centers[0]])
+        assert nearest_centers(records, centers).tolist() == [k - 1, k - 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_members_from_the_bits_of_a_double(k, d):
     other = same.copy()
     other[k - 1, 0] += 1
     records = np.stack([-same[0], other[k - 1], same[0]])
-    for centres, labels in ((same, [0, 0, 0]), (other, [k - 1, k - 1, 0])):
-        expected = exact.statistics(records, labels, centres)
+    for centers, labels in ((same, [0, 0, 0]), (other, [k - 1, k - 1, 0])):
+        expected = exact.statistics(records, labels, centers)
         for order in "CF":
-            kernel, part = NearestKernel(centres), Part(records.astype(np.int32, order=order))
+            kernel, part = NearestKernel(centers), Part(records.astype(np.int32, order=order))
             assert kernel.labels(part).tolist() == labels
             assert [result.tolist() for result in kernel(part)] == list(expected)
 
@@ -100,18 +100,18 @@ def test_a_root_undoes_a_square():
 @pytest.mark.parametrize(("d", "k"), [(4, 9), (4, 5), (30, 40)])
 def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, d, k, reach, shape):
     rng = np.random.default_rng(1)
-    records, centres = lattice(rng, (2000, d)), lattice(rng, (k, d))
+    records, centers = lattice(rng, (2000, d)), lattice(rng, (k, d))
     weights = rng.integers(0, 256, 2000, endpoint=True)
-    whole = nearest_statistics(ArrayEngine(records, weights), centres, reach=reach, shape=shape)
-    labels = nearest_centres(records, centres)
+    whole = nearest_statistics(ArrayEngine(records, weights), centers, reach=reach, shape=shape)
+    labels = nearest_centers(records, centers)
     for rows, threads, block in [(1, 7, 9), (7, 1, 3), (300, 2, 100), (1999, 7, 1), (2000, 2, 64)]:
         for rule in ("block_rows", "product_rows"):
             monkeypatch.setattr(nearest, rule, lambda *_, block=block: block)
         engine = ArrayEngine(records, weights, threads=threads, rows=rows)
-        parts = nearest_statistics(engine, centres, reach=reach, shape=shape)
+        parts = nearest_statistics(engine, centers, reach=reach, shape=shape)
         assert (parts.counts == whole.counts).all()
         assert (parts.sums == whole.sums).all()
-        assert (nearest_centres(engine, centres) == labels).all()
+        assert (nearest_centers(engine, centers) == labels).all()
 
 
 @pytest.mark.parametrize("weight", [1, 256])
@@ -119,15 +119,15 @@ def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, d, k, reach, sh
 def test_one_record_changes_one_count_and_one_row(reach, shape, weight):
     rng = np.random.default_rng(2)
     for d in (1, 3, 25):
-        records, centres = lattice(rng, (50, d)), lattice(rng, (6, d))
+        records, centers = lattice(rng, (50, d)), lattice(rng, (6, d))
         weights = np.full(50, weight)
         for i in range(20):
             kept = np.arange(50) != i
             more, less = (
-                nearest_statistics(ArrayEngine(r, w), centres, reach=reach, shape=shape)
+                nearest_statistics(ArrayEngine(r, w), centers, reach=reach, shape=shape)
                 for r, w in ((records, weights), (records[kept], weights[kept]))
             )
-            label = exact.nearest(records[i : i + 1], centres)[0]
+            label = exact.nearest(records[i : i + 1], centers)[0]
             counts, sums = more.counts - less.counts, more.sums - less.sums
             assert counts[label] == weight
             assert np.flatnonzero(counts).tolist() == [label]
@@ -154,19 +154,19 @@ def test_shrinking_never_rounds_outwards():
 def test_the_ball_is_closed(reach):
     """Length reach is inside; a square one unit larger is not."""
     records = np.array([[reach // 5 * 3, reach // 5 * 4]])
-    centre = np.zeros((1, 2), dtype=int)
-    sums = nearest_statistics(records, centre, reach=reach, shape="ball").sums
+    center = np.zeros((1, 2), dtype=int)
+    sums = nearest_statistics(records, center, reach=reach, shape="ball").sums
     assert (sums == records).all()
     records = np.array([[reach, 1]])
-    sums = nearest_statistics(records, centre, reach=reach, shape="ball").sums
+    sums = nearest_statistics(records, center, reach=reach, shape="ball").sums
     assert sums.tolist() == [[reach - 1, 0]]
 
 
 def test_no_records():
     empty = np.empty((0, 2), dtype=np.int64)
-    centres = np.zeros((3, 2), dtype=np.int64)
-    assert nearest_centres(empty, centres).shape == (0,)
-    found = nearest_statistics(empty, centres, reach=3, shape="ball")
+    centers = np.zeros((3, 2), dtype=np.int64)
+    assert nearest_centers(empty, centers).shape == (0,)
+    found = nearest_statistics(empty, centers, reach=3, shape="ball")
     assert found.counts.tolist() == [0, 0, 0]
     assert found.sums.tolist() == [[0, 0]] * 3
 
@@ -182,19 +182,19 @@ def test_a_kernel_travels():
 
 
 @pytest.mark.parametrize(
-    ("centres", "options", "message"),
+    ("centers", "options", "message"),
     [
-        (np.zeros((2, 3), dtype=int), {}, "centres must have shape"),
-        (np.zeros((0, 2), dtype=int), {}, "centres must have shape"),
-        (np.zeros((2, 2)), {}, "centres must be integers"),
-        (np.full((2, 2), HALF + 1), {}, "centres must lie between"),
-        (np.full((2, 2), -HALF - 1), {}, "centres must lie between"),
+        (np.zeros((2, 3), dtype=int), {}, "centers must have shape"),
+        (np.zeros((0, 2), dtype=int), {}, "centers must have shape"),
+        (np.zeros((2, 2)), {}, "centers must be integers"),
+        (np.full((2, 2), HALF + 1), {}, "centers must lie between"),
+        (np.full((2, 2), -HALF - 1), {}, "centers must lie between"),
         (np.zeros((2, 2), dtype=int), {"reach": 0}, "reach must be from 1"),
         (np.zeros((2, 2), dtype=int), {"reach": 1.5}, "reach must be a whole number"),
         (np.zeros((2, 2), dtype=int), {"reach": True}, "reach must be a whole number"),
         (np.zeros((2, 2), dtype=int), {"shape": "disc"}, "shape must be one of"),
     ],
 )
-def test_bad_parameters(centres, options, message):
+def test_bad_parameters(centers, options, message):
     with pytest.raises(ParameterError, match=message):
-        nearest_statistics(np.zeros((1, 2), dtype=int), centres, **options)
+        nearest_statistics(np.zeros((1, 2), dtype=int), centers, **options)

@@ -20,7 +20,7 @@ from shoal.engines import (
     held_engine,
     leaf_statistics,
     magnitude_counts,
-    nearest_centres,
+    nearest_centers,
     nearest_statistics,
     sparse_grid_counts,
     stream_engine,
@@ -39,14 +39,14 @@ LATTICE = Lattice.box(np.full(D, -2.0), np.full(D, 2.0), half=HALF)
 rng = np.random.default_rng(8)
 X = rng.normal(size=(700, D))
 X[:3] = [[-2.0] * D, [2.0] * D, [np.nextafter(2.0, 3.0)] * D]
-CENTRES = rng.integers(-HALF, HALF, (6, D))
+CENTERS = rng.integers(-HALF, HALF, (6, D))
 PLANES, CUTS = rng.integers(-HALF, HALF, (4, D)), rng.integers(-(2**30), 2**30, 4)
 LEAVES, ANCHORS = rng.integers(-1, 5, 16), rng.integers(-HALF, HALF, (5, D))
 
 STATISTICS = {
-    "nearest": lambda engine: nearest_statistics(engine, CENTRES),
-    "cube": lambda engine: nearest_statistics(engine, CENTRES, reach=2**17),
-    "ball": lambda engine: nearest_statistics(engine, CENTRES, reach=2**17, shape="ball"),
+    "nearest": lambda engine: nearest_statistics(engine, CENTERS),
+    "cube": lambda engine: nearest_statistics(engine, CENTERS, reach=2**17),
+    "ball": lambda engine: nearest_statistics(engine, CENTERS, reach=2**17, shape="ball"),
     "grid": lambda engine: grid_counts(engine, (5, 6, 7)),
     "columns": lambda engine: column_counts(engine, 9),
     "adaptive": lambda engine: adaptive_counts(engine, 2, np.arange(1, 9)),
@@ -81,7 +81,7 @@ class Blocks:
 
 
 def values(found):
-    """Give all arrays of a statistic."""
+    """Return all arrays of a statistic."""
     parts = vars(found).values() if hasattr(found, "__dict__") else [found]
     return [np.asarray(part) for part in parts]
 
@@ -104,8 +104,8 @@ def expected():
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_statistics_of_an_array(name, workers, rows, expected, monkeypatch):
     """Parts are filled to the last row, whatever the blocks; 1 row: a part for each record."""
-    monkeypatch.setattr(stream_engine, "FEWEST_ROWS", 1)
-    monkeypatch.setattr(stream_engine, "MOST_VALUES", rows * D)
+    monkeypatch.setattr(stream_engine, "MIN_ROWS", 1)
+    monkeypatch.setattr(stream_engine, "MAX_VALUES", rows * D)
     engine = StreamEngine(Blocks(X, [1, 64, 65, 65, 400], workers), LATTICE)
     assert same(STATISTICS[name](engine), expected[name])
 
@@ -117,11 +117,11 @@ def test_the_statistics_of_an_array(name, workers, rows, expected, monkeypatch):
     rows=st.integers(1, 900),
 )
 def test_any_blocks(ends, workers, rows):
-    kernel = NearestKernel(CENTRES, 2**17)
+    kernel = NearestKernel(CENTERS, 2**17)
     job = LatticeJob(kernel, LATTICE, D)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream_engine, "FEWEST_ROWS", 1)
-        patch.setattr(stream_engine, "MOST_VALUES", rows * D)
+        patch.setattr(stream_engine, "MIN_ROWS", 1)
+        patch.setattr(stream_engine, "MAX_VALUES", rows * D)
         found = Blocks(X, ends, workers).fold(job)
     whole = ArrayEngine(LATTICE.encode(X).astype(np.int32)).add_up(kernel)
     assert all((a == b).all() for a, b in zip(found, whole, strict=True))
@@ -133,11 +133,11 @@ def test_magnitudes():
 
 def test_labels():
     engine = StreamEngine(Blocks(X, [5, 300]), LATTICE)
-    assert (nearest_centres(engine, CENTRES) == nearest_centres(LATTICE.encode(X), CENTRES)).all()
+    assert (nearest_centers(engine, CENTERS) == nearest_centers(LATTICE.encode(X), CENTERS)).all()
 
 
 def test_no_records_give_zeros():
-    for kernel in (GridKernel((2, 2, 2), HALF), NearestKernel(CENTRES)):
+    for kernel in (GridKernel((2, 2, 2), HALF), NearestKernel(CENTERS)):
         found = LatticeJob(kernel, LATTICE, D).start().result()
         assert not any(part.any() for part in found)
 
@@ -145,7 +145,7 @@ def test_no_records_give_zeros():
 def test_a_part_is_no_longer_than_memory_allows():
     """Kernels that like long parts get them only while there are few columns."""
     wide = LatticeJob(GridKernel((2,) * 20 + (1,) * 4000, HALF), LATTICE, 4020).start()
-    assert wide._lattice.nbytes <= 4 * stream_engine.MOST_VALUES
+    assert wide._lattice.nbytes <= 4 * stream_engine.MAX_VALUES
 
 
 def test_too_many_columns_are_refused():
@@ -164,7 +164,7 @@ def test_a_pass_looks_at_records_again(bad, tmp_path):
             with pytest.raises(DataError, match="finite"):
                 statistic(engine)
     with pytest.raises(DataError, match="finite"):
-        nearest_centres(engine, CENTRES)
+        nearest_centers(engine, CENTERS)
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({f"x{j}": X[:, j] for j in range(D)}), path)
     table = ArrowTable(path, columns=[f"x{j}" for j in range(D)])
@@ -185,8 +185,8 @@ def test_held_records_are_those_of_the_files(tmp_path, expected):
     engine = held_engine(table, LATTICE)
     for name, statistic in STATISTICS.items():
         assert same(statistic(engine), expected[name])
-    labels = nearest_centres(engine, CENTRES)
-    assert (labels == nearest_centres(LATTICE.encode(X), CENTRES)).all()
+    labels = nearest_centers(engine, CENTERS)
+    assert (labels == nearest_centers(LATTICE.encode(X), CENTERS)).all()
     pq.write_table(pa.table({f"x{j}": X[:-1, j] for j in range(D)}), path, row_group_size=90)
     with pytest.raises(DataError, match=r"stay as it is|damaged"):
         held_engine(table, LATTICE)

@@ -37,7 +37,7 @@ CELLS = len(SPEC.cells())
 
 
 def noisy(cell, log=None, hold=math.inf):
-    """Give three records that depend on the cell's seed alone."""
+    """Return three records that depend on the cell's seed alone."""
     if log is not None:
         with Path(log).open("ab") as file:
             file.write(b".")

@@ -1,6 +1,6 @@
 """Audits: no mechanism gives away more than its guarantee, anywhere we look.
 
-Corners, centre, and neighbouring lattice points, for d = 1, 2, 3 and 8. Each lower bound is wrong
+Corners, center, and neighboring lattice points, for d = 1, 2, 3 and 8. Each lower bound is wrong
 with probability 1e-5 at most, so all of them together raise a false alarm in one of 500 runs; the
 seeds are fixed. That the audits can see is shown in test_planted_* below and in tests/planted.
 """
@@ -55,7 +55,7 @@ LOCAL = {
 
 
 def metric_pairs(mechanism, d):
-    """Two records at epsilon * distance = 2 at a corner and around the centre; two neighbours."""
+    """Two records at epsilon * distance = 2 at a corner and around the center; two neighbors."""
     move = np.full(d, 0.5 / np.sqrt(d))
     step = mechanism.lattice(d).step[0]
     yield np.full(d, -1.0), np.full(d, -1.0) + move
@@ -65,7 +65,7 @@ def metric_pairs(mechanism, d):
 
 
 def local_pairs(d):
-    """Opposite corners, centre and corner, two corners that share a face, two neighbours."""
+    """Opposite corners, center and corner, two corners that share a face, two neighbors."""
     yield np.full(d, -1.0), np.full(d, 1.0)
     yield np.zeros(d), np.full(d, 1.0)
     yield np.full(d, 1.0), np.full(d, 1.0) - 2 * np.eye(d)[0]

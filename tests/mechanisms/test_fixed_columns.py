@@ -64,7 +64,7 @@ def test_agrees_with_the_sampler_by_gamma(drawn):
         assert stats.ks_2samp(reports[:, column], theirs[:, column]).pvalue > FALSE_ALARM
 
 
-def test_log_density_is_that_of_laplace_and_normalised(drawn):
+def test_log_density_is_that_of_laplace_and_normalized(drawn):
     mechanism, record, reports = drawn
     d = len(record)
     other = Laplace(2.5, bounds=(-3.0, 3.0))

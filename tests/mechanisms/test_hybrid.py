@@ -55,7 +55,7 @@ def test_small_epsilon_is_duchi_alone():
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.62, 1.0, 5.0, 20.0])
 def test_loss_of_every_report_is_at_most_epsilon(epsilon):
-    """Both values, their neighbours, and cells all over the range; a hair below epsilon."""
+    """Both values, their neighbors, and cells all over the range; a hair below epsilon."""
     mechanism = Hybrid(epsilon, bounds=(-1.0, 1.0))
     law = mechanism._column_law(1)
     cells = np.unique(

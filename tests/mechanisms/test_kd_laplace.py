@@ -90,12 +90,12 @@ def test_promise_is_that_of_the_mechanism():
     assert not KdLaplace(3.0, bounds=BOX, random_state=0).fit(RECORDS).guarantee_.holds
 
 
-def test_transform_draws_anew_and_randomise_takes_one_record():
+def test_transform_draws_anew_and_randomize_takes_one_record():
     kd = KdLaplace(3.0, bounds=BOX, random_state=0)
     first = kd.fit_transform(RECORDS)
     second = kd.transform(RECORDS)
     assert (first != second).any(axis=1).all()
-    assert kd.randomise(RECORDS[0]).shape == (2,)
+    assert kd.randomize(RECORDS[0]).shape == (2,)
     assert (clone(kd).fit_transform(RECORDS) == first).all()
 
 

@@ -45,7 +45,7 @@ def test_log_density_integrates_to_one_in_the_plane():
 
 
 @pytest.mark.parametrize("d", [1, 3, 7])
-def test_log_density_is_normalised_over_shells(d):
+def test_log_density_is_normalized_over_shells(d):
     """In polar coordinates: surface of the sphere times the density along one ray."""
     from scipy.special import gamma
 
@@ -115,8 +115,8 @@ def test_metric_promise_converts_to_local_over_the_box():
 def test_one_record_on_the_device_without_fit():
     ledger = Ledger(epsilon=1.0, metric_epsilon=5.0, metric_unit="m")
     mechanism = Laplace(2.0, unit="m", bounds=(-1.0, 1.0), ledger=ledger)
-    assert mechanism.randomise([0.1, 0.2, 0.3]).shape == (3,)
-    assert mechanism.randomise([0.1, 0.2]).shape == (2,)
+    assert mechanism.randomize([0.1, 0.2, 0.3]).shape == (3,)
+    assert mechanism.randomize([0.1, 0.2]).shape == (2,)
     assert len(ledger) == 2
     assert not hasattr(mechanism, "n_features_in_")
 

@@ -65,7 +65,7 @@ def test_log_density_sums_to_one_over_the_lattice(x):
 
 @pytest.mark.parametrize(("epsilon", "d", "k"), [(1.0, 3, 1), (6.0, 4, 2), (30.0, 3, 3)])
 def test_sampled_columns(epsilon, d, k):
-    """k columns at epsilon / k times d / k, the centre of the box elsewhere."""
+    """k columns at epsilon / k times d / k, the center of the box elsewhere."""
     draws = DRAWS // d
     mechanism = Piecewise(epsilon, bounds=(0.0, 10.0), columns="sample", random_state=2)
     record = np.linspace(1.0, 9.0, d)
@@ -92,7 +92,7 @@ def test_columns_are_chosen_uniformly():
 
 
 def test_log_density_of_sampled_columns_by_enumeration():
-    """Two of three columns: the report's own columns, or any third that hit the centre."""
+    """Two of three columns: the report's own columns, or any third that hit the center."""
     mechanism = Piecewise(5.0, bounds=(-1.0, 1.0), columns="sample").fit(np.zeros((1, 3)))
     one = Piecewise(2.5, bounds=(-1.0, 1.0))
     x = np.array([0.3, -0.8, 0.1])
@@ -134,7 +134,7 @@ def test_bad_parameters_spend_nothing(words, message):
 def test_the_promise_is_local_and_for_the_whole_record():
     ledger = roomy_ledger()
     mechanism = Piecewise(2.0, bounds=(-1.0, 1.0), ledger=ledger)
-    mechanism.randomise(np.zeros(5))
+    mechanism.randomize(np.zeros(5))
     assert mechanism.guarantee_.notion == "local"
     assert ledger.entries[0].notion == "local"
     assert ledger.spent[0].epsilon == 2.0

@@ -279,10 +279,10 @@ def test_what_travels_has_no_ledger_and_no_secret(data, tmp_path, seed):
     mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying, random_state=seed).fit(table)
     mechanism.transform(table, out=tmp_path / "out")
     assert len(paying) == 1
-    travelled = pickle.loads(table.pickled)
-    assert travelled.mechanism.ledger is None
-    assert travelled.mechanism.random_state is None
-    assert (travelled.key is None) == (seed is None)
+    traveled = pickle.loads(table.pickled)
+    assert traveled.mechanism.ledger is None
+    assert traveled.mechanism.random_state is None
+    assert (traveled.key is None) == (seed is None)
 
 
 def test_where_reports_go(data, tmp_path):

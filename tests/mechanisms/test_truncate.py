@@ -77,7 +77,7 @@ def test_log_density_in_one_column_against_the_closed_form(x):
 def test_the_promise_says_so():
     ledger = roomy_ledger()
     mechanism = redrawn(3.0, unit="m", ledger=ledger)
-    mechanism.randomise([0.5, 0.5])
+    mechanism.randomize([0.5, 0.5])
     assert mechanism.guarantee_.epsilon == 3.0
     assert "epsilon/2" in mechanism.guarantee_.reason
     assert "epsilon/2" in ledger.entries[0].event.purpose

@@ -30,7 +30,7 @@ def test_against_sets(seed):
 
 
 def test_both_directions_are_needed():
-    """Every true centre has a neighbour in the other set, but not the other way round."""
+    """Every true center has a neighbor in the other set, but not the other way round."""
     first, second = [[0.0], [10.0]], [[0.0], [10.0], [10.5]]
     assert centroid_index(first, second) == 1
     assert centroid_index(second, first) == 1
@@ -43,14 +43,14 @@ def test_small_moves_do_not_count():
     assert centroid_index(lattice, moved) == 0
 
 
-def test_k_misplaced_centres():
+def test_k_misplaced_centers():
     truth = np.arange(10)[:, np.newaxis] * 10.0
     wrong = truth.copy()
     wrong[:3] = 90 + np.arange(3)[:, np.newaxis] * 0.1
     assert centroid_index(wrong, truth) == 3
 
 
-def test_equal_centres_are_one_place():
+def test_equal_centers_are_one_place():
     assert centroid_index([[0.0], [0.0]], [[0.0], [0.0]]) == 1
     assert centroid_index([[1.0]], [[0.0]]) == 0
 
@@ -73,11 +73,11 @@ def test_shift_and_unit_do_not_matter():
         ([[1e200, 0.0]], "first and second must be small enough .* rescale both"),
     ],
 )
-def test_bad_centres(second, words):
+def test_bad_centers(second, words):
     with pytest.raises(ParameterError, match=words):
         centroid_index([[0.0, 1.0]], second)
 
 
 def test_names_the_side_that_is_wrong():
-    with pytest.raises(ParameterError, match="first must be a table of finite numbers, one centre"):
+    with pytest.raises(ParameterError, match="first must be a table of finite numbers, one center"):
         centroid_index([0.0], [[0.0]])

@@ -36,7 +36,7 @@ def test_order_does_not_matter_and_perfect_is_zero():
 
 
 def test_the_nearest_is_not_always_the_partner():
-    """Both centres are nearest to 0, but only one of them can have it."""
+    """Both centers are nearest to 0, but only one of them can have it."""
     assert centroid_relative_error([[0.0], [1.0]], [[0.0], [10.0]]) == 9 / 10
 
 
@@ -57,7 +57,7 @@ def test_knowing_the_mean_only_is_one():
         assert error == pytest.approx(1.0, rel=1e-12)
 
 
-def test_centres_too_many_or_too_few():
+def test_centers_too_many_or_too_few():
     reference = [[0.0], [10.0], [20.0]]
     assert centroid_relative_error([[0.0], [10.0]], reference) == 10 / 20
     assert centroid_relative_error([[0.0], [10.0], [20.0], [20.0]], reference) == 0.0
@@ -84,6 +84,6 @@ def test_bad_reference(reference, words):
         centroid_relative_error([[0.0, 1.0]], reference)
 
 
-def test_bad_centres():
+def test_bad_centers():
     with pytest.raises(ParameterError, match="centers must be a table of finite numbers"):
         centroid_relative_error("a", [[0.0]])

@@ -15,7 +15,7 @@ def blobs():
     return places[rng.integers(0, 3, size=300)] + rng.normal(scale=0.3, size=(300, 2))
 
 
-def test_ratio_to_given_centres(blobs):
+def test_ratio_to_given_centers(blobs):
     good, bad = np.array([[0, 0], [5, 0], [0, 5]]), np.array([[1, 1], [2, 2]])
     assert cost_ratio(blobs, bad, reference=good) == nicv(blobs, bad) / nicv(blobs, good)
     assert cost_ratio(blobs, good, reference=good) == 1.0
@@ -36,7 +36,7 @@ def test_no_reference_of_cost_zero():
     assert cost_ratio(X, [[0.0], [0.5]], reference=X) == math.inf
 
 
-def test_fewer_distinct_records_than_centres_needs_no_k_means():
+def test_fewer_distinct_records_than_centers_needs_no_k_means():
     X = np.zeros((50, 2))
     assert cost_ratio(X, [[0.0, 0.0], [1.0, 1.0]]) == 1.0
 

@@ -45,7 +45,7 @@ def random_cells(rng, shape, most_clusters):
 
 
 def renamed(rng, cells):
-    """Give every cluster another name, with gaps and below -1."""
+    """Return every cluster another name, with gaps and below -1."""
     names = rng.permutation(np.setdiff1d(np.arange(-50, 51), [-1]))
     return np.where(cells == -1, -1, names[cells])
 

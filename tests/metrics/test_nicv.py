@@ -55,7 +55,7 @@ def test_pieces_give_the_sum_of_the_whole():
     assert nicv(X, centers) == pytest.approx(sum(whole) / len(X), rel=1e-13)
 
 
-def test_one_record_and_more_centres_than_records():
+def test_one_record_and_more_centers_than_records():
     assert nicv([[1.0, 2.0]], [[1.0, 2.0], [5.0, 5.0]]) == 0.0
 
 

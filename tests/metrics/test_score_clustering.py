@@ -92,7 +92,7 @@ def test_noise_in_the_reference_is_a_group_too(blobs):
     assert scores.ari == score_clustering(X, labels, reference_labels=truth).ari
 
 
-def test_given_centres_decide_cost_and_place(blobs):
+def test_given_centers_decide_cost_and_place(blobs):
     X, labels, truth = blobs
     centers, targets = means(X, truth) + 1, means(X, truth)
     scores = score_clustering(X, labels, centers=centers, reference_centers=targets)
@@ -132,7 +132,7 @@ def test_one_cluster_and_as_many_as_records():
     assert (one.ari, each.ari) == (0.0, 1.0)
     single = score_clustering([[3.0]], ["a"], reference_labels=["b"], reference_centers=[[1.0]])
     assert (single.nicv, single.ami, single.centroid_index) == (0.0, 1.0, 0)
-    assert single.centroid_relative_error is None  # One reference centre has no spread.
+    assert single.centroid_relative_error is None  # One reference center has no spread.
 
 
 def test_nothing_but_noise():
@@ -228,7 +228,7 @@ def test_small_clusters_count_for_their_size_in_a_sample():
 
 
 def test_sample_holds_records_of_every_cluster_and_no_noise():
-    """Noise at one far place would turn every silhouette towards 1 or spoil the sample."""
+    """Noise at one far place would turn every silhouette toward 1 or spoil the sample."""
     X = np.concatenate([np.zeros((500, 1)), np.ones((3, 1)), np.full((200, 1), 1e6)])
     labels = np.repeat([4, 9, -1], [500, 3, 200])
     scores = score_clustering(X, labels, silhouette_limit=50)

@@ -23,7 +23,7 @@ TABLES = {
     "far candidates": ([0.0, 3000.0, 0.5, 1e300], 2.0),
     "beyond the range of a difference": ([1.7e308, -1.7e308, 0.0], 2.0**-1000),
     "large integers": (np.array([2**63 - 1, 2**63 - 3, -(2**63), 2**63 - 2]), 1e-19),
-    "neighbouring integers": ([2**62 + 1, 2**62, 2**62 + 3], 0.5),
+    "neighboring integers": ([2**62 + 1, 2**62, 2**62 + 3], 0.5),
 }
 
 

@@ -7,7 +7,7 @@ from shoal.exceptions import ParameterError
 from shoal.noise import Lattice, lattice
 
 
-def test_box_corners_and_centre_are_lattice_points():
+def test_box_corners_and_center_are_lattice_points():
     low, high = np.array([-3.0, 10.0]), np.array([5.0, 10.5])
     lattice = Lattice.box(low, high)
     corners = lattice.encode(np.array([low, high, (low + high) / 2]))

@@ -27,7 +27,7 @@ def test_radius_law(draws):
 def test_directions_are_uniform(draws):
     d = draws.shape[1]
     rng = np.random.default_rng(0)
-    # A lattice point at the very centre has no direction; its neighbours have one of few.
+    # A lattice point at the very center has no direction; its neighbors have one of few.
     far = draws[np.linalg.norm(draws, axis=1) > 0.05]
     units = far / np.linalg.norm(far, axis=1, keepdims=True)
     for axis in [*np.eye(d), *rng.normal(size=(3, d))]:

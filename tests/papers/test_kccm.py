@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from papers.published import FINE, needs_files
 from shoal.audit import epsilon_lower_bound
-from shoal.cluster._centres import pack_spheres
+from shoal.cluster._centers import pack_spheres
 from shoal.cluster.kmeans import _kccm
 from shoal.engines import HALF
 from shoal.exceptions import DataError, ParameterError
@@ -36,7 +36,7 @@ from shoal.papers.kccm import (
     variant_model,
     without_outliers,
 )
-from shoal.papers.kccm.published_merge import merged_centre
+from shoal.papers.kccm.published_merge import merged_center
 
 X = np.random.default_rng(3).uniform(-1, 1, (300, 2))
 NOISES = ("average", "allocation", "gaussian")
@@ -120,18 +120,18 @@ def test_printed_merge_is_the_weighted_mean():
         p, q = rng.uniform(-1, 1, (2, 5))
         q[0] = p[0]
         n, m = rng.uniform(1, 300, 2)
-        assert merged_centre(p, q, n, m) == pytest.approx((n * p + m * q) / (n + m), abs=1e-12)
+        assert merged_center(p, q, n, m) == pytest.approx((n * p + m * q) / (n + m), abs=1e-12)
 
 
 def test_merging_keeps_the_total_and_takes_the_nearest():
     rng = np.random.default_rng(1)
-    centres, sizes = rng.uniform(-1, 1, (9, 3)), rng.uniform(1, 50, 9)
+    centers, sizes = rng.uniform(-1, 1, (9, 3)), rng.uniform(1, 50, 9)
     for k in range(1, 10):
-        found, counts = published_merge(centres, sizes, k)
+        found, counts = published_merge(centers, sizes, k)
         assert found.shape == (k, 3)
         assert counts.sum() == pytest.approx(sizes.sum())
-        # Weighted means of weighted means: the centre of all is always the same.
-        assert counts @ found == pytest.approx(sizes @ centres)
+        # Weighted means of weighted means: the center of all is always the same.
+        assert counts @ found == pytest.approx(sizes @ centers)
     pair, _ = published_merge(np.array([[0.0], [0.9], [-0.2]]), np.ones(3), 2)
     assert sorted(pair[:, 0].tolist()) == [-0.1, 0.9]
 
@@ -212,7 +212,7 @@ def test_a_measurement_is_the_mean_of_its_runs():
 
 
 def test_runs_and_noises_share_a_start(monkeypatch):
-    """First centres depend on the start and the number of centres; what follows on the run."""
+    """First centers depend on the start and the number of centers; what follows on the run."""
     firsts, lasts = {}, []
 
     def listening(name, real):
@@ -237,18 +237,18 @@ def test_runs_and_noises_share_a_start(monkeypatch):
                     fitted = fit_on_start(model, X, start=start, seed=0, run=run)
                     lasts.append(fitted.cluster_centers_.tobytes())
     assert len(set(lasts)) == len(lasts)
-    for centres in (2, 6):
+    for centers in (2, 6):
         for start in (0, 1):
-            packed = pack_spheres(centres, 2, SharedStart(start, b"", centres=centres, columns=2))
+            packed = pack_spheres(centers, 2, SharedStart(start, b"", centers=centers, columns=2))
             for run in (0, 1):
-                assert np.array_equal(firsts[start, run, "published", centres], packed)
-                on_lattice = firsts[start, run, "corrected", centres]
+                assert np.array_equal(firsts[start, run, "published", centers], packed)
+                on_lattice = firsts[start, run, "corrected", centers]
                 assert np.array_equal(on_lattice, np.rint(packed * HALF))
-        other = firsts[1, 0, "published", centres]
-        assert not np.array_equal(firsts[0, 0, "published", centres], other)
+        other = firsts[1, 0, "published", centers]
+        assert not np.array_equal(firsts[0, 0, "published", centers], other)
 
 
-def test_as_published_is_labelled_and_priced():
+def test_as_published_is_labeled_and_priced():
     found = measure_published(X, k=2, starts=range(2), runs=2)
     assert len(found) == 2 * 6 * 2
     assert all("as published, no guarantee" in str(one) for one in found)
@@ -270,7 +270,7 @@ def test_verdicts_by_the_interval():
     def words(factor, spread):
         new = factor * base + rng.normal(0, spread, 40)
         found = judge_claims(measured({"old": base, "new": new}), claims=[claim, marked, denied])
-        return [verdict.judgement for verdict in found[::2]]
+        return [verdict.judgment for verdict in found[::2]]
 
     assert words(0.8, 0.02) == ["holds", "holds", "does not hold"]
     assert words(0.98, 0.02) == ["holds", "does not hold", "holds"]
@@ -307,8 +307,8 @@ def test_best_of_several_needs_all_of_them():
     shared = judge_claims(alike, claims=[claim])[0]
     error = np.std([1.1, 1.3, 1.0, 1.2], ddof=1) / 2
     assert shared.high - shared.change == pytest.approx(student.ppf(1 - 0.05 / 4, 3) * error)
-    assert verdict(0.8).judgement == "holds"
-    assert verdict(1.2).judgement == "does not hold"
+    assert verdict(0.8).judgment == "holds"
+    assert verdict(1.2).judgment == "does not hold"
     assert verdict(1.2).rival == "a"
 
 
@@ -350,4 +350,4 @@ def test_claims_quick():
     )
     whole = [one for one in judge_claims(found, claims=CLAIMS[:2]) if one.scope == "all"]
     assert [one.claim.new for one in whole] == ["average nk", "allocation k"]
-    assert [one.judgement for one in whole] == ["does not hold"] * 2
+    assert [one.judgment for one in whole] == ["does not hold"] * 2

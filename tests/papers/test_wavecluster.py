@@ -270,7 +270,7 @@ def test_claims_are_judged_where_there_are_measurements():
     claim = Claim("low", "ocm", ("thr",), below=0.2)
     once = [measured(dataset="ds3"), measured(dataset="gowalla")]
     [single] = judge_claims(once, claims=[claim])
-    assert (single.judgement, single.held) == ("undecided", 0), "a single run decides nothing"
+    assert (single.judgment, single.held) == ("undecided", 0), "a single run decides nothing"
     [verdict] = judge_claims(once * 2, claims=[claim])
     assert verdict.datasets == ("ds3", "gowalla")
     assert "on ds3, gowalla: low: holds, 2 of 2 means" in str(verdict)
@@ -286,18 +286,18 @@ def test_claims_are_judged_by_every_mean():
     ]
     low = Claim("low", "ocm", ("thr",), ("ds2",), below=0.2)
     [verdict] = judge_claims(runs, claims=[low])
-    assert (verdict.judgement, verdict.held, verdict.means) == ("does not hold", 1, 2)
+    assert (verdict.judgment, verdict.held, verdict.means) == ("does not hold", 1, 2)
     assert verdict.breaking == ("thr",)
     # Two means share the 5%: Student's factor for 2 degrees of freedom and 1.25% is 6.205.
     assert verdict.worst == "thr on ds2 at 0.5: 0.300 [0.296, 0.304]"
     [verdict] = judge_claims(runs, claims=[replace(low, lowest=1.0)])
-    assert verdict.judgement == "holds"
+    assert verdict.judgment == "holds"
     assert "holds" in str(verdict)
     [verdict] = judge_claims(runs, claims=[replace(low, lowest=1.0, below=0.1515)])
-    assert verdict.judgement == "undecided", "the interval contains the limit"
+    assert verdict.judgment == "undecided", "the interval contains the limit"
     assert (verdict.held, verdict.breaking) == (0, ())
     [verdict] = judge_claims(runs, claims=[replace(low, below=0.23, averaged=True)])
-    assert (verdict.judgement, verdict.means) == ("holds", 1)
+    assert (verdict.judgment, verdict.means) == ("holds", 1)
     [verdict] = judge_claims(
         runs, claims=[Claim("best", "ocm", ("thr",), ("ds2",), rivals=("thr-em",))]
     )
@@ -327,7 +327,7 @@ def test_measurements_repeat_and_say_what_they_are():
 
 
 def test_ten_seeds_leave_out_each_tenth_once(monkeypatch):
-    """Trees classify records that had no part in the clusters they learnt."""
+    """Trees classify records that had no part in the clusters they learned."""
     clustered = []
     real = PublishedWaveCluster.fit
 

@@ -89,10 +89,10 @@ def test_sums_unclipped(monkeypatch):
     """Offsets of any size, under noise for a window."""
     right = _grid.nearest_statistics
     monkeypatch.setattr(_grid, "nearest_statistics", lambda e, c, **k: right(e, c, reach=2**20))
-    red(checks.replays_on_neighbours, KMEANS)
+    red(checks.replays_on_neighbors, KMEANS)
 
 
-def test_first_centres_from_the_records(monkeypatch):
+def test_first_centers_from_the_records(monkeypatch):
     seen = []
     right = _open_engine.lattice_records
 
@@ -104,7 +104,7 @@ def test_first_centres_from_the_records(monkeypatch):
     monkeypatch.setattr(
         _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )
-    red(checks.replays_on_neighbours, LLOYD)
+    red(checks.replays_on_neighbors, LLOYD)
 
 
 def test_an_attribute_from_the_records(monkeypatch):
@@ -116,7 +116,7 @@ def test_an_attribute_from_the_records(monkeypatch):
         right(self, fitted, *rest)
 
     monkeypatch.setattr(DPKMeans, "_publish", telling)
-    red(checks.replays_on_neighbours, KMEANS)
+    red(checks.replays_on_neighbors, KMEANS)
 
 
 def test_grid_from_the_records(monkeypatch):
@@ -126,11 +126,11 @@ def test_grid_from_the_records(monkeypatch):
     monkeypatch.setattr(
         _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
     )
-    red(checks.replays_on_neighbours, KMEANS)
+    red(checks.replays_on_neighbors, KMEANS)
 
 
 @pytest.mark.full  # a minute; `test_sampled` and `test_replayed` see such bugs in seconds
-def test_centres_without_records_left_out(monkeypatch):
+def test_centers_without_records_left_out(monkeypatch):
     """No noise where nothing is: an audit of the centers sees other releases."""
     right = _noise.PureNoise.counts
 
@@ -138,7 +138,7 @@ def test_centres_without_records_left_out(monkeypatch):
         return np.where(values == 0, 0, right(self, values, share, **words))
 
     monkeypatch.setattr(_noise.PureNoise, "counts", skipping)
-    red(checks.survives_an_audit_of_centres, 1.0, 4000, "grid")
+    red(checks.survives_an_audit_of_centers, 1.0, 4000, "grid")
 
 
 # Spends that are skipped, late or too small
@@ -216,15 +216,15 @@ def test_no_noise_where_nothing_is(monkeypatch):
         return replace(noisy, sums=sums)
 
     monkeypatch.setattr(_noise.PureNoise, "pairs", skipping)
-    red(checks.survives_an_audit_of_centres)
+    red(checks.survives_an_audit_of_centers)
 
 
-def test_half_the_noise_in_centres(monkeypatch):
+def test_half_the_noise_in_centers(monkeypatch):
     right = _noise.PureNoise.scales
     monkeypatch.setattr(
         _noise.PureNoise, "scales", lambda *a, **k: CountSum(*(s / 3 for s in right(*a, **k)))
     )
-    red(checks.survives_an_audit_of_centres)
+    red(checks.survives_an_audit_of_centers)
 
 
 def test_reports_in_plain_doubles(monkeypatch):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shoal.audit import Neighbours, neighbouring_datasets, replay_estimator
+from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster, _noise, _open_engine
 from shoal.cluster.kmeans import _contributions, _fit, _grid
 from shoal.cluster.kmeans._users import Users
@@ -27,7 +27,7 @@ WAVE = DPWaveCluster(bounds=BOX, grid=16)
 
 
 def findings(estimator):
-    pairs = neighbouring_datasets(BOX, n=20)
+    pairs = neighboring_datasets(BOX, n=20)
     return "\n".join(replay_estimator(estimator, pairs, repeats=2).findings)
 
 
@@ -92,7 +92,7 @@ def test_one_round_that_nobody_pays_for(estimator, monkeypatch):
 
 
 @pytest.mark.parametrize("estimator", [LLOYD])
-def test_first_centres_from_the_records(estimator, monkeypatch):
+def test_first_centers_from_the_records(estimator, monkeypatch):
     seen = []
     right = _open_engine.lattice_records
 
@@ -104,7 +104,7 @@ def test_first_centres_from_the_records(estimator, monkeypatch):
     monkeypatch.setattr(
         _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )
-    assert "centres differs although" in findings(estimator)
+    assert "centers differs although" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [GRID])
@@ -181,7 +181,7 @@ def test_the_box_from_the_records():
 
 @pytest.mark.parametrize("estimator", [DPWaveCluster(bounds=BOX, grid=16, technique="thr-em")])
 def test_thresholds_up_to_the_true_maximum(estimator, monkeypatch):
-    """The flaw of the source: candidates that one table has and its neighbour lacks."""
+    """The flaw of the source: candidates that one table has and its neighbor lacks."""
     right = _techniques.noisy_counts
 
     def true_top(problem, share):
@@ -218,7 +218,7 @@ def rows_by_number(users, most):
 )
 def test_one_user_changes_what_others_add(name, bug, monkeypatch):
     records = np.column_stack([np.arange(60.0), np.linspace(-1.0, 1.0, 60)])
-    pair = Neighbours("one more user", records, [1000.0, 1.0])
+    pair = Neighbors("one more user", records, [1000.0, 1.0])
     model = OfUsers(2, bounds=BOX, method="lloyd", max_iter=2)
     assert not replay_estimator(model, [pair], repeats=1).broken
     monkeypatch.setattr(_contributions, name, bug)
@@ -303,7 +303,7 @@ def test_half_the_spend(estimator, monkeypatch):
 def test_one_record_is_enough():
     """With certainty, from two fits: sampling would need about e^epsilon of them."""
     model = DPKMeans(2, epsilon=30.0, bounds=BOX, method="lloyd", max_iter=1)
-    pair = Neighbours("corner", [[-1.0, -1.0]], [1.0, 1.0])
+    pair = Neighbors("corner", [[-1.0, -1.0]], [1.0, 1.0])
     honest = replay_estimator(model, [pair], repeats=1)
     assert not honest.broken
     assert replay_estimator(model, [pair], repeats=1, claimed=29.9).broken

@@ -1,6 +1,6 @@
 """Bugs that sampling must find: those of a law that is not what it says, and some a replay sees.
 
-Bounds are true with probability 0.999, and seeds are fixed. One centre of one or two columns, one
+Bounds are true with probability 0.999, and seeds are fixed. One center of one or two columns, one
 round, claim 1 or less: with more of anything the noise of the rest hides what is wrong.
 """
 
@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.audit import Neighbours, audit_estimator, epsilon_lower_bound, replay_estimator
+from shoal.audit import Neighbors, audit_estimator, epsilon_lower_bound, replay_estimator
 from shoal.cluster import DPKMeans, _noise
 from shoal.cluster._budget import CountSum
 from shoal.engines import NearestStatistics
-from shoal.noise import SeededSource, laws
+from shoal.noise import SeededSource, distributions
 
 RUNS = 2000
 REACH = 2**19
@@ -33,7 +33,7 @@ def model(epsilon=1.0, split="analytic"):
 
 
 def pair(columns):
-    return [Neighbours("corner", -np.ones((1, columns)), np.ones(columns))]
+    return [Neighbors("corner", -np.ones((1, columns)), np.ones(columns))]
 
 
 def sampled(columns, **words):
@@ -63,7 +63,7 @@ def noisy_round(noise, columns):
 def test_swapped_scales(columns, epsilon, monkeypatch):
     """The noise meant for the counts on the sums, and the other way round.
 
-    Seen in what a round shows; the centres that a whole fit publishes are denoised by what the
+    Seen in what a round shows; the centers that a whole fit publishes are denoised by what the
     noise is said to be, and the wrong noise on the counts drowns them.
     """
     noise = _noise.PureNoise(epsilon, "analytic")
@@ -88,7 +88,7 @@ def test_clusters_without_records_left_out(columns, monkeypatch):
         return replace(noisy, sums=sums)
 
     monkeypatch.setattr(_noise.PureNoise, "pairs", skipping)
-    pairs = [Neighbours("in the middle", np.zeros((1, columns)), np.ones(columns))]
+    pairs = [Neighbors("in the middle", np.zeros((1, columns)), np.ones(columns))]
     estimator = model(split="joint")
     found = audit_estimator(estimator, pairs, runs=RUNS, search=False, random_state=1)
     assert found.exceeds()
@@ -97,9 +97,9 @@ def test_clusters_without_records_left_out(columns, monkeypatch):
 
 def test_a_sampler_that_draws_a_third_of_its_noise(monkeypatch):
     """What no replay can see: the law says one thing and the sampler does another."""
-    right = laws.box_norm
+    right = distributions.box_norm
     monkeypatch.setattr(
-        laws,
+        distributions,
         "box_norm",
         lambda n, *, scales, source: right(n, scales=[s / 3 for s in scales], source=source),
     )
@@ -109,7 +109,7 @@ def test_a_sampler_that_draws_a_third_of_its_noise(monkeypatch):
 
 def test_noise_that_repeats(monkeypatch):
     """The same draw for every fit: whoever has seen one release knows all of it."""
-    right = laws.box_norm
+    right = distributions.box_norm
     first = {}
 
     def cached(count, *, scales, source):
@@ -118,7 +118,7 @@ def test_noise_that_repeats(monkeypatch):
             first[key] = right(count, scales=scales, source=source)
         return first[key]
 
-    monkeypatch.setattr(laws, "box_norm", cached)
+    monkeypatch.setattr(distributions, "box_norm", cached)
     found = sampled(1, split="joint")
     assert found.exceeds()
     assert found.epsilon > 4

@@ -40,10 +40,10 @@ def _release(**values):
     return SimpleNamespace(values=values, guarantee=SimpleNamespace(holds=True))
 
 
-def _centres(columns):
+def _centers(columns):
     box = {"low": np.full(columns, -1.0), "high": np.ones(columns)}
     return _release(
-        centres=RNG.uniform(-1, 1, (3, columns)),
+        centers=RNG.uniform(-1, 1, (3, columns)),
         sizes=np.array([5.0, 9.0, 2.0]),
         certain=np.array([True, True, False]),
         **box,
@@ -95,10 +95,10 @@ COSTS = [
     for at in EPSILONS
 ]
 SETS = {"records": POINTS, "clusters": POINTS + 0.1}
-MARKS = {"labels": {"clusters": np.arange(60) % 3 - 1}, "centres": {"clusters": POINTS[:2]}}
+MARKS = {"labels": {"clusters": np.arange(60) % 3 - 1}, "centers": {"clusters": POINTS[:2]}}
 FLAT = {
     "labels": MARKS["labels"],
-    "centres": {"clusters": POINTS[:2, :2]},
+    "centers": {"clusters": POINTS[:2, :2]},
 }
 
 # By name: what draws, to be called with a path.
@@ -157,16 +157,16 @@ PICTURES = {
         plotting.draw_k_distance,
         partial(
             plotting.draw_k_distance,
-            choice=SimpleNamespace(eps=0.3, neighbour=3, distances=[0.1, 0.2, 0.3, 1.5]),
+            choice=SimpleNamespace(eps=0.3, neighbor=3, distances=[0.1, 0.2, 0.3, 1.5]),
         ),
     ),
     "release in the plane": (
         plotting.draw_release,
-        partial(plotting.draw_release, release=_centres(2), columns=["age", "income"]),
+        partial(plotting.draw_release, release=_centers(2), columns=["age", "income"]),
     ),
     "release of many columns": (
         plotting.draw_release,
-        partial(plotting.draw_release, release=_centres(4), columns=list("abcd")),
+        partial(plotting.draw_release, release=_centers(4), columns=list("abcd")),
     ),
     "thresholds": (
         plotting.draw_thresholds,

@@ -6,7 +6,7 @@ from matplotlib.colors import same_color
 
 from shoal.exceptions import ParameterError
 from shoal.plotting.bars import draw_bars
-from shoal.plotting.style import COLOURS
+from shoal.plotting.style import COLORS
 
 ROWS = [
     {"mechanism": mechanism, "dataset": dataset, "ami": mean + step, "printed": mean, "less": -1}
@@ -28,7 +28,7 @@ def test_bars_stand_together_by_set(figures, tmp_path):
     (axes,) = figures[0].axes
     bars = axes.patches
     assert [bar.get_height() for bar in bars] == pytest.approx([0.5, 0.7, 0.2])
-    assert [same_color(bar.get_facecolor(), COLOURS["nd-laplace"]) for bar in bars] == [1, 1, 0]
+    assert [same_color(bar.get_facecolor(), COLORS["nd-laplace"]) for bar in bars] == [1, 1, 0]
     assert bars[0].get_hatch() != bars[2].get_hatch()
     assert [text.get_text() for text in axes.get_xticklabels()] == ["heart", "seeds"]
     assert legend(figures[0]) == ["nd-Laplace", "piecewise"]

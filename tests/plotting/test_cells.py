@@ -11,13 +11,13 @@ GRID[4:, 0] = 7  # far along the first column, low in the second
 GRID[0, 3] = 2
 
 
-def test_first_column_goes_right_and_clusters_keep_their_colours(charts, figures, tmp_path):
+def test_first_column_goes_right_and_clusters_keep_their_colors(charts, figures, tmp_path):
     draw_cells(tmp_path / "a.svg", {"one": GRID, "none": np.full((2, 2), -1)}, bounds=(0.0, 12.0))
     first, empty = charts[0].panels
     cells = first.marks[0]
     assert cells.values.shape == (4, 6)
     assert np.argwhere(np.isfinite(cells.values)).tolist() == [[0, 4], [0, 5], [3, 0]]
-    assert cells.scale.colours == tuple(cluster_look(number).colour for number in (2, 7))
+    assert cells.scale.colors == tuple(cluster_look(number).color for number in (2, 7))
     assert cells.values[0, 4] == 1
     assert first.title == "one (clusters: 2, cells: 3)"
     assert empty.title == "none (clusters: 0, cells: 0)"

@@ -37,7 +37,7 @@ def test_cells_are_means_on_one_scale_with_their_numbers(figures, tmp_path):
     assert {text.get_color() for text in right.texts} == {"black"}
 
 
-def test_colours_can_be_read_in_grey(figures, tmp_path):
+def test_colors_can_be_read_in_grey(figures, tmp_path):
     draw_heat_map(tmp_path / "a.svg", ROWS, **WORDS)
     shades = figures[0].axes[0].images[0].cmap(np.linspace(0, 1, 64))[:, :3]
     assert (np.diff(shades @ [0.299, 0.587, 0.114]) > 0).all()

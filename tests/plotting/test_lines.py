@@ -1,4 +1,4 @@
-"""Curves: what is drawn is the mean and its interval, in the colour of the mechanism."""
+"""Curves: what is drawn is the mean and its interval, in the color of the mechanism."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from matplotlib.colors import same_color, to_rgba
 
 from shoal.exceptions import ParameterError
 from shoal.plotting.lines import draw_lines
-from shoal.plotting.style import COLOURS, LOOKS, SPARE, looks
+from shoal.plotting.style import COLORS, LOOKS, SPARE, looks
 
 EPSILONS = (0.5, 1.0, 4.0)
 ROWS = [
@@ -41,15 +41,15 @@ def test_the_ending_is_the_format_and_the_file_repeats(ending, start, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_curves_are_means_with_bands_in_the_mechanisms_colours(figures, tmp_path):
+def test_curves_are_means_with_bands_in_the_mechanisms_colors(figures, tmp_path):
     draw_lines(tmp_path / "a.svg", ROWS, panels="clusterer", log_x=True, **WORDS)
     left, right = figures[0].axes
     assert [axes.get_title("left") for axes in (left, right)] == ["KMeans", "OPTICS"]
     assert legend(figures[0]) == ["nd-Laplace", "piecewise"]
     for axes in (left, right):
         first, second = axes.lines
-        assert same_color(first.get_color(), COLOURS["nd-laplace"])
-        assert same_color(second.get_color(), COLOURS["piecewise"])
+        assert same_color(first.get_color(), COLORS["nd-laplace"])
+        assert same_color(second.get_color(), COLORS["piecewise"])
         assert first.get_marker() != second.get_marker()
         np.testing.assert_allclose(first.get_xdata(), EPSILONS)
         np.testing.assert_allclose(second.get_ydata(), [0.16, 0.21, 0.51])
@@ -170,7 +170,7 @@ def test_looks_are_the_mechanisms_own_in_any_company():
     ],
 )
 def test_those_drawn_together_differ_in_grey_too(together):
-    assert len({to_rgba(look.colour) for look in together}) == len(together)
+    assert len({to_rgba(look.color) for look in together}) == len(together)
     assert len({look.marker for look in together}) == len(together)
     assert len({look.hatch for look in together}) == len(together)
 
@@ -182,8 +182,8 @@ def test_those_drawn_together_differ_in_grey_too(together):
         ["thr", "thr-em", "qt", "baseline"],
     ],
 )
-def test_colours_of_one_source_differ_in_lightness(names):
-    shades = sorted(np.dot(to_rgba(COLOURS[name])[:3], [0.299, 0.587, 0.114]) for name in names)
+def test_colors_of_one_source_differ_in_lightness(names):
+    shades = sorted(np.dot(to_rgba(COLORS[name])[:3], [0.299, 0.587, 0.114]) for name in names)
     assert min(np.diff(shades)) > 0.03
 
 

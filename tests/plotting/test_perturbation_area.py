@@ -16,7 +16,7 @@ SHARES = (0.99, 0.9, 0.5)
 
 
 def held(area, points):
-    """Give the share of points in each of the areas."""
+    """Return the share of points in each of the areas."""
     sides = [np.linspace(*ends, 57) for ends in (area.x, area.y)]
     places = [np.digitize(points[:, column], side) - 1 for column, side in enumerate(sides)]
     inside = np.all([(place >= 0) & (place < 56) for place in places], axis=0)

@@ -30,7 +30,7 @@ def test_centers_that_may_be_noise_are_hollow(columns, tmp_path):
     path = draw_release(tmp_path / "a.json", model.release_, [f"c{i}" for i in range(columns)])
     marks = [trace for trace in json.loads(path.read_text())["data"] if "marker" in trace]
     names = [trace["name"] for trace in marks]
-    assert {"centre", "may be noise alone"} <= set(names)
+    assert {"center", "may be noise alone"} <= set(names)
     said = json.dumps([trace for trace in marks if trace["name"] == "may be noise alone"])
     assert "cluster" in said
     assert "may be noise alone" in said

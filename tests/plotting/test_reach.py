@@ -9,7 +9,7 @@ from plotting.gallery import PICTURES
 from shoal.plotting import Axis, Bars, Level, Line, Panel
 from shoal.plotting._reach import limits
 
-LINE = Line(x=np.array([1.0, 100.0]), y=np.array([-2.0, 2.0]), colour="#000000")
+LINE = Line(x=np.array([1.0, 100.0]), y=np.array([-2.0, 2.0]), color="#000000")
 
 
 @pytest.mark.parametrize("name", ["lines", "bars", "number of clusters", "trade-off", "distances"])
@@ -33,14 +33,14 @@ def test_logarithmic_ends_leave_room_in_decades():
 
 
 def test_levels_count_and_the_second_axis_is_apart():
-    twin = Line(x=LINE.x, y=np.array([1e6, 2e6]), colour="#000000", second=True)
+    twin = Line(x=LINE.x, y=np.array([1e6, 2e6]), color="#000000", second=True)
     panel = Panel(marks=(LINE, twin, Level(at=8.0)), x=Axis(), y=Axis(), second=Axis())
     assert limits(panel.y, [panel], side="y") == pytest.approx((-2.5, 8.5))
     assert limits(Axis(), [panel], side="second") == pytest.approx((0.95e6, 2.05e6))
 
 
 def test_bars_stand_on_the_axis_and_nothing_is_one_unit():
-    bars = Bars(places=np.array([0.0]), lengths=np.array([4.0]), thick=1.0, colour="#000000")
+    bars = Bars(places=np.array([0.0]), lengths=np.array([4.0]), thick=1.0, color="#000000")
     panel = Panel(marks=(bars,), x=Axis(), y=Axis())
     assert limits(panel.y, [panel], side="y") == pytest.approx((0.0, 4.2))
     empty = Panel(marks=(), x=Axis(), y=Axis())

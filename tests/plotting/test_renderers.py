@@ -52,7 +52,7 @@ def test_plotly_shows_what_the_chart_says(draw, charts, tmp_path):
 
 
 def shades(mark):
-    """Give the colours of the words in cells."""
+    """Return the colors of the words in cells."""
     return set(plotting.marks.on_dark(mark)[np.isfinite(mark.values)].tolist())
 
 

@@ -17,7 +17,7 @@ def test_curves_by_both_spellings_and_what_epsilon_rules_out(charts, tmp_path):
         band, one, other, _ = panel.marks
         assert isinstance(band, Band)
         np.testing.assert_array_equal(one.x, other.x)
-        assert one.colour != other.colour
+        assert one.color != other.color
         # Each attack of a release with epsilon = 1 has tpr <= e fpr and 1 - fpr <= e (1 - tpr).
         assert (band.low <= math.e * band.x + 1e-12).all()
         assert (1 - band.x <= math.e * (1 - band.low) + 1e-12).all()

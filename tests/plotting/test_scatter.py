@@ -4,7 +4,7 @@ from matplotlib.colors import same_color
 
 from shoal.exceptions import DataError, ParameterError
 from shoal.plotting.scatter import SHOWN, draw_scatter
-from shoal.plotting.style import COLOURS
+from shoal.plotting.style import COLORS
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.uniform(-1.0, 1.0, (400, 3))
@@ -12,20 +12,20 @@ LABELS = np.arange(400) % 3 - 1
 
 
 @pytest.mark.parametrize("columns", [2, 3])
-def test_sets_have_panels_colours_and_the_same_axes(columns, figures, tmp_path):
+def test_sets_have_panels_colors_and_the_same_axes(columns, figures, tmp_path):
     points = POINTS[:, :columns]
     sets = {"records": points, "reports": 3 * points, "remapped": points, "clusters": points}
     marks, middles = {"clusters": LABELS}, {"clusters": points[:2]}
-    path = draw_scatter(tmp_path / "a.png", sets, labels=marks, centres=middles)
+    path = draw_scatter(tmp_path / "a.png", sets, labels=marks, centers=middles)
     assert path.stat().st_size > 5_000
     every = figures[0].axes
     assert len({axes.get_xlim() for axes in every}) == len({axes.get_ylim() for axes in every}) == 1
     for axes, name in zip(every, ("records", "reports", "remapped"), strict=False):
         (dots,) = axes.collections
-        assert same_color(dots.get_facecolor()[0][:3], COLOURS[name])
+        assert same_color(dots.get_facecolor()[0][:3], COLORS[name])
     assert len(every[3].collections) == 4
     names = [text.get_text() for text in figures[0].legends[0].get_texts()]
-    assert names == ["no cluster", "cluster 0", "cluster 1", "centres"]
+    assert names == ["no cluster", "cluster 0", "cluster 1", "centers"]
 
 
 def test_at_most_so_many_points_evenly_taken_and_far_ones_counted(figures, tmp_path):
@@ -56,7 +56,7 @@ def test_one_point_many_clusters_and_names(figures, tmp_path):
         ({"a": POINTS}, {"labels": {"b": LABELS}}, "labels must be of a, got 'b'"),
         ({"a": POINTS}, {"labels": LABELS}, "labels must be a dict by set, got ndarray"),
         ({"a": POINTS}, {"labels": {"a": LABELS[:3]}}, "labels must be one whole number a point"),
-        ({"a": POINTS}, {"centres": {"a": POINTS[:, :2]}}, "centres must have 3 columns, got 2"),
+        ({"a": POINTS}, {"centers": {"a": POINTS[:, :2]}}, "centers must have 3 columns, got 2"),
         ({"a": POINTS}, {"columns": ["x"]}, "columns must be 3 names"),
     ],
 )

@@ -47,7 +47,7 @@ def test_knee_lies_on_the_curve(figures, tmp_path):
     rank, height = ring(axes)
     assert height == choice.eps
     assert choice.distances[int(rank) - 1] == choice.eps
-    assert axes.get_ylabel() == "distance to the 3rd neighbour (records' unit)"
+    assert axes.get_ylabel() == "distance to the 3rd neighbor (records' unit)"
 
 
 @pytest.mark.parametrize("reports", [[[0.0]], np.zeros((5, 2))])
@@ -83,7 +83,7 @@ def test_ordinals():
         (draw_k_distance, 3, "choice must have eps, got a int"),
         (
             draw_k_distance,
-            SimpleNamespace(eps=1.0, neighbour=2, distances=[2.0, 1.0]),
+            SimpleNamespace(eps=1.0, neighbor=2, distances=[2.0, 1.0]),
             "distances of the choice must be a sorted curve",
         ),
     ],

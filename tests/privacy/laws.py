@@ -8,7 +8,7 @@ from scipy import integrate, special
 
 
 def response_delta(epsilon: float, times: int, at: float) -> float:
-    """Composition of randomised response, term by term (Kairouz, Oh and Viswanath)."""
+    """Composition of randomized response, term by term (Kairouz, Oh and Viswanath)."""
     k = np.arange(times + 1)
     loss = (2 * k - times) * epsilon
     log_mass = (

@@ -1,6 +1,6 @@
 """Adaptive adversaries against the ledger's rule, with every transcript enumerated.
 
-Each event is played by the worst mechanism of its price: randomised response, which with
+Each event is played by the worst mechanism of its price: randomized response, which with
 probability delta reveals the side. The promise is checked on the exact probabilities.
 """
 

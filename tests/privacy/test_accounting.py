@@ -98,17 +98,17 @@ def test_no_step_is_free() -> None:
 
 
 def test_metric_events_have_a_unit() -> None:
-    kilometre = MetricEvent(epsilon=0.5, unit="km")
+    kilometer = MetricEvent(epsilon=0.5, unit="km")
     assert metric_cost(PureEvent(epsilon=1.0)) is None
-    assert metric_cost(Composed(events=[kilometre, kilometre])) == ("km", 1.0)
-    assert metric_cost(Parallel(events=[kilometre, kilometre])) == ("km", 1.0)
+    assert metric_cost(Composed(events=[kilometer, kilometer])) == ("km", 1.0)
+    assert metric_cost(Parallel(events=[kilometer, kilometer])) == ("km", 1.0)
     meters = MetricEvent(epsilon=1.0, unit="m")
-    assert metric_cost(Composed(events=[kilometre, meters])) == ("km", 1000.5)
+    assert metric_cost(Composed(events=[kilometer, meters])) == ("km", 1000.5)
     for other in (MetricEvent(epsilon=1.0, unit="year"), PureEvent(epsilon=1.0)):
         with pytest.raises(GuaranteeError, match=r"cannot be compared|metric events only"):
-            metric_cost(Composed(events=[kilometre, other]))
+            metric_cost(Composed(events=[kilometer, other]))
     with pytest.raises(GuaranteeError, match="per km"):
-        cost(kilometre)
+        cost(kilometer)
 
 
 def test_an_unknown_event_is_never_free() -> None:

@@ -59,7 +59,7 @@ def test_one_pure_step_keeps_its_delta_of_zero() -> None:
     ("epsilon", "times"), [(0.1, 10), (0.1, 100), (0.05, 1000), (1.0, 20), (3.7, 3), (0.01, 9000)]
 )
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-9])
-def test_randomised_response_matches_the_optimal_formula(
+def test_randomized_response_matches_the_optimal_formula(
     epsilon: float, times: int, delta: float
 ) -> None:
     step = Repeated(event=PureEvent(epsilon=epsilon), times=times)
@@ -214,11 +214,11 @@ def test_parallel_parts_need_add_remove() -> None:
 
 
 def test_metric_events_stay_among_themselves() -> None:
-    kilometre = MetricEvent(epsilon=0.5, unit="km")
-    total = compose([kilometre, kilometre], notion="metric")
+    kilometer = MetricEvent(epsilon=0.5, unit="km")
+    total = compose([kilometer, kilometer], notion="metric")
     assert (total.notion, total.epsilon, total.unit) == ("metric", 1.0, "km")
     with pytest.raises(GuaranteeError, match="metric events only"):
-        compose([kilometre, LAPLACE])
+        compose([kilometer, LAPLACE])
     with pytest.raises(GuaranteeError, match="MetricEvent"):
         compose([LAPLACE], notion="metric")
 

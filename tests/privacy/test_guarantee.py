@@ -77,7 +77,7 @@ def test_to_zcdp() -> None:
         APPROXIMATE.to_zcdp()
 
 
-def test_to_approximate_is_the_curve_of_randomised_response() -> None:
+def test_to_approximate_is_the_curve_of_randomized_response() -> None:
     for delta in (1e-9, 1e-3, 0.2):
         traded = PURE.to_approximate(delta)
         assert traded.delta == delta

@@ -36,7 +36,7 @@ ARRAYS = hnp.arrays(
 @settings(deadline=None, max_examples=150, derandomize=True)
 @given(ARRAYS)
 def test_arrays_come_back_bit_by_bit(array: np.ndarray) -> None:
-    again = Release.from_json(make(centres=array).to_json()).values["centres"]
+    again = Release.from_json(make(centers=array).to_json()).values["centers"]
     assert (again.dtype, again.shape) == (array.dtype, array.shape)
     nan = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
     assert again[~nan].tobytes() == array[~nan].tobytes()
@@ -95,10 +95,10 @@ def test_no_promise_travels_too() -> None:
 
 def test_values_are_frozen() -> None:
     source = np.zeros(3)
-    release = make(centres=source, nested={"sizes": np.ones(2)})
+    release = make(centers=source, nested={"sizes": np.ones(2)})
     source[0] = 7
-    assert release.values["centres"][0] == 0
-    for array in (release.values["centres"], release.values["nested"]["sizes"]):
+    assert release.values["centers"][0] == 0
+    for array in (release.values["centers"], release.values["nested"]["sizes"]):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     with pytest.raises(TypeError):
@@ -106,7 +106,7 @@ def test_values_are_frozen() -> None:
     with pytest.raises(TypeError):
         release.versions["shoal"] = "9"  # type: ignore[index]
     again = Release.from_json(release.to_json())
-    assert not again.values["centres"].flags.writeable
+    assert not again.values["centers"].flags.writeable
 
 
 def test_equality_looks_at_everything() -> None:
@@ -132,16 +132,16 @@ def test_equality_looks_at_everything() -> None:
 
 
 def test_survives_pickle_and_copies() -> None:
-    release = make(centres=np.arange(6.0).reshape(2, 3))
+    release = make(centers=np.arange(6.0).reshape(2, 3))
     for again in (pickle.loads(pickle.dumps(release)), copy.deepcopy(release), copy.copy(release)):
         assert again == release
-        assert not again.values["centres"].flags.writeable
+        assert not again.values["centers"].flags.writeable
 
 
 def test_save_and_load(tmp_path: Path) -> None:
     path = tmp_path / "release.json"
     path.write_text("old")
-    release = make(centres=np.eye(2))
+    release = make(centers=np.eye(2))
     release.save(path)
     assert Release.load(str(path)) == release
     assert [p.name for p in tmp_path.iterdir()] == ["release.json"]

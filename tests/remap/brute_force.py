@@ -30,7 +30,7 @@ def expected_loss(weights, candidates, place, power):
 
 
 def best_place(weights, candidates, power):
-    """Minimise the expected loss numerically, from several starts."""
+    """Minimize the expected loss numerically, from several starts."""
     starts = [weights @ candidates, candidates[weights.argmax()] + 1e-3]
     found = [
         optimize.minimize(

@@ -34,7 +34,7 @@ def chain(kind, d):
     return Chain(mechanism, remap.fit(mechanism.transform(others)))
 
 
-PAIRS = {"corners": (-1.0, 0.0), "centre": (-0.25, 0.5), "near": (0.5, 0.5 + 2.0**-9)}
+PAIRS = {"corners": (-1.0, 0.0), "center": (-0.25, 0.5), "near": (0.5, 0.5 + 2.0**-9)}
 
 
 @pytest.mark.parametrize("pair", PAIRS)

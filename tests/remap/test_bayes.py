@@ -1,4 +1,4 @@
-"""BayesRemap against dense matrices and numerical minimisation, and what it learns."""
+"""BayesRemap against dense matrices and numerical minimization, and what it learns."""
 
 import numpy as np
 import pytest
@@ -32,9 +32,9 @@ def box(d):
 
 
 def outer_reports(remap, count, seed=0):
-    """Reports at centres of the outer grid, where nothing is interpolated."""
-    centres = points_of(remap._posterior.grid.outer_centres())
-    return centres[np.random.default_rng(seed).permutation(len(centres))[:count]]
+    """Reports at centers of the outer grid, where nothing is interpolated."""
+    centers = points_of(remap._posterior.grid.outer_centers())
+    return centers[np.random.default_rng(seed).permutation(len(centers))[:count]]
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -107,7 +107,7 @@ def test_prior_is_that_of_dense_matrices(d):
     assert counts.sum() == 300
     candidates = points_of(remap.grid_)
     parts = points_of([(np.arange(30) + 0.5) / 30 - 0.5] * d) * grid.width
-    cells = points_of(grid.outer_centres())
+    cells = points_of(grid.outer_centers())
     matrix = np.mean([densities(mechanism, cells + part, candidates) for part in parts], axis=0)
     prior = np.full(len(candidates), 1 / len(candidates))
     for _ in range(2):
@@ -169,10 +169,10 @@ def test_interpolation_is_close_to_the_exact_posterior():
     error = np.abs(remap.transform(reports[inside]) - exact)
     assert error.mean() < np.sqrt(mechanism.variance()) / 100
     grid = remap._posterior.grid
-    centres = (
+    centers = (
         grid.box.low + (np.floor((reports[inside] - grid.box.low) / grid.width) + 0.5) * grid.width
     )
-    nearest = np.abs(remap.transform(centres) - exact)
+    nearest = np.abs(remap.transform(centers) - exact)
     assert error.mean() < nearest.mean() / 2
 
 
@@ -230,9 +230,9 @@ def test_many_columns_give_the_posterior_mean_of_their_own_prior(d):
     remap = BayesRemap(mechanism).fit(mechanism.fit_transform(records))
     layers = remap._posterior._layers
     which = rng.choice(len(remap.prior_), size=40_000, p=remap.prior_)
-    centres = np.concatenate([layer.centres for layer in layers])
-    sizes = np.cumsum([0, *(len(layer.centres) for layer in layers)])
-    x = centres[which].copy()
+    centers = np.concatenate([layer.centers for layer in layers])
+    sizes = np.cumsum([0, *(len(layer.centers) for layer in layers)])
+    x = centers[which].copy()
     noise = mechanism.variance()
     for layer, low, high in zip(layers, sizes[:-1], sizes[1:], strict=True):
         # gain = C (C + noise)^-1, so the layer's own covariance is C = noise (1 - gain)^-1 gain

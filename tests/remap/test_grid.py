@@ -21,7 +21,7 @@ def test_clip_is_the_nearest_point_of_the_box():
 
 
 @pytest.mark.parametrize(("d", "cells"), [(1, 7), (2, (5, 9)), (3, np.array([4, 1, 6]))])
-def test_rounding_finds_the_nearest_centre(d, cells):
+def test_rounding_finds_the_nearest_center(d, cells):
     low, high = np.arange(d) - 1.0, np.arange(d) * 3 + 1.0
     remap = GridRemap((low, high), cells=cells)
     reports = RNG.uniform(low - 1, high + 1, (700, d))
@@ -35,10 +35,10 @@ def test_rounding_finds_the_nearest_centre(d, cells):
     assert np.allclose(remap.transform(reports), nearest, rtol=0, atol=1e-12)
 
 
-def test_centres_stay_and_borders_are_no_points():
+def test_centers_stay_and_borders_are_no_points():
     remap = GridRemap((0.0, 1.0), cells=64)
-    centres = (np.arange(64)[:, None] + 0.5) / 64
-    assert (remap.transform(centres) == centres).all()
+    centers = (np.arange(64)[:, None] + 0.5) / 64
+    assert (remap.transform(centers) == centers).all()
     assert remap.transform([[0.0], [1.0]]).ravel().tolist() == [0.5 / 64, 63.5 / 64]
 
 

@@ -10,7 +10,7 @@ RNG = np.random.default_rng(0)
 
 
 def matrix_of(kernel, cells, outer):
-    """K[z, x] from a centred kernel, by looking every offset up."""
+    """K[z, x] from a centerd kernel, by looking every offset up."""
     margin = (np.array(outer) - cells) // 2
     x = points_of([np.arange(c) + m for c, m in zip(cells, margin, strict=True)])
     z = points_of([np.arange(e) for e in outer])

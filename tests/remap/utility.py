@@ -1,6 +1,6 @@
 """Mean AMI of clusters of remapped reports, on the kd-Laplace author's files.
 
-Two columns in raw units, KMeans with two clusters on standardised columns, labels of the same
+Two columns in raw units, KMeans with two clusters on standardized columns, labels of the same
 clusterer on the plain columns as the baseline (targets/README.md). From the project's folder:
 ``SHOAL_DATA=... PYTHONPATH=tests python -m remap.utility`` prints the comparison.
 """
@@ -35,8 +35,8 @@ def load_columns(folder, name):
 
 
 def labels(points, seed):
-    standardised = StandardScaler().fit_transform(points)
-    return KMeans(2, n_init=10, random_state=seed).fit_predict(standardised)
+    standardized = StandardScaler().fit_transform(points)
+    return KMeans(2, n_init=10, random_state=seed).fit_predict(standardized)
 
 
 def remapped(mechanism, reports):

@@ -74,11 +74,11 @@ def compare(name, k, epsilon, seeds):
             plain = KMeans(k, n_init=10, random_state=seed).fit(np.clip(reports, *BOX))
             ours = NoiseAwareKMeans(k, mechanism=mechanism, random_state=seed).fit(reports)
             row = []
-            for centres in (ours.cluster_centers_, plain.cluster_centers_):
-                labels = label_on_device(centres, records, metric="euclidean")
+            for centers in (ours.cluster_centers_, plain.cluster_centers_):
+                labels = label_on_device(centers, records, metric="euclidean")
                 row.append(adjusted_mutual_info_score(truth, labels))
-            for centres in (ours.cluster_centers_, plain.cluster_centers_):
-                row.append(nicv(records, centres) / reference - 1)
+            for centers in (ours.cluster_centers_, plain.cluster_centers_):
+                row.append(nicv(records, centers) / reference - 1)
             rows.append(row)
     table = np.array(rows)
     gain = table[:, 0] - table[:, 1]

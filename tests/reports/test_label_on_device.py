@@ -71,7 +71,7 @@ def test_ties_go_to_the_lowest_index():
     for _ in range(200):
         middle, gap = RNG.integers(-(2**18), 2**18, (2, 2))
         model.cluster_centers_ = (low + high) / 2 + step * np.array([middle + gap, middle - gap])
-        values = {**model.release_.values, "centres": model.cluster_centers_}
+        values = {**model.release_.values, "centers": model.cluster_centers_}
         x = (low + high) / 2 + step * middle
         label = label_on_device(Release("DPKMeans", values, PROMISE), x)
         assert label == model.predict(x[None])[0]
@@ -167,20 +167,20 @@ def test_bare_centers_need_a_metric():
 
 
 CENTERS = [[0.0, 0.0], [1.0, 1.0]]
-BOX = {"centres": np.array(CENTERS), "metric": "bounds", "half": 2**19}
+BOX = {"centers": np.array(CENTERS), "metric": "bounds", "half": 2**19}
 
 
 @pytest.mark.parametrize(
     ("values", "error"),
     [
         ({"k": 2}, "release must say its metric"),
-        ({"centres": np.array(CENTERS)}, "release must say its metric"),
-        ({"centres": np.array(CENTERS), "metric": "cosine"}, "release must say its metric"),
-        ({"metric": "euclidean"}, r"release must hold \['centres'\]"),
+        ({"centers": np.array(CENTERS)}, "release must say its metric"),
+        ({"centers": np.array(CENTERS), "metric": "cosine"}, "release must say its metric"),
+        ({"metric": "euclidean"}, r"release must hold \['centers'\]"),
         (BOX, r"release must hold \['low', 'high'\]"),
         ({**BOX, "low": 1.0, "high": 0.0}, "bounds must have low < high"),
         ({**BOX, "low": 0.0, "high": 1.0, "half": 2**40}, "release must have a half"),
-        ({"metric": "euclidean", "centres": np.array([[np.nan]])}, "release must be a Release"),
+        ({"metric": "euclidean", "centers": np.array([[np.nan]])}, "release must be a Release"),
         (
             {"metric": "cells", "cells": np.array([0]), "clusters": np.array([0]), "shape": [0, 0],
              "grid": 4, "low": 0.0, "high": 1.0, "half": 2**19},
@@ -194,7 +194,7 @@ def test_releases_that_cannot_be_labeled(values, error):
 
 
 def test_bad_records():
-    for bad in ("centres", None, [[np.nan, 0.0]], [], [1.0, 2.0]):
+    for bad in ("centers", None, [[np.nan, 0.0]], [], [1.0, 2.0]):
         with pytest.raises(ParameterError, match="release must"):
             label_on_device(bad, [0.0, 0.0], metric="euclidean")
     for bad in ([np.nan, 0.0], [0.0], "record", [["a", "b"]], 1.0):

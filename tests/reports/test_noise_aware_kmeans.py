@@ -18,25 +18,25 @@ from shoal.reports import GaussianChannel, NoiseAwareKMeans, _starts
 
 BOX = (-1.0, 1.0)
 UNEVEN = np.array([[-0.7, -0.7], [-0.7, -0.1], [-0.1, -0.7], [0.7, 0.7], [0.7, 0.1]])
-CENTRES = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.6]])
+CENTERS = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.6]])
 
 
 def records(seed, n=3000, columns=2, spread=0.08):
     rng = np.random.default_rng(seed)
-    centres = np.hstack([CENTRES, np.zeros((3, columns - 2))])
-    return centres[rng.integers(0, 3, n)] + spread * rng.normal(size=(n, columns))
+    centers = np.hstack([CENTERS, np.zeros((3, columns - 2))])
+    return centers[rng.integers(0, 3, n)] + spread * rng.normal(size=(n, columns))
 
 
 def uneven_records(seed, columns=2, n=4000):
     rng = np.random.default_rng(seed)
     labels = rng.choice(5, size=n, p=[0.4, 0.25, 0.25, 0.05, 0.05])
-    centres = np.hstack([UNEVEN, np.zeros((5, columns - 2))])
-    return centres[labels] + 0.05 * rng.normal(size=(n, columns))
+    centers = np.hstack([UNEVEN, np.zeros((5, columns - 2))])
+    return centers[labels] + 0.05 * rng.normal(size=(n, columns))
 
 
 def error(found):
-    """Mean distance from each true centre to the nearest one found."""
-    return cdist(CENTRES, found).min(axis=1).mean()
+    """Mean distance from each true center to the nearest one found."""
+    return cdist(CENTERS, found).min(axis=1).mean()
 
 
 def channel(name, seed):
@@ -53,7 +53,7 @@ def channel(name, seed):
 
 
 @pytest.mark.parametrize("name", ["laplace", "planar", "piecewise", "gaussian"])
-def test_finds_centres_that_plain_kmeans_misses(name):
+def test_finds_centers_that_plain_kmeans_misses(name):
     """Five clusters of unequal size; fixed seeds; at most 0.8 of the error, over five sets."""
     ours, plain = [], []
     for seed in range(5):
@@ -71,9 +71,9 @@ def test_more_columns(columns):
     mechanism = Laplace(6.0, bounds=BOX, random_state=0)
     reports = mechanism.fit_transform(uneven_records(0, columns=columns))
     model = NoiseAwareKMeans(5, mechanism=mechanism, random_state=0).fit(reports)
-    centres = np.hstack([UNEVEN, np.zeros((5, columns - 2))])
+    centers = np.hstack([UNEVEN, np.zeros((5, columns - 2))])
     plain = KMeans(5, n_init=10, random_state=0).fit(np.clip(reports, *BOX))
-    ours, theirs = (cdist(centres, m.cluster_centers_).min(axis=1).mean() for m in (model, plain))
+    ours, theirs = (cdist(centers, m.cluster_centers_).min(axis=1).mean() for m in (model, plain))
     assert ours < 0.8 * theirs
     assert model.covariances_.shape == (5, columns, columns)
 
@@ -102,14 +102,14 @@ def coverage(epsilon, repeats):
         mechanism = Laplace(epsilon, bounds=BOX, random_state=seed)
         reports = mechanism.fit_transform(records(seed, n=2000))
         model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=seed).fit(reports)
-        gaps = cdist(CENTRES, model.cluster_centers_)
+        gaps = cdist(CENTERS, model.cluster_centers_)
         nearest = gaps.argmin(axis=1)
         hits.extend(gaps.min(axis=1) <= model.center_radius_[nearest])
     return np.mean(hits)
 
 
 def test_confidence_regions_cover_as_often_as_they_say():
-    """75 centres at 95%: 64 to 75 hits; a radius half as large would cover about half."""
+    """75 centers at 95%: 64 to 75 hits; a radius half as large would cover about half."""
     assert coverage(8.0, 25) >= 64 / 75
 
 
@@ -138,7 +138,7 @@ def test_release_and_guarantee():
     assert model.guarantee_.holds  # the seed is that of restarts, not of noise
     assert Release.from_json(model.release_.to_json()) == model.release_
     assert json.loads(model.release_.to_json())["kind"] == "NoiseAwareKMeans"
-    assert (model.release_.values["centres"] == model.cluster_centers_).all()
+    assert (model.release_.values["centers"] == model.cluster_centers_).all()
     described = GaussianChannel(0.5, bounds=BOX)
     assert model.set_params(mechanism=described).fit(records(0)).guarantee_.notion == "none"
     promise = Guarantee("local", epsilon=2.0, delta=1e-6)
@@ -154,7 +154,7 @@ def test_fitting_spends_nothing():
     assert len(ledger) == 1
 
 
-def test_labels_are_nearest_centres():
+def test_labels_are_nearest_centers():
     mechanism = Laplace(8.0, bounds=BOX, random_state=0)
     X = records(0, n=500)
     model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
@@ -164,12 +164,12 @@ def test_labels_are_nearest_centres():
     assert (model.predict(X) == cdist(X, model.cluster_centers_).argmin(axis=1)).all()
 
 
-def cost(X, centres):
-    return cdist(X, centres).min(axis=1) @ cdist(X, centres).min(axis=1)
+def cost(X, centers):
+    return cdist(X, centers).min(axis=1) @ cdist(X, centers).min(axis=1)
 
 
 def uneven_city(seed, columns=2, n=3000):
-    """Homes anywhere and a dense quarter: k-means centres are far from means of Gaussians."""
+    """Homes anywhere and a dense quarter: k-means centers are far from means of Gaussians."""
     rng = np.random.default_rng(seed)
     homes = rng.uniform(-0.95, 0.95, (n, columns))
     homes[: n // 3] = 0.4 + 0.08 * rng.normal(size=(n // 3, columns))
@@ -183,7 +183,7 @@ def test_with_little_noise_it_costs_what_kmeans_costs(name, columns):
     """Noise of 5% or 0.5% of the box's half side, as a standard deviation; fixed seeds.
 
     20 other seeds gave ratios of at most 1.0087: false alarms of other draws are below 14% at 95%
-    confidence. Means of Gaussians in place of k-means centres gave 1.06 to 1.41.
+    confidence. Means of Gaussians in place of k-means centers gave 1.06 to 1.41.
     """
     X = uneven_city(0, columns)
     epsilon = np.sqrt(columns + 1) / {"coarse": 0.05, "fine": 0.005}[name]
@@ -216,17 +216,17 @@ def test_31_small_clusters():
 
 
 @pytest.mark.parametrize("name", ["laplace", "piecewise", "gaussian"])
-def test_plain_centres_are_kept_where_they_cost_less(monkeypatch, name):
-    """Centres of a law that are far from it lose to plain ones, by reports alone."""
-    real = _starts._law_centres
-    monkeypatch.setattr(_starts, "_law_centres", lambda *args: 0.1 * real(*args))
+def test_plain_centers_are_kept_where_they_cost_less(monkeypatch, name):
+    """Centers of a law that are far from it lose to plain ones, by reports alone."""
+    real = _starts._law_centers
+    monkeypatch.setattr(_starts, "_law_centers", lambda *args: 0.1 * real(*args))
     mechanism, perturb = channel(name, 0)
     model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
     assert model.fit(perturb(records(0))).start_ == "reports"
 
 
 @pytest.mark.parametrize(("true", "said"), [(16.0, 4.0), (16.0, 8.0), (4.0, 16.0)])
-def test_plain_centres_are_kept_where_the_noise_is_not_what_it_is_said_to_be(true, said):
+def test_plain_centers_are_kept_where_the_noise_is_not_what_it_is_said_to_be(true, said):
     """The reports of one half are explained by their own kind, not by a law seen through noise."""
     reports = Laplace(true, bounds=BOX, random_state=0).fit_transform(uneven_records(0))
     wrong = NoiseAwareKMeans(5, mechanism=Laplace(said, bounds=BOX), random_state=0).fit(reports)
@@ -263,7 +263,7 @@ def test_equal_reports():
 
 
 def test_other_units():
-    """Centres move with the columns: nothing depends on the box being [-1, 1]."""
+    """Centers move with the columns: nothing depends on the box being [-1, 1]."""
     scale, shift = 50.0, 1000.0
     X = records(0)
     one = Laplace(8.0, bounds=BOX, random_state=0)

@@ -18,9 +18,9 @@ def blobs(k, n=300, spread=0.05, seed=0):
     """Blobs on a circle, far apart, and which each row belongs to."""
     rng = np.random.default_rng(seed)
     angles = 2 * np.pi * np.arange(k) / k
-    centres = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    centers = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     labels = np.arange(n) % k
-    return centres[labels] + spread * rng.normal(size=(n, 2)), labels
+    return centers[labels] + spread * rng.normal(size=(n, 2)), labels
 
 
 @pytest.mark.parametrize("method", ["elbow", "silhouette", "gap"])
@@ -64,7 +64,7 @@ def test_knee_lies_between_clusters_and_outliers():
     table, _ = blobs(3)
     outliers = np.random.default_rng(1).uniform(-5, 5, (15, 2))
     choice = select_dbscan_eps(np.concatenate([table, outliers]))
-    assert choice.neighbour == 3
+    assert choice.neighbor == 3
     assert (np.diff(choice.distances) >= 0).all()
     within = select_dbscan_eps(table).distances
     assert np.quantile(within, 0.9) < choice.eps < 1.0
@@ -107,7 +107,7 @@ def test_tables(make):
     assert select_n_clusters(frame, method="silhouette", random_state=0).n_clusters == 3
 
 
-def test_columns_are_standardised():
+def test_columns_are_standardized():
     table, truth = blobs(3)
     stretched = table * [1.0, 1e4]
     found = cluster_reports(stretched, n_clusters=3, random_state=0)
@@ -122,14 +122,14 @@ BAD = [
     (cluster_reports, {"n_clusters": 0}, "n_clusters must"),
     (cluster_reports, {"method": "dbscan", "eps": -1.0}, "eps must"),
     (cluster_reports, {"method": "optics", "min_samples": 1.5}, "min_samples must"),
-    (cluster_reports, {"standardise": "yes"}, "standardise must"),
+    (cluster_reports, {"standardize": "yes"}, "standardize must"),
     (cluster_reports, {"select": "best"}, "method must"),
     (select_n_clusters, {"method": "best"}, "method must"),
     (select_n_clusters, {"candidates": 3}, "candidates must"),
     (select_n_clusters, {"candidates": []}, "candidates must"),
     (select_n_clusters, {"candidates": [0]}, "candidates must"),
     (select_n_clusters, {"candidates": [1, 2], "method": "silhouette"}, "candidates must"),
-    (select_dbscan_eps, {"neighbour": 0}, "neighbour must"),
+    (select_dbscan_eps, {"neighbor": 0}, "neighbor must"),
 ]
 
 

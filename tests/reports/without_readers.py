@@ -75,7 +75,7 @@ def main(*modules):
         "ReportClusters": reports.cluster_reports(Z, "kmeans", random_state=0),
         "cluster_reports": [reports.cluster_reports(Z, method) for method in METHODS],
         "label_on_device": reports.label_on_device(model.release_, Z),
-        "select_dbscan_eps": reports.select_dbscan_eps(Z, standardise=True),
+        "select_dbscan_eps": reports.select_dbscan_eps(Z, standardize=True),
         "select_n_clusters": reports.select_n_clusters(Z, method="gap", random_state=0),
     }
     assert set(results) == {*remap.__all__, *reports.__all__}

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.exceptions import DataError, DataTypeError, ParameterError, ShoalError
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger

@@ -1,4 +1,4 @@
-"""Whether code keeps its promise, and what an attacker learns.
+"""Return whether code keeps its promise, and what an attacker learns.
 
 * Sampling: :func:`epsilon_lower_bound` and its relatives run a mechanism many times on two records,
   or fit an estimator many times on two tables that differ in one record, look for an event that
@@ -7,7 +7,7 @@
   proves nothing.
 * Replay: :func:`replay_estimator` fits an estimator on both tables with the same noisy values; what
   differs is the record's own.
-* Attacks: :func:`membership_inference`, :func:`attack_centres`, :func:`reconstruct` and
+* Attacks: :func:`membership_inference`, :func:`attack_centers`, :func:`reconstruct` and
   :func:`infer_attribute` guess about the records of the user, and say how often they are right.
 """
 
@@ -16,7 +16,7 @@ from shoal.audit.attacks import (
     AttributeInference,
     Reconstruction,
     advantage_ceiling,
-    attack_centres,
+    attack_centers,
     infer_attribute,
     membership_inference,
     reconstruct,
@@ -30,9 +30,9 @@ from shoal.audit.bounds import (
 )
 from shoal.audit.estimators import (
     EstimatorAudit,
-    Neighbours,
+    Neighbors,
     audit_estimator,
-    neighbouring_datasets,
+    neighboring_datasets,
 )
 from shoal.audit.mechanisms import MechanismAudit, RecordPair, audit_mechanism
 from shoal.audit.replay import ReplayAudit, ReplayedPair, ReplayedRelease, replay_estimator
@@ -45,21 +45,21 @@ __all__ = [
     "Evidence",
     "Frequency",
     "MechanismAudit",
-    "Neighbours",
+    "Neighbors",
     "Reconstruction",
     "RecordPair",
     "ReplayAudit",
     "ReplayedPair",
     "ReplayedRelease",
     "advantage_ceiling",
-    "attack_centres",
+    "attack_centers",
     "audit_estimator",
     "audit_mechanism",
     "epsilon_lower_bound",
     "infer_attribute",
     "membership_inference",
     "metric_epsilon_lower_bound",
-    "neighbouring_datasets",
+    "neighboring_datasets",
     "reconstruct",
     "replay_estimator",
 ]

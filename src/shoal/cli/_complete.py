@@ -20,7 +20,7 @@ SETTINGS = {
 
 
 def complete_datasets(incomplete: str) -> list[str]:
-    """Give the names of data sets.
+    """Return the names of data sets.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def complete_datasets(incomplete: str) -> list[str]:
 
 
 def complete_central(incomplete: str) -> list[str]:
-    """Give the names of estimators over raw records.
+    """Return the names of estimators over raw records.
 
     Parameters
     ----------
@@ -59,17 +59,17 @@ def complete_central(incomplete: str) -> list[str]:
 
 
 def complete_local(incomplete: str) -> list[str]:
-    """Give the names of mechanisms, as :func:`complete_central` does."""
-    return _beginning(incomplete, _rooms("mechanisms", "remap"))
+    """Return the names of mechanisms, as :func:`complete_central` does."""
+    return _beginning(incomplete, _packages("mechanisms", "remap"))
 
 
 def complete_targets(incomplete: str) -> list[str]:
-    """Give the names of estimators and mechanisms, as :func:`complete_central` does."""
+    """Return the names of estimators and mechanisms, as :func:`complete_central` does."""
     return complete_central(incomplete) + complete_local(incomplete)
 
 
 def complete_settings(incomplete: str) -> list[str]:
-    """Give the settings of estimators that are a choice of words.
+    """Return the settings of estimators that are a choice of words.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ def complete_settings(incomplete: str) -> list[str]:
     return _beginning(incomplete, pairs)
 
 
-def _rooms(*rooms: str) -> list[str]:
-    # The table of the package's lazy names: looking a name up in it would load its room.
-    from shoal import _ROOMS  # noqa: PLC0415
+def _packages(*packages: str) -> list[str]:
+    # The table of the package's lazy names: looking a name up in it would load its package.
+    from shoal._registry import PUBLIC  # noqa: PLC0415
 
-    return [name for name, room in _ROOMS.items() if room in rooms]
+    return [name for name, package in PUBLIC.items() if package in packages]
 
 
 def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:

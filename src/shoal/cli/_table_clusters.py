@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
+
 if TYPE_CHECKING:
     from shoal.privacy import Release
 
 __all__ = ["Clusters", "released_clusters", "uncertain_centers"]
 
-Floats = npt.NDArray[np.float64]
 
 RADIUS = "radius: in units of the bounds, 1 is a column's width"
 
@@ -45,7 +46,7 @@ def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
     Parameters
     ----------
     release : Release
-        Of a DPKMeans, with centres, or of a DPWaveCluster, with cells.
+        Of a DPKMeans, with centers, or of a DPWaveCluster, with cells.
     columns : sequence of str
         Names of the columns of the records.
 
@@ -56,12 +57,12 @@ def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
         they are certain (1) or may be noise alone (0); or the extent of each cluster's cells; and
         the name of a file for them.
     """
-    if "centres" in release.values:
+    if "centers" in release.values:
         names = (*columns, *_apart(("noisy_size", "radius", "certain"), columns))
-        parts = [release.values[name] for name in ("centres", "sizes", "radii", "certain")]
+        parts = [release.values[name] for name in ("centers", "sizes", "radii", "certain")]
         table = np.column_stack(parts).astype(np.float64)
         certain = release.values["certain"]
-        return Clusters("centres.csv", names, table, certain, len(names) - 1, RADIUS)
+        return Clusters("centers.csv", names, table, certain, len(names) - 1, RADIUS)
     sides = tuple(f"{column} {side}" for column in columns for side in ("from", "to"))
     extents = _extents(release)
     names = (*_apart(("cells",), sides), *sides)

@@ -40,7 +40,7 @@ def attack(
     label: Annotated[str | None, typer.Option(help="Column of classes, not a number.")] = None,
     setting: Settings = None,
     attacks: Annotated[
-        str | None, typer.Option(help="Of centres, shadow, yeom, label-only; all that fit.")
+        str | None, typer.Option(help="Of centers, shadow, yeom, label-only; all that fit.")
     ] = None,
     guess: Annotated[str | None, typer.Option(help="A column to guess from the others.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of each attack.")] = 10,

@@ -130,7 +130,7 @@ def _plain(found: "PromiseAudit", report: Path) -> dict[str, object]:
         "searched": found.searched,
         "replay": replay
         and {
-            "currency": replay.currency,
+            "privacy_measure": replay.privacy_measure,
             "loss": replay.loss,
             "budget": replay.budget,
             "findings": replay.findings,

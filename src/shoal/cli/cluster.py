@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["cluster"]
 
 RELEASE, PICTURE = "release.json", "release.png"
-FILES = (RELEASE, PICTURE, "centres.csv", "clusters.csv")
+FILES = (RELEASE, PICTURE, "centers.csv", "clusters.csv")
 LABELS = ("cluster",)
-MOST_SHOWN = 8  # columns that fit on a screen
+MAX_SHOWN = 8  # columns that fit on a screen
 
 
 def cluster(
@@ -235,7 +235,7 @@ def _print(
 
 
 def _table(kind: str, found: "Clusters") -> Table:
-    shown = found.names[: min(found.columns, MOST_SHOWN)]
+    shown = found.names[: min(found.columns, MAX_SHOWN)]
     hidden = found.columns - len(shown)
     captions = [f"and {hidden} more columns in {found.file}"] if hidden else []
     table = Table(

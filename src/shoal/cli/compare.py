@@ -60,7 +60,7 @@ def compare(
         typer.Option(min=1, help="Fits of each method at each epsilon; a recommendation needs 5."),
     ] = 10,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
-    stand_in: Annotated[
+    private_copy: Annotated[
         float | None,
         typer.Option(
             help="Compare on a private copy, released once with this epsilon (add/remove): the "
@@ -69,7 +69,7 @@ def compare(
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="Ledger that pays for --stand-in; made by `shoal ledger`."),
+        typer.Option(help="Ledger that pays for --private-copy; made by `shoal ledger`."),
     ] = None,
     table_name: Annotated[
         str | None,
@@ -83,22 +83,22 @@ def compare(
     ] = Path("shoal-compare"),
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Other noise; with --stand-in it voids the guarantee."),
+        typer.Option(min=0, help="Other noise; with --private-copy it voids the guarantee."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Compare all methods on your own file at equal worst-case privacy, and recommend one.
 
-    The report is for the curator only, unless --stand-in pays for a private copy.
+    The report is for the curator only, unless --private-copy pays for a private copy.
 
     Example: shoal compare people.csv --columns age,weight --bounds 0:120,0:250 --label group
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal import _numbers  # noqa: PLC0415
     from shoal._optional import require  # noqa: PLC0415
+    from shoal.cli._table_private_copy import check_private_copy, opened_private_copy  # noqa: PLC0415
     from shoal.cli._table_source import given_columns  # noqa: PLC0415
     from shoal.cli._table_stage import staged  # noqa: PLC0415
-    from shoal.cli._table_stand_in import check_stand_in, opened_stand_in  # noqa: PLC0415
     from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
     from shoal.datasets import read_table  # noqa: PLC0415
     from shoal.experiments.compare import (  # noqa: PLC0415
@@ -119,18 +119,19 @@ def compare(
     table = read_table(data, columns=used, label=label, names=header)
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = parse_bounds(bounds, table.names)
-    if ledger is not None and stand_in is None:
+    if ledger is not None and private_copy is None:
         raise ParameterError(
-            f"--ledger must come with --stand-in EPSILON, got {str(ledger)!r} alone: a comparison "
+            f"--ledger must come with --private-copy EPSILON, got "
+            f"{str(ledger)!r} alone: a comparison "
             "on raw records is for the curator only, and no ledger pays for it"
         )
     paying = paying_ledger(ledger, data, out, table=table_name, who=who)
-    asked = check_stand_in(
-        table, box, data=data, out=out, epsilon=stand_in, ledger=paying, seed=seed
+    asked = check_private_copy(
+        table, box, data=data, out=out, epsilon=private_copy, ledger=paying, seed=seed
     )
     made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
-        copy = opened_stand_in(asked, out)
+        copy = opened_private_copy(asked, out)
         if copy is not None and label is not None:
             note = f"Agreement with the column {label!r}: the copy holds no labels."
             chosen = chosen._replace(left_out=(*chosen.left_out, note))
@@ -157,7 +158,7 @@ def compare(
             stage.path / REPORT,
             found,
             made=made,
-            stand_in=None if copy is None else copy.guarantee,
+            private_copy=None if copy is None else copy.guarantee,
             paid="" if copy is None else copy.paid,
         )
         stage.show()

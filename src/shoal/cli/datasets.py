@@ -33,7 +33,7 @@ def datasets(
     *,
     download: Annotated[
         bool,
-        typer.Option("--download", help="Get its file, checked by its sha256; shows the licence."),
+        typer.Option("--download", help="Get its file, checked by its sha256; shows the license."),
     ] = False,
     to: Annotated[
         Path | None,
@@ -105,7 +105,7 @@ def _generated() -> list[str]:
 
 
 def _list(screen: Console, known: list[_Known]) -> None:
-    rows = [("name", "records", "columns", "there", "licence; source")]
+    rows = [("name", "records", "columns", "there", "license; source")]
     for info, found, _ in known:
         rows.append(
             (
@@ -113,7 +113,7 @@ def _list(screen: Console, known: list[_Known]) -> None:
                 "" if found is None else f"{len(found.X):,}",
                 str(len(info.limits)),
                 "no" if found is None else "yes",
-                f"{info.licence}; {info.source}",
+                f"{info.license}; {info.source}",
             )
         )
     width = max(len(row[0]) for row in rows)
@@ -130,7 +130,7 @@ def _describe(screen: Console, known: _Known) -> None:
     info, found, missing = known
     where = "comes with scikit-learn" if info.bundled else f"file {info.file}"
     screen.print(str(found) if found else missing, soft_wrap=True)
-    for words in (f"source: {info.source}", f"licence: {info.licence}", where):
+    for words in (f"source: {info.source}", f"license: {info.license}", where):
         screen.print(words, soft_wrap=True)
     if info.label:
         screen.print(f"label: {info.label}")
@@ -145,7 +145,7 @@ def _describe(screen: Console, known: _Known) -> None:
 
 
 def _bounds(known: _Known) -> dict[str, tuple[float, float]]:
-    """Give the bounds by column, as a file for ``--bounds`` has them."""
+    """Return the bounds by column, as a file for ``--bounds`` has them."""
     columns = known.found.columns if known.found is not None else known.info.columns
     return dict(zip(columns, known.info.limits, strict=True))
 
@@ -159,7 +159,7 @@ def _plain(known: _Known) -> dict[str, object]:
         "bounds": _bounds(known),
         "reason": info.reason,
         "label": info.label,
-        "licence": info.licence,
+        "license": info.license,
         "source": info.source,
         "file": info.file,
         "sha256": info.sha256,

@@ -13,7 +13,7 @@ from shoal.cli._arguments import output_folder
 from shoal.cli._progress import progress_bar
 
 if TYPE_CHECKING:
-    from shoal.experiments.reproduce import Reproduction
+    from shoal.papers.run_study import Reproduction
 
 __all__ = ["reproduce"]
 
@@ -47,8 +47,8 @@ def reproduce(
     Example: shoal reproduce kccm --quick
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.experiments.reproduce import run_study  # noqa: PLC0415
-    from shoal.experiments.reproduce.studies import STUDIES  # noqa: PLC0415
+    from shoal.papers.run_study import run_study  # noqa: PLC0415
+    from shoal.papers.studies import STUDIES  # noqa: PLC0415
 
     size = "full" if full else "quick"
     folder = output_folder(out or Path(f"shoal-reproduce-{source.value}-{size}"))

@@ -1,7 +1,7 @@
 """Central estimators: a curator holds the records and publishes private clusters."""
 
 from shoal.cluster.kmeans import DPKMeans
-from shoal.cluster.stand_in import PrivateCopy
+from shoal.cluster.private_copy import PrivateCopy
 from shoal.cluster.wavecluster import DPWaveCluster
 
 __all__ = ["DPKMeans", "DPWaveCluster", "PrivateCopy"]

@@ -7,14 +7,14 @@ Gaussian noise. Everything here is a function of public numbers. Units: the box 
 import math
 from typing import Literal, NamedTuple
 
-__all__ = ["MOST_ROUNDS", "SPLITS", "CountSum", "Split", "lloyd_rounds", "split_pure", "split_zcdp"]
+__all__ = ["MAX_ROUNDS", "SPLITS", "CountSum", "Split", "lloyd_rounds", "split_pure", "split_zcdp"]
 
 Split = Literal["joint", "analytic", "equal"]
 SPLITS = ("joint", "analytic", "equal")
 
-SPREAD = 0.225  # typical distance of a record from its centre, in half box widths (Su et al.)
-TOLERANCE = 0.004  # largest squared error of a centre that a round should add (Su et al.)
-FEWEST_ROUNDS, MOST_ROUNDS = 2, 7
+SPREAD = 0.225  # typical distance of a record from its center, in half box widths (Su et al.)
+TOLERANCE = 0.004  # largest squared error of a center that a round should add (Su et al.)
+MIN_ROUNDS, MAX_ROUNDS = 2, 7
 
 
 class CountSum(NamedTuple):
@@ -41,11 +41,11 @@ def lloyd_rounds(n: float, columns: int, n_clusters: int, epsilon: float) -> int
     Returns
     -------
     rounds : int
-        2 to 7, so that a round moves a centre by noise of at most 0.004, squared.
+        2 to 7, so that a round moves a center by noise of at most 0.004, squared.
     """
     weight = columns + _count_weight(columns)
     needed = math.sqrt(2 / TOLERANCE * (n_clusters * weight) ** 3) / max(n, 1.0)
-    return int(min(max(epsilon / needed, FEWEST_ROUNDS), MOST_ROUNDS))
+    return int(min(max(epsilon / needed, MIN_ROUNDS), MAX_ROUNDS))
 
 
 def split_pure(epsilon: float, columns: int, split: Split) -> CountSum:
@@ -59,7 +59,7 @@ def split_pure(epsilon: float, columns: int, split: Split) -> CountSum:
         Number of columns.
     split : {"analytic", "equal"}
         ``"equal"``: all columns and the count alike, as DP-KCCM; otherwise the division of Su et
-        al., which makes the centres' error least.
+        al., which makes the centers' error least.
 
     Returns
     -------

@@ -10,13 +10,11 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 
-__all__ = ["CuratorsClusterer"]
+from shoal._typing import Labels
 
-Labels = npt.NDArray[np.int32]
+__all__ = ["CuratorsClusterer"]
 
 
 class CuratorsClusterer(ClusterMixin, BaseEstimator):

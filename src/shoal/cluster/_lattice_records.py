@@ -3,13 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.engines import run_in_parts
 from shoal.noise import Lattice
 from shoal.noise.lattice import WIDE
 
 __all__ = ["lattice_records"]
 
-Floats = npt.NDArray[np.float64]
 
 CHUNK_VALUES = 1 << 20  # doubles encoded at a time: work of about a millisecond
 

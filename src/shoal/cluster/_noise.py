@@ -2,7 +2,7 @@
 
 Both add up over releases, so a method divides ``budget`` into shares without knowing which it is.
 A method releases two kinds of things: counts, where one record changes one entry, and pairs (count
-and sum of offsets of each centre), where one record changes one row. ``unit`` is what one person
+and sum of offsets of each center), where one record changes one row. ``unit`` is what one person
 can add to a count: 1, or more where records have weights or a person has several records
 (proofs/kmeans.md).
 """
@@ -13,18 +13,15 @@ from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.cluster._budget import CountSum, Split, split_pure, split_zcdp
 from shoal.engines import NearestStatistics
-from shoal.noise import BoxLaw, GaussianLaw, LaplaceLaw, RandomSource, hide
+from shoal.noise import BoxNoise, GaussianNoise, LaplaceNoise, RandomSource, privatize
 from shoal.noise.box_norm import MAX_COLUMNS
 from shoal.privacy import Event, PureEvent, ZCDPEvent, epsilon_to_zcdp
 
 __all__ = ["Noise", "NoisyPairs", "PureNoise", "ZCDPNoise", "noise_for"]
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +40,8 @@ class NoisyPairs:
         Bound of the probability that an exact count of 0 shows as at least each noisy count.
     """
 
-    counts: Integers
-    sums: Integers
+    counts: Ints
+    sums: Ints
     deviations: CountSum
     tails: Floats
 
@@ -62,7 +59,7 @@ class Noise(Protocol):
 
     @property
     def approximate(self) -> bool:
-        """Whether the promise needs a delta."""
+        """Return whether the promise needs a delta."""
 
     def event(self, purpose: str) -> Event:
         """Return the event that spends the whole budget."""
@@ -71,23 +68,21 @@ class Noise(Protocol):
         """Scale of the noise of pairs that cost ``share``."""
 
     def count_deviation(self, share: float, *, unit: int) -> float:
-        """Give the standard deviation of the noise of counts that cost ``share``."""
+        """Return the standard deviation of the noise of counts that cost ``share``."""
 
     def log_kernel(self, gaps: Floats, share: float, *, unit: int) -> Floats:
-        """Give the log density, up to a constant, of noise of counts that cost ``share``."""
+        """Return the log density, up to a constant, of noise of counts that cost ``share``."""
 
     def count_tail(self, share: float, probability: float, *, unit: int) -> float:
-        """Give what the noise of a count exceeds with at most this probability."""
+        """Return what the noise of a count exceeds with at most this probability."""
 
-    def count_tails(self, noisy: Integers, share: float, *, unit: int) -> Floats:
+    def count_tails(self, noisy: Ints, share: float, *, unit: int) -> Floats:
         """Bound the probability that an exact count of 0 shows as at least each noisy count."""
 
     def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
-        """Give the standard deviations of the noise of pairs that cost ``share``."""
+        """Return the standard deviations of the noise of pairs that cost ``share``."""
 
-    def counts(
-        self, values: Integers, share: float, *, unit: int, source: RandomSource
-    ) -> Integers:
+    def counts(self, values: Ints, share: float, *, unit: int, source: RandomSource) -> Ints:
         """Return counts with noise on every entry, at the cost of ``share``."""
 
     def pairs(
@@ -115,7 +110,7 @@ class PureNoise:
 
     @property
     def approximate(self) -> bool:
-        """Whether the promise needs a delta."""
+        """Return whether the promise needs a delta."""
         return False
 
     def event(self, purpose: str) -> Event:
@@ -131,23 +126,23 @@ class PureNoise:
         return CountSum(_up(unit / shares.counts), _up(columns * unit * reach / shares.sums))
 
     def count_deviation(self, share: float, *, unit: int) -> float:
-        """Give the standard deviation of the noise of counts that cost ``share``."""
+        """Return the standard deviation of the noise of counts that cost ``share``."""
         return math.sqrt(2) * unit / share
 
     def log_kernel(self, gaps: Floats, share: float, *, unit: int) -> Floats:
-        """Give the log density, up to a constant, of noise of counts that cost ``share``."""
+        """Return the log density, up to a constant, of noise of counts that cost ``share``."""
         return -np.abs(gaps) * (share / unit)
 
     def count_tail(self, share: float, probability: float, *, unit: int) -> float:
-        """Give what the noise of a count exceeds with at most this probability."""
+        """Return what the noise of a count exceeds with at most this probability."""
         return 1.0 + unit / share * math.log(1 / (2 * probability))
 
-    def count_tails(self, noisy: Integers, share: float, *, unit: int) -> Floats:
+    def count_tails(self, noisy: Ints, share: float, *, unit: int) -> Floats:
         """Bound the probability that an exact count of 0 shows as at least each noisy count."""
-        return LaplaceLaw(_up(unit / share)).upper_tail(noisy)
+        return LaplaceNoise(_up(unit / share)).upper_tail(noisy)
 
     def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
-        """Give the standard deviations of the noise of pairs that cost ``share``."""
+        """Return the standard deviations of the noise of pairs that cost ``share``."""
         scales = self.scales(share, columns=columns, reach=reach, unit=unit)
         if self.split == "joint":
             width = math.ceil((columns + 1) / _blocks(columns))
@@ -156,11 +151,9 @@ class PureNoise:
             factor = math.sqrt(2)
         return CountSum(factor * scales.counts, factor * scales.sums)
 
-    def counts(
-        self, values: Integers, share: float, *, unit: int, source: RandomSource
-    ) -> Integers:
+    def counts(self, values: Ints, share: float, *, unit: int, source: RandomSource) -> Ints:
         """Return counts with noise on every entry, at the cost of ``share``."""
-        return hide(values, LaplaceLaw(_up(unit / share)), cost=share, source=source)
+        return privatize(values, LaplaceNoise(_up(unit / share)), cost=share, source=source)
 
     def pairs(
         self, exact: NearestStatistics, share: float, *, reach: int, unit: int, source: RandomSource
@@ -173,23 +166,23 @@ class PureNoise:
             counts, sums, tails = self._joint(exact, share, scales, source=source)
         else:
             shares = split_pure(share, columns, self.split)
-            laws = LaplaceLaw(scales.counts), LaplaceLaw(scales.sums)
-            counts = hide(exact.counts, laws[0], cost=shares.counts, source=source)
-            sums = hide(exact.sums, laws[1], cost=shares.sums, source=source)
+            laws = LaplaceNoise(scales.counts), LaplaceNoise(scales.sums)
+            counts = privatize(exact.counts, laws[0], cost=shares.counts, source=source)
+            sums = privatize(exact.sums, laws[1], cost=shares.sums, source=source)
             tails = laws[0].upper_tail(counts)
         return NoisyPairs(counts, sums, self.pair_deviations(share, **sizes), tails)
 
     def _joint(
         self, exact: NearestStatistics, share: float, scales: CountSum, *, source: RandomSource
-    ) -> tuple[Integers, Integers, Floats]:
+    ) -> tuple[Ints, Ints, Floats]:
         """Hide each row, its count first, in boxes of as many columns as the sampler takes."""
         table = np.column_stack([exact.counts, exact.sums])
         blocks = _blocks(exact.sums.shape[1])
         sides = np.array([scales.counts, *([scales.sums] * exact.sums.shape[1])])
-        laws = [BoxLaw(tuple(side.tolist())) for side in np.array_split(sides, blocks)]
+        laws = [BoxNoise(tuple(side.tolist())) for side in np.array_split(sides, blocks)]
         parts = np.array_split(table, blocks, axis=1)
         noisy = [
-            hide(part, law, cost=share / blocks, source=source)
+            privatize(part, law, cost=share / blocks, source=source)
             for part, law in zip(parts, laws, strict=True)
         ]
         rows = np.column_stack(noisy)
@@ -198,7 +191,7 @@ class PureNoise:
 
 @dataclass(frozen=True)
 class ZCDPNoise:
-    """Discrete Gaussian noise; the currency is rho of zero-concentrated privacy.
+    """Discrete Gaussian noise; the privacy measure is rho of zero-concentrated privacy.
 
     ``reach`` is the radius of the ball that offsets are clipped to, except with ``cube=True``,
     where it is half the side of the cube that holds the records.
@@ -215,7 +208,7 @@ class ZCDPNoise:
 
     @property
     def approximate(self) -> bool:
-        """Whether the promise needs a delta."""
+        """Return whether the promise needs a delta."""
         return True
 
     def event(self, purpose: str) -> Event:
@@ -229,30 +222,28 @@ class ZCDPNoise:
         return CountSum(_sigma(unit, shares.counts), _sigma(unit * length, shares.sums))
 
     def count_deviation(self, share: float, *, unit: int) -> float:
-        """Give the standard deviation of the noise of counts that cost ``share``."""
+        """Return the standard deviation of the noise of counts that cost ``share``."""
         return _sigma(unit, share)
 
     def log_kernel(self, gaps: Floats, share: float, *, unit: int) -> Floats:
-        """Give the log density, up to a constant, of noise of counts that cost ``share``."""
+        """Return the log density, up to a constant, of noise of counts that cost ``share``."""
         return -(gaps**2) * (share / unit**2)
 
     def count_tail(self, share: float, probability: float, *, unit: int) -> float:
-        """Give what the noise of a count exceeds with at most this probability."""
+        """Return what the noise of a count exceeds with at most this probability."""
         return 1.0 + _sigma(unit, share) * NormalDist().inv_cdf(1 - probability)
 
-    def count_tails(self, noisy: Integers, share: float, *, unit: int) -> Floats:
+    def count_tails(self, noisy: Ints, share: float, *, unit: int) -> Floats:
         """Bound the probability that an exact count of 0 shows as at least each noisy count."""
-        return GaussianLaw(_sigma(unit, share)).upper_tail(noisy)
+        return GaussianNoise(_sigma(unit, share)).upper_tail(noisy)
 
     def pair_deviations(self, share: float, *, columns: int, reach: int, unit: int) -> CountSum:
-        """Give the standard deviations of the noise of pairs that cost ``share``."""
+        """Return the standard deviations of the noise of pairs that cost ``share``."""
         return self.scales(share, columns=columns, reach=reach, unit=unit)
 
-    def counts(
-        self, values: Integers, share: float, *, unit: int, source: RandomSource
-    ) -> Integers:
+    def counts(self, values: Ints, share: float, *, unit: int, source: RandomSource) -> Ints:
         """Return counts with noise on every entry, at the cost of ``share``."""
-        return hide(values, GaussianLaw(_sigma(unit, share)), cost=share, source=source)
+        return privatize(values, GaussianNoise(_sigma(unit, share)), cost=share, source=source)
 
     def pairs(
         self, exact: NearestStatistics, share: float, *, reach: int, unit: int, source: RandomSource
@@ -261,14 +252,14 @@ class ZCDPNoise:
         columns = exact.sums.shape[1]
         scales = self.scales(share, columns=columns, reach=reach, unit=unit)
         shares = split_zcdp(share, columns, self.split)
-        laws = GaussianLaw(scales.counts), GaussianLaw(scales.sums)
-        counts = hide(exact.counts, laws[0], cost=shares.counts, source=source)
-        sums = hide(exact.sums, laws[1], cost=shares.sums, source=source)
+        laws = GaussianNoise(scales.counts), GaussianNoise(scales.sums)
+        counts = privatize(exact.counts, laws[0], cost=shares.counts, source=source)
+        sums = privatize(exact.sums, laws[1], cost=shares.sums, source=source)
         return NoisyPairs(counts, sums, scales, laws[0].upper_tail(counts))
 
 
 def noise_for(epsilon: float, delta: float) -> Noise:
-    """Choose the currency of a promise.
+    """Choose the privacy measure of a promise.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def pay(
     table : Table
         The records: where one of them is not finite, or a file is damaged, nothing is spent.
     noise : Noise
-        The currency, and how much of it the whole fit costs.
+        The privacy measure, and how much of it the whole fit costs.
     shares : object
         How it is divided, in words.
     what : str

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
+from shoal._typing import Floats, Ints
 from shoal.datasets._parameters import check_columns, generator
-from shoal.datasets.dataset import Dataset, FloatArray, IntArray, generated
+from shoal.datasets.dataset import Dataset, generated
 
 NOISE = 0.1
 INNER_RING = 0.2
@@ -14,7 +15,7 @@ SHELL = 0.5
 
 
 def make_circle(n_samples: int = 1000, *, n_features: int = 2, random_state: Any = None) -> Dataset:
-    """Draw two round groups with one centre.
+    """Draw two round groups with one center.
 
     In the plane, two rings of radius 1 (label 0) and 0.2 (label 1) with normal noise of standard
     deviation 0.1, in the box [-1.5, 1.5]^2. In d > 2 columns, a ball of radius 1 with directions
@@ -60,7 +61,7 @@ def make_circle(n_samples: int = 1000, *, n_features: int = 2, random_state: Any
     )
 
 
-def _rings(n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+def _rings(n_samples: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
     labels = rng.permutation(np.arange(n_samples) % 2)
     radius = np.where(labels == 0, 1.0, INNER_RING)
     angle = rng.uniform(0.0, 2.0 * np.pi, size=n_samples)
@@ -68,7 +69,7 @@ def _rings(n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArr
     return ring + rng.normal(scale=NOISE, size=ring.shape), labels.astype(np.int64)
 
 
-def _ball(n_samples: int, n_features: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+def _ball(n_samples: int, n_features: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
     normal = rng.normal(size=(n_samples, n_features))
     direction = normal / np.linalg.norm(normal, axis=1, keepdims=True)
     radius = rng.random(n_samples)

@@ -61,7 +61,7 @@ def download(url: str) -> bytes:
 
 
 def _handlers() -> list[urllib.request.BaseHandler]:
-    """Give the ways to connect beyond the usual; a test puts its own here."""
+    """Return the ways to connect beyond the usual; a test puts its own here."""
     return []
 
 

@@ -38,7 +38,7 @@ def fetch(
         Folder for the file; by default the one that the environment variable ``SHOAL_DATA`` names,
         or else ``shoal`` in the cache folder of the user, where :func:`shoal.datasets.load` looks.
     tell : callable, optional
-        Gets the licence and the source in one line before anything is downloaded; by default they
+        Gets the license and the source in one line before anything is downloaded; by default they
         go to the log ``shoal.datasets``.
 
     Returns
@@ -72,7 +72,7 @@ def fetch(
         return path
     urls = info.origin.urls
     (tell or _log.info)(
-        f"{info.name}: licence {info.licence}; source {info.source}; from {' and '.join(urls)}"
+        f"{info.name}: license {info.license}; source {info.source}; from {' and '.join(urls)}"
     )
     content = rebuild(info, [download(url) for url in urls])
     digest = hashlib.sha256(content).hexdigest()
@@ -95,7 +95,7 @@ def _place(folder: str | os.PathLike[str] | None) -> Path:
 
 
 def _there(info: DatasetInfo, path: Path) -> bool:
-    """Say whether the file is there; another file of this name is left alone."""
+    """Return whether the file is there; another file of this name is left alone."""
     try:
         if not path.exists():
             return False

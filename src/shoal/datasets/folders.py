@@ -9,7 +9,7 @@ VARIABLE = "SHOAL_DATA"
 
 
 def named_folder() -> Path | None:
-    """Give the folder that the environment variable ``SHOAL_DATA`` names, if it does.
+    """Return the folder that the environment variable ``SHOAL_DATA`` names, if it does.
 
     Returns
     -------
@@ -20,7 +20,7 @@ def named_folder() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Give the folder for files that can be had again.
+    """Return the folder for files that can be had again.
 
     Returns
     -------

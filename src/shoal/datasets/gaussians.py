@@ -6,11 +6,12 @@ import numpy as np
 
 from shoal import _numbers
 from shoal._bounds import public_box
+from shoal._typing import Floats
 from shoal.datasets._parameters import generator
-from shoal.datasets.dataset import Dataset, FloatArray, generated
+from shoal.datasets.dataset import Dataset, generated
 from shoal.exceptions import ParameterError
 
-TRIES = 10_000  # Draws of a centre before the box counts as full.
+TRIES = 10_000  # Draws of a center before the box counts as full.
 
 
 def make_gaussians(
@@ -38,7 +39,7 @@ def make_gaussians(
     spread : float, default=0.05
         Standard deviation of a cluster as a share of the side of the box, in every column.
     separation : float, default=4.0
-        Smallest distance between two centres, in standard deviations; 0 lets them fall anywhere.
+        Smallest distance between two centers, in standard deviations; 0 lets them fall anywhere.
     random_state : None, int or numpy.random.Generator
         Seed; None draws fresh records each time.
 
@@ -50,7 +51,7 @@ def make_gaussians(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or the centres do not fit into the box that far apart.
+        If a parameter breaks its rule, or the centers do not fit into the box that far apart.
 
     Examples
     --------
@@ -80,8 +81,8 @@ def make_gaussians(
 
 def _centers(
     n_clusters: int, n_features: int, spread: float, separation: float, rng: np.random.Generator
-) -> FloatArray:
-    """Draw centres in the unit cube, each at least `separation` deviations from the others."""
+) -> Floats:
+    """Draw centers in the unit cube, each at least `separation` deviations from the others."""
     margin = min(2.0 * spread, 0.4)  # Two deviations keep most of a cluster away from the walls.
     centers = np.empty((0, n_features))
     for _ in range(TRIES):
@@ -94,16 +95,16 @@ def _centers(
     if len(centers) == n_clusters:
         return centers
     raise ParameterError(
-        f"separation must leave room for n_clusters={n_clusters} centres in the box, "
+        f"separation must leave room for n_clusters={n_clusters} centers in the box, "
         f"got {separation!r} with spread={spread!r}: lower one of the three"
     )
 
 
-def _cut_normal(centers: FloatArray, spread: float, rng: np.random.Generator) -> FloatArray:
+def _cut_normal(centers: Floats, spread: float, rng: np.random.Generator) -> Floats:
     """Draw from normal laws around `centers`, conditioned on the unit cube, by the inverse CDF."""
     # Loaded here, so that names of data sets can be had without it.
     from scipy.special import ndtr, ndtri  # noqa: PLC0415
 
     below, above = ndtr((0.0 - centers) / spread), ndtr((1.0 - centers) / spread)
-    share: FloatArray = ndtri(below + (above - below) * rng.random(centers.shape))
+    share: Floats = ndtri(below + (above - below) * rng.random(centers.shape))
     return np.clip(centers + spread * share, 0.0, 1.0)

@@ -17,7 +17,7 @@ class DatasetInfo:
         Public bounds, one (low, high) a column.
     reason : str
         Why these bounds hold without looking at records.
-    licence : str
+    license : str
         Terms under which the records may be used.
     source : str
         Where they come from.
@@ -43,7 +43,7 @@ class DatasetInfo:
     name: str
     limits: tuple[tuple[float, float], ...]
     reason: str
-    licence: str
+    license: str
     source: str
     columns: tuple[str, ...] = ()
     label: str | None = None
@@ -53,12 +53,12 @@ class DatasetInfo:
 
     @property
     def bundled(self) -> bool:
-        """Whether the set comes with scikit-learn and needs no file."""
+        """Return whether the set comes with scikit-learn and needs no file."""
         return self.file is None
 
     @property
     def downloadable(self) -> bool:
-        """Whether :func:`shoal.datasets.fetch` can get the file."""
+        """Return whether :func:`shoal.datasets.fetch` can get the file."""
         return self.origin is not None and self.origin.recipe is not None
 
     @property

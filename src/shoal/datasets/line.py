@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
+from shoal._typing import Floats, Ints
 from shoal.datasets._parameters import check_columns, generator
-from shoal.datasets.dataset import Bounds, Dataset, FloatArray, IntArray, generated
+from shoal.datasets.dataset import Bounds, Dataset, generated
 
-# Two long, thin clouds that lean towards each other; correlations 0.93 and -0.91.
+# Two long, thin clouds that lean toward each other; correlations 0.93 and -0.91.
 CENTERS = np.array([[1.0, -1.0], [1.0, 1.0]])
 COVARIANCES = np.array([[[1.4, 0.78], [0.78, 0.5]], [[0.95, -0.74], [-0.74, 0.7]]])
 PLANE: Bounds = (np.array([-4.0, -4.5]), np.array([6.0, 4.5]))
@@ -65,17 +66,15 @@ def make_line(n_samples: int = 1000, *, n_features: int = 2, random_state: Any =
     )
 
 
-def _clouds(n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+def _clouds(n_samples: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
     labels = rng.permutation(np.arange(n_samples) % 2)
     roots = np.linalg.cholesky(COVARIANCES)
     normal = rng.normal(size=(n_samples, 2, 1))
-    X: FloatArray = CENTERS[labels] + (roots[labels] @ normal)[:, :, 0]
+    X: Floats = CENTERS[labels] + (roots[labels] @ normal)[:, :, 0]
     return X, labels.astype(np.int64)
 
 
-def _diagonal(
-    n_samples: int, n_features: int, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray]:
+def _diagonal(n_samples: int, n_features: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
     place = rng.random(n_samples)
     noise = rng.normal(scale=NOISE, size=(n_samples, n_features - 1))
     X = np.column_stack([place, place[:, None] + noise])

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.datasets.dataset import Bounds, Dataset, FloatArray, IntArray
+from shoal._typing import Floats, Ints
+from shoal.datasets.dataset import Bounds, Dataset
 from shoal.datasets.fetch import fetch
 from shoal.datasets.folders import cache_folder, named_folder
 from shoal.datasets.info import DatasetInfo
@@ -22,7 +23,7 @@ def list_datasets() -> tuple[DatasetInfo, ...]:
     Returns
     -------
     entries : tuple of DatasetInfo
-        Name, file, licence, bounds and the reason for them; those with ``bundled`` need no file.
+        Name, file, license, bounds and the reason for them; those with ``bundled`` need no file.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def load(
         Folder of the data files; by default the one that the environment variable ``SHOAL_DATA``
         names, then the cache folder of :func:`fetch`. Sets that come with scikit-learn need none.
     download : bool, default=False
-        Get a file that is not there with :func:`fetch`, which says its licence to the log.
+        Get a file that is not there with :func:`fetch`, which says its license to the log.
 
     Returns
     -------
@@ -123,7 +124,7 @@ def _read(info: DatasetInfo, path: Path) -> bytes:
 
 
 def _dataset(
-    info: DatasetInfo, X: FloatArray, y: FloatArray | IntArray | None, columns: tuple[str, ...]
+    info: DatasetInfo, X: Floats, y: Floats | Ints | None, columns: tuple[str, ...]
 ) -> Dataset:
     limits = np.array(info.limits)
     bounds: Bounds = (limits[:, 0].copy(), limits[:, 1].copy())
@@ -133,6 +134,6 @@ def _dataset(
         y=None if y is None else y.astype(np.int64),
         bounds=bounds,
         columns=columns,
-        licence=info.licence,
+        license=info.license,
         source=info.source,
     )

@@ -5,7 +5,7 @@ from shoal.datasets.origin import Origin, github
 
 __all__ = ["PLANES", "SIPU"]
 
-SIPU = "no formal licence: public research benchmark, cite the paper"
+SIPU = "no formal license: public research benchmark, cite the paper"
 
 
 def _plane(
@@ -16,7 +16,7 @@ def _plane(
     reason: str,
     source: str,
     origin: Origin,
-    licence: str = SIPU,
+    license: str = SIPU,
     label: str | None = "label",
     folder: str = "",
 ) -> DatasetInfo:
@@ -25,7 +25,7 @@ def _plane(
         name=name,
         limits=(limits, limits),
         reason=reason,
-        licence=licence,
+        license=license,
         source=source,
         columns=("x", "y"),
         label=label,
@@ -94,7 +94,7 @@ PLANES = (
         reason=_SHAPES,
         source="D. Peng, Z. Gui et al., Nature Communications 13:5455, 2022",
         origin=_centrality(1),
-        licence="Apache-2.0",
+        license="Apache-2.0",
     ),
     _plane(
         "cdc_ds2_30k",
@@ -103,7 +103,7 @@ PLANES = (
         reason=_SHAPES,
         source="D. Peng, Z. Gui et al., Nature Communications 13:5455, 2022",
         origin=_centrality(2),
-        licence="Apache-2.0",
+        license="Apache-2.0",
     ),
     _plane(
         "cdc_ds3_30k",
@@ -112,7 +112,7 @@ PLANES = (
         reason=_SHAPES,
         source="D. Peng, Z. Gui et al., Nature Communications 13:5455, 2022",
         origin=_centrality(3),
-        licence="Apache-2.0",
+        license="Apache-2.0",
     ),
     _plane(
         "s1",
@@ -217,7 +217,7 @@ PLANES = (
         reason=_MILLION,
         source=_WAVE,
         origin=_wavecluster("15-clusters"),
-        licence="none stated",
+        license="none stated",
         label=None,
         folder="wavecluster/",
     ),
@@ -228,7 +228,7 @@ PLANES = (
         reason=_MILLION,
         source=_WAVE,
         origin=_wavecluster("spiral"),
-        licence="none stated",
+        license="none stated",
         label=None,
         folder="wavecluster/",
     ),
@@ -239,7 +239,7 @@ PLANES = (
         reason="synthetic set; a frame of 0 to 1,200,000",
         source=_WAVE,
         origin=_wavecluster("aggregation"),
-        licence="none stated",
+        license="none stated",
         label=None,
         folder="wavecluster/",
     ),

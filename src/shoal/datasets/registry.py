@@ -1,4 +1,4 @@
-"""The data sets shoal knows: file, sha256, licence, and public bounds with the reason for them.
+"""The data sets shoal knows: file, sha256, license, and public bounds with the reason for them.
 
 Bounds come from what is known about the columns before any record is seen (units, instruments,
 code books, the frame of a synthetic set). None is computed from records, here or at load time.
@@ -21,7 +21,7 @@ REGISTRY = (
         name="iris",
         limits=((0.0, 10.0),) * 4,
         reason="lengths of parts of an iris flower in cm, none as long as 10 cm",
-        licence=UCI,
+        license=UCI,
         source="scikit-learn (UCI id 53, R. A. Fisher 1936)",
         label="target",
     ),
@@ -29,7 +29,7 @@ REGISTRY = (
         name="digits",
         limits=((0.0, 16.0),) * 64,
         reason="each column counts the set pixels of a 4 x 4 block",
-        licence=UCI,
+        license=UCI,
         source="scikit-learn (UCI id 80, E. Alpaydin, C. Kaynak 1998)",
         label="target",
     ),
@@ -51,7 +51,7 @@ REGISTRY = (
             (0.0, 3000.0),
         ),
         reason=_WINE,
-        licence=UCI,
+        license=UCI,
         source="scikit-learn (UCI id 109, S. Aeberhard, M. Forina 1991)",
         label="target",
     ),
@@ -60,7 +60,7 @@ REGISTRY = (
         limits=tuple((0.0, high) for high in _CELL * 3),
         reason="nuclei of at most 40 pixels radius, so an area of at most pi 40^2; the same limits "
         "for a feature's mean, standard error and worst value; the ratios are small by definition",
-        licence=UCI,
+        license=UCI,
         source="scikit-learn (UCI id 17, W. Wolberg, O. Mangasarian, N. Street, W. Street 1995)",
         label="target",
     ),
@@ -77,7 +77,7 @@ REGISTRY = (
         ),
         reason="wheat kernels are 3 to 9 mm long and 1.5 to 5 mm wide; area and perimeter follow; "
         "compactness 4 pi A / P^2 is at most 1; asymmetry on the instrument's scale",
-        licence=UCI,
+        license=UCI,
         source="UCI id 236, doi 10.24432/C5H30K",
         columns=(
             "area",
@@ -103,7 +103,7 @@ REGISTRY = (
         limits=((0.0, 120.0), (0.0, 60.0), (0.0, 15_000.0), (0.0, 120.0)),
         reason="ten years of a blood service: 120 months, at most one donation in two months, "
         "250 cc each",
-        licence=UCI,
+        license=UCI,
         source="UCI id 176, doi 10.24432/C5GS39",
         columns=("recency_months", "frequency_times", "monetary_cc", "time_months"),
         label="label",
@@ -128,7 +128,7 @@ REGISTRY = (
         ),
         reason="the census code book: age in two digits, education coded 1 to 16, gain in five "
         "digits, loss in four, hours in two; a weight stands for fewer than 2 million people",
-        licence=UCI,
+        license=UCI,
         source="UCI id 2, doi 10.24432/C5XW20, numeric columns",
         columns=(
             "age",
@@ -153,8 +153,8 @@ REGISTRY = (
         name="house5",
         limits=((0.0, 255.0),) * 3,
         reason="red, green and blue of a picture in 8 bits each",
-        licence=SIPU + "; taken from an Apache-2.0 repository",
-        source="SIPU image data, colour picture House, 5 bits a colour",
+        license=SIPU + "; taken from an Apache-2.0 repository",
+        source="SIPU image data, color picture House, 5 bits a color",
         columns=("r", "g", "b"),
         file="house5.csv",
         sha256="1cb15570ba526728fef0d8bd18823a7dca9fc00439a4152e364b28461ae1a046",
@@ -169,7 +169,7 @@ REGISTRY = (
         name="mopsi_finland",
         limits=((59.0, 71.0), (19.0, 32.0)),
         reason="Finland in whole degrees",
-        licence=SIPU,
+        license=SIPU,
         source="SIPU Mopsi locations, P. Fränti et al.",
         columns=("lat", "lon"),
         file="mopsi_finland.csv",
@@ -185,7 +185,7 @@ REGISTRY = (
         name="gowalla_nyc",
         limits=((40.4774, 40.9176), (-74.2591, -73.7004)),
         reason="the bounding box of New York City",
-        licence="SNAP states no licence; taken from a GPL-3.0 repository",
+        license="SNAP states no license; taken from a GPL-3.0 repository",
         source="SNAP loc-gowalla (E. Cho, S. Myers, J. Leskovec, KDD 2011), check-ins in New York",
         columns=("lat", "lon"),
         file="gowalla_nyc_checkins.csv.gz",
@@ -201,7 +201,7 @@ REGISTRY = (
         name="gowalla",
         limits=((-90.0, 90.0), (-180.0, 180.0)),
         reason="latitude and longitude",
-        licence="SNAP states no licence; the repository has no licence file",
+        license="SNAP states no license; the repository has no license file",
         source="SNAP loc-gowalla (E. Cho, S. Myers, J. Leskovec, KDD 2011), active users",
         columns=("lat", "lon"),
         file="gowalla_checkins.csv.gz",
@@ -222,7 +222,7 @@ REGISTRY = (
 
 
 def find(name: str) -> DatasetInfo:
-    """Give the entry of a data set.
+    """Return the entry of a data set.
 
     Parameters
     ----------

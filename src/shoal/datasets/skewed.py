@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
+from shoal._typing import Floats, Ints
 from shoal.datasets._parameters import check_columns, generator
-from shoal.datasets.dataset import Bounds, Dataset, FloatArray, IntArray, generated
+from shoal.datasets.dataset import Bounds, Dataset, generated
 
 CENTERS = np.array([[-3.0, 0.0], [2.0, 0.0]])
 DEVIATIONS = np.array([[0.5, 1.0], [1.5, 1.0]])
@@ -66,14 +67,12 @@ def make_skewed(n_samples: int = 1000, *, n_features: int = 2, random_state: Any
     )
 
 
-def _two_clouds(n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+def _two_clouds(n_samples: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
     labels = rng.permutation(np.arange(n_samples) % 10 == 9).astype(np.int64)
     return rng.normal(CENTERS[labels], DEVIATIONS[labels]), labels
 
 
-def _two_corners(
-    n_samples: int, scales: FloatArray, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray]:
+def _two_corners(n_samples: int, scales: Floats, rng: np.random.Generator) -> tuple[Floats, Ints]:
     labels = rng.permutation(np.arange(n_samples) % 2).astype(np.int64)
     spread = rng.exponential(scales, size=(n_samples, len(scales)))
     return spread + SHIFT * labels[:, None], labels

@@ -1,4 +1,4 @@
-"""Interleaved spirals: clusters that no centre describes."""
+"""Interleaved spirals: clusters that no center describes."""
 
 from typing import Any
 

@@ -5,8 +5,8 @@ from shoal.engines.array_engine import ArrayEngine
 from shoal.engines.columns import column_counts, grouped_counts
 from shoal.engines.engine import (
     HALF,
-    MOST_COLUMNS,
-    MOST_WEIGHT,
+    MAX_COLUMNS,
+    MAX_WEIGHT,
     Engine,
     Kernel,
     MergeKernel,
@@ -15,7 +15,7 @@ from shoal.engines.engine import (
 from shoal.engines.grid import grid_cell, grid_counts, grid_edges
 from shoal.engines.held_engine import held_engine
 from shoal.engines.magnitudes import magnitude_counts, magnitude_edges
-from shoal.engines.nearest import NearestStatistics, nearest_centres, nearest_statistics
+from shoal.engines.nearest import NearestStatistics, nearest_centers, nearest_statistics
 from shoal.engines.parts import run_in_parts
 from shoal.engines.sparse_grid import (
     SparseCounts,
@@ -29,8 +29,8 @@ from shoal.engines.tree import leaf_statistics, tree_counts
 
 __all__ = [
     "HALF",
-    "MOST_COLUMNS",
-    "MOST_WEIGHT",
+    "MAX_COLUMNS",
+    "MAX_WEIGHT",
     "ArrayEngine",
     "Encoder",
     "Engine",
@@ -53,7 +53,7 @@ __all__ = [
     "leaf_statistics",
     "magnitude_counts",
     "magnitude_edges",
-    "nearest_centres",
+    "nearest_centers",
     "nearest_statistics",
     "run_in_parts",
     "sparse_grid_counts",

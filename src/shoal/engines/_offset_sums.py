@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.engines._checks import whole
 from shoal.engines._scratch import Scratch, thread_scratch
 from shoal.engines.engine import Part
 from shoal.exceptions import ParameterError
 
 __all__ = [
-    "MOST_REACH",
+    "MAX_REACH",
     "Belonging",
     "block_rows",
     "check_clip",
@@ -33,12 +34,10 @@ __all__ = [
     "product_rows",
 ]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Belonging = npt.NDArray[Any]  # indices, or doubles that are 0 and 1
 
 SHAPES = ("cube", "ball")
-MOST_REACH = 2**27  # above the longest offset, 2^26.5
+MAX_REACH = 2**27  # above the longest offset, 2^26.5
 # Doubles of one block: they stay in the last cache, and calls are long enough for threads that wait
 # for the interpreter in between not to hinder each other. Measured.
 BLOCK_VALUES = 1 << 20
@@ -53,17 +52,17 @@ INWARD = 1.0 - 2.0**-50
 
 
 def part_rows(width: int) -> int:
-    """Give the rows of a part that takes ``width`` doubles for each."""
+    """Return the rows of a part that takes ``width`` doubles for each."""
     return min(max(PART_VALUES // width, 64), 1 << 18)
 
 
 def block_rows(width: int) -> int:
-    """Give the rows of a block that takes ``width`` doubles for each."""
+    """Return the rows of a block that takes ``width`` doubles for each."""
     return _odd_lines(min(max(BLOCK_VALUES // width, 64), 1 << 16))
 
 
 def product_rows(columns: int, groups: int) -> int:
-    """Give the rows of records to compare with so many groups in one matrix product."""
+    """Return the rows of records to compare with so many groups in one matrix product."""
     rows = SMALL_PRODUCT // ((columns + 1) * groups)
     return _odd_lines(min(rows, 1 << 16) if rows >= FEW_ROWS else LARGE_PRODUCT_ROWS)
 
@@ -74,7 +73,7 @@ def _odd_lines(rows: int) -> int:
 
 
 def few_groups(columns: int, by_column: bool) -> int:
-    """Give the most groups whose sums are faster by products than by indices.
+    """Return the most groups whose sums are faster by products than by indices.
 
     Measured with two threads. One alone would be faster by indices from half as many on, but
     np.bincount lets no other thread run, and dot does.
@@ -83,7 +82,7 @@ def few_groups(columns: int, by_column: bool) -> int:
 
 
 def lies_by_column(records: npt.NDArray[np.int32]) -> bool:
-    """Tell whether blocks of these records are held one column after the other."""
+    """Return whether blocks of these records are held one column after the other."""
     return records.shape[1] < WIDE or abs(records.strides[0]) < abs(records.strides[1])
 
 
@@ -103,18 +102,18 @@ def check_clip(reach: Any, shape: Any) -> int | None:
     """Return ``reach`` as an int or None, if it and ``shape`` are allowed."""
     if shape not in SHAPES:
         raise ParameterError(f"shape must be one of {SHAPES}, got {shape!r}")
-    return None if reach is None else whole("reach", reach, MOST_REACH)
+    return None if reach is None else whole("reach", reach, MAX_REACH)
 
 
 def offset_sums(
     part: Part,
     assign: Callable[[Floats, Scratch], tuple[Belonging, Belonging]],
-    anchors: Integers,
+    anchors: Ints,
     *,
     reach: int | None,
     shape: str,
     rows: int,
-) -> tuple[Integers, Integers]:
+) -> tuple[Ints, Ints]:
     """Count the records of each anchor and add up their offsets.
 
     Parameters
@@ -165,7 +164,7 @@ def offset_sums(
 
 
 def _anchors(found: Belonging, places: Floats, by_column: bool, scratch: Scratch) -> Floats:
-    """Give the anchor of each record, as columns."""
+    """Return the anchor of each record, as columns."""
     rows, width = found.shape[-1], places.shape[1]
     if found.ndim == 2:  # also of a single wide record, which lies both ways
         return np.matmul(places.T, found, out=scratch.take("anchors", (width, rows)))

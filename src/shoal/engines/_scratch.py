@@ -33,7 +33,7 @@ class Scratch:
         self._held: dict[str, npt.NDArray[np.float64]] = {}
 
     def take(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """Give a contiguous array of this shape; what was taken by this name is overwritten."""
+        """Return a contiguous array of this shape; what was taken by this name is overwritten."""
         size = math.prod(shape)
         held = self._held.get(name)
         if held is None or held.size < size:
@@ -45,7 +45,7 @@ _threads = threading.local()
 
 
 def thread_scratch() -> Scratch:
-    """Give the calling thread's own; a thread runs one kernel at a time."""
+    """Return the calling thread's own; a thread runs one kernel at a time."""
     held: Scratch | None = getattr(_threads, "scratch", None)
     if held is None:
         held = _threads.scratch = Scratch()

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.engines._checks import whole
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import HALF, Engine, Part
-from shoal.engines.grid import BLOCK_ROWS, MOST_CELLS, cell_counts, grid_cell
+from shoal.engines.grid import BLOCK_ROWS, MAX_CELLS, cell_counts, grid_cell
 from shoal.exceptions import ParameterError
 
 __all__ = ["AdaptiveKernel", "adaptive_counts"]
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,7 @@ class AdaptiveKernel:
     """
 
     side: int
-    sides: Integers
+    sides: Ints
     half: int
 
     @property
@@ -47,8 +46,8 @@ class AdaptiveKernel:
         columns = round(math.log(len(self.sides), self.side)) if self.side > 1 else 1
         return int((self.sides**columns).sum())
 
-    def __call__(self, part: Part, /) -> tuple[Integers]:
-        """Give the counts of one part of the records."""
+    def __call__(self, part: Part, /) -> tuple[Ints]:
+        """Return the counts of one part of the records."""
         sizes = self.sides ** part.records.shape[1]
         starts = np.cumsum(sizes) - sizes
         places = np.empty(len(part.records), dtype=np.int64)
@@ -59,7 +58,7 @@ class AdaptiveKernel:
             start = stop
         return (cell_counts(places, part.weights, int(sizes.sum())),)
 
-    def _place(self, records: npt.NDArray[np.int32], starts: Integers, places: Integers) -> None:
+    def _place(self, records: npt.NDArray[np.int32], starts: Ints, places: Ints) -> None:
         """Find the place of each record among all parts of all cells."""
         columns = records.T
         coarse = np.empty(columns.shape, dtype=np.int64)
@@ -83,8 +82,8 @@ class AdaptiveKernel:
 
 
 def adaptive_counts(
-    engine: Engine | npt.NDArray[Any], side: int, sides: Integers, half: int = HALF
-) -> Integers:
+    engine: Engine | npt.NDArray[Any], side: int, sides: Ints, half: int = HALF
+) -> Ints:
     """Count the records in every part of every coarse cell.
 
     Parameters
@@ -127,7 +126,7 @@ def adaptive_counts(
             f"sides must be from 1 to {2 * half}, got {sides.min()} to {sides.max()}"
         )
     # In doubles, which do not overflow.
-    if (sides.astype(np.float64) ** held.columns).sum() > MOST_CELLS:
-        raise ParameterError(f"sides must make at most {MOST_CELLS} parts in all: take fewer")
+    if (sides.astype(np.float64) ** held.columns).sum() > MAX_CELLS:
+        raise ParameterError(f"sides must make at most {MAX_CELLS} parts in all: take fewer")
     (counts,) = held.add_up(AdaptiveKernel(side, sides, half))
     return counts

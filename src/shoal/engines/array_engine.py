@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.engines._checks import whole
 from shoal.engines.engine import (
     HALF,
-    MOST_COLUMNS,
-    MOST_ROWS,
-    MOST_WEIGHT,
+    MAX_COLUMNS,
+    MAX_ROWS,
+    MAX_WEIGHT,
     Engine,
     Kernel,
     MergeKernel,
@@ -27,9 +28,8 @@ from shoal.exceptions import DataError, DataTypeError
 
 __all__ = ["ArrayEngine", "as_engine"]
 
-Integers = npt.NDArray[np.int64]
 
-MOST_THREADS = 1024
+MAX_THREADS = 1024
 
 
 class ArrayEngine:
@@ -66,18 +66,16 @@ class ArrayEngine:
     ) -> None:
         if records.ndim != 2:
             raise DataError(f"records must have 2 dimensions, got {records.ndim}")
-        if not 1 <= records.shape[1] <= MOST_COLUMNS:
-            raise DataError(
-                f"records must have 1 to {MOST_COLUMNS} columns, got {records.shape[1]}"
-            )
+        if not 1 <= records.shape[1] <= MAX_COLUMNS:
+            raise DataError(f"records must have 1 to {MAX_COLUMNS} columns, got {records.shape[1]}")
         self._records = _small_integers("records", records, -HALF, HALF)
         self._weights = None
         if weights is not None:
             if weights.shape != records.shape[:1]:
                 raise DataError("weights must be one number for each record: pass shape (n,)")
-            self._weights = _small_integers("weights", weights, 0, MOST_WEIGHT)
-        self._threads = None if threads is None else whole("threads", threads, MOST_THREADS)
-        self._rows = None if rows is None else whole("rows", rows, MOST_ROWS)
+            self._weights = _small_integers("weights", weights, 0, MAX_WEIGHT)
+        self._threads = None if threads is None else whole("threads", threads, MAX_THREADS)
+        self._rows = None if rows is None else whole("rows", rows, MAX_ROWS)
 
     @property
     def columns(self) -> int:
@@ -91,8 +89,8 @@ class ArrayEngine:
             return len(self._records)
         return int(self._weights.sum(dtype=np.int64))
 
-    def add_up(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """Give the sum of a kernel's results over all records.
+    def add_up(self, kernel: Kernel) -> tuple[Ints, ...]:
+        """Return the sum of a kernel's results over all records.
 
         Parameters
         ----------
@@ -106,8 +104,8 @@ class ArrayEngine:
         """
         return self._put_together(kernel, Sums())
 
-    def merge(self, kernel: MergeKernel) -> tuple[Integers, ...]:
-        """Give a kernel's merged results over all records.
+    def merge(self, kernel: MergeKernel) -> tuple[Ints, ...]:
+        """Return a kernel's merged results over all records.
 
         Parameters
         ----------
@@ -124,7 +122,7 @@ class ArrayEngine:
     def collect(
         self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int
     ) -> npt.NDArray[np.int32]:
-        """Give a number for each record, in the records' order.
+        """Return a number for each record, in the records' order.
 
         Parameters
         ----------
@@ -148,7 +146,7 @@ class ArrayEngine:
 
     def _put_together(
         self, kernel: Kernel | MergeKernel, totals: Sums | Merges
-    ) -> tuple[Integers, ...]:
+    ) -> tuple[Ints, ...]:
         def add(start: int, stop: int) -> None:
             totals.add(kernel(self._part(start, stop)))
 

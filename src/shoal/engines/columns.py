@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.engines._checks import whole
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import HALF, Engine, Part
-from shoal.engines.grid import MOST_CELLS, cell_counts, grid_cell
+from shoal.engines.grid import MAX_CELLS, cell_counts, grid_cell
 from shoal.exceptions import ParameterError
 
 __all__ = ["ColumnKernel", "GroupedKernel", "column_counts", "grouped_counts"]
 
-Integers = npt.NDArray[np.int64]
 
 BLOCK_ROWS = 1 << 16  # bins of so many rows of one column stay in cache
 PART_ROWS, PART_VALUES = 1 << 14, 1 << 20  # with fewer of both, calls take longer than counting
@@ -50,8 +50,8 @@ class ColumnKernel:
         # Each part adds a table of all bins, so it should be longer than that.
         return max(4 * self.bins, PART_ROWS, PART_VALUES // self.columns)
 
-    def __call__(self, part: Part, /) -> tuple[Integers]:
-        """Give the counts of one part, a row for each column."""
+    def __call__(self, part: Part, /) -> tuple[Ints]:
+        """Return the counts of one part, a row for each column."""
         counts = np.zeros((self.columns, self.bins), dtype=np.int64)
         # Each block adds a table as well.
         for block in part.blocks(max(self.bins, BLOCK_ROWS)):
@@ -78,7 +78,7 @@ class GroupedKernel:
     """
 
     cut: tuple[int, ...]
-    steps: Integers
+    steps: Ints
     cells: int
     half: int
 
@@ -88,8 +88,8 @@ class GroupedKernel:
         # Each part adds a table of all cells, so it should be longer than that.
         return min(max(4 * self.cells, 1 << 16), 1 << 23)
 
-    def __call__(self, part: Part, /) -> tuple[Integers]:
-        """Give the counts of one part."""
+    def __call__(self, part: Part, /) -> tuple[Ints]:
+        """Return the counts of one part."""
         places = np.zeros(len(part.records), dtype=np.intp)
         start = 0
         for block in part.blocks(BLOCK_ROWS):
@@ -101,7 +101,7 @@ class GroupedKernel:
         return (cell_counts(places, part.weights, self.cells),)
 
 
-def column_counts(engine: Engine | npt.NDArray[Any], bins: int, half: int = HALF) -> Integers:
+def column_counts(engine: Engine | npt.NDArray[Any], bins: int, half: int = HALF) -> Ints:
     """Count the records in each bin of every column.
 
     Parameters
@@ -128,9 +128,9 @@ def column_counts(engine: Engine | npt.NDArray[Any], bins: int, half: int = HALF
     held = as_engine(engine)
     half = whole("half", half, HALF)
     bins = whole("bins", bins, 2 * half)
-    if held.columns * bins > MOST_CELLS:
+    if held.columns * bins > MAX_CELLS:
         raise ParameterError(
-            f"bins must be at most {MOST_CELLS // held.columns} for {held.columns} columns, "
+            f"bins must be at most {MAX_CELLS // held.columns} for {held.columns} columns, "
             f"got {bins}: take fewer"
         )
     (counts,) = held.add_up(ColumnKernel(held.columns, bins, half))
@@ -142,7 +142,7 @@ def grouped_counts(
     cell_of_bin: npt.NDArray[Any],
     sides: npt.NDArray[Any],
     half: int = HALF,
-) -> Integers:
+) -> Ints:
     """Count the records in each cell of a grid whose cells are groups of bins.
 
     Parameters
@@ -188,7 +188,7 @@ def grouped_counts(
 
 def _checked(
     sides: npt.NDArray[Any], cell_of_bin: npt.NDArray[Any], columns: int, half: int
-) -> tuple[Integers, Integers]:
+) -> tuple[Ints, Ints]:
     if sides.shape != (columns,) or sides.dtype.kind not in "iu":
         raise ParameterError(
             f"sides must be {columns} whole numbers, one for each column, "
@@ -200,9 +200,9 @@ def _checked(
             f"got shape {cell_of_bin.shape} of {cell_of_bin.dtype}"
         )
     whole("bins of cell_of_bin", cell_of_bin.shape[1], 2 * half)
-    if sides.min() < 1 or math.prod(sides.tolist()) > MOST_CELLS:
+    if sides.min() < 1 or math.prod(sides.tolist()) > MAX_CELLS:
         raise ParameterError(
-            f"sides must be at least 1 and make at most {MOST_CELLS} cells in all: take fewer"
+            f"sides must be at least 1 and make at most {MAX_CELLS} cells in all: take fewer"
         )
     if cell_of_bin.min() < 0 or (cell_of_bin.max(axis=1) >= sides).any():
         raise ParameterError("cell_of_bin must lie between 0 and the column's entry in sides - 1")

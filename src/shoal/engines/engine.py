@@ -9,11 +9,11 @@ Results that have no common shape, such as counts of those cells alone that hold
 added up by an engine that knows nothing of them: their kernel brings its own ``merge``. Parts of
 sums need no such function, so the plain kernels stay as plain as they are.
 
-Why it is exact. Columns of records and centres are integers of at most 2^19 in absolute value,
+Why it is exact. Columns of records and centers are integers of at most 2^19 in absolute value,
 offsets between two of them at most 2^20, weights at most 2^8, and there are at most 8192 = 2^13
 columns. So
 
-* a product of a record and a centre is at most 2^51, with all its partial sums; three of them,
+* a product of a record and a center is at most 2^51, with all its partial sums; three of them,
   which is what a distance takes, stay below 2^53; the squared length of an offset is at most 2^53;
 * weighted sums over a part of at most 2^24 rows are at most 2^52.
 
@@ -28,25 +28,25 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.exceptions import DataError
 
 __all__ = [
     "HALF",
-    "MOST_COLUMNS",
-    "MOST_ROWS",
-    "MOST_WEIGHT",
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "MAX_WEIGHT",
     "Engine",
     "Kernel",
     "MergeKernel",
     "Part",
 ]
 
-Integers = npt.NDArray[np.int64]
 
 HALF = 2**19  # lattice records lie in -HALF .. HALF
-MOST_COLUMNS = 2**13
-MOST_WEIGHT = 2**8
-MOST_ROWS = 2**24  # of one part
+MAX_COLUMNS = 2**13
+MAX_WEIGHT = 2**8
+MAX_ROWS = 2**24  # of one part
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ class Part:
     weights: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.records) > MOST_ROWS:
-            raise DataError(f"records of one part must have at most {MOST_ROWS} rows: split them")
+        if len(self.records) > MAX_ROWS:
+            raise DataError(f"records of one part must have at most {MAX_ROWS} rows: split them")
 
     def blocks(self, rows: int) -> Iterator["Part"]:
         """Cut the part into blocks that fit in cache.
@@ -109,8 +109,8 @@ class Kernel(Protocol):
         """Rows of a part above which it pays to split it, from public sizes alone."""
         ...
 
-    def __call__(self, part: Part, /) -> tuple[Integers, ...]:
-        """Give the statistic of one part."""
+    def __call__(self, part: Part, /) -> tuple[Ints, ...]:
+        """Return the statistic of one part."""
         ...
 
 
@@ -127,12 +127,12 @@ class MergeKernel(Protocol):
         """Rows of a part above which it pays to split it, from public sizes alone."""
         ...
 
-    def __call__(self, part: Part, /) -> tuple[Integers, ...]:
-        """Give the statistic of one part."""
+    def __call__(self, part: Part, /) -> tuple[Ints, ...]:
+        """Return the statistic of one part."""
         ...
 
-    def merge(self, *results: tuple[Integers, ...]) -> tuple[Integers, ...]:
-        """Give the statistic of several parts, at least one, from those of each."""
+    def merge(self, *results: tuple[Ints, ...]) -> tuple[Ints, ...]:
+        """Return the statistic of several parts, at least one, from those of each."""
         ...
 
 
@@ -149,14 +149,14 @@ class Engine(Protocol):
         """Number of records, each as often as its weight says."""
         ...
 
-    def add_up(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """Give the sum of a kernel's results over all records."""
+    def add_up(self, kernel: Kernel) -> tuple[Ints, ...]:
+        """Return the sum of a kernel's results over all records."""
         ...
 
-    def merge(self, kernel: MergeKernel) -> tuple[Integers, ...]:
-        """Give a kernel's merged results over all records."""
+    def merge(self, kernel: MergeKernel) -> tuple[Ints, ...]:
+        """Return a kernel's merged results over all records."""
         ...
 
     def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:
-        """Give a number for each record: raw-data output, for the curator only."""
+        """Return a number for each record: raw-data output, for the curator only."""
         ...

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.engines._checks import whole
 from shoal.engines._scratch import thread_scratch
 from shoal.engines.array_engine import as_engine
@@ -24,7 +25,7 @@ from shoal.exceptions import ParameterError
 
 __all__ = [
     "BLOCK_ROWS",
-    "MOST_CELLS",
+    "MAX_CELLS",
     "GridKernel",
     "cell_counts",
     "cell_type",
@@ -33,10 +34,8 @@ __all__ = [
     "grid_edges",
 ]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
-MOST_CELLS = 2**24
+MAX_CELLS = 2**24
 # Integers of one block: they stay in the last cache, and calls are long enough for threads that
 # wait for the interpreter in between not to hinder each other. Measured.
 BLOCK_VALUES = 1 << 19
@@ -64,8 +63,8 @@ class GridKernel:
         # Each part adds a table of all cells, so it should be longer than that.
         return min(max(4 * math.prod(self.cells), 1 << 18), 1 << 23)
 
-    def __call__(self, part: Part, /) -> tuple[Integers]:
-        """Give the counts of one part, cell by cell in C order."""
+    def __call__(self, part: Part, /) -> tuple[Ints]:
+        """Return the counts of one part, cell by cell in C order."""
         places = np.empty(len(part.records), dtype=np.intp)
         start = 0
         for block in part.blocks(max(BLOCK_VALUES // len(self.cells), 1)):
@@ -90,7 +89,7 @@ class GridKernel:
 
 def cell_counts(
     places: npt.NDArray[np.intp], weights: npt.NDArray[np.int32] | None, cells: int
-) -> Integers:
+) -> Ints:
     """Add up the weights at each place."""
     if weights is None:
         return np.bincount(places, minlength=cells).astype(np.int64, copy=False)
@@ -99,7 +98,7 @@ def cell_counts(
 
 
 def cell_type(cells: tuple[int, ...], half: int) -> np.dtype[Any]:
-    """Give the integers that are wide enough for ``grid_cell`` with each of these cells."""
+    """Return the integers that are wide enough for ``grid_cell`` with each of these cells."""
     return np.dtype(np.int32 if 2 * half * max(cells) <= 2**31 else np.int64)
 
 
@@ -156,7 +155,7 @@ def _cells_of(
 
 
 def grid_edges(cells: int, half: int = HALF) -> Floats:
-    """Give the edges of the cells of one column.
+    """Return the edges of the cells of one column.
 
     Parameters
     ----------
@@ -182,7 +181,7 @@ def grid_edges(cells: int, half: int = HALF) -> Floats:
 
 def grid_counts(
     engine: Engine | npt.NDArray[Any], cells: tuple[int, ...], half: int = HALF
-) -> Integers:
+) -> Ints:
     """Count the records in each cell of a grid.
 
     Parameters
@@ -211,9 +210,9 @@ def grid_counts(
     if len(cells) != held.columns:
         raise ParameterError(f"cells must have {held.columns} entries, got {len(cells)}")
     cells = tuple(whole(f"cells[{j}]", value, 2 * half) for j, value in enumerate(cells))
-    if math.prod(cells) > MOST_CELLS:
+    if math.prod(cells) > MAX_CELLS:
         raise ParameterError(
-            f"cells must be at most {MOST_CELLS} in all, got {math.prod(cells)}: take fewer"
+            f"cells must be at most {MAX_CELLS} in all, got {math.prod(cells)}: take fewer"
         )
     (counts,) = held.add_up(GridKernel(cells, half))
     return counts.reshape(cells)

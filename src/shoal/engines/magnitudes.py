@@ -10,13 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.engines.stream_engine import StreamTable
 from shoal.tables import ArrayTable, Block
 
 __all__ = ["magnitude_counts", "magnitude_edges"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 SMALLEST, LARGEST = -40, 60  # exponents: below 2^-40 is 0, above 2^60 is clipped
 SIDE = LARGEST - SMALLEST  # bins of one sign
@@ -25,7 +24,7 @@ CHUNK = 1 << 16  # rows at a time
 
 
 def _bin_of_head() -> npt.NDArray[np.intp]:
-    """Give the bin of each sign and exponent, in the order of a double's first 12 bits."""
+    """Return the bin of each sign and exponent, in the order of a double's first 12 bits."""
     # A positive one with exponent e is at least 2^(e - 1023); those with e = 0 are below 2^-1022.
     steps = np.clip(np.arange(2**11) - 1022 - SMALLEST, 0, SIDE)
     return SIDE + np.concatenate([steps, -steps])
@@ -35,7 +34,7 @@ BIN_OF_HEAD = _bin_of_head()
 
 
 def magnitude_edges() -> Floats:
-    """Give the edges of the bins, from lowest to highest.
+    """Return the edges of the bins, from lowest to highest.
 
     Returns
     -------
@@ -55,7 +54,7 @@ def magnitude_edges() -> Floats:
 
 def magnitude_counts(
     X: Floats | ArrayTable | StreamTable, weights: npt.NDArray[np.int32] | None = None
-) -> Integers:
+) -> Ints:
     """Count the values of each column by sign and power of two.
 
     Parameters
@@ -107,7 +106,7 @@ class MagnitudeJob:
         """Begin with no records."""
         return _MagnitudeFold(self.columns)
 
-    def combine(self, results: Sequence[tuple[Integers, ...]]) -> tuple[Integers, ...]:
+    def combine(self, results: Sequence[tuple[Ints, ...]]) -> tuple[Ints, ...]:
         """Add up the counts of several threads or machines."""
         return (np.sum([counts for (counts,) in results], axis=0),)
 
@@ -124,6 +123,6 @@ class _MagnitudeFold:
             found = np.bincount(heads, weights=weights, minlength=len(BIN_OF_HEAD))
             np.add.at(counts, BIN_OF_HEAD, found.astype(np.int64))
 
-    def result(self) -> tuple[Integers, ...]:
-        """Give the counts of all records that were taken in."""
+    def result(self) -> tuple[Ints, ...]:
+        """Return the counts of all records that were taken in."""
         return (self._counts,)

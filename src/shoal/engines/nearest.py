@@ -1,6 +1,6 @@
-"""Nearest centres on the lattice: exact counts and sums, in any order of the records.
+"""Nearest centers on the lattice: exact counts and sums, in any order of the records.
 
-A record belongs to its nearest centre by exact squared distance, the lowest index among equals. So
+A record belongs to its nearest center by exact squared distance, the lowest index among equals. So
 one record more or less changes one count by its weight and one row of sums by at most weight *
 reach, in each column (cube) or in Euclidean length (ball); without a reach by at most weight * 2^19
 in each column. shoal.engines.engine says why doubles are exact here.
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.engines._checks import lattice_points
 from shoal.engines._offset_sums import (
     Belonging,
@@ -29,10 +30,8 @@ from shoal.engines._scratch import Scratch, thread_scratch
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import HALF, Engine, Part
 
-__all__ = ["NearestKernel", "NearestStatistics", "nearest_centres", "nearest_statistics"]
+__all__ = ["NearestKernel", "NearestStatistics", "nearest_centers", "nearest_statistics"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 UNIT = 2**52  # from here to its double, doubles are the integers
 ONE = int(np.float64(1.0).view(np.int64))  # the bits of 1.0
@@ -40,95 +39,95 @@ ONE = int(np.float64(1.0).view(np.int64))  # the bits of 1.0
 
 @dataclass(frozen=True, eq=False)
 class NearestStatistics:
-    """What one pass over the records adds up for each centre.
+    """What one pass over the records adds up for each center.
 
     Parameters
     ----------
     counts : ndarray of int64, shape (k,)
-        Records whose nearest centre it is, with their weights.
+        Records whose nearest center it is, with their weights.
     sums : ndarray of int64, shape (k, d)
-        Sums of the records, or of their clipped offsets from the centre.
+        Sums of the records, or of their clipped offsets from the center.
     """
 
-    counts: Integers
-    sums: Integers
+    counts: Ints
+    sums: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class NearestKernel:
-    """Counts and sums around given centres, for one part of the records.
+    """Counts and sums around given centers, for one part of the records.
 
     Parameters
     ----------
-    centres : ndarray of int64, shape (k, d)
-        Lattice centres.
+    centers : ndarray of int64, shape (k, d)
+        Lattice centers.
     reach : int, default=None
         Largest offset; None adds up the records themselves.
     shape : {"cube", "ball"}, default="cube"
         Whether ``reach`` bounds each column or the Euclidean length.
     """
 
-    centres: Integers
+    centers: Ints
     reach: int | None = None
     shape: str = "cube"
 
     @property
     def rows(self) -> int:
         """Rows of a part above which it pays to split it."""
-        return part_rows(sum(self.centres.shape) + 1)
+        return part_rows(sum(self.centers.shape) + 1)
 
-    def __call__(self, part: Part, /) -> tuple[Integers, Integers]:
-        """Give counts and sums of one part."""
+    def __call__(self, part: Part, /) -> tuple[Ints, Ints]:
+        """Return counts and sums of one part."""
         return offset_sums(
             part,
             self._assign,
-            self.centres,
+            self.centers,
             reach=self.reach,
             shape=self.shape,
             rows=self._block_rows(lies_by_column(part.records)),
         )
 
     def labels(self, part: Part) -> npt.NDArray[np.int32]:
-        """Give the index of the nearest centre of each record of one part."""
+        """Return the index of the nearest center of each record of one part."""
         labels = np.empty(len(part.records), dtype=np.int32)
         scratch = thread_scratch()
         start = 0
-        for block in part.blocks(block_rows(2 * self.centres.shape[1] + 3)):
+        for block in part.blocks(block_rows(2 * self.centers.shape[1] + 3)):
             stop = start + len(block.records)
             labels[start:stop] = self._nearest(columns_of(block.records, scratch), scratch)
             start = stop
         return labels
 
     def _block_rows(self, by_column: bool) -> int:
-        k, d = self.centres.shape
+        k, d = self.centers.shape
         # Indices come from as many products as a block needs, 0s and 1s from a single one.
         return product_rows(d, k) if self._few(by_column) else block_rows(2 * d + 3)
 
     def _few(self, by_column: bool) -> bool:
-        k, d = self.centres.shape
+        k, d = self.centers.shape
         return k <= few_groups(d, by_column) and self._in_bits
 
     @functools.cached_property
     def _slots(self) -> int:
         """Power of two that leaves room for an index below a distance, or 0 if doubles do not."""
-        k, d = self.centres.shape
+        k, d = self.centers.shape
         slots = 1 << (k - 1).bit_length()
         return slots if 3 * d * HALF**2 * slots + k <= 2**53 else 0
 
     @functools.cached_property
     def _in_bits(self) -> bool:
-        """Whether keys can lie between UNIT and its double, where their bits count them."""
-        k, d = self.centres.shape
+        """Return whether keys can lie between UNIT and its double, where their bits count them."""
+        k, d = self.centers.shape
         return self._slots > 0 and 4 * d * HALF**2 * self._slots + k <= UNIT
 
     @functools.cached_property
     def _form(self) -> Floats:
-        """Matrix whose product with columns is a key for each centre, slots * distance + index."""
-        k, d = self.centres.shape
+        """Matrix whose product with columns is a key for each center, slots * distance + index."""
+        k, d = self.centers.shape
         form = np.empty((k, d + 1))
-        np.multiply(self.centres, -2.0, out=form[:, :d])
-        # ||x||^2 is the same for all centres, so it is left out of all distances.
-        form[:, d] = np.einsum("ij,ij->i", self.centres, self.centres)
+        np.multiply(self.centers, -2.0, out=form[:, :d])
+        # ||x||^2 is the same for all centers, so it is left out of all distances.
+        form[:, d] = np.einsum("ij,ij->i", self.centers, self.centers)
         if self._slots:
             form *= self._slots
             form[:, d] += np.arange(k)
@@ -138,14 +137,14 @@ class NearestKernel:
         return form
 
     def _assign(self, columns: Floats, scratch: Scratch) -> tuple[Belonging, Belonging]:
-        """Give the nearest centre of each record, in the ways that are fastest."""
+        """Return the nearest center of each record, in the ways that are fastest."""
         by_column = columns.flags.c_contiguous
         if not self._few(by_column):
             labels = self._nearest(columns, scratch)
             return labels, labels
         keys, least = self._keys(columns, scratch), scratch.take("least", columns.shape[1:])
         np.minimum.reduce(keys, axis=0, out=least)
-        # From the integers of their bits: -1 for the nearest centre, whose bits are all set, and 0
+        # From the integers of their bits: -1 for the nearest center, whose bits are all set, and 0
         # to UNIT for any other, which has none of those that make a double of 1.
         bits, above = keys.view(np.int64), least.view(np.int64)
         above += 1
@@ -159,8 +158,8 @@ class NearestKernel:
         return above.astype(np.intp, copy=False), keys
 
     def _nearest(self, columns: Floats, scratch: Scratch) -> npt.NDArray[np.intp]:
-        """Give the index of the nearest centre of each record."""
-        k, d = self.centres.shape
+        """Return the index of the nearest center of each record."""
+        k, d = self.centers.shape
         labels = scratch.take("labels", columns.shape[1:]).view(np.int64)
         rows = product_rows(d, k)
         for start in range(0, len(labels), rows):
@@ -181,36 +180,36 @@ class NearestKernel:
         return labels.astype(np.intp, copy=False)
 
     def _keys(self, columns: Floats, scratch: Scratch) -> Floats:
-        keys = scratch.take("keys", (len(self.centres), columns.shape[1]))
+        keys = scratch.take("keys", (len(self.centers), columns.shape[1]))
         return np.matmul(self._form, columns, out=keys)
 
 
 def nearest_statistics(
     engine: Engine | npt.NDArray[Any],
-    centres: npt.NDArray[Any],
+    centers: npt.NDArray[Any],
     *,
     reach: int | None = None,
     shape: str = "cube",
 ) -> NearestStatistics:
-    """Count and add up the records of each centre.
+    """Count and add up the records of each center.
 
     Parameters
     ----------
     engine : Engine, or ndarray of integers, shape (n, d)
         Lattice records, at most 2^19 in absolute value.
-    centres : ndarray of integers, shape (k, d)
-        Lattice centres, likewise.
+    centers : ndarray of integers, shape (k, d)
+        Lattice centers, likewise.
     reach : int, default=None
         None adds up the records themselves; a number from 1 to 2^27 adds up clipped offsets from
-        the centre.
+        the center.
     shape : {"cube", "ball"}, default="cube"
         ``"cube"`` clips each column of an offset to -reach .. reach; ``"ball"`` shrinks an offset
-        longer than ``reach`` towards the centre, to whole lattice steps and no longer than that.
+        longer than ``reach`` toward the center, to whole lattice steps and no longer than that.
 
     Returns
     -------
     statistics : NearestStatistics
-        Exact counts and sums; a record counts for its nearest centre of lowest index only.
+        Exact counts and sums; a record counts for its nearest center of lowest index only.
 
     Examples
     --------
@@ -224,33 +223,33 @@ def nearest_statistics(
     """
     held = as_engine(engine)
     kernel = NearestKernel(
-        lattice_points("centres", centres, held.columns), check_clip(reach, shape), shape
+        lattice_points("centers", centers, held.columns), check_clip(reach, shape), shape
     )
     return NearestStatistics(*held.add_up(kernel))
 
 
-def nearest_centres(engine: Engine | npt.NDArray[Any], centres: npt.NDArray[Any]) -> Any:
-    """Find the nearest centre of each record.
+def nearest_centers(engine: Engine | npt.NDArray[Any], centers: npt.NDArray[Any]) -> Any:
+    """Find the nearest center of each record.
 
     Parameters
     ----------
     engine : Engine, or ndarray of integers, shape (n, d)
         Lattice records.
-    centres : ndarray of integers, shape (k, d)
-        Lattice centres.
+    centers : ndarray of integers, shape (k, d)
+        Lattice centers.
 
     Returns
     -------
     labels : ndarray of int32, shape (n,), or what the engine has in its place
-        Index of the nearest centre; the lowest among equals. Raw-data output.
+        Index of the nearest center; the lowest among equals. Raw-data output.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from shoal.engines import nearest_centres
-    >>> nearest_centres(np.array([[4], [5], [6]]), np.array([[0], [10]])).tolist()
+    >>> from shoal.engines import nearest_centers
+    >>> nearest_centers(np.array([[4], [5], [6]]), np.array([[0], [10]])).tolist()
     [0, 0, 1]
     """
     held = as_engine(engine)
-    kernel = NearestKernel(lattice_points("centres", centres, held.columns))
+    kernel = NearestKernel(lattice_points("centers", centers, held.columns))
     return held.collect(kernel.labels, rows=kernel.rows)

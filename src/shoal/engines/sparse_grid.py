@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.engines._checks import whole
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import HALF, Engine, Part
@@ -29,7 +30,6 @@ __all__ = [
     "sparse_grid_counts",
 ]
 
-Integers = npt.NDArray[np.int64]
 
 BEYOND = 2**62  # codes stay below it: int64, with room for sums of two
 
@@ -46,8 +46,8 @@ class SparseCounts:
         Their records, with weights; at least 1.
     """
 
-    codes: Integers
-    counts: Integers
+    codes: Ints
+    counts: Ints
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class SparseGridKernel:
         # Sorting outgrows the cache soon after, and merging parts costs less than sorting them.
         return 1 << 18
 
-    def __call__(self, part: Part, /) -> tuple[Integers, Integers]:
-        """Give codes and counts of one part."""
+    def __call__(self, part: Part, /) -> tuple[Ints, Ints]:
+        """Return codes and counts of one part."""
         codes = np.empty(len(part.records), dtype=np.int64)
         codes[:] = 0
         scratch = np.empty(min(len(codes), BLOCK_ROWS), dtype=cell_type(self.cells, self.half))
@@ -90,8 +90,8 @@ class SparseGridKernel:
         heavy = part.weights > 0
         return _add_up(codes[heavy], part.weights[heavy].astype(np.int64))
 
-    def merge(self, *results: tuple[Integers, ...]) -> tuple[Integers, Integers]:
-        """Give codes and counts of several parts from those of each."""
+    def merge(self, *results: tuple[Ints, ...]) -> tuple[Ints, Ints]:
+        """Return codes and counts of several parts from those of each."""
         codes, counts = zip(*results, strict=True)
         return _add_up(np.concatenate(codes), np.concatenate(counts))
 
@@ -132,7 +132,7 @@ def sparse_grid_counts(
 
 
 def block_cells(cells: tuple[int, ...], by: int) -> tuple[int, ...]:
-    """Give the blocks of each column when ``by`` neighbouring cells make one.
+    """Return the blocks of each column when ``by`` neighboring cells make one.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def block_cells(cells: tuple[int, ...], by: int) -> tuple[int, ...]:
 
 
 def block_counts(found: SparseCounts, cells: tuple[int, ...], by: int) -> SparseCounts:
-    """Add up the counts of blocks of neighbouring cells.
+    """Add up the counts of blocks of neighboring cells.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def block_counts(found: SparseCounts, cells: tuple[int, ...], by: int) -> Sparse
     return SparseCounts(*_add_up(codes, found.counts))
 
 
-def _add_up(codes: Integers, counts: Integers) -> tuple[Integers, Integers]:
+def _add_up(codes: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Sort the codes and add up the counts of equal ones."""
     # This sort looks for runs: it merges sorted parts in linear time.
     order = np.argsort(codes, kind="stable")

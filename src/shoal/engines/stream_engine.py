@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.engines._blas import one_blas_thread
-from shoal.engines.engine import MOST_COLUMNS, Kernel, MergeKernel, Part
+from shoal.engines.engine import MAX_COLUMNS, Kernel, MergeKernel, Part
 from shoal.engines.totals import totals_of
 from shoal.exceptions import DataError
 from shoal.tables import Block, Job, Label
@@ -21,10 +22,9 @@ from shoal.tables.blocks import refuse_infinite
 
 __all__ = ["Encoder", "LatticeJob", "StreamEngine", "StreamTable", "encoded"]
 
-Integers = npt.NDArray[np.int64]
 
-FEWEST_ROWS = 1 << 14  # calls of a kernel on fewer rows are mostly overhead
-MOST_VALUES = 1 << 24  # lattice values that one thread gathers: 64 MiB
+MIN_ROWS = 1 << 14  # calls of a kernel on fewer rows are mostly overhead
+MAX_VALUES = 1 << 24  # lattice values that one thread gathers: 64 MiB
 
 
 class Encoder(Protocol):
@@ -50,12 +50,12 @@ class StreamTable(Protocol):
         """Number of records, as they were checked."""
         ...
 
-    def fold(self, job: Job) -> tuple[Integers, ...]:
+    def fold(self, job: Job) -> tuple[Ints, ...]:
         """Do a job on all records."""
         ...
 
     def collect(self, label: Label) -> Any:
-        """Give a number for each record."""
+        """Return a number for each record."""
         ...
 
 
@@ -71,8 +71,8 @@ class StreamEngine:
     """
 
     def __init__(self, table: StreamTable, encoder: Encoder) -> None:
-        if table.columns > MOST_COLUMNS:
-            raise DataError(f"records must have 1 to {MOST_COLUMNS} columns, got {table.columns}")
+        if table.columns > MAX_COLUMNS:
+            raise DataError(f"records must have 1 to {MAX_COLUMNS} columns, got {table.columns}")
         self._table = table
         self._encoder = encoder
 
@@ -86,8 +86,8 @@ class StreamEngine:
         """Number of records."""
         return self._table.rows
 
-    def add_up(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """Give the sum of a kernel's results over all records.
+    def add_up(self, kernel: Kernel) -> tuple[Ints, ...]:
+        """Return the sum of a kernel's results over all records.
 
         Parameters
         ----------
@@ -101,8 +101,8 @@ class StreamEngine:
         """
         return self._fold(kernel)
 
-    def merge(self, kernel: MergeKernel) -> tuple[Integers, ...]:
-        """Give a kernel's merged results over all records.
+    def merge(self, kernel: MergeKernel) -> tuple[Ints, ...]:
+        """Return a kernel's merged results over all records.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class StreamEngine:
         return self._fold(kernel)
 
     def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:
-        """Give a number for each record.
+        """Return a number for each record.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class StreamEngine:
         with one_blas_thread():
             return self._table.collect(LatticeLabel(function, self._encoder))
 
-    def _fold(self, kernel: Kernel | MergeKernel) -> tuple[Integers, ...]:
+    def _fold(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
         with one_blas_thread():
             return self._table.fold(LatticeJob(kernel, self._encoder, self.columns))
 
@@ -162,7 +162,7 @@ class LatticeJob:
         """Begin with no records."""
         return _LatticeFold(self)
 
-    def combine(self, results: Sequence[tuple[Integers, ...]]) -> tuple[Integers, ...]:
+    def combine(self, results: Sequence[tuple[Ints, ...]]) -> tuple[Ints, ...]:
         """Put together the results of several threads or machines."""
         totals = totals_of(self.kernel)
         for result in results:
@@ -175,7 +175,7 @@ class _LatticeFold:
 
     def __init__(self, job: LatticeJob) -> None:
         self._job = job
-        rows = min(max(job.kernel.rows, FEWEST_ROWS), MOST_VALUES // job.columns)
+        rows = min(max(job.kernel.rows, MIN_ROWS), MAX_VALUES // job.columns)
         # One column after the other, as blocks have them.
         self._lattice = np.empty((job.columns, max(rows, 1)), dtype=np.int32)
         self._filled = 0
@@ -200,8 +200,8 @@ class _LatticeFold:
             if self._filled == self._lattice.shape[1]:
                 self._run()
 
-    def result(self) -> tuple[Integers, ...]:
-        """Give the statistic of all records that were taken in."""
+    def result(self) -> tuple[Ints, ...]:
+        """Return the statistic of all records that were taken in."""
         if self._filled or self._empty:
             self._run()
         return self._totals.result()
@@ -229,7 +229,7 @@ class LatticeLabel:
     encoder: Encoder
 
     def __call__(self, block: Block) -> npt.NDArray[np.int32]:
-        """Give the numbers of a block's records."""
+        """Return the numbers of a block's records."""
         with one_blas_thread():
             return self.function(Part(encoded(block, self.encoder).T))
 

@@ -3,14 +3,13 @@
 import threading
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.engines.engine import Kernel, MergeKernel
 
 __all__ = ["Merges", "Sums", "totals_of"]
 
-Integers = npt.NDArray[np.int64]
-Result = tuple[Integers, ...]
+Result = tuple[Ints, ...]
 
 
 class Sums:
@@ -27,7 +26,7 @@ class Sums:
     """
 
     def __init__(self) -> None:
-        self._totals: list[Integers] = []
+        self._totals: list[Ints] = []
         self._lock = threading.Lock()
 
     def add(self, result: Result) -> None:
@@ -40,7 +39,7 @@ class Sums:
                 np.add(total, value, out=total)
 
     def result(self) -> Result:
-        """Give the sum over all parts, of which there was at least one."""
+        """Return the sum over all parts, of which there was at least one."""
         return tuple(self._totals)
 
 
@@ -72,7 +71,7 @@ class Merges:
             result = self._kernel.merge(other, result)
 
     def result(self) -> Result:
-        """Give what all parts merge to, of which there was at least one."""
+        """Return what all parts merge to, of which there was at least one."""
         first, *others = self._waiting
         return self._kernel.merge(first, *others) if others else first
 

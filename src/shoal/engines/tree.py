@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.engines._checks import lattice_points
 from shoal.engines._offset_sums import (
     Belonging,
@@ -32,11 +33,9 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["LeafKernel", "TreeKernel", "leaf_statistics", "tree_counts"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
-MOST_LEVELS = 20
-MOST_CUT = 2**51  # no product of a plane and a record is larger
+MAX_LEVELS = 20
+MAX_CUT = 2**51  # no product of a plane and a record is larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +50,8 @@ class TreeKernel:
         Where they cut.
     """
 
-    planes: Integers
-    cuts: Integers
+    planes: Ints
+    cuts: Ints
 
     @property
     def rows(self) -> int:
@@ -60,8 +59,8 @@ class TreeKernel:
         # Each part adds a table of all codes, so it should not be much shorter than that.
         return max(part_rows(self.width), (1 << len(self.cuts)) // 4)
 
-    def __call__(self, part: Part, /) -> tuple[Integers]:
-        """Give the counts of one part."""
+    def __call__(self, part: Part, /) -> tuple[Ints]:
+        """Return the counts of one part."""
         codes = np.empty(len(part.records), dtype=np.intp)
         start = 0
         scratch = thread_scratch()
@@ -83,7 +82,7 @@ class TreeKernel:
         return min(product_rows(d, levels), block_rows(self.width))
 
     def codes(self, columns: Floats, scratch: Scratch) -> npt.NDArray[np.int32]:
-        """Give the code of each record of a block."""
+        """Return the code of each record of a block."""
         sides = scratch.take("sides", (len(self.cuts), columns.shape[1]))
         above = np.matmul(self._form, columns, out=sides) > 0.0
         codes = np.zeros(columns.shape[1], dtype=np.int32)
@@ -120,7 +119,7 @@ class LeafKernel:
 
     tree: TreeKernel
     leaf_of_code: npt.NDArray[np.int32]
-    anchors: Integers
+    anchors: Ints
     reach: int | None
     shape: str
 
@@ -129,8 +128,8 @@ class LeafKernel:
         """Rows of a part above which it pays to split it."""
         return max(part_rows(self.tree.width), min(4 * len(self.anchors), 1 << 20))
 
-    def __call__(self, part: Part, /) -> tuple[Integers, Integers]:
-        """Give counts and sums of one part."""
+    def __call__(self, part: Part, /) -> tuple[Ints, Ints]:
+        """Return counts and sums of one part."""
         leaves, d = self.anchors.shape
         # Records of no leaf meet in one more, which is left out of the result.
         counts, sums = offset_sums(
@@ -151,7 +150,7 @@ class LeafKernel:
 
 def tree_counts(
     engine: Engine | npt.NDArray[Any], planes: npt.NDArray[Any], cuts: npt.NDArray[Any]
-) -> Integers:
+) -> Ints:
     """Count the records of each code.
 
     Parameters
@@ -239,10 +238,10 @@ def leaf_statistics(
 
 def _tree(planes: npt.NDArray[Any], cuts: npt.NDArray[Any], columns: int) -> TreeKernel:
     normals = lattice_points("planes", planes, columns)
-    if len(normals) > MOST_LEVELS:
-        raise ParameterError(f"planes must be at most {MOST_LEVELS}, got {len(normals)}")
+    if len(normals) > MAX_LEVELS:
+        raise ParameterError(f"planes must be at most {MAX_LEVELS}, got {len(normals)}")
     if cuts.shape != (len(normals),) or cuts.dtype.kind not in "iu":
         raise ParameterError(f"cuts must be {len(normals)} integers, one for each plane")
-    if not (cuts.min() >= -MOST_CUT and cuts.max() <= MOST_CUT):
-        raise ParameterError(f"cuts must lie between {-MOST_CUT} and {MOST_CUT}")
+    if not (cuts.min() >= -MAX_CUT and cuts.max() <= MAX_CUT):
+        raise ParameterError(f"cuts must lie between {-MAX_CUT} and {MAX_CUT}")
     return TreeKernel(normals, cuts.astype(np.int64))

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from shoal import _numbers
 from shoal._numbers import readable
+from shoal._typing import Floats
 from shoal.audit import (
     AttackResult,
     AttributeInference,
     Reconstruction,
     advantage_ceiling,
-    attack_centres,
+    attack_centers,
     infer_attribute,
     membership_inference,
     reconstruct,
@@ -29,14 +29,13 @@ from shoal.experiments.promise_audit import promise_of
 
 __all__ = ["ATTACKS", "AttackRow", "AttackSuite", "attack_suite"]
 
-ATTACKS = ("centres", "shadow", "yeom", "label-only")
+ATTACKS = ("centers", "shadow", "yeom", "label-only")
 MIN_GAPS = 2  # runs for an interval
 FOREST = ("shadow", "yeom", "label-only")
-MOST_RECORDS = 2000  # the attack on centres fits all of them many times
+MAX_RECORDS = 2000  # the attack on centers fits all of them many times
 CONTROL_CLUSTERS = 8
 
 Progress = Callable[[int, int], None]
-Floats = npt.NDArray[np.float64]
 Found = TypeVar("Found")
 
 
@@ -67,17 +66,17 @@ class AttackRow:
 
     @property
     def has_power(self) -> bool:
-        """Whether the attack is surely better than guessing where nothing is protected."""
+        """Return whether the attack is surely better than guessing where nothing is protected."""
         return self.control.interval()[0] > 0
 
     @property
     def tells_apart(self) -> bool:
-        """Whether it surely does worse than without privacy: what privacy took from it."""
+        """Return whether it surely does worse than without privacy: what privacy took from it."""
         return self.result.interval()[1] < self.control.interval()[0]
 
     @property
     def sentence(self) -> str:
-        """Whether the attack has power at all, and what its result is worth, in that order."""
+        """Return whether the attack has power at all, and what its result is worth."""
         name = self.result.attack[:1].upper() + self.result.attack[1:]
         first = f"{name}: the same attack on {self.without} is right in {right(self.control)}"
         found = f"{right(self.result)} on {self.seen}"
@@ -128,12 +127,12 @@ class AttackSuite:
 
     @property
     def has_power(self) -> bool:
-        """Whether any membership attack is better than guessing where nothing is protected."""
+        """Return whether any membership attack beats guessing where nothing is protected."""
         return any(row.has_power for row in self.rows)
 
     @property
     def tells_apart(self) -> bool:
-        """Whether any membership attack does surely worse here than without privacy."""
+        """Return whether any membership attack does surely worse here than without privacy."""
         return any(row.tells_apart for row in self.rows)
 
     @property
@@ -253,7 +252,7 @@ def attack_suite(
     >>> from shoal.datasets import Table
     >>> table = Table(("a", "b"), np.random.default_rng(0).uniform(-1.0, 1.0, (64, 2)))
     >>> model = DPKMeans(3, bounds=(-1.0, 1.0), method="lloyd")
-    >>> suite = attack_suite(model, table, attacks=["centres"], runs=2, random_state=0)
+    >>> suite = attack_suite(model, table, attacks=["centers"], runs=2, random_state=0)
     >>> round(suite.rows[0].ceiling, 3)  # (e - 1) / (e + 1)
     0.462
     """
@@ -277,7 +276,7 @@ def attack_suite(
         result = steps.done(work.attack(attack, target))
         control = steps.done(work.attack(attack, without))
         # A forest learns raw records, or classes that nobody perturbed: no promise covers it.
-        allowed = ceiling if attack == "centres" else None
+        allowed = ceiling if attack == "centers" else None
         rows.append(AttackRow(attack, result, control, allowed, *_words(attack, without)))
     return AttackSuite(
         target=repr(target),
@@ -324,14 +323,14 @@ class _Work:
     def some(self) -> Floats:
         """All records, or a random part that attacks on each single one can go through."""
         X = self.table.X
-        if len(X) <= MOST_RECORDS:
+        if len(X) <= MAX_RECORDS:
             return X
-        chosen = np.random.default_rng(self.seed).choice(len(X), MOST_RECORDS, replace=False)
+        chosen = np.random.default_rng(self.seed).choice(len(X), MAX_RECORDS, replace=False)
         return X[chosen]
 
     def attack(self, attack: str, target: Any) -> AttackResult:
-        if attack == "centres":
-            return attack_centres(
+        if attack == "centers":
+            return attack_centers(
                 target, self.some, runs=self.runs, n_jobs=self.n_jobs, random_state=self.seed
             )
         return membership_inference(
@@ -381,7 +380,7 @@ def _chosen(attacks: Sequence[str] | None, central: bool) -> tuple[list[str], li
 
 
 def _channel(target: Any, columns: int) -> Any:
-    """Give the mechanism whose law is known: a remap works on what its own mechanism reports."""
+    """Return the mechanism whose law is known: a remap works on what its own mechanism reports."""
     if hasattr(target, "log_density"):
         return target
     fitted = detached(target).fit(np.zeros((1, columns)))
@@ -400,7 +399,7 @@ def _words(attack: str, without: Any) -> tuple[str, str]:
         seen = "a forest trained on the members' reports"
         return seen, "a forest trained on their records"
     plain = "k-means" if isinstance(without, KMeans) else "the same method"
-    if attack == "centres":
+    if attack == "centers":
         return "this release", f"{plain} without privacy"
     seen = "a forest trained on the members' records with their clusters"
     return seen, f"a forest trained with those of {plain} without privacy"

@@ -126,7 +126,7 @@ def _replay(page: Page, audit: PromiseAudit) -> None:
     )
     worst = replay.pairs[replay.worst]
     page.table(
-        ["release", "law of its noise", f"declared ({replay.currency})", "what it told"],
+        ["release", "law of its noise", f"declared ({replay.privacy_measure})", "what it told"],
         [
             [str(place), release.law, f"{release.declared:.4g}", f"{release.loss:.4g}"]
             for place, release in enumerate(worst.releases, start=1)

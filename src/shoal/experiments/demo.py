@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
+from shoal._typing import Floats
 from shoal.cluster import DPKMeans
 from shoal.datasets import Dataset, make_gaussians
 from shoal.mechanisms import Laplace
@@ -22,7 +22,6 @@ from shoal.reports import NoiseAwareKMeans
 
 __all__ = ["CENTRAL_EPSILONS", "METRIC_EPSILONS", "DemoRow", "Example", "demo_rows", "example"]
 
-Floats = npt.NDArray[np.float64]
 
 CENTRAL_EPSILONS = (0.003, 0.01, 0.1, 1.0)
 METRIC_EPSILONS = (2.0, 4.0, 8.0, 16.0)
@@ -44,9 +43,9 @@ class DemoRow:
     worst_case : float
         The same promise as an epsilon between any two records of the box.
     costs : tuple of float
-        Cost of the centres over that of non-private k-means, one a run; 1 is no loss.
+        Cost of the centers over that of non-private k-means, one a run; 1 is no loss.
     agreements : tuple of float
-        Adjusted Rand index between the true clusters and each record's nearest centre.
+        Adjusted Rand index between the true clusters and each record's nearest center.
     guarantee : Guarantee
         What was promised.
     """
@@ -79,7 +78,7 @@ class Example:
     records, reports : ndarray of shape (n, 2)
         Before and after the device's noise.
     central, local : ndarray of shape (k, 2)
-        Centres of the two models.
+        Centers of the two models.
     epsilon, metric_epsilon : float
         Their epsilons.
     """
@@ -134,8 +133,8 @@ def demo_rows(
 
         def central(state: int | None, model: DPKMeans = model) -> Floats:
             model.set_params(random_state=state).fit(data.X)
-            centres: Floats = model.cluster_centers_
-            return centres
+            centers: Floats = model.cluster_centers_
+            return centers
 
         costs, agreements = _repeat(central, data, plain, repeats, seed)
         promise = model.guarantee_
@@ -147,7 +146,7 @@ def demo_rows(
 
         def local(state: int | None, mechanism: Laplace = mechanism) -> Floats:
             mechanism.set_params(random_state=state)
-            return _centres_of_reports(mechanism.fit_transform(data.X), mechanism)
+            return _centers_of_reports(mechanism.fit_transform(data.X), mechanism)
 
         costs, agreements = _repeat(local, data, plain, repeats, seed)
         promise = mechanism.guarantee_
@@ -168,7 +167,7 @@ def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
     Returns
     -------
     example : Example
-        Records, reports and centres.
+        Records, reports and centers.
     """
     data = demo_data(n_samples)
     epsilon, metric_epsilon = 1.0, 4.0
@@ -179,19 +178,19 @@ def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
         records=data.X,
         reports=reports,
         central=model.fit(data.X).cluster_centers_,
-        local=_centres_of_reports(reports, mechanism),
+        local=_centers_of_reports(reports, mechanism),
         epsilon=epsilon,
         metric_epsilon=metric_epsilon,
     )
 
 
-def _centres_of_reports(reports: Floats, mechanism: Laplace) -> Floats:
-    centres: Floats = (
+def _centers_of_reports(reports: Floats, mechanism: Laplace) -> Floats:
+    centers: Floats = (
         NoiseAwareKMeans(N_CLUSTERS, mechanism=mechanism, random_state=0)
         .fit(reports)
         .cluster_centers_
     )
-    return centres
+    return centers
 
 
 def _median_and_range(values: tuple[float, ...]) -> str:
@@ -208,8 +207,8 @@ def _repeat(
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     costs, agreements = [], []
     for turn in range(repeats):
-        centres = run(None if seed is None else seed + turn)
-        costs.append(cost_ratio(data.X, centres, reference=plain))
-        nearest: Any = ((data.X[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        centers = run(None if seed is None else seed + turn)
+        costs.append(cost_ratio(data.X, centers, reference=plain))
+        nearest: Any = ((data.X[:, None, :] - centers) ** 2).sum(axis=2).argmin(axis=1)
         agreements.append(float(adjusted_rand_score(data.y, nearest)))
     return tuple(costs), tuple(agreements)

@@ -36,7 +36,7 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples
         f"{len(rows[0].costs)} runs. Cost 1: as good as k-means without privacy. Agreement 1: "
         "every record finds its cluster."
     )
-    page.picture(picture, says="Records, reports and private centres, and cost against epsilon")
+    page.picture(picture, says="Records, reports and private centers, and cost against epsilon")
     page.section("Utility against epsilon")
     page.table(HEADINGS, [_cells(row) for row in rows], text=2)
     page.text(

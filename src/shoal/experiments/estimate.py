@@ -65,7 +65,7 @@ class Estimate:
         return f"{mean} ± {half:.{digits}f}"
 
     def overlaps(self, other: "Estimate") -> bool:
-        """Tell whether the runs leave open which of the two is larger."""
+        """Return whether the runs leave open which of the two is larger."""
         return self.low <= other.high and other.low <= self.high
 
 

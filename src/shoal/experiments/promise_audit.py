@@ -14,7 +14,7 @@ from shoal.audit import (
     ReplayAudit,
     audit_estimator,
     audit_mechanism,
-    neighbouring_datasets,
+    neighboring_datasets,
     replay_estimator,
 )
 from shoal.audit._detached import detached
@@ -76,7 +76,7 @@ class PromiseAudit:
 
     @property
     def broken(self) -> bool:
-        """Whether the promise was seen to be broken."""
+        """Return whether the promise was seen to be broken."""
         over = self.claimed is not None and self.sampling.exceeds()
         return over or (self.replay is not None and self.replay.broken)
 
@@ -91,7 +91,8 @@ class PromiseAudit:
             replayed = (
                 ""
                 if self.replay is None
-                else f" One record cost at most {self.replay.currency} {self.replay.loss:.4g} of "
+                else f" One record cost at most {self.replay.privacy_measure} "
+                f"{self.replay.loss:.4g} of "
                 f"{self.replay.budget:.4g} in replayed fits."
             )
             return (
@@ -186,7 +187,7 @@ def audit_promise(
         raise ParameterError(
             "samples must be left out for an estimator", parameter="runs", in_python="pass runs"
         )
-    pairs = list(neighbouring_datasets(target.bounds, columns=wide))
+    pairs = list(neighboring_datasets(target.bounds, columns=wide))
     if runs is not None:
         words["runs"] = runs
     replay = replay_estimator(target, pairs)

@@ -118,7 +118,7 @@ class RecordStore:
         return [dict(record) for key in keys for record in self._cells[key]]
 
     def table(self) -> dict[str, list[Value]]:
-        """Give all records as columns, in the order of the experiment's cells.
+        """Return all records as columns, in the order of the experiment's cells.
 
         Returns
         -------
@@ -237,7 +237,7 @@ class RecordStore:
         return columns[len(OWN) :]
 
     def _follows(self, row: "_Row", waiting: "list[_Row]") -> bool:
-        """Tell whether a line is the next of a cell that is not there yet."""
+        """Return whether a line is the next of a cell that is not there yet."""
         if waiting:
             return (row.key, row.left + 1) == (waiting[-1].key, waiting[-1].left)
         return row.key in self._order and row.key not in self._cells

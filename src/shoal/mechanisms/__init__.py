@@ -1,4 +1,4 @@
-"""Local randomisers: each device perturbs its own record, and only the report leaves it."""
+"""Local randomizers: each device perturbs its own record, and only the report leaves it."""
 
 from shoal.mechanisms.duchi import Duchi
 from shoal.mechanisms.hybrid import Hybrid

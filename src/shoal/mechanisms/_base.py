@@ -1,4 +1,4 @@
-"""What all local randomisers share: check, spend, perturb, in this order.
+"""What all local randomizers share: check, spend, perturb, in this order.
 
 A mechanism runs on the device that holds the record. It learns nothing from records: ``fit`` only
 notes how many columns there are, and ``transform`` works without it. Reports of records that are
@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
@@ -27,6 +26,7 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._report_channel import ReportChannel
 from shoal._table_input import validate_table
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._release_reports import check_out, release_reports
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
@@ -35,7 +35,6 @@ from shoal.tables import ArrayTable
 
 __all__ = ["Mechanism", "same_state"]
 
-Floats = npt.NDArray[np.float64]
 
 CHUNK_VALUES = 1 << 16  # numbers perturbed at a time
 
@@ -70,7 +69,7 @@ class SourceInUse:
 
 
 class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """A local randomiser: records in, reports out, one row each.
+    """A local randomizer: records in, reports out, one row each.
 
     Subclasses store ``epsilon``, ``bounds``, ``ledger`` and ``random_state``, and say how records
     are perturbed, what that costs and what it promises.
@@ -156,7 +155,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         in_use.note(source, self._promise())
         return release_reports(self, table, source, out)
 
-    def randomise(self, x: Any) -> Floats:
+    def randomize(self, x: Any) -> Floats:
         """Perturb one record.
 
         Parameters
@@ -174,7 +173,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
     @abstractmethod
     def lattice(self, columns: int) -> Lattice:
-        """Give the public lattice that reports lie on."""
+        """Return the public lattice that reports lie on."""
 
     @abstractmethod
     def _promise(self) -> Guarantee:
@@ -197,7 +196,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
     @property
     def _seeded(self) -> bool:
-        """Whether reports handed out since ``fit``, or the next ones, come from a seed."""
+        """Return whether reports handed out since ``fit``, or the next ones, come from a seed."""
         return is_seeded(self.random_state) or self._has_drawn_seeded()
 
     def _has_drawn_seeded(self) -> bool:
@@ -280,6 +279,6 @@ def weakest(one: Guarantee, two: Guarantee) -> Guarantee:
 
 
 def same_state(one: Any, two: Any) -> bool:
-    """Tell whether two random states are the same seed or the same object."""
+    """Return whether two random states are the same seed or the same object."""
     whole = isinstance(one, numbers.Integral) and isinstance(two, numbers.Integral)
     return one is two or (whole and int(one) == int(two))

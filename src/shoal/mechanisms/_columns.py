@@ -2,7 +2,7 @@
 
 ``columns="all"`` reports every column at epsilon / d: whole records, for clusters. ``"sample"``
 reports k = max(1, min(d, floor(epsilon / 2.5))) columns chosen at random at epsilon / k, scaled by
-d / k, and the centre of the box elsewhere (Wang et al. 2019): better means, but no whole records.
+d / k, and the center of the box elsewhere (Wang et al. 2019): better means, but no whole records.
 """
 
 from abc import abstractmethod
@@ -14,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._local import LocalMechanism
 from shoal.noise import Lattice, RandomSource, uniform_integers
 
 __all__ = ["ColumnLaw", "ColumnMechanism"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 SAMPLED_EPSILON = 2.5  # epsilon that one more sampled column is worth (Wang et al. 2019)
 
@@ -41,10 +40,10 @@ class ColumnLaw(Protocol):
     def step(self) -> float:
         """Length of a report's cell, in units where the records are [-1, 1]."""
 
-    def draw(self, positions: Integers, source: RandomSource) -> Integers:
+    def draw(self, positions: Ints, source: RandomSource) -> Ints:
         """Draw one cell for each position."""
 
-    def log_mass(self, cells: Integers, positions: Integers) -> Floats:
+    def log_mass(self, cells: Ints, positions: Ints) -> Floats:
         """Log-probability of cells."""
 
     def variance(self, units: Floats) -> Floats:
@@ -57,7 +56,7 @@ class ColumnMechanism(LocalMechanism):
     columns: str = "all"
 
     def lattice(self, columns: int) -> Lattice:
-        """Give the public lattice that reports lie on.
+        """Return the public lattice that reports lie on.
 
         Parameters
         ----------
@@ -68,7 +67,7 @@ class ColumnMechanism(LocalMechanism):
         -------
         lattice : Lattice
             Made from ``epsilon`` and ``bounds`` alone; its first and last indices are those of
-            the reports, and index 0 is the centre of the box.
+            the reports, and index 0 is the center of the box.
         """
         reported = self._reported(columns)
         share = Fraction(float(self.epsilon)) / reported
@@ -130,7 +129,7 @@ class ColumnMechanism(LocalMechanism):
 
     @abstractmethod
     def _law(self, share: Fraction) -> ColumnLaw:
-        """Give the law of one column at its share of epsilon."""
+        """Return the law of one column at its share of epsilon."""
 
     def _column_law(self, columns: int) -> ColumnLaw:
         return self._law(Fraction(float(self.epsilon)) / self._reported(columns))
@@ -150,7 +149,7 @@ class ColumnMechanism(LocalMechanism):
         spread: Floats = more * each + (more - 1.0) * units**2
         return spread
 
-    def _positions(self, records: Floats, law: ColumnLaw) -> Integers:
+    def _positions(self, records: Floats, law: ColumnLaw) -> Ints:
         last = law.positions // 2
         return self._report_lattice(records.shape[1], step=1.0 / last, reach=last).encode(records)
 
@@ -177,7 +176,7 @@ class ColumnMechanism(LocalMechanism):
         return reports
 
 
-def _subsets(count: int, columns: int, size: int, source: RandomSource) -> Integers:
+def _subsets(count: int, columns: int, size: int, source: RandomSource) -> Ints:
     """Choose columns without replacement: the first steps of a shuffle, exactly uniform."""
     order = np.tile(np.arange(columns), (count, 1))
     rows = np.arange(count)
@@ -187,7 +186,7 @@ def _subsets(count: int, columns: int, size: int, source: RandomSource) -> Integ
     return order[:, :size]
 
 
-def _choose(masses: Floats, centres: npt.NDArray[np.bool_], size: int) -> Floats:
+def _choose(masses: Floats, centers: npt.NDArray[np.bool_], size: int) -> Floats:
     """Log-probability of whole reports when ``size`` columns were chosen and the rest is 0."""
     columns = masses.shape[1]
     if size == columns:
@@ -196,7 +195,7 @@ def _choose(masses: Floats, centres: npt.NDArray[np.bool_], size: int) -> Floats
     # Sum over all subsets, column by column: sums[:, c] has c columns chosen so far.
     sums = np.full((len(masses), size + 1), -np.inf)
     sums[:, 0] = 0.0
-    left_out = np.where(centres, 0.0, -np.inf)
+    left_out = np.where(centers, 0.0, -np.inf)
     for column in range(columns):
         chosen = sums[:, :-1] + masses[:, column, np.newaxis]
         sums += left_out[:, column, np.newaxis]

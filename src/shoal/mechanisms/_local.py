@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import public_box
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
 from shoal.noise import Lattice
@@ -18,7 +18,6 @@ from shoal.privacy import Adjacency, Event, Guarantee, PureEvent
 
 __all__ = ["LocalMechanism"]
 
-Floats = npt.NDArray[np.float64]
 
 SMALLEST = 2.0**-40  # epsilon of a column; reports then lie within 2^42 boxes
 
@@ -42,27 +41,27 @@ class LocalMechanism(Mechanism):
             )
 
     def _report_lattice(self, columns: int, *, step: float, reach: int) -> Lattice:
-        """Spread steps of [-1, 1] over the box: index 0 is its centre, reach the last index."""
+        """Spread steps of [-1, 1] over the box: index 0 is its center, reach the last index."""
         box = public_box(self.bounds, columns)
         # Halving first keeps the width of a box as wide as the doubles themselves finite.
         half = box.high / 2 - box.low / 2
-        centre = box.low / 2 + box.high / 2
-        farthest = float(np.abs(centre).max()) + step * reach * float(half.max())
+        center = box.low / 2 + box.high / 2
+        farthest = float(np.abs(center).max()) + step * reach * float(half.max())
         if not math.isfinite(farthest):
             raise ParameterError(
                 f"bounds must leave room for reports in float64, got {self.bounds!r}: rescale the "
                 "columns or raise epsilon"
             )
         last = np.full(columns, reach, dtype=np.int64)
-        return Lattice(centre, half * step, -last, last)
+        return Lattice(center, half * step, -last, last)
 
     def _units(self, X: Any, columns: int) -> Floats:
         """Clip records to the box and map it to [-1, 1]."""
         box = public_box(self.bounds, columns)
         half = box.high / 2 - box.low / 2
-        centre = box.low / 2 + box.high / 2
+        center = box.low / 2 + box.high / 2
         clipped = np.clip(np.asarray(X, dtype=np.float64), box.low, box.high)
-        units: Floats = np.clip((clipped - centre) / half, -1.0, 1.0)
+        units: Floats = np.clip((clipped - center) / half, -1.0, 1.0)
         return units
 
     def _unit_variance(self, columns: int) -> float:

@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import public_box
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
 from shoal.noise import Lattice, RandomSource
@@ -23,8 +23,6 @@ from shoal.privacy import Adjacency, Event, Guarantee, Ledger, MetricEvent, pars
 
 __all__ = ["MetricMechanism"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 DEFAULT_EPSILON = 1.0
 FINENESS = 2.0**-12  # lattice step over 1 / epsilon and over the box: 1/4096 is far below either
@@ -117,7 +115,7 @@ class MetricMechanism(Mechanism):
         return float(self.n_features_in_ + 1) / self._rate() ** 2
 
     def lattice(self, columns: int) -> Lattice:
-        """Give the public lattice that records and reports lie on.
+        """Return the public lattice that records and reports lie on.
 
         Parameters
         ----------
@@ -147,9 +145,7 @@ class MetricMechanism(Mechanism):
         return Lattice.isotropic(box.low, box.high, step=step)
 
     @abstractmethod
-    def _noise(
-        self, count: int, columns: int, *, scale: Fraction, source: RandomSource
-    ) -> Integers:
+    def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
         """Draw noise vectors in lattice steps."""
 
     def _promised(self) -> float:
@@ -201,8 +197,8 @@ class MetricMechanism(Mechanism):
         return reports
 
     def _moved(
-        self, indices: Integers, lattice: Lattice, scale: Fraction, source: RandomSource
-    ) -> Integers:
+        self, indices: Ints, lattice: Lattice, scale: Fraction, source: RandomSource
+    ) -> Ints:
         """Add noise to lattice points."""
         indices += self._noise(*indices.shape, scale=scale, source=source)
         return indices

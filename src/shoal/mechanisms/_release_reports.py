@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.noise import RandomSource, SecureSource, SeededSource
 from shoal.tables import ArrowTable, Block, SparkTable
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_out", "release_reports"]
 
-Floats = npt.NDArray[np.float64]
 
 KEY_WORDS = 2
 

@@ -10,15 +10,14 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 from scipy.special import ndtr
 
 from shoal._bounds import Box
+from shoal._typing import Floats
 
 __all__ = ["Truncated", "corner_mass", "truncated"]
 
-Floats = npt.NDArray[np.float64]
 
 NODES = 400
 TAIL = 1e-14  # mass of T beyond the last node
@@ -38,7 +37,7 @@ def truncated(records: Floats, box: Box, rate: float) -> Truncated:
     Parameters
     ----------
     records : ndarray of float64, shape (n, d)
-        Centres, inside the box.
+        Centers, inside the box.
     box : Box
         The public box.
     rate : float

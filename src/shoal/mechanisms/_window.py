@@ -1,7 +1,7 @@
 """One column's report: high on a window around the record, low elsewhere, exact on integers.
 
 Reports are cells -reach .. reach, M of them. The record is one of N + 1 positions, and a window of
-W = M - N cells is centred on it, which never sticks out. Every cell of the window has e^epsilon
+W = M - N cells is centerd on it, which never sticks out. Every cell of the window has e^epsilon
 times the probability of every other cell. The window always has exactly W cells, so the law is
 epsilon locally private whatever W and N are and however the record was rounded
 (proofs/piecewise.md). Piecewise and square wave differ in W / N and in the length of a cell.
@@ -14,14 +14,12 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.noise import RandomSource, two_level, uniform_integers
 
 __all__ = ["Window"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 WIDTH = 2**22 + 1  # cells of the window: the published ratio W / N is met to 2^-23
 MOST = 2.0**24  # positions over width; at epsilon where it matters, noise is 10^-7 of the box
@@ -102,7 +100,7 @@ class Window:
         odds = math.exp(-float(self.epsilon))
         return -math.expm1(-float(self.epsilon)) / (1 + self.positions / self.width * odds)
 
-    def draw(self, positions: Integers, source: RandomSource) -> Integers:
+    def draw(self, positions: Ints, source: RandomSource) -> Ints:
         """Draw one cell for each position.
 
         Parameters
@@ -125,7 +123,7 @@ class Window:
         cells[high] = positions[high] + offsets - self.width // 2
         return cells
 
-    def log_mass(self, cells: Integers, positions: Integers) -> Floats:
+    def log_mass(self, cells: Ints, positions: Ints) -> Floats:
         """Log-probability of cells.
 
         Parameters
@@ -164,8 +162,8 @@ class Window:
         ratio = self.positions / self.width
         missed = odds * (1 + ratio) / (1 + ratio * odds)  # 1 - weight, without cancellation
         across = missed * (self.cells**2 - 1) + self.weight * (self.width**2 - 1)
-        centres = units * (self.positions * self.step / 2)
-        spread: Floats = self.step**2 * across / 12 + self.weight * missed * centres**2
+        centers = units * (self.positions * self.step / 2)
+        spread: Floats = self.step**2 * across / 12 + self.weight * missed * centers**2
         return spread
 
 

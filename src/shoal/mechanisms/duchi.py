@@ -11,19 +11,17 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from shoal._typing import Floats, Ints
 from shoal.mechanisms._local import LocalMechanism
 from shoal.noise import Lattice, RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
 
 __all__ = ["Duchi"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
-HALF = 2**30  # records are rounded to this many steps on each side of the centre
+HALF = 2**30  # records are rounded to this many steps on each side of the center
 
 
 class Duchi(LocalMechanism):
@@ -36,7 +34,7 @@ class Duchi(LocalMechanism):
         e^epsilon. It has no unit and is not comparable with a metric epsilon.
     bounds : tuple (low, high)
         Public box, two numbers or one value per column in each; records outside are clipped.
-        Reports are the corners of a wider box with the same centre.
+        Reports are the corners of a wider box with the same center.
     ledger : Ledger, default=None
         Charged with ``epsilon`` at every ``transform``, before anything is drawn.
     random_state : None, int, RandomState or Generator, default=None
@@ -79,7 +77,7 @@ class Duchi(LocalMechanism):
         self.random_state = random_state
 
     def lattice(self, columns: int) -> Lattice:
-        """Give the public lattice that reports lie on.
+        """Return the public lattice that reports lie on.
 
         Parameters
         ----------
@@ -194,7 +192,7 @@ def _sides(columns: int) -> _Sides:
     return _Sides(2**columns - far, far)
 
 
-def _signs(shape: tuple[int, ...], source: RandomSource) -> Integers:
+def _signs(shape: tuple[int, ...], source: RandomSource) -> Ints:
     return 2 * uniform_integers(shape, below=2, source=source) - 1
 
 

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.mechanisms._columns import ColumnMechanism
 from shoal.mechanisms._window import Window
 from shoal.mechanisms.piecewise import piecewise_law
@@ -24,8 +24,6 @@ from shoal.privacy import Ledger
 
 __all__ = ["Hybrid"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 TURNING_POINT = 0.61  # epsilon of a column at or below which Duchi alone is better
 CHANCES = 2**53  # denominator of the probability of a truthful sign
@@ -44,7 +42,7 @@ class Hybrid(ColumnMechanism):
         Reports lie in a wider box.
     columns : {"all", "sample"}, default="all"
         ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
-        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the centre of the box
+        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the center of the box
         elsewhere, for means.
     ledger : Ledger, default=None
         Charged with ``epsilon`` at every ``transform``, before anything is drawn.
@@ -125,7 +123,7 @@ class _HybridLaw:
     def _coin(self) -> bool:
         return self.window.epsilon > TURNING_POINT
 
-    def draw(self, positions: Integers, source: RandomSource) -> Integers:
+    def draw(self, positions: Ints, source: RandomSource) -> Ints:
         shape, half = positions.shape, self.positions // 2
         record_sign = uniform_integers(shape, below=self.positions, source=source) < (
             positions + half
@@ -139,7 +137,7 @@ class _HybridLaw:
             cells = np.where(wide, self.window.draw(positions, source), cells)
         return cells
 
-    def log_mass(self, cells: Integers, positions: Integers) -> Floats:
+    def log_mass(self, cells: Ints, positions: Ints) -> Floats:
         units = positions / (self.positions / 2)
         chance = 0.5 + 0.5 * np.sign(cells) * units * (self.truthful / CHANCES)
         with np.errstate(divide="ignore"):

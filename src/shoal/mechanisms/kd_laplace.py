@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import cells_per_column, public_box
 from shoal._table_input import validate_table
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import same_state
 from shoal.mechanisms.laplace import Laplace
@@ -27,7 +27,6 @@ from shoal.tables import ArrayTable
 
 __all__ = ["KdLaplace"]
 
-Floats = npt.NDArray[np.float64]
 
 REMAPS = ("bayes", "grid", None)
 GRID_CELLS = 64
@@ -184,7 +183,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.mechanism_.set_params(ledger=self.ledger)
         return self._move(np.asarray(self.mechanism_.transform(records)))
 
-    def randomise(self, x: Any) -> Floats:
+    def randomize(self, x: Any) -> Floats:
         """Perturb and remap one record.
 
         Parameters

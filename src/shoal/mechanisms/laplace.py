@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import public_box
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.mechanisms._truncated import corner_mass, truncated
@@ -24,8 +24,6 @@ from shoal.privacy import Event, Guarantee, Ledger
 
 __all__ = ["Laplace"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 RAREST = 2.0**-12  # chance of landing inside the box from which redrawing is still practical
 FEWEST = 256  # draws at a time, where one costs hardly less
@@ -136,9 +134,9 @@ class Laplace(MetricMechanism):
             return densities
         reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
         box = public_box(self.bounds, reports.shape[1])
-        centres = np.clip(np.atleast_2d(np.asarray(x, dtype=np.float64)), box.low, box.high)
-        densities = super().log_density(reports, centres)
-        densities -= np.log(truncated(centres, box, self._rate()).mass)
+        centers = np.clip(np.atleast_2d(np.asarray(x, dtype=np.float64)), box.low, box.high)
+        densities = super().log_density(reports, centers)
+        densities -= np.log(truncated(centers, box, self._rate()).mass)
         outside = ((reports < box.low) | (reports > box.high)).any(axis=1)
         densities[outside] = -np.inf
         return densities
@@ -191,14 +189,12 @@ class Laplace(MetricMechanism):
     def _rate(self) -> float:
         return self._promised() / (1 if self.truncate is None else 2)
 
-    def _noise(
-        self, count: int, columns: int, *, scale: Fraction, source: RandomSource
-    ) -> Integers:
+    def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
         return k_norm(count, columns, scale=scale, source=source)
 
     def _moved(
-        self, indices: Integers, lattice: Lattice, scale: Fraction, source: RandomSource
-    ) -> Integers:
+        self, indices: Ints, lattice: Lattice, scale: Fraction, source: RandomSource
+    ) -> Ints:
         if self.truncate is None:
             return super()._moved(indices, lattice, scale, source)
         moved = np.empty_like(indices)

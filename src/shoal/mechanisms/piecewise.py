@@ -31,7 +31,7 @@ class Piecewise(ColumnMechanism):
         Reports lie in a box C times as wide.
     columns : {"all", "sample"}, default="all"
         ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
-        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the centre of the box
+        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the center of the box
         elsewhere, for means.
     ledger : Ledger, default=None
         Charged with ``epsilon`` at every ``transform``, before anything is drawn.
@@ -49,7 +49,7 @@ class Piecewise(ColumnMechanism):
 
     See Also
     --------
-    Laplace : Metric privacy, for records whose neighbours matter most.
+    Laplace : Metric privacy, for records whose neighbors matter most.
     Hybrid : Less noise at small epsilon.
 
     Examples
@@ -87,7 +87,7 @@ class Piecewise(ColumnMechanism):
 
 
 def piecewise_law(epsilon: Fraction) -> Window:
-    """Give the piecewise law of one column.
+    """Return the piecewise law of one column.
 
     Parameters
     ----------

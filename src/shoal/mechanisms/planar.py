@@ -8,16 +8,12 @@ sampler here: no finite-precision correction is needed (proofs/planar.md).
 
 from fractions import Fraction
 
-import numpy as np
-import numpy.typing as npt
-
+from shoal._typing import Ints
 from shoal.exceptions import DataError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.noise import RandomSource, planar_laplace
 
 __all__ = ["PlanarLaplace"]
-
-Integers = npt.NDArray[np.int64]
 
 
 class PlanarLaplace(MetricMechanism):
@@ -70,7 +66,5 @@ class PlanarLaplace(MetricMechanism):
             raise DataError(f"X must have 2 columns for PlanarLaplace, got {columns}: use Laplace")
         super()._check(columns)
 
-    def _noise(
-        self, count: int, columns: int, *, scale: Fraction, source: RandomSource
-    ) -> Integers:
+    def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
         return planar_laplace(count, scale=scale, source=source)

@@ -8,16 +8,12 @@ angle itself uniformly, which is another law, without a bound. Exact on the latt
 
 from fractions import Fraction
 
-import numpy as np
-import numpy.typing as npt
-
+from shoal._typing import Ints
 from shoal.exceptions import DataError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.noise import RandomSource, spherical_laplace
 
 __all__ = ["SphericalLaplace"]
-
-Integers = npt.NDArray[np.int64]
 
 
 class SphericalLaplace(MetricMechanism):
@@ -72,7 +68,5 @@ class SphericalLaplace(MetricMechanism):
             )
         super()._check(columns)
 
-    def _noise(
-        self, count: int, columns: int, *, scale: Fraction, source: RandomSource
-    ) -> Integers:
+    def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
         return spherical_laplace(count, scale=scale, source=source)

@@ -1,7 +1,7 @@
 """Measures of how good clusters are, and of what an attacker learns, on plain arrays.
 
 Clusters: :func:`score_clustering` gives them all at once; :func:`nicv`, :func:`cost_ratio`,
-:func:`centroid_relative_error` and :func:`centroid_index` judge centres, :func:`dsg`, :func:`ocm`,
+:func:`centroid_relative_error` and :func:`centroid_index` judge centers, :func:`dsg`, :func:`ocm`,
 :func:`two_ce` and :func:`f_measure` labels and cells. Privacy: :func:`privacy_distance`,
 :func:`distance_by_epsilon` and :func:`disclosure_risk` judge reports, :func:`adversary_advantage`
 and :func:`roc` attacks.
@@ -24,7 +24,7 @@ from shoal.metrics.nicv import nicv
 from shoal.metrics.ocm import ocm
 from shoal.metrics.privacy_distance import privacy_distance
 from shoal.metrics.roc import Roc, roc
-from shoal.metrics.score_clustering import score_clustering
+from shoal.metrics.scoring import score_clustering
 from shoal.metrics.two_ce import two_ce
 
 __all__ = [

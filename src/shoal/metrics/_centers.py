@@ -1,25 +1,21 @@
-"""Cluster centres as an argument of the measures."""
+"""Cluster centers as an argument of the measures."""
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import DataError, ParameterError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def as_centers(
     centers: Any, *, name: str, n_features: int | None = None, like: str = "X"
-) -> FloatArray:
-    """Turn cluster centres into float64, or refuse them.
+) -> Floats:
+    """Turn cluster centers into float64, or refuse them.
 
     Parameters
     ----------
     centers : array-like of shape (k, d)
-        Centres.
+        Centers.
     name : str
         Name of the parameter, for messages.
     n_features : int or None, default=None
@@ -44,7 +40,7 @@ def as_centers(
     try:
         table = validate_records(centers)
     except DataError:
-        shape = "one centre a row" if n_features is None else f"{n_features} columns, as {like} has"
+        shape = "one center a row" if n_features is None else f"{n_features} columns, as {like} has"
         raise ParameterError(f"{name} must be a table of finite numbers, {shape}") from None
     if n_features is not None and table.shape[1] != n_features:
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""How the clusters of two labellings overlap, counted without a table of all pairs.
+"""How the clusters of two labelings overlap, counted without a table of all pairs.
 
 The true and the private labels of the same things (cells or records) stand side by side; equal
 pairs of labels are counted by sorting, so memory grows with the overlaps that exist. Names of
@@ -11,20 +11,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Bools, Floats, Ints
 from shoal.exceptions import ParameterError
 
 NOISE = -1  # Label of a cell that is not significant, and of a record in such a cell.
-MOST_PAIRS = 1 << 27  # Pairs of clusters a table of all pairs may have: 1 GiB.
+MAX_PAIRS = 1 << 27  # Pairs of clusters a table of all pairs may have: 1 GiB.
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.integer[Any]]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Contingency:
-    """Sizes of the clusters of two labellings, and of their overlaps that are not empty.
+    """Sizes of the clusters of two labelings, and of their overlaps that are not empty.
 
     Attributes
     ----------
@@ -40,11 +38,11 @@ class Contingency:
 
     true_names: Labels
     private_names: Labels
-    true_sizes: Integers
-    private_sizes: Integers
-    true_index: Integers
-    private_index: Integers
-    overlaps: Integers
+    true_sizes: Ints
+    private_sizes: Ints
+    true_index: Ints
+    private_index: Ints
+    overlaps: Ints
 
     @classmethod
     def of(cls, true_labels: Labels, private_labels: Labels) -> Self:
@@ -79,7 +77,7 @@ class Contingency:
         )
 
     def table(self) -> Floats:
-        """Give the overlaps of all pairs of clusters, one true cluster a row.
+        """Return the overlaps of all pairs of clusters, one true cluster a row.
 
         Returns
         -------
@@ -92,9 +90,9 @@ class Contingency:
             If it would take more than 1 GiB.
         """
         shape = (len(self.true_names), len(self.private_names))
-        if shape[0] * shape[1] > MOST_PAIRS:
+        if shape[0] * shape[1] > MAX_PAIRS:
             raise ParameterError(
-                f"the two clusterings must have at most {MOST_PAIRS} pairs of clusters, "
+                f"the two clusterings must have at most {MAX_PAIRS} pairs of clusters, "
                 f"got {shape[0]} times {shape[1]}: drop the smallest clusters first"
             )
         table = np.zeros(shape)
@@ -160,11 +158,11 @@ def as_label_pair(kind: str, true: Any, private: Any) -> tuple[Labels, Labels]:
     return first, second
 
 
-def _numbered(labels: Labels) -> tuple[Labels, Integers, Integers]:
+def _numbered(labels: Labels) -> tuple[Labels, Ints, Ints]:
     names, places, sizes = np.unique(labels.ravel(), return_inverse=True, return_counts=True)
     return names, places.astype(np.int64, copy=False), sizes.astype(np.int64, copy=False)
 
 
-def _moved(kept: Mask) -> Integers:
+def _moved(kept: Bools) -> Ints:
     """Place of each kept cluster among the kept ones."""
     return np.cumsum(kept, dtype=np.int64) - 1

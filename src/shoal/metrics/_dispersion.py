@@ -14,13 +14,12 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
+from shoal._typing import Floats
 from shoal.exceptions import DataError
 from shoal.metrics._label_codes import Codes
 
 CHUNK_VALUES = 1 << 18  # Numbers held at a time, a few times over: 2 MB each.
 NOTHING = 1e-12  # Share of the spread of the records that rounding alone can make.
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,20 +43,20 @@ class Dispersion:
     """
 
     sizes: npt.NDArray[np.int64]
-    origin: FloatArray
-    offsets: FloatArray
-    distances: FloatArray
+    origin: Floats
+    offsets: Floats
+    distances: Floats
     within: float
     between: float
 
     @property
-    def means(self) -> FloatArray:
+    def means(self) -> Floats:
         """Mean of the records of each cluster."""
         return self.offsets + self.origin
 
     @property
     def compared(self) -> bool:
-        """Whether clusters can be told from each other: more than one, and fewer than records."""
+        """Return whether there are at least two clusters, and fewer than records."""
         return 1 < len(self.sizes) < int(self.sizes.sum())
 
     def calinski_harabasz(self) -> float | None:
@@ -100,7 +99,7 @@ class Dispersion:
         return float(worst.mean()) if apart else None
 
 
-def measure_dispersion(records: FloatArray, codes: Codes) -> Dispersion:
+def measure_dispersion(records: Floats, codes: Codes) -> Dispersion:
     """Add up what Calinski-Harabasz and Davies-Bouldin need, some rows at a time.
 
     Parameters
@@ -132,14 +131,14 @@ def measure_dispersion(records: FloatArray, codes: Codes) -> Dispersion:
             squared = np.einsum("ij,ij->i", rest, rest)
             within.append(float(squared.sum()))
             off += np.bincount(clusters, weights=np.sqrt(squared), minlength=k)
-        centre = sums.sum(axis=0) / max(1, int(sizes.sum()))
-        between = float(sizes @ ((offsets - centre) ** 2).sum(axis=1))
+        center = sums.sum(axis=0) / max(1, int(sizes.sum()))
+        between = float(sizes @ ((offsets - center) ** 2).sum(axis=1))
     if not all(map(math.isfinite, [*within, between])):
         raise DataError("X must be small enough for its squared distances to be finite: rescale it")
     return Dispersion(sizes, origin, offsets, off / sizes, math.fsum(within), between)
 
 
-def _chunks(records: FloatArray, codes: Codes) -> Iterator[tuple[FloatArray, Codes]]:
+def _chunks(records: Floats, codes: Codes) -> Iterator[tuple[Floats, Codes]]:
     """Yield rows that are in a cluster, and their clusters."""
     rows = max(1, CHUNK_VALUES // records.shape[1])
     for start in range(0, len(records), rows):

@@ -12,7 +12,7 @@ Codes = npt.NDArray[np.int32]  # Half the memory of int64: they stay for the who
 
 
 def label_codes(name: str, labels: Any, *, n: int) -> Codes:
-    """Give the clusters of a labelling numbers.
+    """Return the clusters of a labeling numbers.
 
     Parameters
     ----------

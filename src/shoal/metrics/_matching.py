@@ -2,7 +2,7 @@
 
 from scipy.optimize import linear_sum_assignment
 
-from shoal.metrics._contingency import Floats
+from shoal._typing import Floats
 
 
 def best_total(gains: Floats) -> int:

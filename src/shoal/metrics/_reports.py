@@ -3,17 +3,15 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import DataError
 
 CHUNK_VALUES = 1 << 20  # Numbers held at a time: 8 MB.
 
-FloatArray = npt.NDArray[np.float64]
 
-
-def as_reports(reports: Any, *, records: FloatArray) -> FloatArray:
+def as_reports(reports: Any, *, records: Floats) -> Floats:
     """Turn reports into float64, or refuse them.
 
     Parameters
@@ -49,7 +47,7 @@ def as_reports(reports: Any, *, records: FloatArray) -> FloatArray:
     return table
 
 
-def report_distances(records: FloatArray, reports: FloatArray) -> FloatArray:
+def report_distances(records: Floats, reports: Floats) -> Floats:
     """Compute the Euclidean distance of each record to its report.
 
     Parameters

@@ -7,12 +7,11 @@ import numpy.typing as npt
 from sklearn import config_context
 from sklearn.metrics import silhouette_samples
 
+from shoal._typing import Floats
 from shoal.metrics._label_codes import Codes
 
 WORKING_MEMORY = 32  # Megabytes of distances that scikit-learn may hold; its default is 1024.
 FEWEST = 2  # Records of a cluster in a sample: one alone would count as a cluster of one.
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Silhouette(NamedTuple):
@@ -23,7 +22,7 @@ class Silhouette(NamedTuple):
 
 
 def mean_silhouette(
-    records: FloatArray, codes: Codes, *, limit: int, rng: np.random.RandomState
+    records: Floats, codes: Codes, *, limit: int, rng: np.random.RandomState
 ) -> Silhouette:
     """Average the silhouettes of the records in clusters.
 

@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.metrics._centers import FloatArray, as_centers
+from shoal.metrics._centers import as_centers
 
 
 def centroid_index(first: Any, second: Any) -> int:
     """Count the clusters of one solution that have no counterpart in the other.
 
-    Each centre of one set is mapped to the nearest of the other; centres of the other that nobody
+    Each center of one set is mapped to the nearest of the other; centers of the other that nobody
     maps to are orphans. The index is the larger number of orphans of the two directions. 0 says
-    that the solutions agree on where the clusters are, however exact the centres.
+    that the solutions agree on where the clusters are, however exact the centers.
 
     Parameters
     ----------
     first, second : array-like of shape (k, d) and (k', d)
-        Centres of two solutions, in one unit. Of equally near centres the one listed first counts
-        as nearest, so two equal centres are one place and one orphan.
+        Centers of two solutions, in one unit. Of equally near centers the one listed first counts
+        as nearest, so two equal centers are one place and one orphan.
 
     Returns
     -------
@@ -33,12 +34,12 @@ def centroid_index(first: Any, second: Any) -> int:
     Raises
     ------
     ParameterError
-        If the centres are not two tables of finite numbers with as many columns, or a distance is
+        If the centers are not two tables of finite numbers with as many columns, or a distance is
         too large for a float.
 
     Examples
     --------
-    Two centres share one true cluster, and one centre has to serve two.
+    Two centers share one true cluster, and one center has to serve two.
 
     >>> centroid_index([[0.0], [0.2], [7.0]], [[0.1], [5.0], [9.0]])
     1
@@ -48,13 +49,13 @@ def centroid_index(first: Any, second: Any) -> int:
     return most_orphans(center_distances(ours, theirs, names=("first", "second")))
 
 
-def most_orphans(distances: FloatArray) -> int:
-    """Compute the centroid index from the distances of all pairs of centres.
+def most_orphans(distances: Floats) -> int:
+    """Compute the centroid index from the distances of all pairs of centers.
 
     Parameters
     ----------
     distances : ndarray of float64, shape (k, k')
-        Between the centres of the two solutions.
+        Between the centers of the two solutions.
 
     Returns
     -------
@@ -63,15 +64,13 @@ def most_orphans(distances: FloatArray) -> int:
     return max(_orphans(distances), _orphans(distances.T))
 
 
-def center_distances(
-    first: FloatArray, second: FloatArray, *, names: tuple[str, str]
-) -> FloatArray:
-    """Compute the Euclidean distances of all pairs of centres.
+def center_distances(first: Floats, second: Floats, *, names: tuple[str, str]) -> Floats:
+    """Compute the Euclidean distances of all pairs of centers.
 
     Parameters
     ----------
     first, second : ndarray of float64, shape (k, d) and (k', d)
-        Checked centres.
+        Checked centers.
     names : tuple of two str
         Names of the parameters, for messages.
 
@@ -84,7 +83,7 @@ def center_distances(
     ParameterError
         If one of them is too large for a float.
     """
-    distances: FloatArray = cdist(first, second)
+    distances: Floats = cdist(first, second)
     if not np.isfinite(distances).all():
         raise ParameterError(
             f"{names[0]} and {names[1]} must be small enough for squared distances to be finite: "
@@ -93,7 +92,7 @@ def center_distances(
     return distances
 
 
-def _orphans(distances: FloatArray) -> int:
+def _orphans(distances: Floats) -> int:
     """Columns that are the nearest one of no row."""
     chosen = len(np.unique(distances.argmin(axis=1)))
     return int(distances.shape[1]) - chosen

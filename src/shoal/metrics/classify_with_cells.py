@@ -1,4 +1,4 @@
-"""Classes of records, from a decision tree that learnt the labelled cells of a grid.
+"""Classes of records, from a decision tree that learned the labeled cells of a grid.
 
 "Clustering first, then classification": Chen, Yu and Chirkova, "WaveCluster with Differential
 Privacy" (2015), section 6.2.
@@ -16,7 +16,7 @@ from shoal._records import validate_records
 from shoal.exceptions import ParameterError
 from shoal.metrics._contingency import NOISE, Labels, as_labels
 
-MOST_CELLS = 1 << 24  # Cells of a column that scikit-learn's float32 tells apart.
+MAX_CELLS = 1 << 24  # Cells of a column that scikit-learn's float32 tells apart.
 TIES = 0  # Seed of the order in which columns are tried: equal cells always give equal trees.
 
 
@@ -99,9 +99,9 @@ def cell_positions(cells: Labels, X: Any, *, name: str, bounds: Any) -> npt.NDAr
             f"{name} must have one dimension for each of the {columns} columns of X, "
             f"got {cells.ndim}"
         )
-    if max(cells.shape) > MOST_CELLS:
+    if max(cells.shape) > MAX_CELLS:
         raise ParameterError(
-            f"{name} must have at most {MOST_CELLS} cells in a column, got {max(cells.shape)}"
+            f"{name} must have at most {MAX_CELLS} cells in a column, got {max(cells.shape)}"
         )
     low, high = public_box(bounds, columns)
     # Halved first: the width of a box as wide as the doubles themselves stays finite.

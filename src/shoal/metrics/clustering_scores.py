@@ -33,7 +33,7 @@ class ClusteringScores:
     noise_share : float
         Share of the records with label -1.
     ami, ari, nmi : float or None
-        Adjusted mutual information, adjusted Rand index and normalised mutual information with the
+        Adjusted mutual information, adjusted Rand index and normalized mutual information with the
         reference labels: 1 for the same clusters; the adjusted ones are 0 on average for labels by
         chance.
     silhouette : float or None
@@ -43,9 +43,9 @@ class ClusteringScores:
     calinski_harabasz, davies_bouldin : float or None
         Larger is better; smaller is better.
     nicv, cost : float or None
-        Mean and sum of the squared distances to the nearest centre; smaller is better.
+        Mean and sum of the squared distances to the nearest center; smaller is better.
     centroid_relative_error : float or None
-        Distance to the reference centres, relative to their spread; smaller is better.
+        Distance to the reference centers, relative to their spread; smaller is better.
     centroid_index : int or None
         Number of clusters in the wrong place.
     """
@@ -66,7 +66,7 @@ class ClusteringScores:
     centroid_index: int | None
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """Give all values by name, ready for JSON."""
+        """Return all values by name, ready for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:

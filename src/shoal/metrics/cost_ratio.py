@@ -1,4 +1,4 @@
-"""How many times the cost of reference centres some centres have."""
+"""How many times the cost of reference centers some centers have."""
 
 import math
 from typing import Any
@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from shoal._records import validate_records
-from shoal.metrics._centers import FloatArray, as_centers
+from shoal._typing import Floats
+from shoal.metrics._centers import as_centers
 from shoal.metrics.nicv import mean_squared_distance
 
 
@@ -18,16 +19,16 @@ def cost_ratio(
     reference: Any = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> float:
-    """Divide the NICV of centres by that of reference centres: 1 is as good, 2 twice the cost.
+    """Divide the NICV of centers by that of reference centers: 1 is as good, 2 twice the cost.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Records.
     centers : array-like of shape (k, d)
-        Centres to judge.
+        Centers to judge.
     reference : array-like of shape (k', d), optional
-        Centres to compare with. Without them scikit-learn's KMeans with the same number of centres
+        Centers to compare with. Without them scikit-learn's KMeans with the same number of centers
         and 10 starts is fitted to the records; that has no guarantee.
     random_state : int, RandomState or None, default=None
         Seed of that KMeans; not used when `reference` is given.
@@ -67,9 +68,9 @@ def cost_ratio(
 
 
 def _reference_cost(
-    records: FloatArray, n_clusters: int, random_state: int | np.random.RandomState | None
+    records: Floats, n_clusters: int, random_state: int | np.random.RandomState | None
 ) -> float:
-    # With a centre for every distinct record the best cost is 0, and KMeans would warn or refuse.
+    # With a center for every distinct record the best cost is 0, and KMeans would warn or refuse.
     if len(np.unique(records, axis=0)) <= n_clusters:
         return 0.0
     model = KMeans(n_clusters=n_clusters, n_init=10, random_state=random_state).fit(records)

@@ -7,8 +7,9 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import DataError
-from shoal.metrics._reports import CHUNK_VALUES, FloatArray, as_reports, report_distances
+from shoal.metrics._reports import CHUNK_VALUES, as_reports, report_distances
 
 TREE_COLUMNS = 10  # Up to here a tree beats all distances, measured for 2 * 10^4 records.
 TIE = 1 + 1e-9  # Distances this close are equal: rounding must not pick between equal records.
@@ -61,7 +62,7 @@ def disclosure_risk(X: Any, reports: Any) -> float:
     return float(link(records, noisy).mean())
 
 
-def _links_by_tree(records: FloatArray, reports: FloatArray) -> FloatArray:
+def _links_by_tree(records: Floats, reports: Floats) -> Floats:
     """Probability that the attacker names the right record, for each report."""
     # Without copies: a tree cannot split equal records and would walk through all of them.
     distinct, owners, copies = np.unique(records, axis=0, return_inverse=True, return_counts=True)
@@ -72,14 +73,14 @@ def _links_by_tree(records: FloatArray, reports: FloatArray) -> FloatArray:
     near, found = tree.query(reports, k=2)
     reach = near[:, 0] * TIE
     tied = near[:, 1] <= reach
-    links: FloatArray = np.where(found[:, 0] == owners, 1 / copies[owners], 0.0)
+    links: Floats = np.where(found[:, 0] == owners, 1 / copies[owners], 0.0)
     # Only for reports that point to the right record is it worth counting who else is as near.
     for row in np.flatnonzero(tied & (report_distances(records, reports) <= reach)):
         links[row] = 1 / copies[tree.query_ball_point(reports[row], reach[row])].sum()
     return links
 
 
-def _links_by_distances(records: FloatArray, reports: FloatArray) -> FloatArray:
+def _links_by_distances(records: Floats, reports: Floats) -> Floats:
     links = np.empty(len(reports))
     rows = max(1, CHUNK_VALUES // len(records))
     for start in range(0, len(reports), rows):
@@ -90,7 +91,7 @@ def _links_by_distances(records: FloatArray, reports: FloatArray) -> FloatArray:
     return links
 
 
-def _refuse_overflow(records: FloatArray, reports: FloatArray) -> None:
+def _refuse_overflow(records: Floats, reports: Floats) -> None:
     # Halves: the width of a table as wide as the doubles themselves stays finite.
     high = np.maximum(records.max(axis=0), reports.max(axis=0)) / 2
     low = np.minimum(records.min(axis=0), reports.min(axis=0)) / 2

@@ -41,7 +41,7 @@ class DistanceAtEpsilon:
 
 
 def distance_by_epsilon(X: Any, reports: Mapping[float, Any]) -> tuple[DistanceAtEpsilon, ...]:
-    """Summarise the distances between records and reports for several epsilons.
+    """Summarize the distances between records and reports for several epsilons.
 
     Parameters
     ----------

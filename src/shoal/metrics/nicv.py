@@ -1,4 +1,4 @@
-"""Normalised intra-cluster variance, the cost that DP-KCCM and its peers report."""
+"""Normalized intra-cluster variance, the cost that DP-KCCM and its peers report."""
 
 import math
 from typing import Any
@@ -8,14 +8,15 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import DataError
-from shoal.metrics._centers import FloatArray, as_centers
+from shoal.metrics._centers import as_centers
 
 CHUNK_VALUES = 1 << 20  # Numbers held at a time: 8 MB.
 
 
 def nicv(X: Any, centers: Any) -> float:
-    """Mean squared distance of the records to their nearest centre.
+    """Mean squared distance of the records to their nearest center.
 
     NICV = (1/n) sum_i min_j ||x_i - c_j||^2, with distances from differences, not from expanded
     squares, so that it is exact to rounding also far from the origin.
@@ -25,7 +26,7 @@ def nicv(X: Any, centers: Any) -> float:
     X : array-like of shape (n, d)
         Records.
     centers : array-like of shape (k, d)
-        Cluster centres, in the records' unit.
+        Cluster centers, in the records' unit.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def nicv(X: Any, centers: Any) -> float:
 
 
 def mean_squared_distance(
-    records: FloatArray, centers: FloatArray, *, kept: npt.NDArray[np.bool_] | None = None
+    records: Floats, centers: Floats, *, kept: npt.NDArray[np.bool_] | None = None
 ) -> float:
     """Compute NICV of checked tables, some rows at a time.
 

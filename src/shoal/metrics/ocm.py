@@ -1,4 +1,4 @@
-"""OCM: how differently two classifiers, learnt from true and private clusters, see test records.
+"""OCM: how differently two classifiers, learned from true and private clusters, see test records.
 
 Chen, Yu and Chirkova, "WaveCluster with Differential Privacy" (2015), section 6.2.
 """

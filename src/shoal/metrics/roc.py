@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._numbers import non_negative
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +30,9 @@ class Roc:
         the first cut calls nobody a member, not even a score of +inf.
     """
 
-    fpr: FloatArray
-    tpr: FloatArray
-    thresholds: FloatArray
+    fpr: Floats
+    tpr: Floats
+    thresholds: Floats
 
     @property
     def auc(self) -> float:
@@ -46,7 +45,7 @@ class Roc:
         return float((self.tpr - self.fpr).max())
 
     def tpr_at(self, fpr: float) -> float:
-        """Give the largest TPR among the cuts whose FPR is at most `fpr`.
+        """Return the largest TPR among the cuts whose FPR is at most `fpr`.
 
         Parameters
         ----------
@@ -114,7 +113,7 @@ def roc(scores_members: Any, scores_others: Any) -> Roc:
     return curve
 
 
-def _as_scores(name: str, values: Any) -> FloatArray:
+def _as_scores(name: str, values: Any) -> Floats:
     try:
         array = np.asarray(values)
     except ValueError:
@@ -129,8 +128,8 @@ def _as_scores(name: str, values: Any) -> FloatArray:
     return scores
 
 
-def _rates(places: npt.NDArray[np.intp], cuts: int) -> FloatArray:
+def _rates(places: npt.NDArray[np.intp], cuts: int) -> Floats:
     """Share of the scores at or above each cut, largest cut first."""
     above = np.cumsum(np.bincount(places, minlength=cuts)[::-1])
-    rates: FloatArray = np.concatenate([[0], above]) / len(places)
+    rates: Floats = np.concatenate([[0], above]) / len(places)
     return rates

@@ -1,15 +1,16 @@
-"""2CE: how often two labellings disagree on whether two samples belong together.
+"""2CE: how often two labelings disagree on whether two samples belong together.
 
 Chen, Yu and Chirkova, "WaveCluster with Differential Privacy" (2015), section 6.2.
 """
 
 from typing import Any
 
-from shoal.metrics._contingency import Contingency, Integers, as_label_pair
+from shoal._typing import Ints
+from shoal.metrics._contingency import Contingency, as_label_pair
 
 
 def two_ce(true_labels: Any, private_labels: Any) -> float:
-    """Share of the pairs of samples that are together in one labelling and apart in the other.
+    """Share of the pairs of samples that are together in one labeling and apart in the other.
 
     Computed from the sizes of the classes and of their overlaps in whole numbers of any length, so
     no pair is enumerated and nothing overflows. It is 1 minus the Rand index.
@@ -44,7 +45,7 @@ def two_ce(true_labels: Any, private_labels: Any) -> float:
     return inconsistent_share(classes.true_sizes, classes.private_sizes, classes.overlaps)
 
 
-def inconsistent_share(true_sizes: Integers, private_sizes: Integers, overlaps: Integers) -> float:
+def inconsistent_share(true_sizes: Ints, private_sizes: Ints, overlaps: Ints) -> float:
     """Compute 2CE from counts.
 
     Parameters

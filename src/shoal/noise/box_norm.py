@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.noise._settle import exact, floor_of, settle
 from shoal.noise.discrete_laplace import check_scale
@@ -26,7 +27,6 @@ from shoal.noise.source import RandomSource
 
 __all__ = ["MAX_COLUMNS", "box_norm"]
 
-Floats = npt.NDArray[np.float64]
 
 MAX_COLUMNS = 256  # noise stays far from the ends of int64, and lemma 8 holds
 BITS = 63

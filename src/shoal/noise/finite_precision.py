@@ -16,7 +16,7 @@ __all__ = ["corrected_epsilon"]
 
 SMALLEST = 5e-324  # the smallest double above 0
 LARGEST_LOG = 700.0  # whose exponential is a double; an eta so large keeps nothing anyway
-ROUNDS = 200  # of bisection: the interval reaches neighbouring doubles long before
+ROUNDS = 200  # of bisection: the interval reaches neighboring doubles long before
 ROUNDING = 2.0**-40  # relative, taken off the result: far more than doubles lose in the formula
 
 
@@ -30,7 +30,7 @@ def corrected_epsilon(
     epsilon : float
         The metric epsilon to keep, per unit of distance.
     step : float
-        Distance between neighbouring lattice points; records and reports are rounded to them.
+        Distance between neighboring lattice points; records and reports are rounded to them.
     radius : float
         Largest noise that the sampler can draw. (With 53 bits to a uniform, an exponential is at
         most 36.8.)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.noise._settle import exact, floor_of, settle
 from shoal.noise.discrete_laplace import check_scale
@@ -26,7 +27,6 @@ from shoal.noise.source import RandomSource
 
 __all__ = ["k_norm", "turned_pairs"]
 
-Floats = npt.NDArray[np.float64]
 
 BITS = 63
 CHUNK_VALUES = 1 << 17  # random words at a time, so that intermediates stay in cache
@@ -127,8 +127,8 @@ def _scaled(turns: Floats, logs: Floats, dimension: int, scale: float) -> tuple[
 
 
 def turned_pairs(turns: Floats, lengths: Floats) -> Floats:
-    """Give lengths times cos and sin of turns, in alternating rows; ``turns`` is overwritten."""
-    # From the tangent of the half angle: one vectorised function of numpy instead of two that are
+    """Return lengths times cos and sin of turns, in alternating rows; ``turns`` is overwritten."""
+    # From the tangent of the half angle: one vectorized function of numpy instead of two that are
     # not.
     turns -= 0.5
     turns *= math.pi

@@ -1,7 +1,7 @@
 """The public lattice: records become integers before any noise, and come back after it.
 
 A proof about real numbers does not cover doubles (Mironov 2012). On integers it does: sums are
-exact in any order, noise is exact, and two neighbouring inputs have the same possible outputs. The
+exact in any order, noise is exact, and two neighboring inputs have the same possible outputs. The
 lattice is made from public bounds alone. Rounding a record acts on that record only, by the same
 operations wherever it lies and however many there are, so it cannot raise any sensitivity beyond
 the lattice's own (proofs/noise.md).
@@ -15,15 +15,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 
 __all__ = ["Lattice"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 LARGEST_INDEX = 2**52  # lattice points and their doubles are one to one up to here
-LEAST_NORMAL = float(np.finfo(np.float64).smallest_normal)
+MIN_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Doubles rounded at a time: they stay in the last cache, and calls are long enough for threads that
 # wait for the interpreter in between not to hinder each other. Measured.
 BLOCK_VALUES = 1 << 18
@@ -40,7 +39,7 @@ class Lattice:
     Parameters
     ----------
     origin, step : ndarray of float64, shape (d,)
-        Point of index 0, and the distance between neighbours, in the records' unit.
+        Point of index 0, and the distance between neighbors, in the records' unit.
     low, high : ndarray of int64, shape (d,)
         Smallest and largest index of a record; records beyond are clipped.
 
@@ -62,14 +61,14 @@ class Lattice:
 
     origin: Floats
     step: Floats
-    low: Integers
-    high: Integers
+    low: Ints
+    high: Ints
 
     def __post_init__(self) -> None:
         """Refuse steps by whose inverse records cannot be multiplied."""
         with np.errstate(all="ignore"):
             both = np.stack([self.step, np.reciprocal(self.step)])
-        fine = ((both >= LEAST_NORMAL) & (both < np.inf)).all(axis=0)
+        fine = ((both >= MIN_NORMAL) & (both < np.inf)).all(axis=0)
         if not fine.all():
             raise ParameterError(
                 "bounds must allow for lattice steps from 2^-1022 to 2^1022, got one of "
@@ -105,7 +104,7 @@ class Lattice:
         low, high : ndarray of float64, shape (d,)
             Corners of the box, low below high in every column.
         step : float
-            Distance between neighbours; rounded down to a power of two, so that indices and
+            Distance between neighbors; rounded down to a power of two, so that indices and
             points convert without error.
 
         Returns
@@ -211,7 +210,7 @@ class Lattice:
         return _round(values, out, origin, step, (low, high))
 
     def decode(self, indices: npt.NDArray[np.int64 | np.float64]) -> Floats:
-        """Give the points of lattice indices, inside the box or not.
+        """Return the points of lattice indices, inside the box or not.
 
         Parameters
         ----------

@@ -23,7 +23,6 @@ from shoal.noise.source import RandomSource
 
 __all__ = ["planar_laplace"]
 
-Floats = npt.NDArray[np.float64]
 
 BITS = 63
 CHUNK = 1 << 14

@@ -142,7 +142,7 @@ _SECURE = SecureSource()  # one for all: its threads and forks have keys of thei
 
 
 def is_seeded(random_state: Any) -> bool:
-    """Tell whether what this ``random_state`` makes can be repeated, and so promises nothing.
+    """Return whether what this ``random_state`` makes can be repeated, and so promises nothing.
 
     Parameters
     ----------

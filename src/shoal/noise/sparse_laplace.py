@@ -1,7 +1,8 @@
 """Discrete Laplace noise on very many cells, nearly all of them empty, of which few are shown.
 
 Every cell of a public number gets noise, and those that reach a public threshold are shown; the
-cells that hold nothing are not visited one by one (:func:`shoal.noise.exceedances`). Which cells
+cells that hold nothing are not visited one by one (:func:`shoal.noise.noisy_cells_above`).
+Which cells
 hold something is hidden with the rest: the law is that of noise on every cell.
 """
 
@@ -9,17 +10,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Ints
+from shoal.noise._privatize import PrivacyMeasure
 from shoal.noise.discrete_laplace import discrete_laplace
-from shoal.noise.exceedances import check_exceedances, exceedances
-from shoal.noise.hide import Currency
-from shoal.noise.laws import is_whole, whole
+from shoal.noise.distributions import is_whole, whole
+from shoal.noise.noisy_cells import check_noisy_cells, noisy_cells_above
 from shoal.noise.source import RandomSource
 
-__all__ = ["SparseCounts", "SparseLaplaceLaw"]
-
-Integers = npt.NDArray[np.int64]
+__all__ = ["SparseCounts", "SparseLaplaceNoise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +33,12 @@ class SparseCounts:
         Their values.
     """
 
-    codes: Integers
-    values: Integers
+    codes: Ints
+    values: Ints
 
 
 @dataclass(frozen=True)
-class SparseLaplaceLaw:
+class SparseLaplaceNoise:
     """Noise on all cells; those that reach the threshold are shown.
 
     Parameters
@@ -54,11 +53,11 @@ class SparseLaplaceLaw:
     Examples
     --------
     >>> from shoal.noise import SeededSource
-    >>> law = SparseLaplaceLaw(cells=10**12, threshold=40, scale=1.0)
+    >>> law = SparseLaplaceNoise(cells=10**12, threshold=40, scale=1.0)
     >>> exact = SparseCounts(np.array([5, 7 * 10**11]), np.array([1, 600]))
-    >>> law.show(exact, SeededSource(1)).codes.tolist()
+    >>> law.sample(exact, SeededSource(1)).codes.tolist()
     [700000000000]
-    >>> law.loss(exact, SparseCounts(np.array([7 * 10**11]), np.array([600])))
+    >>> law.privacy_loss(exact, SparseCounts(np.array([7 * 10**11]), np.array([600])))
     1.0
     """
 
@@ -73,25 +72,25 @@ class SparseLaplaceLaw:
         )
 
     @property
-    def currency(self) -> Currency:
+    def privacy_measure(self) -> PrivacyMeasure:
         """Epsilon."""
         return "epsilon"
 
-    def show(self, exact: SparseCounts, source: RandomSource) -> SparseCounts:
+    def sample(self, exact: SparseCounts, source: RandomSource) -> SparseCounts:
         """Draw the cells that reach the threshold, and their noisy values."""
         # By public numbers: how many cells are occupied must not decide whether this fails.
-        check_exceedances(self.cells, self.threshold, self.scale)
+        check_noisy_cells(self.cells, self.threshold, self.scale)
         noise = discrete_laplace(exact.values.shape, scale=self.scale, source=source)
         noisy = whole(exact.values) + noise
         passed = noisy >= self.threshold
         rest = self.cells - len(exact.codes)
-        empty = exceedances(rest, threshold=self.threshold, scale=self.scale, source=source)
+        empty = noisy_cells_above(rest, threshold=self.threshold, scale=self.scale, source=source)
         codes = np.concatenate([exact.codes[passed], free_codes(empty.positions, exact.codes)])
         order = np.argsort(codes, kind="stable")
         values = np.concatenate([noisy[passed], empty.values])
         return SparseCounts(codes[order], values[order])
 
-    def loss(self, exact: SparseCounts, other: SparseCounts) -> float:
+    def privacy_loss(self, exact: SparseCounts, other: SparseCounts) -> float:
         """Sum of the differences over the scale, cells that only one of them names included.
 
         Infinite where a value is no integer.
@@ -104,7 +103,7 @@ class SparseLaplaceLaw:
         return float(np.abs(gap).sum()) / self.scale
 
 
-def free_codes(positions: Integers, taken: Integers) -> Integers:
+def free_codes(positions: Ints, taken: Ints) -> Ints:
     """Turn positions among the cells that are not taken into codes.
 
     Parameters
@@ -126,5 +125,5 @@ def free_codes(positions: Integers, taken: Integers) -> Integers:
     """
     # The j-th taken cell has taken[j] - j free ones before it.
     free_before = taken - np.arange(len(taken))
-    codes: Integers = positions + np.searchsorted(free_before, positions, side="right")
+    codes: Ints = positions + np.searchsorted(free_before, positions, side="right")
     return codes

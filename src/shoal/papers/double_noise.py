@@ -1,6 +1,6 @@
 """Noise in doubles, as the sources draw it: the low bits of a sum tell tables apart.
 
-These laws pass the same door as shoal's own (:func:`shoal.noise.hide`), so that a replay can count
+These distributions go through :func:`shoal.noise.privatize`, so that a replay can count
 what a published method would spend if its noise were exact.
 """
 
@@ -8,13 +8,11 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from shoal.noise import Currency, RandomSource
+from shoal._typing import Floats
+from shoal.noise import PrivacyMeasure, RandomSource
 
 __all__ = ["DoubleGaussianLaw", "DoubleLaplaceLaw"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class DoubleLaplaceLaw:
     Examples
     --------
     >>> law = DoubleLaplaceLaw(2.0, np.random.default_rng(0))
-    >>> law.loss(np.array([7.0, 1.0]), np.array([8.0, 0.0]))
+    >>> law.privacy_loss(np.array([7.0, 1.0]), np.array([8.0, 0.0]))
     1.0
     """
 
@@ -42,15 +40,15 @@ class DoubleLaplaceLaw:
         return f"Laplace noise in doubles, scale {self.scale:.4g}"
 
     @property
-    def currency(self) -> Currency:
+    def privacy_measure(self) -> PrivacyMeasure:
         """Epsilon."""
         return "epsilon"
 
-    def show(self, exact: Floats, source: RandomSource) -> Floats:
+    def sample(self, exact: Floats, source: RandomSource) -> Floats:
         """Add the noise."""
         return exact + self.generator.laplace(0.0, self.scale, exact.shape)
 
-    def loss(self, exact: Floats, other: Floats) -> float:
+    def privacy_loss(self, exact: Floats, other: Floats) -> float:
         """Sum of the differences over the scale, as if the noise were exact."""
         if exact.shape != other.shape:
             return math.inf
@@ -71,7 +69,7 @@ class DoubleGaussianLaw:
     Examples
     --------
     >>> law = DoubleGaussianLaw(2.0, np.random.default_rng(0))
-    >>> law.loss(np.array([7.0, 1.0]), np.array([9.0, 1.0]))
+    >>> law.privacy_loss(np.array([7.0, 1.0]), np.array([9.0, 1.0]))
     0.5
     """
 
@@ -82,15 +80,15 @@ class DoubleGaussianLaw:
         return f"Gaussian noise in doubles, sigma {self.sigma:.4g}"
 
     @property
-    def currency(self) -> Currency:
+    def privacy_measure(self) -> PrivacyMeasure:
         """Rho of zero-concentrated privacy."""
         return "rho"
 
-    def show(self, exact: Floats, source: RandomSource) -> Floats:
+    def sample(self, exact: Floats, source: RandomSource) -> Floats:
         """Add the noise."""
         return exact + self.generator.normal(0.0, self.sigma, exact.shape)
 
-    def loss(self, exact: Floats, other: Floats) -> float:
+    def privacy_loss(self, exact: Floats, other: Floats) -> float:
         """Squared distance over twice the variance, as if the noise were exact."""
         if exact.shape != other.shape:
             return math.inf

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._numbers import non_negative, readable
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.plotting._canvas import Axis, Canvas, Key, Rows, around, panel, table, tooltip
-from shoal.plotting._data import Floats, text
+from shoal.plotting._data import text
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._theme import (
     CENTER,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.plotting._data import Floats, evenly, text
+from shoal._typing import Floats
+from shoal.plotting._data import evenly, text
 from shoal.plotting._picture import Picture, alt, check_path
 from shoal.plotting._theme import CONFIG, DARK_GRAY, DASHES, DOTS, line_glyph
 

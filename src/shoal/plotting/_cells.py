@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import ndimage
 
 from shoal._bounds import Box, public_box
+from shoal._typing import Bools, Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.plotting._canvas import MAX_ROWS, Axis, Canvas, Key, columns_for, panel, table, tooltip
-from shoal.plotting._data import Floats, column_names, text
+from shoal.plotting._data import column_names, text
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._theme import (
     COLORS,
@@ -31,7 +31,6 @@ from shoal.plotting._theme import (
 
 __all__ = ["Frame", "draw_cells", "draw_thresholds", "outline", "runs"]
 
-Ints = npt.NDArray[np.int64]
 Ends = tuple[float, float]
 
 SIDE = 256  # pixels of a grid, about: a cell has a whole number of them, so that none overlap
@@ -159,7 +158,7 @@ def runs(canvas: Canvas, cells: Ints, frame: Frame, *, names: Sequence[str], key
     )
 
 
-def outline(inside: npt.NDArray[np.bool_], *, x: Ends, y: Ends) -> Floats:
+def outline(inside: Bools, *, x: Ends, y: Ends) -> Floats:
     """Return the borders between cells that are inside and cells that are not.
 
     Parameters
@@ -193,7 +192,7 @@ def outline(inside: npt.NDArray[np.bool_], *, x: Ends, y: Ends) -> Floats:
     ).reshape(-1, 4)
 
 
-def _strokes(border: npt.NDArray[np.bool_]) -> list[tuple[int, int, int]]:
+def _strokes(border: Bools) -> list[tuple[int, int, int]]:
     """Return line, start and end of each run of True in a row."""
     changed = np.diff(np.pad(border.astype(np.int8), ((0, 0), (1, 1))), axis=1)
     starts, ends = np.argwhere(changed == 1), np.argwhere(changed == -1)
@@ -203,7 +202,7 @@ def _strokes(border: npt.NDArray[np.bool_]) -> list[tuple[int, int, int]]:
     ]
 
 
-def _border(canvas: Canvas, inside: npt.NDArray[np.bool_], frame: Frame) -> Any:
+def _border(canvas: Canvas, inside: Bools, frame: Frame) -> Any:
     start_x, start_y, end_x, end_y = outline(inside, x=frame.x, y=frame.y).T
     strokes = canvas.add(table(x=start_x, y=start_y, x2=end_x, y2=end_y))
     line = strokes.mark_rule(color="#1a1a1a", strokeWidth=0.9, strokeCap="square")
@@ -361,7 +360,7 @@ def _curve(canvas: Canvas, band: Floats, chosen: float | None) -> Any:
     )
 
 
-def count_clusters(mask: npt.NDArray[np.bool_]) -> tuple[int, int]:
+def count_clusters(mask: Bools) -> tuple[int, int]:
     """Return the clusters of touching cells that are larger than one cell, and all cells."""
     labels, _ = ndimage.label(mask, structure=np.ones((3,) * mask.ndim))
     sizes = np.bincount(labels.ravel())[1:]

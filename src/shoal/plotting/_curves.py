@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Bools, Floats
 from shoal.plotting._canvas import (
     Axis,
     Canvas,
@@ -23,7 +23,6 @@ from shoal.plotting._canvas import (
 )
 from shoal.plotting._data import (
     Columns,
-    Floats,
     axis_title,
     check_ends,
     check_logarithm,
@@ -40,7 +39,6 @@ from shoal.plotting._theme import DARK_GRAY, DASHES, RING, SPARSE, line_glyph, l
 
 __all__ = ["draw_lines", "draw_trade_off"]
 
-Bools = npt.NDArray[np.bool_]
 
 CROWDED = 0.07  # of the panel's sides, between two numbers that can both be read
 WIDTH, HEIGHT = 270, 205

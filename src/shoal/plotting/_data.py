@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from shoal._numbers import readable
 from shoal._statistics import mean_interval
+from shoal._typing import Bools, Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.plotting._theme import AXES
 
 __all__ = [
     "Columns",
-    "Floats",
     "Interval",
     "axis_title",
     "check_ends",
@@ -30,7 +30,6 @@ __all__ = [
     "text",
 ]
 
-Floats = npt.NDArray[np.float64]
 Columns = dict[str, npt.NDArray[Any]]
 
 SHOWN = 8  # names of columns in a message
@@ -104,7 +103,7 @@ def distinct(values: npt.NDArray[Any]) -> list[Any]:
 
 def interval(
     columns: Columns,
-    kept: npt.NDArray[np.bool_],
+    kept: Bools,
     *,
     value: str,
     low: str | None = None,
@@ -128,7 +127,7 @@ def interval(
     return Interval(mean, *mean_interval(values, error=1 - CONFIDENCE))
 
 
-def evenly(length: int, most: int) -> npt.NDArray[np.int64]:
+def evenly(length: int, most: int) -> Ints:
     """Return the indices of at most so many rows, spread evenly over all of them."""
     return np.unique(np.linspace(0, length - 1, min(most, length)).astype(np.int64))
 

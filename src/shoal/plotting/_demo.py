@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal._typing import Floats
 from shoal.plotting._canvas import Axis, Canvas, Key, add_levels, around, panel, table, tooltip
-from shoal.plotting._data import Floats, evenly
+from shoal.plotting._data import evenly
 from shoal.plotting._picture import Picture
 from shoal.plotting._points import centers_layer, columns_of
 from shoal.plotting._theme import COLORS, LOOKS

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import ndimage
 
 from shoal._bounds import Box, public_box
 from shoal._numbers import positive_probability, readable
 from shoal._records import validate_records
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.plotting._canvas import (
     MAX_ROWS,
@@ -25,7 +25,7 @@ from shoal.plotting._canvas import (
     tooltip,
 )
 from shoal.plotting._cells import Frame, runs
-from shoal.plotting._data import Floats, column_names, evenly, text
+from shoal.plotting._data import column_names, evenly, text
 from shoal.plotting._picture import Picture
 from shoal.plotting._theme import (
     CENTER,
@@ -48,7 +48,6 @@ __all__ = [
     "draw_scatter",
 ]
 
-Ints = npt.NDArray[np.int64]
 
 SIDE = 260  # pixels of a panel; of projections, less
 PROJECTION = 215

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from shoal._numbers import readable
+from shoal._typing import Floats
 from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table, tooltip
 from shoal.plotting._cells import draw_thresholds
-from shoal.plotting._data import Floats
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._points import BOX, FLAT, box_layer
 from shoal.plotting._theme import COLORS, GRAY, RING, line_glyph
@@ -60,7 +60,7 @@ def draw_release(
     Picture(panels=1, records=False)
     """
     values = release.values
-    if "centres" not in values:
+    if "centers" not in values:
         return draw_thresholds(release, path=path) if "band" in values else None
     holds = release.guarantee.holds
     canvas = Canvas(path, records=not holds)
@@ -86,7 +86,7 @@ def _places(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list
         return points if points.shape[1] == 2 else np.column_stack([points, np.zeros(len(points))])
 
     low, high = plane(np.stack([values["low"], values["high"]]).astype(np.float64))
-    centers = plane(np.asarray(values["centres"], dtype=np.float64))
+    centers = plane(np.asarray(values["centers"], dtype=np.float64))
     reach = np.vstack([centers, low, high])
     x = Axis(f"{names[0]} (records' unit)", around(reach[:, 0], 0.08))
     y = Axis("", (-1.0, 1.0), labels=False, ticks=False)
@@ -129,7 +129,7 @@ def _places(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list
 
 def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list[Any]:
     """Show each center as a line over the columns, each of which runs over its side of the box."""
-    heights = (values["centres"] - values["low"]) / (values["high"] - values["low"])
+    heights = (values["centers"] - values["low"]) / (values["high"] - values["low"])
     widths = 0.8 + 4.0 * np.sqrt(_areas(values["sizes"]) / LARGEST)
     few = len(names) <= MAX_NAMES
     order = list(range(len(names)))

@@ -126,7 +126,7 @@ def draw_k_distance(
     Parameters
     ----------
     choice : object
-        With ``eps``, ``neighbour`` and ``distances`` (sorted from small to large), as
+        With ``eps``, ``neighbor`` and ``distances`` (sorted from small to large), as
         :func:`shoal.reports.select_dbscan_eps` returns it.
     title : str, default=None
         None = what is shown.
@@ -148,12 +148,12 @@ def draw_k_distance(
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> choice = SimpleNamespace(eps=0.3, neighbour=3, distances=[0.1, 0.2, 0.3, 1.5])
+    >>> choice = SimpleNamespace(eps=0.3, neighbor=3, distances=[0.1, 0.2, 0.3, 1.5])
     >>> draw_k_distance(choice)
     Picture(panels=1, records=False)
     """
     canvas = Canvas(path)
-    for needed in ("eps", "neighbour", "distances"):
+    for needed in ("eps", "neighbor", "distances"):
         if not hasattr(choice, needed):
             raise ParameterError(f"choice must have {needed}, got a {type(choice).__name__}")
     distances = np.asarray(choice.distances, dtype=np.float64)
@@ -166,7 +166,7 @@ def draw_k_distance(
     level = key.add(within, COLORS["local"], line_glyph(DASHES[1]))
     knee = key.add("knee", COLORS["local"], RING)
     ranks = np.arange(1, len(distances) + 1)
-    label = f"distance to the {ordinal(choice.neighbour)} neighbor (records' unit)"
+    label = f"distance to the {ordinal(choice.neighbor)} neighbor (records' unit)"
     x = Axis("reports, sorted (rank)", around(ranks))
     y = Axis(label, around([*distances, choice.eps], zero=True), grid=True)
     place = {"x": x.x(), "y": y.y(), "color": key.color()}

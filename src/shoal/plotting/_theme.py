@@ -4,6 +4,8 @@ import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from shoal._registry import METHODS, SERIES
+
 __all__ = [
     "AXES",
     "CENTER",
@@ -81,12 +83,14 @@ DOTS, SPARSE = (2, 2.5), (1.5, 4.5)
 DASHES = (FULL, (7, 3.5), (1.8, 2.4), (9, 3, 2, 3))
 
 # Markers that Vega does not know, as paths in the square from -1 to 1.
-X_MARK = "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z"  # of centers too
-PENTAGON = "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z"
-HEXAGON = "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z"
-STAR = "M0,-1.1L.26,-.36L1.05,-.34L.42,.14L.65,.89L0,.44L-.65,.89L-.42,.14L-1.05,-.34L-.26,-.36Z"
+MARKERS = {
+    "x": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
+    "pentagon": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z",
+    "hexagon": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
+    "star": "M0,-1.1L.26,-.36L1.05,-.34L.42,.14L.65,.89L0,.44L-.65,.89L-.42,.14L-1.05,-.34L-.26,-.36Z",
+}
+CENTER = MARKERS["x"]
 RING = "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0ZM-.65,0A.65,.65,0,1,0,.65,0A.65,.65,0,1,0,-.65,0Z"
-CENTER = X_MARK
 HOLLOW_DIAMOND = "M0,-1.1L.8,0L0,1.1L-.8,0ZM0,-.65L-.45,0L0,.65L.45,0Z"
 # Squares that are full, outlined, half full, and almost empty.
 SQUARE = "M-1,-1H1V1H-1Z"
@@ -99,66 +103,16 @@ SHADED = (
 
 
 class Look(NamedTuple):
-    """How a group is drawn; its marker tells it apart in a gray print.
-
-    Parameters
-    ----------
-    color : str
-        Red, green and blue in hexadecimal digits.
-    marker : str
-        A shape of Vega-Lite, or a path in the square from -1 to 1.
-    """
+    """Color and marker (a shape of Vega-Lite, or a path); markers differ in a gray print."""
 
     color: str
     marker: str
 
 
-# By name in small letters. Those of one source differ in lightness as well as in hue; the markers
-# of all that are drawn together differ too.
+# By name in small letters, as the registry has them.
 LOOKS = {
-    "central": Look("#0b3c5d", "circle"),
-    "local": Look("#e07a1f", "square"),
-    # Mechanisms; the names of the sources stand for the same noise.
-    "dpkmeans": Look("#0b3c5d", "circle"),
-    "dpwavecluster": Look("#5b2a4e", HEXAGON),
-    "sphericallaplace": Look("#1a5490", "square"),
-    "nd-laplace": Look("#1a5490", "square"),
-    "grid-nd-laplace": Look("#38b2a3", "triangle-up"),
-    "density-nd-laplace": Look("#a9cc3f", "diamond"),
-    "piecewise": Look("#c1443c", "triangle-down"),
-    "laplace": Look("#6b7280", "cross"),
-    "planarlaplace": Look("#6a4c93", X_MARK),
-    "duchi": Look("#d98cc4", "triangle-left"),
-    "hybrid": Look("#d9b310", "triangle-right"),
-    "squarewave": Look("#7a4e2d", PENTAGON),
-    # Techniques of WaveCluster.
-    "thr": Look("#0b3c5d", "circle"),
-    "thr-em": Look("#2a9d8f", "square"),
-    "qt": Look("#e9a23b", "triangle-up"),
-    "baseline": Look("#b9b9b9", "diamond"),
-    "oneshot": Look("#b3202c", "triangle-down"),
-    # Methods as `shoal compare` names them.
-    "dpkmeans-grid": Look("#0b3c5d", "circle"),
-    "dpkmeans-lsh": Look("#56a3d9", "square"),
-    "dpkmeans-lloyd": Look("#2e8b57", "triangle-up"),
-    "dpkmeans-kccm": Look("#8e5aa8", "diamond"),
-    "dpwavecluster-oneshot": Look("#b3202c", "triangle-down"),
-    "dpwavecluster-thr": Look("#1b4965", HEXAGON),
-    "dpwavecluster-thr-em": Look("#2a9d8f", "triangle-left"),
-    "dpwavecluster-qt": Look("#e9a23b", "triangle-right"),
-    "dpwavecluster-baseline": Look("#b9b9b9", PENTAGON),
-    "dpwavecluster-density": Look("#5b2a4e", "cross"),
-    "kdlaplace-grid": Look("#38b2a3", "triangle-up"),
-    "kdlaplace-bayes": Look("#a9cc3f", "diamond"),
-    # Variants of DP-KCCM: a color a noise, light without merging; and what they are compared with.
-    "average k": Look("#8fb8de", "circle"),
-    "average nk": Look("#1a5490", "square"),
-    "allocation k": Look("#f0b27a", "triangle-up"),
-    "allocation nk": Look("#b9770e", "diamond"),
-    "gaussian k": Look("#8fd0bd", "triangle-down"),
-    "gaussian nk": Look("#1e7b63", "cross"),
-    "auto": Look("#b3202c", X_MARK),
-    "k-means without privacy": Look("#4a4a4a", HEXAGON),
+    name.lower(): Look(look.color, MARKERS.get(look.marker, look.marker))
+    for name, look in (*((one.name, one.look) for one in METHODS), *SERIES.items())
 }
 
 # For names that are not in the table, in this order.
@@ -169,10 +123,10 @@ SPARE = (
     Look("#8e5aa8", "diamond"),
     Look("#b3261e", "triangle-down"),
     Look("#56a3d9", "cross"),
-    Look("#b8860b", X_MARK),
+    Look("#b8860b", MARKERS["x"]),
     Look("#3d3d3d", "triangle-left"),
     Look("#e38fb1", "triangle-right"),
-    Look("#9a9a9a", PENTAGON),
+    Look("#9a9a9a", MARKERS["pentagon"]),
 )
 
 COLORS = {
@@ -254,7 +208,7 @@ def looks(names: Iterable[Hashable]) -> dict[Any, Look]:
 
 def cluster_look(cluster: int) -> Look:
     """Return color and marker of a cluster, the same in all charts; noise is a light cross."""
-    return Look("#bfbfbf", X_MARK) if cluster == NOISE else _spare(cluster)
+    return Look("#bfbfbf", CENTER) if cluster == NOISE else _spare(cluster)
 
 
 def cluster_name(cluster: int) -> str:

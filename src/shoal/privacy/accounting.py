@@ -185,7 +185,7 @@ def ratio(sensitivity: float, spread: float) -> float:
 
 
 def has_parallel(event: Event) -> bool:
-    """Whether disjoint parts occur anywhere in the event."""
+    """Return whether disjoint parts occur anywhere in the event."""
     if isinstance(event, Repeated):
         return has_parallel(event.event)
     if isinstance(event, Composed):

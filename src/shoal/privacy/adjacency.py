@@ -1,4 +1,4 @@
-"""Which two tables count as neighbours."""
+"""Which two tables count as neighbors."""
 
 import enum
 
@@ -6,7 +6,7 @@ __all__ = ["Adjacency"]
 
 
 class Adjacency(enum.Enum):
-    """The two readings of "neighbouring tables".
+    """The two readings of "neighboring tables".
 
     Under ``ADD_REMOVE`` one table is the other with one record more, so the number of records is
     private. Under ``SUBSTITUTE`` both have the same public number of records and differ in one of

@@ -10,7 +10,7 @@ from shoal.privacy.events import Event
 
 __all__ = ["scale_to_fit"]
 
-_MOST_DOUBLINGS = 40
+_MAX_DOUBLINGS = 40
 
 
 def scale_to_fit(
@@ -64,12 +64,12 @@ def scale_to_fit(
     high = 1.0
     if fits(high):
         low = high / 2
-        while fits(low) and low > 2.0**-_MOST_DOUBLINGS:
+        while fits(low) and low > 2.0**-_MAX_DOUBLINGS:
             low, high = low / 2, low
     else:
         low, high = high, 2 * high
         while not fits(high):
-            if high >= 2.0**_MOST_DOUBLINGS:
+            if high >= 2.0**_MAX_DOUBLINGS:
                 _refuse(schedule(high), epsilon, delta)
             low, high = high, 2 * high
     while high / low > 1 + tolerance:

@@ -45,7 +45,7 @@ def compose(
     delta : float, default=0.0
         The delta of the promise. At 0 the pure epsilons add up.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which neighbours the events' sensitivities are about.
+        Which neighbors the events' sensitivities are about.
     notion : {"central", "local", "metric"}, default="central"
         Which kind of promise; metric events always give ``"metric"``.
 

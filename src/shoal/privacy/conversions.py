@@ -26,7 +26,7 @@ __all__ = [
 def pure_to_zcdp(epsilon: float) -> float:
     """Return the smallest rho such that every epsilon-private step is rho-zCDP.
 
-    It is ``epsilon * tanh(epsilon / 2)``, which randomised response reaches; the better known
+    It is ``epsilon * tanh(epsilon / 2)``, which randomized response reaches; the better known
     ``epsilon^2 / 2`` is larger.
 
     Parameters

@@ -1,6 +1,6 @@
 """The steps that stand in for events when losses are convolved: dominating pairs.
 
-A step is a pair of laws that is at least as easy to tell apart as the event on any two neighbouring
+A step is a pair of laws that is at least as easy to tell apart as the event on any two neighboring
 tables, so whatever bounds the step bounds the event. Proof: ``proofs/composition.md``, section 3.
 """
 

@@ -36,7 +36,7 @@ class Guarantee:
     delta : float, default=0.0
         In [0, 1); 0 is a pure promise.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which tables count as neighbours. A local promise holds for any two values of a record,
+        Which tables count as neighbors. A local promise holds for any two values of a record,
         whatever is written here.
     unit : str, default=""
         Unit of distance of a metric promise, such as ``"km"`` or ``"80 m"``.
@@ -118,7 +118,7 @@ class Guarantee:
 
     @property
     def holds(self) -> bool:
-        """Whether anything is promised: some notion, and noise that nobody can replay."""
+        """Return whether anything is promised: some notion, and noise that nobody can replay."""
         return self.notion != "none" and not self.seeded
 
     def to_local(self, diameter: float) -> Self:
@@ -176,7 +176,7 @@ class Guarantee:
         delta = _numbers.positive_probability("delta", delta)
         candidates = []
         if delta >= self.delta:
-            # Randomised response is the worst (epsilon, delta) mechanism; read off its curve.
+            # Randomized response is the worst (epsilon, delta) mechanism; read off its curve.
             traded = (delta - self.delta) / (1 - self.delta) * (1 + math.exp(-self.epsilon))
             candidates.append(self.epsilon + math.log1p(-traded) if traded < 1 else 0.0)
         if self.rho is not None:

@@ -30,7 +30,7 @@ def guarantee_text(guarantee: Guarantee) -> str:
     Returns
     -------
     sentence : str
-        It names the notion, the numbers, the neighbours, and what they mean.
+        It names the notion, the numbers, the neighbors, and what they mean.
 
     Examples
     --------

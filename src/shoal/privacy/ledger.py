@@ -300,7 +300,7 @@ class Ledger:
             self._check(entry)
 
     def paid_for(self, receipt: Receipt) -> bool:
-        """Tell whether this ledger still has the entry that a release was paid with.
+        """Return whether this ledger still has the entry that a release was paid with.
 
         Parameters
         ----------

@@ -106,7 +106,7 @@ class LedgerFile:
 
     @property
     def at_start(self) -> bool:
-        """Whether nothing was read yet, so that the header comes next."""
+        """Return whether nothing was read yet, so that the header comes next."""
         return self._head.lines == 0
 
     @property

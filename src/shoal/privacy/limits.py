@@ -28,7 +28,7 @@ class Limits:
     metric_unit : str, default=""
         That unit, such as ``"km"``; it comes with ``metric_epsilon``.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which neighbours the limits are about.
+        Which neighbors the limits are about.
     approximate_delta : float, optional
         The part of delta that is for events with a delta of their own, in [0, delta].
     privacy_unit : PrivacyUnit, default=PrivacyUnit()

@@ -1,7 +1,7 @@
 """Privacy-loss distributions of a fixed schedule, composed numerically and from above.
 
 Each event is replaced by a dominating pair (:mod:`shoal.privacy.dominating`), whose losses
-:mod:`dp_accounting` convolves. All rounding there is towards more loss, and what the Fourier
+:mod:`dp_accounting` convolves. All rounding there is toward more loss, and what the Fourier
 transform may err is taken off delta beforehand (``proofs/composition.md``, section 4).
 """
 
@@ -20,7 +20,7 @@ _LARGEST_REACH = 300.0  # exp(-loss) must stay a normal number
 _SMALLEST_GRAIN = 1e-9
 _SMALLEST_PROMISE = 1e-6
 _LARGEST_RATIO = 1e3
-_MOST_STEPS = 100_000
+_MAX_STEPS = 100_000
 _FOURIER_ERROR = 2.0**-48  # per step, and for about a thousand steps' worth of other rounding
 _KEPT_DELTA = 0.999
 _GRID = 50_000
@@ -61,7 +61,7 @@ def _epsilon(schedule: tuple[tuple[Step, int], ...], delta: float) -> float:
     largest = max(_pure(step) for step, _ in schedule)
     smallest = min(_grain(step) for step, _ in schedule)
     error = _FOURIER_ERROR * (total + 1000)
-    if total > _MOST_STEPS or 10 * error > delta:
+    if total > _MAX_STEPS or 10 * error > delta:
         return math.inf
     if largest > _LARGEST_EPSILON or smallest < _SMALLEST_GRAIN:
         return math.inf

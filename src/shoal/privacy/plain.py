@@ -84,7 +84,7 @@ def from_plain(plain: Any) -> Any:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two frozen values are equal, arrays by type, shape and entries, NaN equal to NaN."""
+    """Return whether two frozen values are equal; NaN equals NaN."""
     if type(first) is not type(second):
         return False
     if _is_array(first):

@@ -3,16 +3,13 @@
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._records import validate_records
+from shoal._typing import Floats
 
 __all__ = ["Remap"]
-
-Floats = npt.NDArray[np.float64]
 
 
 class Remap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
@@ -75,7 +72,7 @@ class Remap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _move(self, reports: Floats) -> Floats:
-        """Give the new places of checked reports."""
+        """Return the new places of checked reports."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,12 +11,12 @@ from sklearn.base import clone
 
 from shoal._bounds import Box
 from shoal._report_channel import ReportChannel
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.remap._distances import squared_distances
 
 __all__ = ["Channel"]
 
-Floats = npt.NDArray[np.float64]
 
 NEAR = 2  # cells around the record within which the density is averaged over the cell
 PARTS = 6  # points in each column of a cell for that average
@@ -85,9 +85,9 @@ class Channel:
         return densities.reshape(offsets.shape[:-1]) - self.peak
 
     def counted_kernel(self, log_kernel: Floats, width: Floats) -> Floats:
-        """Turn densities at centres into those of counts: averages over the cell of the report.
+        """Turn densities at centers into those of counts: averages over the cell of the report.
 
-        Only near the record does the density bend within a cell; elsewhere its centre will do.
+        Only near the record does the density bend within a cell; elsewhere its center will do.
         """
         columns = log_kernel.ndim
         middle = tuple(side // 2 for side in log_kernel.shape)

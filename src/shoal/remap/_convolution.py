@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft
 
+from shoal._typing import Floats
+
 __all__ = ["Convolution"]
 
-Floats = npt.NDArray[np.float64]
 Sides = Sequence[int] | npt.NDArray[np.int64]
 
 

@@ -4,8 +4,8 @@ import math
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.remap._channel import Channel
 from shoal.remap._convolution import Convolution
@@ -16,15 +16,13 @@ from shoal.remap.ibu import Update, update_prior
 
 __all__ = ["DensePosterior"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
-MOST_COLUMNS = 3
-FEWEST_CELLS = {1: 32, 2: 16, 3: 8}
-MOST_CELLS = {1: 1024, 2: 128, 3: 24}
+MAX_COLUMNS = 3
+MIN_CELLS = {1: 32, 2: 16, 3: 8}
+MAX_CELLS = {1: 1024, 2: 128, 3: 24}
 CELLS_PER_SPREAD = 4.0  # noise blurs whatever is finer
 MARGIN_SPREADS = 4.0  # around the box, but at most its longest side; beyond, reports are drawn in
-MOST_VALUES = 1 << 24  # of the convolutions
+MAX_VALUES = 1 << 24  # of the convolutions
 TRUSTED = 1e-12  # posterior mass below which the transforms' rounding shows
 CHUNK_VALUES = 1 << 21  # weights of candidates at a time
 NEGLIGIBLE = 1e-6  # prior mass that medians may leave out
@@ -41,17 +39,17 @@ class DensePosterior:
         Numbers of cells; None takes a quarter of the noise's standard deviation, within limits.
     """
 
-    def __init__(self, channel: Channel, cells: Integers | None) -> None:
+    def __init__(self, channel: Channel, cells: Ints | None) -> None:
         self.channel = channel
         box = channel.box
         columns = len(box.low)
         sides = box.high - box.low
         if cells is None:
             wanted = np.ceil(CELLS_PER_SPREAD * sides / channel.spread)
-            cells = np.clip(wanted, FEWEST_CELLS[columns], MOST_CELLS[columns]).astype(np.int64)
+            cells = np.clip(wanted, MIN_CELLS[columns], MAX_CELLS[columns]).astype(np.int64)
         reach = min(MARGIN_SPREADS * channel.spread, float(sides.max()))
         margin = np.ceil(np.maximum(reach / (sides / cells), 1.0))
-        if np.prod(2.0 * (cells + margin)) > MOST_VALUES:
+        if np.prod(2.0 * (cells + margin)) > MAX_VALUES:
             raise ParameterError(
                 f"cells must leave at most 2^24 values with the noise around the box, got "
                 f"{cells.tolist()}: ask for fewer cells"
@@ -66,7 +64,7 @@ class DensePosterior:
         return update_prior(channel, grid.count(reports), tuple(grid.cells), max_iter, tol)
 
     def prepare(self, prior: Floats, *, loss: str, radius: float | None) -> None:
-        """Work out where reports at every centre of the outer grid go."""
+        """Work out where reports at every center of the outer grid go."""
         field = self.means if loss == "squared" else self.medians
         self._field = field(prior, radius=radius)
         del self._log_kernel  # large, and not needed any more
@@ -76,7 +74,7 @@ class DensePosterior:
         return self.grid.look_up(self._field, reports)
 
     def means(self, prior: Floats, *, radius: float | None) -> Floats:
-        """Posterior mean of the record for a report at each centre of the outer grid."""
+        """Posterior mean of the record for a report at each center of the outer grid."""
         grid = self.grid
         channel = Convolution(self._kernel(radius), grid.cells, grid.outer)
         mass = channel.forward(prior)
@@ -84,8 +82,8 @@ class DensePosterior:
         field = np.empty((*grid.outer, len(grid.cells)))
         middle = self.channel.middle
         sides = zip(
-            np.meshgrid(*grid.centres(), indexing="ij", sparse=True),
-            np.meshgrid(*grid.outer_centres(), indexing="ij", sparse=True),
+            np.meshgrid(*grid.centers(), indexing="ij", sparse=True),
+            np.meshgrid(*grid.outer_centers(), indexing="ij", sparse=True),
             strict=True,
         )
         for j, (inside, outside) in enumerate(sides):
@@ -97,14 +95,14 @@ class DensePosterior:
         return field
 
     def medians(self, prior: Floats, *, radius: float | None) -> Floats:
-        """Posterior geometric median of the record for a report at each outer centre."""
+        """Posterior geometric median of the record for a report at each outer center."""
         grid = self.grid
         field = self.means(prior, radius=radius).reshape(-1, len(grid.cells))
         order = np.argsort(prior, axis=None)
         kept = np.sort(order[np.cumsum(prior.ravel()[order]) > NEGLIGIBLE])
-        candidates = _points(grid.centres())[kept]
+        candidates = _points(grid.centers())[kept]
         log_prior = np.log(prior.ravel()[kept])
-        places = _points(grid.outer_centres())
+        places = _points(grid.outer_centers())
         scale, middle = float(grid.width.min()), self.channel.middle
         rows = max(1, CHUNK_VALUES // len(candidates))
         for start in range(0, len(places), rows):

@@ -1,15 +1,14 @@
 """Squared Euclidean distances between two tables of points, by one product of matrices."""
 
 import numpy as np
-import numpy.typing as npt
+
+from shoal._typing import Floats
 
 __all__ = ["squared_distances"]
 
-Floats = npt.NDArray[np.float64]
-
 
 def squared_distances(first: Floats, second: Floats) -> Floats:
-    """Give the squared distance of each row of one table to each row of the other.
+    """Return the squared distance of each row of one table to each row of the other.
 
     Parameters
     ----------

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.remap._distances import squared_distances
 
 __all__ = ["Cloud", "geometric_medians"]
 
-Floats = npt.NDArray[np.float64]
 
 MAX_ITER = 100
 PRECISION = 1e-3  # of `scale`: when every median moves less, all have arrived
@@ -35,7 +34,7 @@ class Cloud(NamedTuple):
 
 
 def geometric_medians(clouds: Sequence[Cloud], start: Floats, *, scale: float) -> Floats:
-    """Minimise the weighted sum of Euclidean distances to all clouds' points, row by row.
+    """Minimize the weighted sum of Euclidean distances to all clouds' points, row by row.
 
     Parameters
     ----------

@@ -4,14 +4,12 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import Box
+from shoal._typing import Floats, Ints
 
 __all__ = ["RegularGrid"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 CHUNK_ROWS = 1 << 14  # reports looked up at a time, so that every pass stays in cache
 
@@ -31,8 +29,8 @@ class RegularGrid:
     """
 
     box: Box
-    cells: Integers
-    margin: Integers
+    cells: Ints
+    margin: Ints
 
     @property
     def width(self) -> Floats:
@@ -41,18 +39,18 @@ class RegularGrid:
         return width
 
     @property
-    def outer(self) -> Integers:
+    def outer(self) -> Ints:
         """Numbers of cells with those around the box."""
-        outer: Integers = self.cells + 2 * self.margin
+        outer: Ints = self.cells + 2 * self.margin
         return outer
 
-    def centres(self) -> tuple[Floats, ...]:
-        """Cell centres of each column inside the box."""
+    def centers(self) -> tuple[Floats, ...]:
+        """Cell centers of each column inside the box."""
         sides = zip(self.box.low, self.width, self.cells, strict=True)
         return tuple(low + (np.arange(cells) + 0.5) * width for low, width, cells in sides)
 
-    def outer_centres(self) -> tuple[Floats, ...]:
-        """Cell centres of each column, those around the box included."""
+    def outer_centers(self) -> tuple[Floats, ...]:
+        """Cell centers of each column, those around the box included."""
         sides = zip(self.box.low, self.width, self.cells, self.margin, strict=True)
         return tuple(
             low + (np.arange(-margin, cells + margin) + 0.5) * width
@@ -72,7 +70,7 @@ class RegularGrid:
         return counts.reshape(self.outer).astype(np.float64)
 
     def look_up(self, field: Floats, reports: Floats) -> Floats:
-        """Interpolate a field of the outer grid's centres linearly at reports.
+        """Interpolate a field of the outer grid's centers linearly at reports.
 
         Parameters
         ----------
@@ -84,7 +82,7 @@ class RegularGrid:
         Returns
         -------
         points : ndarray of float64, shape (n, d)
-            A field that maps every centre to itself maps every report to itself.
+            A field that maps every center to itself maps every report to itself.
         """
         columns = reports.shape[1]
         table = np.ascontiguousarray(np.moveaxis(field, -1, 0).reshape(columns, -1))
@@ -110,9 +108,9 @@ class RegularGrid:
         return points
 
     def _places(self, reports: Floats) -> Floats:
-        """Give the coordinates of reports in cells from the first centre, one column a row.
+        """Return the coordinates of reports in cells from the first center, one column a row.
 
-        Far reports are drawn towards the middle of the box, not clipped column by column: their
+        Far reports are drawn toward the middle of the box, not clipped column by column: their
         direction, which is all that they say about the record, stays.
         """
         middle = self.box.low / 2 + self.box.high / 2

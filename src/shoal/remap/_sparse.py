@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import logsumexp
 
+from shoal._typing import Floats
 from shoal.remap._channel import Channel
 from shoal.remap._distances import squared_distances
 from shoal.remap._median import Cloud, geometric_medians
@@ -22,20 +22,19 @@ from shoal.remap.ibu import Update, climb
 
 __all__ = ["SparsePosterior"]
 
-Floats = npt.NDArray[np.float64]
 
 NARROW = 1 / 3  # of the width of a kernel estimate
-MOST_FITTED = 4096  # reports that weights are learned from: more change little
+MAX_FITTED = 4096  # reports that weights are learned from: more change little
 CHUNK_VALUES = 1 << 18  # weights of candidates at a time, so that memory stays bounded
 
 
 class Layer(NamedTuple):
     """Gaussians of one width: where they are, and what a report says about a record in them."""
 
-    centres: Floats  # of shape (m, d)
+    centers: Floats  # of shape (m, d)
     whiten: Floats  # turns differences of reports into standard normal ones
     log_peak: float
-    gain: Floats  # a record in the layer is at centre + (report - centre) @ gain, on average
+    gain: Floats  # a record in the layer is at center + (report - center) @ gain, on average
 
 
 class SparsePosterior:
@@ -67,12 +66,12 @@ class SparsePosterior:
         self.candidates: Floats = np.clip(self._mean + drawn, box.low, box.high)
         wide = (4.0 / (d + 2.0) / len(self.candidates)) ** (1.0 / (d + 4.0))
 
-        def layer(centres: Floats, width: float) -> Layer:
+        def layer(centers: Floats, width: float) -> Layer:
             spread = width**2 * records + noise
             # Narrower around the mean by as much as the Gaussians are wide: same covariance.
             nearer = math.sqrt(max(0.0, 1.0 - width**2))
             return Layer(
-                self._mean + (centres - self._mean) * nearer,
+                self._mean + (centers - self._mean) * nearer,
                 axes / np.sqrt(spread),
                 -0.5 * float(np.log(2.0 * math.pi * spread).sum()),
                 (axes * (width**2 * records / spread)) @ axes.T,
@@ -90,7 +89,7 @@ class SparsePosterior:
         if others.sum() >= len(self.candidates):
             # A report explains itself best: those that became candidates would overrate them.
             reports = reports[others]
-        fitted = reports[:: max(1, -(-len(reports) // MOST_FITTED))]
+        fitted = reports[:: max(1, -(-len(reports) // MAX_FITTED))]
         logs = self._log_densities(fitted)
         best = logs.max(axis=1, keepdims=True)
         densities = np.exp(logs - best)
@@ -104,7 +103,7 @@ class SparsePosterior:
             updated /= updated.sum()
             return updated
 
-        sizes = [len(layer.centres) for layer in self._layers]
+        sizes = [len(layer.centers) for layer in self._layers]
         start = np.concatenate([np.full(size, 1.0 / (len(sizes) * size)) for size in sizes])
         return climb(log_likelihood, update, start, max_iter, tol)
 
@@ -125,8 +124,8 @@ class SparsePosterior:
             clouds = []
             moved = np.zeros_like(part)
             for layer, share in zip(self._layers, self._split(weights), strict=True):
-                # What a report says differs between Gaussians by where their centres are only.
-                still = layer.centres - layer.centres @ layer.gain
+                # What a report says differs between Gaussians by where their centers are only.
+                still = layer.centers - layer.centers @ layer.gain
                 along = part @ layer.gain
                 moved += share @ still + share.sum(axis=1)[:, None] * along
                 clouds.append(Cloud(share, still, along))
@@ -141,8 +140,8 @@ class SparsePosterior:
         logs += self._log_prior
         if self._radius is not None:
             # The first Gaussian stays: it is near every report.
-            centred = self.candidates - self._mean
-            beyond = squared_distances(reports - self._mean, centred) > self._radius**2
+            centerd = self.candidates - self._mean
+            beyond = squared_distances(reports - self._mean, centerd) > self._radius**2
             logs[:, 1:][np.tile(beyond, len(self._layers) - 1)] = -np.inf
         logs -= logsumexp(logs, axis=1, keepdims=True)
         weights: Floats = np.exp(logs, out=logs)
@@ -153,7 +152,7 @@ class SparsePosterior:
         blocks = []
         for layer in self._layers:
             block = squared_distances(
-                (reports - self._mean) @ layer.whiten, (layer.centres - self._mean) @ layer.whiten
+                (reports - self._mean) @ layer.whiten, (layer.centers - self._mean) @ layer.whiten
             )
             block *= -0.5
             block += layer.log_peak
@@ -161,12 +160,12 @@ class SparsePosterior:
         return np.hstack(blocks)
 
     def _split(self, weights: Floats) -> list[Floats]:
-        ends = np.cumsum([len(layer.centres) for layer in self._layers])[:-1]
+        ends = np.cumsum([len(layer.centers) for layer in self._layers])[:-1]
         return np.split(weights, ends, axis=1)
 
 
 def _moments(reports: Floats) -> tuple[Floats, Floats]:
-    """Mean and covariance, in chunks: a centred copy of all reports would double the memory."""
+    """Mean and covariance, in chunks: a centerd copy of all reports would double the memory."""
     columns = reports.shape[1]
     rows = max(1, CHUNK_VALUES // columns)
     mean = reports.mean(axis=0)

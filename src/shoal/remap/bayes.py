@@ -14,20 +14,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
 from shoal._bounds import Box, cells_per_column, public_box
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.privacy import Guarantee
 from shoal.remap._base import Remap
 from shoal.remap._channel import Channel
-from shoal.remap._dense import MOST_COLUMNS, DensePosterior
+from shoal.remap._dense import MAX_COLUMNS, DensePosterior
 from shoal.remap._sparse import SparsePosterior
 
 __all__ = ["BayesRemap"]
 
-Floats = npt.NDArray[np.float64]
 
 LOSSES = ("squared", "linear")
 
@@ -42,7 +41,7 @@ class BayesRemap(Remap):
     bounds : tuple (low, high), default=None
         Public box of the records; None takes the mechanism's.
     cells : int or sequence of int, default=None
-        Up to three columns: number of candidates of a column, centres of equal cells of the box.
+        Up to three columns: number of candidates of a column, centers of equal cells of the box.
         None makes cells a quarter of the noise's standard deviation wide, within limits.
     candidates : int, default=256
         Four columns and more: largest number of candidates, chosen among the reports.
@@ -85,9 +84,9 @@ class BayesRemap(Remap):
     Notes
     -----
     Up to three columns all work is convolutions on a grid that reaches beyond the box: reports are
-    counted once, and looked up once by linear interpolation between cell centres. Reports beyond
+    counted once, and looked up once by linear interpolation between cell centers. Reports beyond
     that grid (four standard deviations of the noise, or the box's longest side if that is less) are
-    drawn towards the middle of the box onto its border, so that their direction stays.
+    drawn toward the middle of the box onto its border, so that their direction stays.
 
     Four columns and more: the prior is a mixture of Gaussians around a few hundred candidates and
     the noise is taken as Gaussian of the same variance, see ``shoal/remap/_sparse.py``; reports
@@ -151,11 +150,11 @@ class BayesRemap(Remap):
         if self.cells is not None:
             cells_per_column(self.cells, columns)
         channel = Channel(self.mechanism, self._box(columns))
-        if columns <= MOST_COLUMNS:
+        if columns <= MAX_COLUMNS:
             self._given_prior(self._dense(channel))
         elif self.prior is not None:
             raise ParameterError(
-                f"prior must be None for more than {MOST_COLUMNS} columns, got one for {columns}: "
+                f"prior must be None for more than {MAX_COLUMNS} columns, got one for {columns}: "
                 "no grid of that many columns fits memory"
             )
 
@@ -163,9 +162,9 @@ class BayesRemap(Remap):
         self._fitted_guarantee = self.mechanism.guarantee_
         channel = Channel(self.mechanism, self._box(reports.shape[1]))
         posterior: DensePosterior | SparsePosterior
-        if reports.shape[1] <= MOST_COLUMNS:
+        if reports.shape[1] <= MAX_COLUMNS:
             posterior = self._dense(channel)
-            self.grid_ = posterior.grid.centres()
+            self.grid_ = posterior.grid.centers()
             given = self._given_prior(posterior)
         else:
             posterior = SparsePosterior(channel, reports, self.candidates)

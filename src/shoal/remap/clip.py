@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import public_box
+from shoal._typing import Floats
 from shoal.remap._base import Remap
 
 __all__ = ["Clip"]
-
-Floats = npt.NDArray[np.float64]
 
 
 class Clip(Remap):

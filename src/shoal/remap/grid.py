@@ -12,12 +12,12 @@ from scipy.spatial import cKDTree
 
 from shoal._bounds import Box, cells_per_column, public_box
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.remap._base import Remap
 
 __all__ = ["GridRemap"]
 
-Floats = npt.NDArray[np.float64]
 
 CHUNK_VALUES = 1 << 17  # numbers rounded at a time, so that every pass stays in cache
 CHUNK_QUERIES = 1 << 16  # reports asked of the tree at a time
@@ -31,7 +31,7 @@ class GridRemap(Remap):
     bounds : tuple (low, high), default=None
         Public box that the grid divides; two numbers or one value per column in each.
     cells : int or sequence of int, default=64
-        Number of cells of a column, or one number per column. The grid's points are the centres of
+        Number of cells of a column, or one number per column. The grid's points are the centers of
         the cells: the first lies half a cell above ``low``, the last half a cell below ``high``.
     points : array-like of shape (m, d), default=None
         Irregular public points instead of a box, such as the stations of a town.
@@ -110,7 +110,7 @@ class GridRemap(Remap):
 
 
 def round_to_cells(reports: Floats, box: Box, cells: npt.NDArray[np.int64]) -> Floats:
-    """Give the centre of the cell of each report, of the nearest cell for those outside.
+    """Return the center of the cell of each report, of the nearest cell for those outside.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def round_to_cells(reports: Floats, box: Box, cells: npt.NDArray[np.int64]) -> F
     Returns
     -------
     points : ndarray of float64, shape (n, d)
-        Centres of cells.
+        Centers of cells.
     """
     n, columns = reports.shape
     rows = max(1, min(n, CHUNK_VALUES // columns))
@@ -146,7 +146,7 @@ def round_to_cells(reports: Floats, box: Box, cells: npt.NDArray[np.int64]) -> F
     with np.errstate(over="ignore"):  # a report so far away ends in the last cell
         for start in range(0, n, rows):
             part = points[start : start + rows]
-            per_width, shift, first, last, step, centre = (
+            per_width, shift, first, last, step, center = (
                 value[: len(part)] if np.ndim(value) else value for value in operands
             )
             np.multiply(reports[start : start + rows], per_width, out=part)
@@ -154,5 +154,5 @@ def round_to_cells(reports: Floats, box: Box, cells: npt.NDArray[np.int64]) -> F
             np.floor(part, out=part)
             np.clip(part, first, last, out=part)
             part *= step
-            part += centre
+            part += center
     return points

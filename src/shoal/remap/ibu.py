@@ -11,15 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.remap._convolution import Convolution
 
 __all__ = ["Update", "iterative_bayesian_update"]
 
-Floats = npt.NDArray[np.float64]
 
 SMALLEST = 1e-12  # of the largest density: below lies rounding of the transforms
 
@@ -69,7 +68,7 @@ def iterative_bayesian_update(
 
     Examples
     --------
-    Half of the reports of records in cell 0 or 2 fall on a neighbour:
+    Half of the reports of records in cell 0 or 2 fall on a neighbor:
 
     >>> counts = [0, 50, 100, 100, 100, 50, 0]
     >>> found = iterative_bayesian_update(counts, [0.25, 0.5, 0.25], [3], tol=1e-6)

@@ -6,8 +6,8 @@ reports promise.
 
 from shoal.reports.cluster_reports import ReportClusters, cluster_reports
 from shoal.reports.gaussian_channel import GaussianChannel
-from shoal.reports.label_on_device import label_on_device
 from shoal.reports.noise_aware_kmeans import NoiseAwareKMeans
+from shoal.reports.on_device import label_on_device
 from shoal.reports.select_dbscan_eps import DBSCANEps, select_dbscan_eps
 from shoal.reports.select_n_clusters import ClusterCount, select_n_clusters
 

@@ -1,16 +1,15 @@
 """Balls that hold a normal vector with a given probability."""
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import chi2
+
+from shoal._typing import Floats
 
 __all__ = ["ball_radii"]
 
-Floats = npt.NDArray[np.float64]
-
 
 def ball_radii(covariances: Floats, confidence: float) -> Floats:
-    """Give the radius around the mean that each normal vector stays within.
+    """Return the radius around the mean that each normal vector stays within.
 
     The squared length is a weighted sum of squares, taken as a multiple of a chi-squared variable
     with the same mean and variance (Satterthwaite 1946): exact for round covariances.

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from scipy.ndimage import gaussian_filter
 
 from shoal._bounds import Box
+from shoal._typing import Floats
 from shoal.remap._convolution import Convolution
 from shoal.remap._regular_grid import RegularGrid
 from shoal.reports._laws import Expected, Law, Laws
@@ -15,22 +16,21 @@ from shoal.reports._noise_law import NoiseLaw
 
 __all__ = ["GridDensity", "deconvolve"]
 
-Floats = npt.NDArray[np.float64]
 
-MOST_COLUMNS = 3
-LEAST_CELLS = {1: 128, 2: 48, 3: 16}  # in each column, by the number of columns
-MOST_CELLS = {1: 1024, 2: 128, 3: 24}
+MAX_COLUMNS = 3
+MIN_CELLS = {1: 128, 2: 48, 3: 16}  # in each column, by the number of columns
+MAX_CELLS = {1: 1024, 2: 128, 3: 24}
 CELLS_PER_SPREAD = {1: 6.0, 2: 6.0, 3: 4.0}  # in one standard deviation of the noise
-CELLS_PER_CENTRE = 4.0  # cells in each column per k^(1/d)
-MOST_MARGIN = {1: 4096, 2: 160, 3: 24}  # cells on each side: wider noise gets wider cells
+CELLS_PER_CENTER = 4.0  # cells in each column per k^(1/d)
+MAX_MARGIN = {1: 4096, 2: 160, 3: 24}  # cells on each side: wider noise gets wider cells
 MARGIN = 3.5  # standard deviations of noise around the box that reports are counted in
 CHECKPOINTS = (12, 25, 50, 100, 200)  # updates after which the halves are compared
-MOST_UPDATES = {1: 200, 2: 200, 3: 50}  # in three columns each of them is slow
+MAX_UPDATES = {1: 200, 2: 200, 3: 50}  # in three columns each of them is slow
 SMALLEST = 1e-15  # of the largest density: below lies rounding of the transforms
 PARTS = 4  # places in each column of a cell of reports at which a law is averaged
 NEGLIGIBLE = 1e-9  # of the largest weight
 SMOOTHING = (0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # cells: widths that counts are smoothed with
-LEAST_SHARE = 1e-3  # of all reports, spread evenly, so that no density is zero
+MIN_SHARE = 1e-3  # of all reports, spread evenly, so that no density is zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +91,15 @@ def deconvolve(
         None where no grid fits: too many columns, noise finer than its cells, or wider than all.
     """
     columns = reports.shape[1]
-    if columns > MOST_COLUMNS:
+    if columns > MAX_COLUMNS:
         return None
     spread = law.spread(box)
     side = box.high - box.low
     wanted = np.maximum(
-        CELLS_PER_SPREAD[columns] * side / spread, CELLS_PER_CENTRE * k ** (1 / columns)
+        CELLS_PER_SPREAD[columns] * side / spread, CELLS_PER_CENTER * k ** (1 / columns)
     )
-    cells = np.clip(np.ceil(wanted), LEAST_CELLS[columns], MOST_CELLS[columns]).astype(np.int64)
-    widest = np.floor(MOST_MARGIN[columns] * side / (MARGIN * spread)).astype(np.int64)
+    cells = np.clip(np.ceil(wanted), MIN_CELLS[columns], MAX_CELLS[columns]).astype(np.int64)
+    widest = np.floor(MAX_MARGIN[columns] * side / (MARGIN * spread)).astype(np.int64)
     cells = np.minimum(cells, widest)
     if (side / np.maximum(cells, 1) > spread).any() or (cells < k ** (1 / columns)).any():
         return None
@@ -131,7 +131,7 @@ def _cross_validated(
     """Laws of two halves of the reports where each explains the other best."""
     priors = [_uniform(cells)] * 2
     best, best_priors, best_updates, done = -np.inf, priors, 1, 0
-    for updates in (number for number in CHECKPOINTS if number <= MOST_UPDATES[len(cells)]):
+    for updates in (number for number in CHECKPOINTS if number <= MAX_UPDATES[len(cells)]):
         priors = [
             _updated(channel, half, prior, updates - done)
             for half, prior in zip(counts, priors, strict=True)
@@ -169,7 +169,7 @@ def _density(
     grid: RegularGrid, channel: "Convolution | _Product", counts: Floats, prior: Floats
 ) -> GridDensity:
     columns = len(grid.width)
-    points = np.stack(np.meshgrid(*grid.centres(), indexing="ij"), axis=-1).reshape(-1, columns)
+    points = np.stack(np.meshgrid(*grid.centers(), indexing="ij"), axis=-1).reshape(-1, columns)
     kept = prior > NEGLIGIBLE * prior.max()
     weights = prior[kept] / prior[kept].sum()
     return GridDensity(points[kept.ravel()], weights, grid.width, channel, counts, kept)
@@ -196,9 +196,9 @@ def _misfit(
         for prior, own, other in zip(priors, counts, counts[::-1], strict=True):
             seen = other > 0
             smooth = gaussian_filter(own, width, mode="constant")
-            smooth = (smooth / max(smooth.sum(), 1.0) + LEAST_SHARE / smooth.size)[seen]
+            smooth = (smooth / max(smooth.sum(), 1.0) + MIN_SHARE / smooth.size)[seen]
             law = channel.forward(prior)
-            law = (np.maximum(law, 0.0) / law.sum() + LEAST_SHARE / law.size)[seen]
+            law = (np.maximum(law, 0.0) / law.sum() + MIN_SHARE / law.size)[seen]
             gains.append(np.log(smooth / law))
             sizes.append(other[seen])
         best = max(best, Expected(np.concatenate(gains), np.concatenate(sizes)).standard_errors)
@@ -227,7 +227,7 @@ class _Product:
         middle = grid.box.low / 2 + grid.box.high / 2
         steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
         self._matrices = []
-        sides = zip(grid.outer_centres(), grid.centres(), grid.width, strict=True)
+        sides = zip(grid.outer_centers(), grid.centers(), grid.width, strict=True)
         for column, (outer, inner, width) in enumerate(sides):
             reports = np.tile(middle, (len(outer) * PARTS, 1))
             reports[:, column] = (outer[:, None] + steps * width).ravel()

@@ -1,15 +1,14 @@
 """The knee of a curve: where it turns most."""
 
 import numpy as np
-import numpy.typing as npt
+
+from shoal._typing import Floats
 
 __all__ = ["knee"]
 
-Floats = npt.NDArray[np.float64]
-
 
 def knee(heights: Floats, *, places: Floats | None = None) -> int:
-    """Give the index farthest below the line from the first point to the last (Satopaa 2011).
+    """Return the index farthest below the line from the first point to the last (Satopaa 2011).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Laws of records as weighted points, and what reports say under them.
 
-The k-means cost of centres is linear in the law of the records, so the centres of the best estimate
-of that law are the best estimate of the centres.
+The k-means cost of centers is linear in the law of the records, so the centers of the best estimate
+of that law are the best estimate of the centers.
 """
 
 import math
@@ -9,14 +9,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.metrics import pairwise_distances_argmin
 
+from shoal._typing import Floats
 from shoal.reports._mixture import Mixture
 
 __all__ = ["Expected", "Law", "Laws", "squared_distances"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +68,14 @@ class Law(ABC):
     def expected(self, values: Floats) -> Expected:
         """Return posterior means of values at the points, given the reports behind the law."""
 
-    def mixture(self, centres: Floats) -> Mixture:
-        """Return shares, means and covariances of the points nearest to each centre."""
-        labels = pairwise_distances_argmin(self.points, centres)
-        k, d = centres.shape
+    def mixture(self, centers: Floats) -> Mixture:
+        """Return shares, means and covariances of the points nearest to each center."""
+        labels = pairwise_distances_argmin(self.points, centers)
+        k, d = centers.shape
         shares = np.bincount(labels, self.weights, k)
         safe = np.maximum(shares, np.finfo(float).tiny)
         sums = [np.bincount(labels, self.weights * column, k) for column in self.points.T]
-        means = np.where(shares[:, None] > 0, np.stack(sums, axis=1) / safe[:, None], centres)
+        means = np.where(shares[:, None] > 0, np.stack(sums, axis=1) / safe[:, None], centers)
         residuals = self.points - means[labels]
         products = (residuals[:, :, None] * residuals[:, None, :]).reshape(len(labels), -1)
         sums = [np.bincount(labels, self.weights * column, k) for column in products.T]
@@ -91,7 +89,7 @@ class Law(ABC):
 class Laws:
     """Laws of records behind all reports, and behind each half of them.
 
-    The halves are independent, so that centres found from one can be judged by the other.
+    The halves are independent, so that centers found from one can be judged by the other.
 
     Parameters
     ----------
@@ -112,8 +110,8 @@ class Laws:
     misfit: float
 
 
-def squared_distances(points: Floats, centres: Floats) -> Floats:
-    """Return squared distances from points to their nearest centre."""
-    gaps = points - centres[pairwise_distances_argmin(points, centres)]
+def squared_distances(points: Floats, centers: Floats) -> Floats:
+    """Return squared distances from points to their nearest center."""
+    gaps = points - centers[pairwise_distances_argmin(points, centers)]
     squares: Floats = np.einsum("ij,ij->i", gaps, gaps)
     return squares

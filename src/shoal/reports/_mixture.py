@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.reports._noise_law import NoiseLaw
 
 __all__ = ["Mixture", "draw_records", "fit_mixture", "mean_covariances"]
 
-Floats = npt.NDArray[np.float64]
 
 CHUNK_VALUES = 1 << 20  # responsibilities held at a time
-MOST_SCORES = 20_000  # reports that the information is estimated from
+MAX_SCORES = 20_000  # reports that the information is estimated from
 PSEUDO = 2.0  # pseudo-reports of the smallest covariance: keeps components from collapsing
 
 
@@ -32,7 +31,7 @@ class Mixture:
     weights : ndarray of float64, shape (k,)
         Shares of the records.
     means : ndarray of float64, shape (k, d)
-        Centres.
+        Centers.
     covariances : ndarray of float64, shape (k, d, d)
         Of the records, without the noise.
     objective : ndarray of float64
@@ -56,7 +55,7 @@ class _Part(NamedTuple):
 def fit_mixture(
     reports: Floats, start: Mixture, law: NoiseLaw, *, floor: Floats, max_iter: int, tol: float
 ) -> Mixture:
-    """Raise the penalised likelihood of reports from a start.
+    """Raise the penalized likelihood of reports from a start.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ def fit_mixture(
     law : NoiseLaw
         The known noise.
     floor : ndarray of float64, shape (d,)
-        Variances that a few pseudo-reports pull every component towards.
+        Variances that a few pseudo-reports pull every component toward.
     max_iter : int
         Largest number of updates.
     tol : float
@@ -90,7 +89,7 @@ def fit_mixture(
 
 
 def mean_covariances(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Floats:
-    """Give the sampling covariance of each mean, from the observed information of all parameters.
+    """Return the sampling covariance of each mean, from the observed information of all parameters.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ def mean_covariances(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Floats
         Blocks of the inverse of the summed products of scores.
     """
     k, d = mixture.means.shape
-    used = reports[:: max(1, len(reports) // MOST_SCORES)]
+    used = reports[:: max(1, len(reports) // MAX_SCORES)]
     precisions = _precisions(mixture, law)
     rows, columns = np.triu_indices(d)
     size = k * (d + len(rows) + 1)

@@ -3,9 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
+
 __all__ = ["nearest_centers"]
 
-Floats = npt.NDArray[np.float64]
 
 BLOCK_VALUES = 1 << 18  # distances held at a time
 

@@ -11,18 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import roots_genlaguerre
 from sklearn.base import clone
 
 from shoal._bounds import Box
 from shoal._report_channel import ReportChannel
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.reports.gaussian_channel import GaussianChannel
 
 __all__ = ["NoiseLaw", "noise_law"]
 
-Floats = npt.NDArray[np.float64]
 
 NODES = 6  # of the quadrature: the next digit of the density would need many more
 
@@ -55,7 +54,7 @@ class NoiseLaw:
         return variances
 
     def spread(self, box: Box) -> Floats:
-        """Give the standard deviation of reports in each column, at the record with the largest."""
+        """Return the largest standard deviation of a report, a column each."""
         middle = box.low / 2 + box.high / 2
         places = np.stack([box.low, middle, box.high])
         spread: Floats = np.sqrt(np.asarray(self.mechanism.variance(places)).max(axis=0))

@@ -7,19 +7,18 @@ is small: as the noise vanishes every draw becomes its report, and the law that 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import Box
+from shoal._typing import Floats
 from shoal.reports._laws import Expected, Law
 from shoal.reports._mixture import Mixture, draw_records
 from shoal.reports._noise_law import NoiseLaw
 
 __all__ = ["PosteriorDraws", "posterior_draws"]
 
-Floats = npt.NDArray[np.float64]
 
-MOST_DRAWS = 8  # for each report
-MOST_POINTS = 40_000  # more reports than this get one draw each
+MAX_DRAWS = 8  # for each report
+MAX_POINTS = 40_000  # more reports than this get one draw each
 FINEST = 1000.0  # parts of the box that a draw stands for: clusters of one draw have a size
 
 
@@ -64,7 +63,7 @@ def posterior_draws(
     law : PosteriorDraws
         Several draws for each report.
     """
-    draws = int(np.clip(MOST_POINTS // len(reports), 1, MOST_DRAWS))
+    draws = int(np.clip(MAX_POINTS // len(reports), 1, MAX_DRAWS))
     points = draw_records(reports, mixture, law, draws, rng)
     points = np.clip(points, box.low, box.high).reshape(-1, reports.shape[1])
     weights = np.full(len(points), 1.0 / len(points))

@@ -1,4 +1,4 @@
-"""Centres from reports in two ways, plain and through a law of records, and the choice of one."""
+"""Centers from reports in two ways, plain and through a law of records, and the choice of one."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,28 +11,28 @@ from sklearn.metrics import pairwise_distances_argmin
 from threadpoolctl import threadpool_limits
 
 from shoal._bounds import Box
+from shoal._typing import Floats
 from shoal.reports._laws import Expected, Law, Laws, squared_distances
 from shoal.reports._mixture import Mixture
 from shoal.reports._noise_law import NoiseLaw
 
 __all__ = ["Start", "best_of_law", "best_of_plain", "law_is_better"]
 
-Floats = npt.NDArray[np.float64]
 
-FEW = 5  # restarts where centres are only compared
-LEAST_SPREAD = 0.1  # of the noise's variance, given to a cluster whose own cannot be seen
+FEW = 5  # restarts where centers are only compared
+MIN_SPREAD = 0.1  # of the noise's variance, given to a cluster whose own cannot be seen
 BETTER = 1.0  # standard errors by which a law must do better than plain k-means on other reports
-MATERIAL = 2e-3  # of the cost of plain centres: no smaller gain is worth leaving them for
-MOST_STEPS = 1000  # of Lloyd: to the end
+MATERIAL = 2e-3  # of the cost of plain centers: no smaller gain is worth leaving them for
+MAX_STEPS = 1000  # of Lloyd: to the end
 MISFIT = 4.0  # standard errors by which a law may explain other reports worse than they do
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Centres, where they came from, and the mixture that begins at their clusters."""
+    """Centers, where they came from, and the mixture that begins at their clusters."""
 
     name: str
-    centres: Floats
+    centers: Floats
     mixture: Mixture
 
 
@@ -46,7 +46,7 @@ def law_is_better(
     restarts: int,
     rng: np.random.RandomState,
 ) -> bool:
-    """Let each half of the reports judge both ways of finding centres from the other half.
+    """Let each half of the reports judge both ways of finding centers from the other half.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def law_is_better(
     Returns
     -------
     better : bool
-        Whether the law explains other reports, and its centres cost less than plain ones on the
+        Whether the law explains other reports, and its centers cost less than plain ones on the
         records behind other reports: by more than one standard error of the paired difference, and
         by a material part of the cost.
     """
@@ -78,10 +78,10 @@ def law_is_better(
     gains: list[Expected] = []
     cost = 0.0
     for mine, judge, part in zip(laws.halves, laws.halves[::-1], (first, ~first), strict=True):
-        plain = _plain_centres(reports[part], box, k, few, rng)
+        plain = _plain_centers(reports[part], box, k, few, rng)
         costs = [
-            squared_distances(judge.points, centres)
-            for centres in (plain, _law_centres(mine, plain, few, rng))
+            squared_distances(judge.points, centers)
+            for centers in (plain, _law_centers(mine, plain, few, rng))
         ]
         gains.append(judge.expected(costs[0] - costs[1]))
         cost += float(judge.weights @ costs[0]) / len(laws.halves)
@@ -95,7 +95,7 @@ def law_is_better(
 def best_of_law(
     reports: Floats, laws: Laws, box: Box, k: int, *, restarts: int, rng: np.random.RandomState
 ) -> Start:
-    """Find the centres with the least cost on the law behind all reports.
+    """Find the centers with the least cost on the law behind all reports.
 
     Parameters
     ----------
@@ -108,18 +108,18 @@ def best_of_law(
     k : int
         Number of clusters.
     restarts : int
-        Restarts of k-means, besides one from plain centres.
+        Restarts of k-means, besides one from plain centers.
     rng : RandomState
         For the restarts.
 
     Returns
     -------
     start : Start
-        Centres, and shares, means and covariances of the law's clusters.
+        Centers, and shares, means and covariances of the law's clusters.
     """
-    plain = _plain_centres(reports, box, k, min(FEW, restarts), rng)
-    centres = _law_centres(laws.whole, plain, restarts, rng)
-    return Start(laws.name, centres, laws.whole.mixture(centres))
+    plain = _plain_centers(reports, box, k, min(FEW, restarts), rng)
+    centers = _law_centers(laws.whole, plain, restarts, rng)
+    return Start(laws.name, centers, laws.whole.mixture(centers))
 
 
 def best_of_plain(
@@ -151,63 +151,63 @@ def best_of_plain(
     Returns
     -------
     start : Start
-        Centres, and shares, means and covariances of the clusters of reports.
+        Centers, and shares, means and covariances of the clusters of reports.
     """
     clipped = np.clip(reports, box.low, box.high)
-    centres = _plain_centres(reports, box, k, restarts, rng)
-    labels = pairwise_distances_argmin(clipped, centres)
+    centers = _plain_centers(reports, box, k, restarts, rng)
+    labels = pairwise_distances_argmin(clipped, centers)
     sizes = np.bincount(labels, minlength=k)
-    noise = law.variances(centres).T @ law.weights  # (d, k)
+    noise = law.variances(centers).T @ law.weights  # (d, k)
     covariances = np.empty((k, box.low.size, box.low.size))
     for c in range(k):
         own = np.diag(noise[:, c])
-        gaps = reports[labels == c] - centres[c]
+        gaps = reports[labels == c] - centers[c]
         spread = gaps.T @ gaps / max(1, len(gaps)) - own
         values, axes = np.linalg.eigh(spread)
-        least = LEAST_SPREAD * own.diagonal().min()
+        least = MIN_SPREAD * own.diagonal().min()
         covariances[c] = (axes * np.maximum(values, least)) @ axes.T
     weights = (sizes + 1.0) / (len(reports) + k)
-    return Start("reports", centres, Mixture(weights, centres, covariances, np.empty(0)))
+    return Start("reports", centers, Mixture(weights, centers, covariances, np.empty(0)))
 
 
-def _law_centres(law: Law, plain: Floats, restarts: int, rng: np.random.RandomState) -> Floats:
-    """Centres of a law: the best of restarts, and of what plain centres lead to."""
+def _law_centers(law: Law, plain: Floats, restarts: int, rng: np.random.RandomState) -> Floats:
+    """Centers of a law: the best of restarts, and of what plain centers lead to."""
     k = len(plain)
     found = [
-        _centres(law.points, law.weights, k, restarts, rng),
-        _centres(law.points, law.weights, k, plain, rng),
+        _centers(law.points, law.weights, k, restarts, rng),
+        _centers(law.points, law.weights, k, plain, rng),
     ]
-    costs = [law.weights @ squared_distances(law.points, centres) for centres in found]
+    costs = [law.weights @ squared_distances(law.points, centers) for centers in found]
     return found[int(np.argmin(costs))]
 
 
-def _plain_centres(
+def _plain_centers(
     reports: Floats, box: Box, k: int, restarts: int, rng: np.random.RandomState
 ) -> Floats:
-    return _centres(np.clip(reports, box.low, box.high), None, k, restarts, rng)
+    return _centers(np.clip(reports, box.low, box.high), None, k, restarts, rng)
 
 
-def _centres(
+def _centers(
     points: Floats,
     weights: Floats | None,
     k: int,
     start: int | Floats,
     rng: np.random.RandomState,
 ) -> Floats:
-    """K-means from a number of random starts, or from given centres."""
+    """K-means from a number of random starts, or from given centers."""
     distinct = np.unique(points, axis=0) if len(points) <= k + 1 else points
     if len(distinct) <= k:
-        # As many centres as points, or more: each point is one, some of them twice.
+        # As many centers as points, or more: each point is one, some of them twice.
         return distinct[np.arange(k) % len(distinct)]
     if isinstance(start, int | np.integer):
-        model = KMeans(k, n_init=start, max_iter=MOST_STEPS, random_state=rng)
+        model = KMeans(k, n_init=start, max_iter=MAX_STEPS, random_state=rng)
     else:
-        model = KMeans(k, init=start, n_init=1, max_iter=MOST_STEPS, random_state=rng)
+        model = KMeans(k, init=start, n_init=1, max_iter=MAX_STEPS, random_state=rng)
     # One thread: as fast for so few columns, the same bits on every machine, and no waiting for a
     # core that is busy.
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
-        # Fewer distinct reports than clusters: some centres are the same, and that is right.
+        # Fewer distinct reports than clusters: some centers are the same, and that is right.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(points, sample_weight=weights)
-    centres: Floats = model.cluster_centers_
-    return centres
+    centers: Floats = model.cluster_centers_
+    return centers

@@ -14,20 +14,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from shoal import _numbers
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.reports._standardise import as_table
+from shoal.reports._standardize import as_table
 from shoal.reports.select_dbscan_eps import select_dbscan_eps
 from shoal.reports.select_n_clusters import select_n_clusters
 
 __all__ = ["ReportClusters", "cluster_reports"]
 
-Floats = npt.NDArray[np.float64]
 
 METHODS = ("kmeans", "agglomerative", "optics", "dbscan", "affinity")
 COUNTED = ("kmeans", "agglomerative")  # that need the number of clusters
 DAMPING = 0.5
 RESTARTS = 10
-MOST_PAIRED = 20_000  # reports for methods whose memory grows with their square
+MAX_PAIRED = 20_000  # reports for methods whose memory grows with their square
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def cluster_reports(
     min_samples: int | None = None,
     eps: float | None = None,
     preference: float | None = None,
-    standardise: bool = True,
+    standardize: bool = True,
     random_state: Any = None,
 ) -> ReportClusters:
     """Cluster reports, or remapped reports, in one call; of reports, every choice is free.
@@ -82,7 +82,7 @@ def cluster_reports(
         Radius of dbscan; None lets :func:`select_dbscan_eps` choose.
     preference : float, default=None
         For affinity; None takes the median similarity.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Whether columns are brought to variance 1 first.
     random_state : None, int or RandomState, default=None
         For kmeans, affinity and the choice of a number.
@@ -106,10 +106,10 @@ def cluster_reports(
             _numbers.count(name, value)
     if eps is not None:
         _numbers.positive("eps", eps)
-    table = as_table(reports, standardise)
-    if method in ("agglomerative", "affinity") and len(table) > MOST_PAIRED:
+    table = as_table(reports, standardize)
+    if method in ("agglomerative", "affinity") and len(table) > MAX_PAIRED:
         raise ParameterError(
-            f"method must be kmeans, optics or dbscan for more than {MOST_PAIRED} reports, got "
+            f"method must be kmeans, optics or dbscan for more than {MAX_PAIRED} reports, got "
             f"{method!r}: its memory grows with the square of their number"
         )
     rng = check_random_state(random_state)

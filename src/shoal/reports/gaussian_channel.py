@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.privacy import Guarantee
 
 __all__ = ["GaussianChannel"]
 
-Floats = npt.NDArray[np.float64]
 
 UNKNOWN = "the reports were made elsewhere, and what they promise was not declared"
 

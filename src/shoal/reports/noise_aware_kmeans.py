@@ -1,7 +1,7 @@
-"""K-means centres of records that nobody but their holders has seen, from reports alone.
+"""K-means centers of records that nobody but their holders has seen, from reports alone.
 
 The noise of the reports is known exactly, so it can be taken out of their law, if not out of any
-one of them. Post-processing: the centres promise what the reports promise, and cost nothing more.
+one of them. Post-processing: the centers promise what the reports promise, and cost nothing more.
 """
 
 from typing import Any, Self
@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._records import fitted_names, validate_records
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
 from shoal.reports._confidence import ball_radii
-from shoal.reports._grid_density import MOST_COLUMNS, deconvolve
+from shoal.reports._grid_density import MAX_COLUMNS, deconvolve
 from shoal.reports._laws import Laws
 from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
 from shoal.reports._nearest import nearest_centers
@@ -28,7 +29,6 @@ from shoal.reports._starts import Start, best_of_law, best_of_plain, law_is_bett
 
 __all__ = ["NoiseAwareKMeans"]
 
-Floats = npt.NDArray[np.float64]
 
 FINEST = 200.0  # parts of the box below which no cluster is resolved
 FEW_UPDATES = 10  # of the mixture in few columns, where it begins near the best or hardly matters
@@ -43,11 +43,11 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     (iterative Bayesian update, stopped by cross-validation on reports). In more columns, or where
     the noise is finer than a grid, the law is made of draws of the record behind each report, with
     a mixture of Gaussians fitted through the noise as the prior; as the noise vanishes these become
-    the reports. The centres are those with the least k-means cost under that law.
+    the reports. The centers are those with the least k-means cost under that law.
 
-    Each half of the reports judges the centres found from the other half, in this way and by plain
+    Each half of the reports judges the centers found from the other half, in this way and by plain
     k-means on clipped reports: by the cost on the records behind it, paired report by report. The
-    plain centres are returned unless the others cost less, by more than a standard error and 0.2%
+    plain centers are returned unless the others cost less, by more than a standard error and 0.2%
     of the cost. They are also returned where a grid shows that the noise is not what it is said to
     be: where a half, as it is, explains the reports of the other better than its law seen through
     the noise does. A mixture of Gaussians that begins at the clusters gives shares, covariances
@@ -74,24 +74,24 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Centres of the records: those of least k-means cost under their estimated law.
+        Centers of the records: those of least k-means cost under their estimated law.
     weights_ : ndarray of shape (n_clusters,)
         Shares of the records, by the mixture.
     covariances_ : ndarray of shape (n_clusters, d, d)
         Covariances of the records, without the noise, by the mixture.
     center_radius_ : ndarray of shape (n_clusters,)
-        Radius of a ball around each centre that holds the mean of its component with probability
+        Radius of a ball around each center that holds the mean of its component with probability
         ``confidence``: that of a ball around the component's estimated mean, from the observed
         information of the mixture, and the distance to that mean. It speaks of clusters that the
         reports can tell apart; at most the diameter of the box, where they say nothing.
     labels_ : ndarray of shape (n,)
-        Nearest centre of each report.
+        Nearest center of each report.
     guarantee_ : Guarantee
         That of the mechanism.
     release_ : Release
-        Centres, weights, covariances and radii, for :func:`label_on_device`.
+        Centers, weights, covariances and radii, for :func:`label_on_device`.
     start_ : {"grid", "mixture", "reports"}
-        Where the centres came from, and the mixture began: the law on a grid, the law by draws
+        Where the centers came from, and the mixture began: the law on a grid, the law by draws
         with a mixture as the prior, or plain k-means on clipped reports.
     log_likelihood_ : ndarray
         Penalised log-likelihood of the reports before each update of the mixture.
@@ -105,7 +105,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     See Also
     --------
     cluster_reports : Any of scikit-learn's clusterers, on reports as they are.
-    label_on_device : Labels of true records from the published centres.
+    label_on_device : Labels of true records from the published centers.
 
     Examples
     --------
@@ -142,12 +142,12 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, Z: Any, y: Any = None) -> Self:
-        """Find the centres behind the reports.
+        """Find the centers behind the reports.
 
         Parameters
         ----------
         Z : array-like of shape (n, d)
-            Reports as the mechanism made them: not clipped, not remapped, not standardised.
+            Reports as the mechanism made them: not clipped, not remapped, not standardized.
         y : None
             Ignored.
 
@@ -161,7 +161,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         start = self._start(reports, law, box, rng)
         mixture = self._fit_mixture(reports, start.mixture, law, box)
-        self.cluster_centers_ = np.clip(start.centres, box.low, box.high)
+        self.cluster_centers_ = np.clip(start.centers, box.low, box.high)
         self.weights_ = mixture.weights
         self.covariances_ = mixture.covariances
         self.start_ = start.name
@@ -173,7 +173,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         self.release_ = Release(
             kind="NoiseAwareKMeans",
             values={
-                "centres": self.cluster_centers_,
+                "centers": self.cluster_centers_,
                 "metric": "euclidean",  # of the reports, whose noise is measured in it
                 "columns": fitted_names(self),
                 "weights": self.weights_,
@@ -188,7 +188,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
-        """Find the nearest centre of each row.
+        """Find the nearest center of each row.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n,)
-            Index of the nearest centre. Labels of true records are private and stay on the device.
+            Index of the nearest center. Labels of true records are private and stay on the device.
         """
         check_is_fitted(self)
         return self._nearest(validate_records(X, estimator=self, reset=False))
@@ -224,7 +224,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         return law, public_box(bounds, columns)
 
     def _start(self, reports: Floats, law: NoiseLaw, box: Box, rng: Any) -> Start:
-        """Return the centres of a law of records, unless other reports prefer plain ones."""
+        """Return the centers of a law of records, unless other reports prefer plain ones."""
         k, restarts = self.n_clusters, self.n_init
         if len(reports) > 1:
             first = rng.permutation(len(reports)) % 2 == 0
@@ -247,7 +247,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         return Laws("mixture", found[0], (found[1], found[2]), misfit=0.0)
 
     def _fit_mixture(self, reports: Floats, start: Mixture, law: NoiseLaw, box: Box) -> Mixture:
-        few = reports.shape[1] <= MOST_COLUMNS
+        few = reports.shape[1] <= MAX_COLUMNS
         return fit_mixture(
             reports,
             start,
@@ -258,7 +258,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         )
 
     def _radii(self, reports: Floats, mixture: Mixture, law: NoiseLaw, box: Box) -> Floats:
-        """Return radii around the centres that hold the balls around the mixture's means."""
+        """Return radii around the centers that hold the balls around the mixture's means."""
         covariances = mean_covariances(reports, mixture, law)
         apart = np.linalg.norm(self.cluster_centers_ - mixture.means, axis=1)
         farthest = float(np.linalg.norm(box.high - box.low))

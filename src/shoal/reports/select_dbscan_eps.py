@@ -1,19 +1,17 @@
-"""The radius of DBSCAN from reports: the knee of their distances to the k-th neighbour."""
+"""The radius of DBSCAN from reports: the knee of their distances to the k-th neighbor."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
 from shoal import _numbers
+from shoal._typing import Floats
 from shoal.reports._knee import knee
-from shoal.reports._standardise import as_table
+from shoal.reports._standardize import as_table
 
 __all__ = ["DBSCANEps", "select_dbscan_eps"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +21,20 @@ class DBSCANEps:
     Parameters
     ----------
     eps : float
-        The radius, in the unit of the (standardised) columns.
-    neighbour : int
-        Which neighbour the distances are to.
+        The radius, in the unit of the (standardized) columns.
+    neighbor : int
+        Which neighbor the distances are to.
     distances : ndarray of float64, shape (n,)
         The curve, sorted from small to large.
     """
 
     eps: float
-    neighbour: int
+    neighbor: int
     distances: Floats
 
 
 def select_dbscan_eps(
-    reports: Any, *, neighbour: int | None = None, standardise: bool = False
+    reports: Any, *, neighbor: int | None = None, standardize: bool = False
 ) -> DBSCANEps:
     """Choose the radius of DBSCAN; of reports, this is free.
 
@@ -44,16 +42,16 @@ def select_dbscan_eps(
     ----------
     reports : array-like of shape (n, d)
         Reports, remapped or not.
-    neighbour : int, default=None
-        Which neighbour to measure to; None takes 2 d - 1 (Sander et al. 1998). At most n - 1 is
+    neighbor : int, default=None
+        Which neighbor to measure to; None takes 2 d - 1 (Sander et al. 1998). At most n - 1 is
         used.
-    standardise : bool, default=False
+    standardize : bool, default=False
         Whether columns are brought to variance 1 first.
 
     Returns
     -------
     choice : DBSCANEps
-        ``eps`` is the distance at the knee: few reports are farther from their neighbours. It is
+        ``eps`` is the distance at the knee: few reports are farther from their neighbors. It is
         above 0 wherever two reports differ, and 1 where none do.
 
     Examples
@@ -64,9 +62,9 @@ def select_dbscan_eps(
     >>> bool(0.02 < select_dbscan_eps(blobs).eps < 0.5)
     True
     """
-    table = as_table(reports, standardise)
-    neighbour = 2 * table.shape[1] - 1 if neighbour is None else neighbour
-    used = min(_numbers.count("neighbour", neighbour), len(table) - 1)
+    table = as_table(reports, standardize)
+    neighbor = 2 * table.shape[1] - 1 if neighbor is None else neighbor
+    used = min(_numbers.count("neighbor", neighbor), len(table) - 1)
     if used == 0:
         return DBSCANEps(1.0, 0, np.zeros(1))
     distances, _ = NearestNeighbors(n_neighbors=used).fit(table).kneighbors()

@@ -11,17 +11,17 @@ from sklearn.metrics import silhouette_score
 from sklearn.utils import check_random_state
 
 from shoal import _numbers
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.reports._knee import knee
-from shoal.reports._standardise import as_table
+from shoal.reports._standardize import as_table
 
 __all__ = ["ClusterCount", "select_n_clusters"]
 
-Floats = npt.NDArray[np.float64]
 
 METHODS = ("elbow", "silhouette", "gap")
 RESTARTS = 10
-MOST_PAIRS = 5000  # reports whose pairwise distances the silhouette is averaged over
+MAX_PAIRS = 5000  # reports whose pairwise distances the silhouette is averaged over
 REFERENCES = 10  # uniform tables that the gap statistic compares with
 
 
@@ -52,7 +52,7 @@ def select_n_clusters(
     *,
     method: str = "elbow",
     candidates: Iterable[int] = range(2, 10),
-    standardise: bool = False,
+    standardize: bool = False,
     random_state: Any = None,
 ) -> ClusterCount:
     """Choose the number of clusters of k-means; of reports, this is free.
@@ -66,7 +66,7 @@ def select_n_clusters(
         the first number whose gap is within one standard error of the next one's.
     candidates : iterable of int, default=range(2, 10)
         Numbers to choose from; those not below the number of distinct reports are left out.
-    standardise : bool, default=False
+    standardize : bool, default=False
         Whether columns are brought to variance 1 first.
     random_state : None, int or RandomState, default=None
         For k-means and the references.
@@ -93,7 +93,7 @@ def select_n_clusters(
         raise ParameterError("candidates must hold a number of clusters, got none")
     if method == "silhouette" and numbers[0] == 1:
         raise ParameterError("candidates must be > 1 for the silhouette, got 1")
-    table = as_table(reports, standardise)
+    table = as_table(reports, standardize)
     rng = check_random_state(random_state)
     distinct = len(np.unique(table, axis=0))
     numbers = [number for number in numbers if number < distinct]
@@ -123,7 +123,7 @@ def _elbow(
 def _silhouette(
     table: Floats, numbers: list[int], distinct: int, rng: np.random.RandomState
 ) -> ClusterCount:
-    size = min(len(table), MOST_PAIRS)
+    size = min(len(table), MAX_PAIRS)
     rows = rng.permutation(len(table))[:size]
     scores = np.full(len(numbers), -1.0)
     for place, k in enumerate(numbers):

@@ -45,7 +45,7 @@ class Piece:
     group: int | None = None
 
     def schema(self) -> Any:
-        """Give the columns and types of the file itself."""
+        """Return the columns and types of the file itself."""
         with readable(self.name):
             return self.fragment.physical_schema
 

@@ -66,7 +66,7 @@ def run(action: Callable[[], Result]) -> Result:
 
 
 def _text(error: Any) -> str:
-    """Give all that Spark says; it may hold values of records, so it goes no further."""
+    """Return all that Spark says; it may hold values of records, so it goes no further."""
     if hasattr(error, "getCondition"):
         return f"[{error.getCondition()}] {error}"
     java = getattr(error, "java_exception", None)

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._optional import require
+from shoal._typing import Ints
 from shoal.exceptions import DataError
 from shoal.tables.blocks import block_of
 from shoal.tables.table import Job
 
 __all__ = ["PARTIALS", "CombineTask", "FoldTask", "Partial", "combine"]
 
-Integers = npt.NDArray[np.int64]
 
 PARTIALS = "rows long, error string, result binary"
 
@@ -40,7 +39,7 @@ class Partial:
 
     rows: int
     error: str | None
-    result: tuple[Integers, ...]
+    result: tuple[Ints, ...]
 
     def batch(self) -> Any:
         """Write it as one row for Spark."""
@@ -76,7 +75,7 @@ class FoldTask:
     names: tuple[str, ...]
 
     def run(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Give one row for all batches, none where there is no record."""
+        """Return one row for all batches, none where there is no record."""
         fold, rows, error = self.job.start(), 0, None
         for batch in batches:
             if batch.num_rows == 0:
@@ -104,7 +103,7 @@ class CombineTask:
     job: Job
 
     def run(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Give one row for all rows, none where there is none."""
+        """Return one row for all rows, none where there is none."""
         found = combine(
             self.job,
             (
@@ -140,7 +139,7 @@ def combine(job: Job, partials: Iterable[Partial]) -> Partial | None:
     return Partial(sum(part.rows for part in parts), error, result)
 
 
-def _pack(arrays: Sequence[Integers]) -> bytes:
+def _pack(arrays: Sequence[Ints]) -> bytes:
     head = [len(arrays)]
     for values in arrays:
         head += [values.ndim, *values.shape]
@@ -148,7 +147,7 @@ def _pack(arrays: Sequence[Integers]) -> bytes:
     return b"".join(np.ascontiguousarray(part, dtype="<i8").tobytes() for part in parts)
 
 
-def _unpack(data: Any) -> tuple[Integers, ...]:
+def _unpack(data: Any) -> tuple[Ints, ...]:
     values = np.frombuffer(data, dtype="<i8")
     shapes, place = [], 1
     for _ in range(int(values[0])):

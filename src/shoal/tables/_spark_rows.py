@@ -36,7 +36,7 @@ class LabelTask:
     names: tuple[str, ...]
 
     def run(self, *columns: Any) -> Any:
-        """Give the numbers of some records, from their columns."""
+        """Return the numbers of some records, from their columns."""
         arrow = require("pyarrow", extra="spark")
         batch = arrow.RecordBatch.from_arrays(list(columns), names=list(self.names))
         return arrow.array(self.label(block_of(batch, self.names)), arrow.int32())
@@ -61,7 +61,7 @@ class ReportTask:
     names: tuple[str, ...]
 
     def run(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Give a batch of reports for each batch, and at its end why records cannot be used."""
+        """Return a batch of reports for each batch, and at its end why records cannot be used."""
         arrow = require("pyarrow", extra="spark")
         partition = require("pyspark", extra="spark").TaskContext.get().partitionId()
         attempt = secrets.randbits(ATTEMPT_BITS)

@@ -153,7 +153,7 @@ def _only(kept: Any, columns: Sequence[str], attempts: npt.NDArray[np.int64]) ->
 
 
 def _has_folder(frame: Any) -> bool:
-    """Say whether the context has a checkpoint folder; without one, reports must not get lost."""
+    """Return whether the context has a checkpoint folder."""
     if require("pyspark.sql.utils", extra="spark").is_remote():
         raise ParameterError(
             "reports of a Spark frame must be drawn in a session of the driver itself, got Spark "

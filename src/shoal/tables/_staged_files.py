@@ -218,7 +218,7 @@ def _partitions(pieces: Sequence[Piece], names: Sequence[str]) -> list[list[Piec
 
 
 def _rows(pieces: Sequence[Piece]) -> list[int]:
-    """Give the number of records of each piece of a file, or about that for one not of Parquet."""
+    """Return the records of each piece of a file; an estimate unless it is Parquet."""
     datasets = require("pyarrow.dataset", extra="arrow")
     fragment = pieces[0].fragment
     with readable(pieces[0].name):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._threads import usable_threads
+from shoal._typing import Ints
 from shoal.exceptions import DataError, ParameterError
 from shoal.tables._arrow_pieces import Piece, file_states, open_dataset, pieces_of
 from shoal.tables._far_table import FarTable
@@ -22,7 +23,6 @@ from shoal.tables.table import Block, CountRows, Job, Label
 
 __all__ = ["ArrowTable"]
 
-Integers = npt.NDArray[np.int64]
 
 HELD = 2**28  # bytes of records that an estimator may keep
 
@@ -100,7 +100,7 @@ class ArrowTable(FarTable):
 
     @property
     def fits_in_memory(self) -> bool:
-        """Whether the records, once they are counted, may be kept in memory."""
+        """Return whether the records, once they are counted, may be kept in memory."""
         return self._rows is not None and 4 * self._rows * self.columns <= self._memory
 
     def check(self) -> None:
@@ -120,7 +120,7 @@ class ArrowTable(FarTable):
             raise DataError("X must hold at least one record, got none")
         self._rows = int(rows[0])
 
-    def fold(self, job: Job) -> tuple[Integers, ...]:
+    def fold(self, job: Job) -> tuple[Ints, ...]:
         """Do a job on all records.
 
         Parameters
@@ -139,7 +139,7 @@ class ArrowTable(FarTable):
             If the files cannot be read, or hold other records than those that were checked.
         """
 
-        def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> tuple[int, tuple[Integers, ...]]:
+        def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> tuple[int, tuple[Ints, ...]]:
             fold, rows = job.start(), 0
             for _, blocks in pieces:
                 for block in blocks:
@@ -153,7 +153,7 @@ class ArrowTable(FarTable):
         return job.combine([result for _, result in found])
 
     def collect(self, label: Label) -> npt.NDArray[np.int32]:
-        """Give a number for each record, in the order of the files: private, as the records are.
+        """Return a number for each record, in the order of the files: private, as the records are.
 
         Parameters
         ----------

@@ -53,7 +53,7 @@ def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
 
 
 def block_of(batch: Any, names: Sequence[str], *, look: bool = True) -> Block:
-    """Give the columns of a batch as doubles, without a copy where they are doubles already.
+    """Return the columns of a batch as doubles, without a copy where they are doubles already.
 
     Parameters
     ----------

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from math import isqrt
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from shoal._optional import require
+from shoal._typing import Ints
 from shoal.exceptions import DataError, DataTypeError
 from shoal.tables._far_table import FarTable
 from shoal.tables._spark_errors import CHANGED, run
@@ -19,10 +17,9 @@ from shoal.tables.table import CountRows, Job, Label
 
 __all__ = ["SparkTable"]
 
-Integers = npt.NDArray[np.int64]
 
 NUMBERS = {"byte", "short", "integer", "long", "float", "double", "boolean"}
-MOST_PARTIALS = 32  # that the driver holds at a time
+MAX_PARTIALS = 32  # that the driver holds at a time
 
 
 class SparkTable(FarTable):
@@ -86,7 +83,7 @@ class SparkTable(FarTable):
             raise DataError(found.error)
         self._rows, self._partitions = found.rows, len(partials)
 
-    def fold(self, job: Job) -> tuple[Integers, ...]:
+    def fold(self, job: Job) -> tuple[Ints, ...]:
         """Do a job on all records, which are checked first if they have not been.
 
         Parameters
@@ -123,7 +120,7 @@ class SparkTable(FarTable):
 
         Returns
         -------
-        labelled : pyspark.sql.DataFrame
+        labeled : pyspark.sql.DataFrame
             The frame with one more column, "cluster" if that name is free, computed when it is
             asked for. For the curator only.
         """
@@ -159,7 +156,7 @@ class SparkTable(FarTable):
         return stage_reports(self._stable(), start, self._names, rows=self._rows)
 
     def _selected(self) -> Any:
-        """Give the columns that are needed, under names that Spark reads as they are."""
+        """Return the columns that are needed, under names that Spark reads as they are."""
         column = require("pyspark.sql.functions", extra="spark").col
         return self._frame.select(
             *(
@@ -169,7 +166,7 @@ class SparkTable(FarTable):
         )
 
     def _stable(self) -> Any:
-        """Give the columns, unless a task that is run again would be given other records."""
+        """Return the columns, unless a task that is run again would be given other records."""
         selected = run(self._selected)
         if not run(lambda: selected._jdf.queryExecution().optimizedPlan().deterministic()):
             raise DataError(
@@ -179,7 +176,7 @@ class SparkTable(FarTable):
         return selected
 
     def _partials(self, job: Job, levels: Sequence[int]) -> list[Partial]:
-        """Give the statistics of partitions, put together at each level into so many."""
+        """Return the statistics of partitions, put together at each level into so many."""
 
         def action() -> list[Partial]:
             found = self._selected().mapInArrow(FoldTask(job, self._places).run, PARTIALS)
@@ -207,9 +204,9 @@ def _check_columns(frame: Any, names: Sequence[str]) -> None:
 
 
 def _levels(partitions: int) -> list[int]:
-    """Give how many tasks put partial statistics together, level by level."""
+    """Return how many tasks put partial statistics together, level by level."""
     levels = []
-    while partitions > MOST_PARTIALS:
+    while partitions > MAX_PARTIALS:
         partitions = isqrt(partitions - 1) + 1
         levels.append(partitions)
     return levels
@@ -220,7 +217,7 @@ def _quoted(name: str) -> str:
 
 
 def _free_name(wanted: str, taken: Sequence[str]) -> str:
-    """Give a name for a new column that no other has, in capitals or not."""
+    """Return a name for a new column that no other has, in capitals or not."""
     lower = {name.lower() for name in taken}
     free, number = wanted, 1
     while free in lower:

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Ints
+
 __all__ = ["Block", "CountRows", "Fold", "Job", "Label", "Table"]
 
-Integers = npt.NDArray[np.int64]
 Block = Sequence[npt.NDArray[np.float64]]
 """The columns of some records, each contiguous; of finite numbers, unless a job looks itself."""
 Label = Callable[[Block], npt.NDArray[np.int32]]
@@ -27,8 +28,8 @@ class Fold(Protocol):
         """Take in some more records."""
         ...
 
-    def result(self) -> tuple[Integers, ...]:
-        """Give the statistic of all records that were taken in, perhaps none."""
+    def result(self) -> tuple[Ints, ...]:
+        """Return the statistic of all records that were taken in, perhaps none."""
         ...
 
 
@@ -37,15 +38,15 @@ class Job(Protocol):
 
     @property
     def looks(self) -> bool:
-        """Whether it looks for NaN and inf itself, and blocks need not have been looked at."""
+        """Return whether the table itself refuses NaN and inf."""
         ...
 
     def start(self) -> Fold:
         """Begin with no records."""
         ...
 
-    def combine(self, results: Sequence[tuple[Integers, ...]]) -> tuple[Integers, ...]:
-        """Give the statistic of all records from those of disjoint parts, at least one."""
+    def combine(self, results: Sequence[tuple[Ints, ...]]) -> tuple[Ints, ...]:
+        """Return the statistic of all records from those of disjoint parts, at least one."""
         ...
 
 
@@ -64,7 +65,7 @@ class Table(Protocol):
 
     @property
     def in_memory(self) -> bool:
-        """Whether a number for each record may be kept without being asked for."""
+        """Return whether a number for each record may be kept without being asked for."""
         ...
 
     def check(self) -> None:
@@ -97,10 +98,10 @@ class CountRows:
         """Take in some more records."""
         self._rows += len(block[0])
 
-    def result(self) -> tuple[Integers, ...]:
-        """Give the number of records."""
+    def result(self) -> tuple[Ints, ...]:
+        """Return the number of records."""
         return (np.array([self._rows], dtype=np.int64),)
 
-    def combine(self, results: Sequence[tuple[Any, ...]]) -> tuple[Integers, ...]:
+    def combine(self, results: Sequence[tuple[Any, ...]]) -> tuple[Ints, ...]:
         """Add up the numbers of parts."""
         return (np.sum([rows for (rows,) in results], axis=0),)

@@ -19,7 +19,7 @@ def test_the_discrete_laplace_law_reaches_it(epsilon):
 
 
 def test_delta_is_what_an_attacker_may_know_for_sure():
-    # With probability delta the answer itself, else randomised response at epsilon.
+    # With probability delta the answer itself, else randomized response at epsilon.
     epsilon, delta = 1.5, 0.1
     truth = np.exp(epsilon) / (1 + np.exp(epsilon))
     apart = delta + (1 - delta) * (2 * truth - 1)

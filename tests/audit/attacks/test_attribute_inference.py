@@ -12,7 +12,7 @@ from audit.estimators import OnlyNoise
 from shoal._bounds import public_box
 from shoal.audit.attacks._posterior_column import (
     guess_column,
-    log_weights_from_centres,
+    log_weights_from_centers,
     log_weights_from_table,
 )
 from shoal.audit.attacks.attribute_inference import infer_attribute
@@ -29,8 +29,8 @@ FEW = RNG.uniform(-1.0, 1.0, (40, 2))
 
 def population(count):
     """Three clusters on a line: one column tells most of the other."""
-    centre = RNG.choice([-0.6, 0.0, 0.6], size=(count, 1))
-    return np.clip(centre + RNG.normal(0.0, 0.08, (count, 2)), *BOX)
+    center = RNG.choice([-0.6, 0.0, 0.6], size=(count, 1))
+    return np.clip(center + RNG.normal(0.0, 0.08, (count, 2)), *BOX)
 
 
 PEOPLE, PUBLIC = population(1000), population(1000)
@@ -123,7 +123,7 @@ def test_cells_give_away_as_well():
 
 def test_a_release_of_nothing_tells_nothing():
     values = np.linspace(-1.0, 1.0, 11)
-    weights = log_weights_from_centres(
+    weights = log_weights_from_centers(
         np.empty((0, 2)), np.empty(0), FEW, column=0, values=values, box=public_box(BOX, 2)
     )
     assert (weights == 0).all()
@@ -132,7 +132,7 @@ def test_a_release_of_nothing_tells_nothing():
 @pytest.mark.parametrize("sizes", [[10.0, 90.0], [90.0, 10.0]])
 def test_one_column_alone_is_guessed_by_the_sizes(sizes):
     values = np.linspace(-0.95, 0.95, 20)
-    weights = log_weights_from_centres(
+    weights = log_weights_from_centers(
         np.array([[-0.75], [0.75]]),
         np.array(sizes),
         np.zeros((1, 1)),
@@ -207,7 +207,7 @@ def test_nothing_is_spent_and_seeds_are_kept():
         ({"tolerance": 0.0}, r"tolerance must be a number in \(0, 1\)"),
         ({"random_state": 0.5}, "random_state must be None"),
         ({"prior": [[0.0]]}, "prior must have the 2 columns of X, got 1"),
-        ({"target": OnlyNoise()}, "must release centres or cells"),
+        ({"target": OnlyNoise()}, "must release centers or cells"),
         ({"target": 3, "bounds": BOX}, "estimator must have fit"),
     ],
 )

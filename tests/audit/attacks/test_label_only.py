@@ -32,7 +32,7 @@ def test_share_of_kept_labels(halves):
 def test_batches_change_nothing(halves, monkeypatch):
     X, y = coin_classes(50)
     whole = _kept(halves, X, y, 0.1, np.random.default_rng(2))
-    monkeypatch.setattr(label_only, "MOST_VALUES", 7 * label_only.COPIES * 2)
+    monkeypatch.setattr(label_only, "MAX_VALUES", 7 * label_only.COPIES * 2)
     assert np.array_equal(_kept(halves, X, y, 0.1, np.random.default_rng(2)), whole)
 
 

@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 
 from audit.attacks.toolbox import coin_classes, needs_toolbox
-from shoal.audit.attacks import attack_centres, membership_inference
+from shoal.audit.attacks import attack_centers, membership_inference
 from shoal.audit.attacks._targets import split_records
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
@@ -169,10 +169,10 @@ def test_progress_and_tables():
     assert np.array_equal(found.members, plain.members)
 
 
-def test_centres_is_the_attack_on_the_release():
+def test_centers_is_the_attack_on_the_release():
     X, _ = coin_classes(40)
-    found = membership_inference(KMeans(3, n_init=1), X, attack="centres", runs=3, random_state=0)
-    direct = attack_centres(KMeans(3, n_init=1), X, runs=3, random_state=0)
+    found = membership_inference(KMeans(3, n_init=1), X, attack="centers", runs=3, random_state=0)
+    direct = attack_centers(KMeans(3, n_init=1), X, runs=3, random_state=0)
     assert str(found) == str(direct)
     assert np.array_equal(found.members, direct.members)
 
@@ -221,7 +221,7 @@ class Wider(Noise):
     [
         (
             {"attack": "magic"},
-            "attack must be one of shadow, yeom, label-only, centres, got 'magic'",
+            "attack must be one of shadow, yeom, label-only, centers, got 'magic'",
         ),
         ({"runs": 0}, "runs must be a whole number from 1"),
         ({"shadow_models": 0}, "shadow_models must be a whole number from 1"),

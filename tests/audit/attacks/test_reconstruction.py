@@ -9,7 +9,7 @@ from scipy.stats import binom
 from sklearn.cluster import KMeans
 
 from shoal.audit.attacks import _posterior
-from shoal.audit.attacks._posterior import normalised
+from shoal.audit.attacks._posterior import normalized
 from shoal.audit.attacks.reconstruction import reconstruct
 from shoal.exceptions import MissingBoundsError, ParameterError
 from shoal.mechanisms import Duchi, Hybrid, Laplace, Piecewise, PlanarLaplace, SquareWave
@@ -155,7 +155,7 @@ def test_many_columns_are_spread_over_by_a_sequence():
 
 def test_a_report_that_no_candidate_explains_leaves_the_prior():
     logs = np.array([[-np.inf, -np.inf], [-1.0, -np.inf]])
-    weights = normalised(logs, np.log([0.3, 0.7]))
+    weights = normalized(logs, np.log([0.3, 0.7]))
     assert weights == pytest.approx(np.array([[0.3, 0.7], [1.0, 0.0]]))
 
 

@@ -19,7 +19,7 @@ RUNS = [
 
 @pytest.fixture
 def found():
-    return AttackResult.from_runs("released centres", RUNS, threshold=0.5)
+    return AttackResult.from_runs("released centers", RUNS, threshold=0.5)
 
 
 def test_rates_by_hand(found):
@@ -44,7 +44,7 @@ def test_curve_by_hand(found):
 
 def test_sentence(found):
     assert str(found) == (
-        "released centres: right about membership in 69 of 100 guesses; "
+        "released centers: right about membership in 69 of 100 guesses; "
         "without the release, 50 (advantage 0.38)"
     )
     nothing = AttackResult("guess", np.ones(1000), np.r_[np.ones(999), 2.0], 2.0, (-0.001,))

@@ -8,17 +8,17 @@ from sklearn.base import BaseEstimator, clone
 
 from contracts.registry import INSTANCES
 from shoal.audit import (
-    Neighbours,
+    Neighbors,
     ReplayAudit,
     ReplayedPair,
-    neighbouring_datasets,
+    neighboring_datasets,
     replay_estimator,
 )
 from shoal.cluster import DPKMeans, DPWaveCluster, _noise
 from shoal.cluster._budget import CountSum
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace
-from shoal.noise import LaplaceLaw, SeededSource, hide
+from shoal.noise import LaplaceNoise, SeededSource, privatize
 from shoal.papers.kccm import PublishedKCCM, real_rho, real_spend
 
 CENTRAL = [name for name in INSTANCES if name.startswith("DP")]
@@ -36,16 +36,16 @@ METHODS = {
     "kccm-gaussian": {"method": "kccm", "noise": "gaussian", "delta": 1e-6},
     "private-k": {"n_clusters": "private"},
 }
-CORNER = [Neighbours("corner", np.zeros((3, 2)), [1.0, -1.0])]
+CORNER = [Neighbors("corner", np.zeros((3, 2)), [1.0, -1.0])]
 
 
-def centres_and_sizes(model):
-    return {"centres": model.cluster_centers_, "sizes": model.cluster_sizes_}
+def centers_and_sizes(model):
+    return {"centers": model.cluster_centers_, "sizes": model.cluster_sizes_}
 
 
 def corner(columns):
     """The record that moves a sum the most: alone with one other, in the corner."""
-    return [Neighbours("corner", np.zeros((1, columns)), np.ones(columns))]
+    return [Neighbors("corner", np.zeros((1, columns)), np.ones(columns))]
 
 
 # Nothing is found where the promise is kept
@@ -65,7 +65,7 @@ def test_clears_every_method_of_kmeans_in_many_columns(name, columns):
     words = {"n_clusters": 3, "epsilon": 0.7, "bounds": (-1.0, 1.0), **METHODS[name]}
     if words.get("method") == "grid" and columns > 10:
         words["method"] = "auto"  # a grid has at most 10 columns
-    pairs = list(neighbouring_datasets((-1.0, 1.0), n=20, columns=columns))
+    pairs = list(neighboring_datasets((-1.0, 1.0), n=20, columns=columns))
     audit = replay_estimator(DPKMeans(**words), pairs, repeats=1)
     assert not audit.broken, str(audit)
     # Some record uses what was paid for: no budget is left unused.
@@ -90,7 +90,7 @@ def test_clears_wavelets(technique, wavelet):
 
 def test_clears_a_sparse_grid():
     """Which cells hold records is hidden too, although only those are visited."""
-    pairs = list(neighbouring_datasets((-1.0, 1.0), n=20, columns=6))
+    pairs = list(neighboring_datasets((-1.0, 1.0), n=20, columns=6))
     audit = replay_estimator(DPWaveCluster(bounds=(-1.0, 1.0), grid=64), pairs)
     assert not audit.broken, str(audit)
     assert audit.loss == pytest.approx(1.0)
@@ -104,7 +104,7 @@ def test_clears_a_sparse_grid():
 def test_flaw_6_real_spend_of_dp_kccm(formula, spend, noise):
     """Claim 1: the pseudo-code spends 1 + 1/2 + ... + 1/12, the text 1 + 2 + ... + 12."""
     model = PublishedKCCM(2, formula=formula, noise=noise)
-    words = {"claimed": 1.0, "published": centres_and_sizes}
+    words = {"claimed": 1.0, "published": centers_and_sizes}
     for columns in (1, 4, 10):
         audit = replay_estimator(model, corner(columns), **words)
         assert audit.loss == pytest.approx(spend, abs=1e-3)
@@ -117,11 +117,11 @@ def test_flaw_6_real_spend_of_dp_kccm(formula, spend, noise):
 
 def test_flaw_6_with_gaussian_noise():
     model = PublishedKCCM(2, noise="gaussian")
-    audit = replay_estimator(model, corner(4), claimed=0.1, delta=1e-6, published=centres_and_sizes)
-    assert audit.currency == "rho"
+    audit = replay_estimator(model, corner(4), claimed=0.1, delta=1e-6, published=centers_and_sizes)
+    assert audit.privacy_measure == "rho"
     assert audit.loss == pytest.approx(real_rho(columns=4))
     assert audit.broken
-    pure = replay_estimator(model, corner(4), claimed=100.0, published=centres_and_sizes)
+    pure = replay_estimator(model, corner(4), claimed=100.0, published=centers_and_sizes)
     assert pure.broken, "no epsilon covers Gaussian noise without a delta"
 
 
@@ -168,7 +168,12 @@ def test_result():
     model = DPKMeans(2, bounds=(-1.0, 1.0), method="lloyd", max_iter=2, n_public=4)
     audit = replay_estimator(model, CORNER)
     assert isinstance(audit, ReplayAudit)
-    assert (audit.claimed, audit.delta, audit.budget, audit.currency) == (1.0, 0.0, 1.0, "epsilon")
+    assert (audit.claimed, audit.delta, audit.budget, audit.privacy_measure) == (
+        1.0,
+        0.0,
+        1.0,
+        "epsilon",
+    )
     assert audit.worst == "corner"
     (pair,) = audit.pairs.values()
     assert isinstance(pair, ReplayedPair)
@@ -196,7 +201,7 @@ def test_spends_nothing_of_the_estimators_own_ledger():
 def test_a_witness_is_gone_after_the_replay():
     replay_estimator(DPKMeans(2, bounds=(-1.0, 1.0), method="lloyd"), CORNER)
     drawn = [
-        hide(np.zeros(50, np.int64), LaplaceLaw(9.0), cost=1.0, source=SeededSource(seed))
+        privatize(np.zeros(50, np.int64), LaplaceNoise(9.0), cost=1.0, source=SeededSource(seed))
         for seed in (1, 2)
     ]
     assert (drawn[0] != drawn[1]).any()

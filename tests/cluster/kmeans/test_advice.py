@@ -7,7 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from shoal.cluster import DPKMeans
-from shoal.cluster.kmeans._advice import MOST_ROWS, SPREAD
+from shoal.cluster.kmeans._advice import MAX_ROWS, SPREAD
 from shoal.datasets import load
 from shoal.exceptions import ParameterError
 from shoal.metrics import cost_ratio
@@ -22,8 +22,8 @@ def made_up(n, d, k, seed):
     """Like the advice's own tables, made here again: round clusters with k^(1/d) to a side."""
     rng = np.random.default_rng(seed)
     spread = SPREAD / k ** (1 / d)
-    centres = rng.uniform(-1 + spread, 1 - spread, (k, d))
-    X = centres[rng.integers(0, k, n)] + spread * rng.standard_normal((n, d))
+    centers = rng.uniform(-1 + spread, 1 - spread, (k, d))
+    X = centers[rng.integers(0, k, n)] + spread * rng.standard_normal((n, d))
     return np.clip(X, -1.0, 1.0)
 
 
@@ -94,7 +94,7 @@ def test_odd_sizes(sizes):
 
 
 def test_more_records_cost_less():
-    costs = [DPKMeans.advise(n, 2, 5, 0.5).cost_ratio for n in (100, 1000, MOST_ROWS, 10**6)]
+    costs = [DPKMeans.advise(n, 2, 5, 0.5).cost_ratio for n in (100, 1000, MAX_ROWS, 10**6)]
     assert costs == sorted(costs, reverse=True)
 
 

@@ -31,8 +31,8 @@ def fit_watched(X, **words):
     """A fit, and the exact counts behind the last that it released."""
     seen = []
 
-    def spy(engine, centres, **clip):
-        seen.append(nearest_statistics(engine, centres, **clip))
+    def spy(engine, centers, **clip):
+        seen.append(nearest_statistics(engine, centers, **clip))
         return seen[-1]
 
     with (
@@ -80,7 +80,7 @@ def test_empty_cells_are_seldom_as_full(delta):
         words = {"noise": given.noise, "share": given.share, "half": given.half}
         assert plan_grid(given.n, 2, 5, **words).steps == 0
         found = grid_kmeans(given)
-        holds = nearest_statistics(given.engine, found.centres).counts > 0
+        holds = nearest_statistics(given.engine, found.centers).counts > 0
         least.append(found.noise_probability[~holds].min())
     for level in (0.3, 0.05):
         assert (np.array(least) <= level).mean() <= level + 4.5 * np.sqrt(level / 150)

@@ -91,9 +91,9 @@ def test_release_comes_back_from_json(method, given):
     back = Release.from_json(release.to_json())
     assert back.kind == "DPKMeans"
     assert back.guarantee == release.guarantee == fitted.guarantee_
-    assert set(back.values) >= {"centres", "sizes", "radii", "low", "high", "method", "rounds"}
+    assert set(back.values) >= {"centers", "sizes", "radii", "low", "high", "method", "rounds"}
     assert back.values["method"] == fitted.method_
-    assert (np.asarray(back.values["centres"]) == fitted.cluster_centers_).all()
+    assert (np.asarray(back.values["centers"]) == fitted.cluster_centers_).all()
     assert (np.asarray(back.values["sizes"]) == fitted.cluster_sizes_).all()
     assert (np.asarray(back.values["radii"]) == fitted.center_radius_).all()
 

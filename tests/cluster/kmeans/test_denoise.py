@@ -18,7 +18,7 @@ def released(true, name, *, seed=0, unit=1, share=None):
 
 
 def bayes(noisy, name, *, rounds, zeros):
-    """Learn the law of whole counts by expectation maximisation, cell by cell, in plain loops."""
+    """Learn the law of whole counts by expectation maximization, cell by cell, in plain loops."""
     most = int(2 * 15 * LAWS[name].count_deviation(SHARES[name], unit=1)) + 1
     law = np.full(most, 1.0 / most)
     chance = np.empty((len(noisy), most))

@@ -11,7 +11,7 @@ from cluster.tables import FIVE, blobs
 from contracts import checks
 from contracts.tape import recording
 from shoal.cluster import DPKMeans
-from shoal.cluster._centres import pack_spheres
+from shoal.cluster._centers import pack_spheres
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, zcdp_to_epsilon
@@ -30,7 +30,7 @@ def model(k=5, **words):
 def test_noisy_sizes_are_near_the_true_ones(method, delta):
     fitted = model(method=method, epsilon=10.0, delta=delta).fit(X)
     true = np.bincount(fitted.labels_, minlength=5)
-    # The sizes were counted around the centres of the pass before: nearly the same ones.
+    # The sizes were counted around the centers of the pass before: nearly the same ones.
     assert np.abs(fitted.cluster_sizes_ - true).sum() < 0.05 * len(X)
     assert (fitted.cluster_sizes_ != true).any()
     assert fitted.cluster_sizes_.dtype == np.int64
@@ -67,10 +67,10 @@ def test_gaussian_budget_converts_back_to_epsilon(method):
     assert zcdp_to_epsilon(entry.event.rho, 1e-6) == pytest.approx(1.0, rel=1e-6)
 
 
-def test_first_centres_come_from_the_box_alone():
-    centres = pack_spheres(12, 2, SeededSource(0))
-    assert np.abs(centres).max() <= 1.0
-    gaps = np.linalg.norm(centres[:, None] - centres[None], axis=2) + 9 * np.eye(12)
+def test_first_centers_come_from_the_box_alone():
+    centers = pack_spheres(12, 2, SeededSource(0))
+    assert np.abs(centers).max() <= 1.0
+    gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2) + 9 * np.eye(12)
     assert gaps.min() > 0.3  # twelve points at random would have some pair within 0.1
 
 
@@ -222,7 +222,7 @@ def test_smallest_epsilons_that_pass_the_check_can_be_drawn():
                 assert drawn[-1]
 
 
-def test_centres_find_the_blobs():
+def test_centers_find_the_blobs():
     fitted = model(epsilon=2.0).fit(X)
     gaps = np.linalg.norm(fitted.cluster_centers_[:, None] - FIVE[None], axis=2)
     assert gaps.min(axis=0).max() < 0.02

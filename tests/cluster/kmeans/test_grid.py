@@ -9,7 +9,7 @@ from cluster.tables import FIVE, blobs, problem
 from contracts.tape import recording
 from shoal.cluster._noise import PureNoise, ZCDPNoise
 from shoal.cluster.kmeans._grid import (
-    MOST_CELLS,
+    MAX_CELLS,
     _midpoints,
     cluster_cells,
     grid_kmeans,
@@ -33,7 +33,7 @@ def test_every_plan_can_be_carried_out(law, columns):
     ):
         made = plan(n, columns, k, share, LAWS[law])
         assert 2 <= made.cells <= 2 * HALF
-        assert made.cells**columns <= max(MOST_CELLS, 3 ** min(columns, 6))
+        assert made.cells**columns <= max(MAX_CELLS, 3 ** min(columns, 6))
         assert 1 <= made.reach <= HALF * np.sqrt(columns)
         assert (made.steps > 0) == (made.grid_share < 1.0)
         assert made.steps in (0, 1, 2)
@@ -75,13 +75,13 @@ def test_midpoints_are_those_of_the_counts():
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_with_a_step_centres_are_near_the_means(delta):
+def test_with_a_step_centers_are_near_the_means(delta):
     given = problem(blobs(10_000), 5, epsilon=1.0, delta=delta)
     with recording() as tape:
         found = grid_kmeans(given)
     assert found.rounds >= 1
     assert "nearest_statistics" in [getattr(entry, "name", "") for entry in tape.entries]
-    gaps = np.linalg.norm(found.centres[:, None] / HALF - FIVE[None], axis=2)
+    gaps = np.linalg.norm(found.centers[:, None] / HALF - FIVE[None], axis=2)
     assert sorted(gaps.argmin(axis=1)) == [0, 1, 2, 3, 4]
     assert gaps.min(axis=1).max() < 0.02
     assert found.counts.sum() == pytest.approx(10_000, rel=0.05)
@@ -96,18 +96,18 @@ def test_without_a_step_the_grid_gets_all(delta):
     names = [entry.name for entry in tape.entries if hasattr(entry, "name")]
     assert names == ["grid_counts"]
     assert len(tape.draws) == 1
-    assert found.centres.shape == (5, 2)
-    assert np.abs(found.centres).max() <= HALF
+    assert found.centers.shape == (5, 2)
+    assert np.abs(found.centers).max() <= HALF
     assert (found.counts >= 0).all()
     assert (found.radii > 0).all()
     assert found.details["cells"] ** 2 == tape.draws[0].shape[0]
 
 
 @pytest.mark.parametrize("k", [1, 5, 40, 300])
-def test_any_number_of_centres_from_few_records(k):
+def test_any_number_of_centers_from_few_records(k):
     given = problem(blobs(30), k, epsilon=1.0)
     found = grid_kmeans(given)
-    assert found.centres.shape == (k, 2)
+    assert found.centers.shape == (k, 2)
     assert found.counts.shape == found.radii.shape == (k,)
     assert (found.radii > 0).all()
 
@@ -116,6 +116,6 @@ def test_nothing_certain_takes_the_fullest_looking_cells():
     given = problem(blobs(30), 6, epsilon=1.0)
     cells = release_cells(given, 4, 0.5)
     empty = cells._replace(counts=np.zeros_like(cells.counts))
-    centres = cluster_cells(empty, 6, given)
+    centers = cluster_cells(empty, 6, given)
     fullest = cells.midpoints[np.argsort(-cells.noisy, kind="stable")[:6]]
-    assert sorted(map(tuple, centres)) == sorted(map(tuple, np.rint(fullest)))
+    assert sorted(map(tuple, centers)) == sorted(map(tuple, np.rint(fullest)))

@@ -38,9 +38,9 @@ def drawn_rounds(noise, **words):
     return list(zip(scales[::2], scales[1::2], strict=True)), tape
 
 
-def merged_by_hand(centres, sizes, k):
+def merged_by_hand(centers, sizes, k):
     """Search all pairs at each step; a cluster is the list of what went into it."""
-    clusters = [([i], list(centres[i]), sizes[i]) for i in range(len(centres))]
+    clusters = [([i], list(centers[i]), sizes[i]) for i in range(len(centers))]
     while len(clusters) > k:
         a, b = min(
             itertools.combinations(range(len(clusters)), 2),
@@ -72,22 +72,22 @@ def test_merging_as_by_hand(seed):
     rng = np.random.default_rng(seed)
     m, d = int(rng.integers(2, 12)), int(rng.integers(1, 5))
     k = int(rng.integers(1, m + 1))
-    centres, sizes = rng.uniform(-9, 9, (m, d)), rng.normal(20, 30, m)
-    kept = centres.copy(), sizes.copy()
-    found = merge_nearest(centres, sizes, k)
-    expected = merged_by_hand(centres, sizes, k)
+    centers, sizes = rng.uniform(-9, 9, (m, d)), rng.normal(20, 30, m)
+    kept = centers.copy(), sizes.copy()
+    found = merge_nearest(centers, sizes, k)
+    expected = merged_by_hand(centers, sizes, k)
     assert [sorted(group) for group in found.members] == [sorted(one[0]) for one in expected]
-    assert found.centres == pytest.approx(np.array([one[1] for one in expected]))
+    assert found.centers == pytest.approx(np.array([one[1] for one in expected]))
     assert found.sizes == pytest.approx(np.array([one[2] for one in expected]))
     assert found.sizes.sum() == pytest.approx(sizes.sum())
-    assert np.array_equal(centres, kept[0])
+    assert np.array_equal(centers, kept[0])
     assert np.array_equal(sizes, kept[1])
 
 
 def test_as_many_as_wanted_are_left_alone():
-    centres, sizes = np.array([[3.0, 1.0], [2.0, 1.0], [3.0, 1.0]]), np.array([-4.0, 0.0, 5.0])
-    found = merge_nearest(centres, sizes, 3)
-    assert np.array_equal(found.centres, centres)
+    centers, sizes = np.array([[3.0, 1.0], [2.0, 1.0], [3.0, 1.0]]), np.array([-4.0, 0.0, 5.0])
+    found = merge_nearest(centers, sizes, 3)
+    assert np.array_equal(found.centers, centers)
     assert np.array_equal(found.sizes, sizes)
     assert found.members == [[0], [1], [2]]
 
@@ -99,12 +99,12 @@ def test_of_equal_gaps_the_first_is_closed():
     assert merge_nearest(square, np.ones(4), 2).members == [[0, 1], [2, 3]]
     twins = merge_nearest(np.zeros((4, 2)), np.arange(4.0), 1)
     assert twins.members == [[0, 1, 2, 3]]
-    assert np.array_equal(twins.centres, [[0.0, 0.0]])
+    assert np.array_equal(twins.centers, [[0.0, 0.0]])
 
 
 def test_sizes_below_one_weigh_one():
     found = merge_nearest(np.array([[0.0], [4.0]]), np.array([-50.0, 3.0]), 1)
-    assert found.centres[0, 0] == 3.0
+    assert found.centers[0, 0] == 3.0
     assert found.sizes[0] == -47.0
 
 
@@ -191,8 +191,8 @@ def test_overcluster_one_merges_nothing(monkeypatch):
     """The released sizes are the noisy counts of the last round, one to one."""
     seen = []
 
-    def watched(centres, sizes, k):
-        seen.append(merge_nearest(centres, sizes, k))
+    def watched(centers, sizes, k):
+        seen.append(merge_nearest(centers, sizes, k))
         return seen[-1]
 
     monkeypatch.setattr(_kccm, "merge_nearest", watched)
@@ -218,16 +218,16 @@ def test_with_a_large_budget_the_clusters_are_found(noise):
 
 @pytest.mark.parametrize("noise", ["average", "gaussian"])
 def test_radius_covers_the_exact_mean_of_what_was_merged(monkeypatch, noise):
-    """95% of centres: fewer than 90% of 120 come by chance in one of 100 runs; seen 100%."""
+    """95% of centers: fewer than 90% of 120 come by chance in one of 100 runs; seen 100%."""
     exact, members = [], []
 
-    def counted(engine, centres):
-        exact.append(statistics(engine, centres))
+    def counted(engine, centers):
+        exact.append(statistics(engine, centers))
         return exact[-1]
 
-    def watched(centres, sizes, k):
-        members.append(merge_nearest(centres, sizes, k).members)
-        return merge_nearest(centres, sizes, k)
+    def watched(centers, sizes, k):
+        members.append(merge_nearest(centers, sizes, k).members)
+        return merge_nearest(centers, sizes, k)
 
     statistics = _lloyd.nearest_statistics
     monkeypatch.setattr(_lloyd, "nearest_statistics", counted)

@@ -84,14 +84,14 @@ def test_normals_are_whole_and_never_zero():
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize(("columns", "epsilon"), [(20, 5.0), (100, 20.0), (300, 80.0)])
 def test_finds_clusters_far_apart(columns, epsilon, delta):
-    centres = corners(columns, 5)
-    X = blobs(8000, centres, spread=0.1)
+    centers = corners(columns, 5)
+    X = blobs(8000, centers, spread=0.1)
     ratios = []
     for seed in range(5):
         found = lsh_kmeans(problem(X, 5, epsilon=epsilon, delta=delta, seed=seed))
-        assert found.centres.shape == (5, columns)
+        assert found.centers.shape == (5, columns)
         assert found.details["leaves"] >= 5
-        ratios.append(cost_ratio(X, found.centres / HALF, reference=centres))
+        ratios.append(cost_ratio(X, found.centers / HALF, reference=centers))
     assert np.median(ratios) < 1.5
 
 
@@ -100,8 +100,8 @@ def test_finds_clusters_far_apart(columns, epsilon, delta):
 def test_a_wrong_number_of_records_breaks_nothing(n, delta):
     given = problem(blobs(200, corners(20, 3)), 3, epsilon=0.5, delta=delta, n=n)
     found = lsh_kmeans(given)
-    assert found.centres.shape == (3, 20)
-    assert np.abs(found.centres).max() <= HALF
+    assert found.centers.shape == (3, 20)
+    assert np.abs(found.centers).max() <= HALF
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 100.0])

@@ -1,4 +1,4 @@
-"""From noisy pairs to centres: shrinking, and radii that cover the exact means."""
+"""From noisy pairs to centers: shrinking, and radii that cover the exact means."""
 
 from unittest.mock import patch
 
@@ -82,9 +82,9 @@ def exact_means(X, **words):
     """Fit, and the means that the last look at the records had, in units of half the box."""
     seen = []
 
-    def spy(engine, centres, **clip):
-        exact = nearest_statistics(engine, centres, **clip)
-        seen.append((centres if clip.get("reach") else 0, exact))
+    def spy(engine, centers, **clip):
+        exact = nearest_statistics(engine, centers, **clip)
+        seen.append((centers if clip.get("reach") else 0, exact))
         return exact
 
     with (
@@ -120,10 +120,10 @@ TRIED = [(name, d) for name in METHODS for d in (1, 2, 20) if d < 20 or "grid" n
 
 @pytest.mark.parametrize(("name", "columns"), TRIED)
 def test_radii_cover_the_exact_means(name, columns):
-    # 95% for each centre, 240 or more of them: below 93% by chance with probability under 10%
+    # 95% for each center, 240 or more of them: below 93% by chance with probability under 10%
     # if coverage were 95% exactly; it is a union of two bounds, and 95.5% to 100% were seen.
-    centres = {1: FIVE[:, :1], 2: FIVE, 20: corners(20, 5)}[columns]
-    X = blobs(1500, centres)
+    centers = {1: FIVE[:, :1], 2: FIVE, 20: corners(20, 5)}[columns]
+    X = blobs(1500, centers)
     inside, known = [], []
     for seed in range(50):
         model, full, means = exact_means(X, n_clusters=5, random_state=seed, **METHODS[name])

@@ -7,7 +7,7 @@ import pytest
 
 from cluster.tables import FIVE, blobs, corners
 from shoal.cluster import DPKMeans
-from shoal.cluster.kmeans._n_clusters import MOST_POINTS, count_clusters
+from shoal.cluster.kmeans._n_clusters import MAX_POINTS, count_clusters
 from shoal.datasets import load
 from shoal.noise import SeededSource
 
@@ -73,7 +73,7 @@ def test_few_points(blur):
 def test_more_points_than_can_be_merged_at_once(blur):
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(c, 1.0, (400, 2)) for c in (-50.0, 0.0, 50.0)])
-    assert len(points) > MOST_POINTS
+    assert len(points) > MAX_POINTS
     assert on_points(points, blur=blur) == 3
     assert on_points(points, np.full(1200, 1e-3), blur=blur) == 3
 

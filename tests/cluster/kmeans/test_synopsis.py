@@ -12,8 +12,8 @@ from shoal.cluster.kmeans._synopsis import cluster_points, compress_points, merg
 from shoal.noise import SeededSource
 
 
-def cost(points, weights, centres):
-    gaps = ((points[:, None] - centres[None]) ** 2).sum(axis=2)
+def cost(points, weights, centers):
+    gaps = ((points[:, None] - centers[None]) ** 2).sum(axis=2)
     return float(weights @ gaps.min(axis=1))
 
 
@@ -37,8 +37,8 @@ def cheapest(points, weights, k):
 def test_finds_the_best_partition_of_few_points(k, d):
     rng = np.random.default_rng(10 * k + d)
     for _ in range(4):
-        centres = 40.0 * rng.permutation(np.arange(-3, 4))[:k, None] * np.ones(d)
-        points = centres[np.arange(7) % k] + rng.normal(0, 5, (7, d))
+        centers = 40.0 * rng.permutation(np.arange(-3, 4))[:k, None] * np.ones(d)
+        points = centers[np.arange(7) % k] + rng.normal(0, 5, (7, d))
         weights = rng.uniform(0.5, 20, 7)
         found = cluster_points(points, weights, k, SeededSource(0))
         assert found.shape == (k, d)
@@ -47,9 +47,9 @@ def test_finds_the_best_partition_of_few_points(k, d):
 
 def test_finds_well_separated_clusters_among_many_points():
     rng = np.random.default_rng(0)
-    centres = np.array(list(itertools.product((-300.0, 0.0, 300.0), repeat=3)))
+    centers = np.array(list(itertools.product((-300.0, 0.0, 300.0), repeat=3)))
     labels = np.arange(2700) % 27
-    points = centres[labels] + rng.normal(0, 10, (2700, 3))
+    points = centers[labels] + rng.normal(0, 10, (2700, 3))
     weights = np.exp(rng.normal(0, 1, 2700))
     means = [
         np.average(points[labels == j], axis=0, weights=weights[labels == j]) for j in range(27)
@@ -61,7 +61,7 @@ def test_finds_well_separated_clusters_among_many_points():
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])
-def test_fewer_points_than_centres(m):
+def test_fewer_points_than_centers(m):
     points = np.arange(2.0 * m).reshape(m, 2)
     found = cluster_points(points, np.arange(1.0, m + 1), 5, SeededSource(0))
     assert found.shape == (5, 2)
@@ -70,7 +70,7 @@ def test_fewer_points_than_centres(m):
     assert np.linalg.norm(found[m:] - points[-1], axis=1).max(initial=0.0) < 2 * np.ptp(points) + 1
 
 
-def test_one_centre_is_the_mean():
+def test_one_center_is_the_mean():
     points, weights = np.array([[0.0], [10.0]]), np.array([3.0, 1.0])
     assert cluster_points(points, weights, 1, SeededSource(0)) == pytest.approx(np.array([[2.5]]))
 

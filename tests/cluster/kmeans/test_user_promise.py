@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cluster.kmeans.test_users import LARGE, SETS
-from shoal.audit import Neighbours, replay_estimator
+from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPKMeans
 from shoal.exceptions import DataTypeError, GuaranteeError
 from shoal.privacy import Ledger, PrivacyUnit
@@ -34,7 +34,7 @@ def test_one_more_user_costs_what_is_claimed(method, ids, one_more):
     Audited.ids = [*ids, one_more]
     places = np.arange(len(ids), dtype=float)
     records = np.column_stack([places, np.linspace(-1.0, 1.0, len(ids))])
-    pair = Neighbours("one more user", records, [float(len(ids)), 1.0])
+    pair = Neighbors("one more user", records, [float(len(ids)), 1.0])
     model = Audited(2, epsilon=1.0, bounds=(-1.0, 1.0), method=method)
     audit = replay_estimator(model, [pair], repeats=2)
     assert not audit.broken, str(audit)
@@ -56,7 +56,7 @@ def test_what_one_row_of_a_user_costs(method, most, n_public, cost):
     """One more row, before those of a user who has enough: one comes in, and another goes out."""
     users = np.repeat(np.arange(25.0), 4)
     records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
-    pair = Neighbours("one more row of user 0", records, [0.0, 1.0])
+    pair = Neighbors("one more row of user 0", records, [0.0, 1.0])
     words = {"method": method, "n_public": n_public, "records_per_user": most}
     model = OfUsers(2, epsilon=1.0, bounds=(-1.0, 1.0), **words)
     audit = replay_estimator(model, [pair], repeats=2)
@@ -77,7 +77,7 @@ def test_a_user_costs_what_is_claimed(most, delta):
         def fit(self, X, y=None):
             return super().fit(np.repeat(X, np.where(X[:, 0] == 99, most, 1), axis=0))
 
-    pair = Neighbours("one more user", records, [99.0, 1.0])
+    pair = Neighbors("one more user", records, [99.0, 1.0])
     words = {"method": "lloyd", "delta": delta, "records_per_user": most}
     audit = replay_estimator(Whole(2, epsilon=1.0, bounds=(-1.0, 1.0), **words), [pair], repeats=2)
     assert not audit.broken, str(audit)

@@ -42,7 +42,7 @@ def test_auto_is_near_the_best_in_few_columns():
 
 @pytest.mark.parametrize(("method", "limit"), [("grid", 1.001), ("lsh", 1.1)])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_cost_falls_with_epsilon_towards_that_of_plain_k_means(method, limit, delta):
+def test_cost_falls_with_epsilon_toward_that_of_plain_k_means(method, limit, delta):
     words = {"method": method, "delta": delta}
     costs = [typical_cost("two columns", epsilon=e, **words) for e in (0.01, 0.3, 50.0)]
     assert costs[0] > costs[1] > costs[2]

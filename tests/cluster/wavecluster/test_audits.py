@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cluster.wave_problems import wave_problem
-from shoal.audit import Neighbours, audit_estimator, epsilon_lower_bound
+from shoal.audit import Neighbors, audit_estimator, epsilon_lower_bound
 from shoal.cluster import DPWaveCluster
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.wavecluster import _oneshot, _techniques
@@ -16,7 +16,7 @@ from shoal.cluster.wavecluster._band import Band
 from shoal.cluster.wavecluster._deconvolve import Kept
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.cluster.wavecluster._techniques import priv_thr, priv_thr_em
-from shoal.noise import Exceedances, sparse_laplace
+from shoal.noise import NoisyCells, sparse_laplace
 
 HERE, THERE = [-0.9], [0.9]
 # One record more in a cell of its own, beside an equal one, and with two others.
@@ -77,7 +77,7 @@ def audited(monkeypatch):
 
     monkeypatch.setattr(_oneshot, "significant", keep)
     monkeypatch.setattr(_oneshot, "_without_singles", lambda cells, problem: cells)
-    monkeypatch.setattr(_techniques, "MOST_CANDIDATES", 16)
+    monkeypatch.setattr(_techniques, "MAX_CANDIDATES", 16)
 
     def bound(technique, pair="far", *, epsilon=1.0, runs=1600, **words):
         def released(records, count):
@@ -123,8 +123,8 @@ def test_half_the_noise(technique, audited, monkeypatch):
 
 def test_no_noise_on_cells_without_records(audited, monkeypatch):
     nothing = np.empty(0, dtype=np.int64)
-    none = Exceedances(positions=nothing, values=nothing)
-    monkeypatch.setattr(sparse_laplace, "exceedances", lambda *a, **k: none)
+    none = NoisyCells(positions=nothing, values=nothing)
+    monkeypatch.setattr(sparse_laplace, "noisy_cells_above", lambda *a, **k: none)
     assert audited(sparse).exceeds(2.0)
 
 
@@ -142,7 +142,7 @@ def test_number_of_empty_cells_as_if_a_record_touched_one(audited, monkeypatch):
 
 
 def test_candidates_from_the_true_maximum(audited, monkeypatch):
-    """As published: thresholds that only one of two neighbours can choose."""
+    """As published: thresholds that only one of two neighbors can choose."""
     exact = _techniques.exact_counts
     monkeypatch.setattr(_techniques, "noisy_counts", lambda problem, share: exact(problem))
     found = audited(lambda problem: [priv_thr_em(problem).threshold], "equal", epsilon=0.5)
@@ -153,6 +153,6 @@ def test_candidates_from_the_true_maximum(audited, monkeypatch):
 @pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "density", "baseline"])
 def test_whole_fits(technique):
     model = DPWaveCluster(epsilon=1.0, bounds=(-1.0, 1.0), grid=4, technique=technique)
-    pairs = [Neighbours(name, one, two[-1]) for name, (one, two) in PAIRS.items()]
+    pairs = [Neighbors(name, one, two[-1]) for name, (one, two) in PAIRS.items()]
     audit = audit_estimator(model, pairs, runs=400, random_state=0)
     assert not audit.exceeds(), str(audit)

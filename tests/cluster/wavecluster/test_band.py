@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import pywt
 
-from shoal.cluster.wavecluster._band import MOST_SENSITIVE, Band, band_of
+from shoal.cluster.wavecluster._band import MAX_SENSITIVE, Band, band_of
 from shoal.cluster.wavecluster._sparse_band import sparse_band
 from shoal.exceptions import ParameterError
 
@@ -108,12 +108,12 @@ def test_sensitivities_that_the_proof_quotes():
 def test_no_record_changes_more_than_noise_can_be_drawn_for(columns):
     for wavelet in EVERY:
         for level in (1, 2):
-            assert band_of(wavelet, level, 32, columns).sensitivity <= MOST_SENSITIVE
+            assert band_of(wavelet, level, 32, columns).sensitivity <= MAX_SENSITIVE
 
 
 @pytest.mark.parametrize("wavelet", EVERY)
 @pytest.mark.parametrize("level", [1, 2])
-def test_filters_are_centred(wavelet, level):
+def test_filters_are_centerd(wavelet, level):
     """A full cell shows most in the value that stands for it."""
     cells = 128
     matrix = band_of(wavelet, level, cells, 1).matrix.toarray()

@@ -56,8 +56,8 @@ def test_sparse_and_dense_agree_with_a_flood(shape, share):
 @pytest.mark.parametrize(("d", "spread"), [(6, 0.8), (6, 2.0), (8, 0.7), (10, 0.6)])
 def test_many_columns(d, spread):
     rng = np.random.default_rng(d)
-    centres = rng.integers(5, 35, (4, d))
-    places = np.rint(rng.normal(centres[rng.integers(0, 4, 300)], spread)).astype(int)
+    centers = rng.integers(5, 35, (4, d))
+    places = np.rint(rng.normal(centers[rng.integers(0, 4, 300)], spread)).astype(int)
     places = np.unique(places, axis=0)
     codes = np.ravel_multi_index(tuple(places.T), (40,) * d)
     near = (np.abs(places[:, None] - places[None]) <= 1).all(axis=2)
@@ -190,8 +190,8 @@ def test_more_columns_than_an_array_can_have():
 def test_the_same_for_any_parts_of_the_records():
     """A component is made of records from all over the table."""
     rng = np.random.default_rng(2)
-    centres = rng.integers(-HALF // 2, HALF // 2, (5, 4))
-    records = rng.normal(centres[rng.integers(0, 5, 20_000)], HALF / 20).astype(int)
+    centers = rng.integers(-HALF // 2, HALF // 2, (5, 4))
+    records = rng.normal(centers[rng.integers(0, 5, 20_000)], HALF / 20).astype(int)
     cells = (24,) * 4
     expected = None
     for rows, threads in ((20_000, 1), (7000, 2), (501, 3), (64, 2)):

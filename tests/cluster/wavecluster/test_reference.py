@@ -86,8 +86,8 @@ def slow(X, low, high, grid, threshold):
 def test_against_a_slow_implementation(columns, threshold, grid):
     for seed in range(4):
         rng = np.random.default_rng([columns, grid, seed])
-        centres = rng.uniform(-1, 1, (4, columns))
-        X = centres[rng.integers(0, 4, 300)] + 0.25 * rng.standard_normal((300, columns))
+        centers = rng.uniform(-1, 1, (4, columns))
+        X = centers[rng.integers(0, 4, 300)] + 0.25 * rng.standard_normal((300, columns))
         low, high = rng.uniform(-2, -0.5, columns), rng.uniform(0.5, 2, columns)
         fitted = reference(X, bounds=(low, high), grid=grid, threshold=threshold)
         needed, clusters, labels = slow(X, low.tolist(), high.tolist(), grid, threshold)

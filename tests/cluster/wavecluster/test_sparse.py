@@ -16,7 +16,7 @@ from shoal.cluster.wavecluster import _fit, _oneshot
 from shoal.cluster.wavecluster._deconvolve import Kept
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
 from shoal.exceptions import ParameterError
-from shoal.noise import Exceedances, sparse_laplace
+from shoal.noise import NoisyCells, sparse_laplace
 from shoal.noise.sparse_laplace import free_codes
 from shoal.privacy import Release
 
@@ -90,8 +90,8 @@ def test_same_law_for_a_longer_filter():
 def test_cells_without_records_left_out_are_noticed(monkeypatch):
     """The bug planted: noise on touched values only."""
     nothing = np.empty(0, dtype=np.int64)
-    none = Exceedances(positions=nothing, values=nothing)
-    monkeypatch.setattr(sparse_laplace, "exceedances", lambda *a, **k: none)
+    none = NoisyCells(positions=nothing, values=nothing)
+    monkeypatch.setattr(sparse_laplace, "noisy_cells_above", lambda *a, **k: none)
     counts = np.zeros((128, 128), dtype=np.int64)
     counts[::8, ::8] = 1
     sparse, dense = both_paths(counts, grid=128)
@@ -104,7 +104,7 @@ def test_touched_and_empty_values_have_noise_of_one_scale(wavelet, epsilon):
     with recording() as tape:
         one_shot_sparse(wave_problem(np.zeros((5, 2)), wavelet=wavelet, epsilon=epsilon))
     first, second = tape.draws
-    assert (first.sampler, second.sampler) == ("discrete_laplace", "exceedances")
+    assert (first.sampler, second.sampler) == ("discrete_laplace", "noisy_cells_above")
     assert first.scale == second.scale
 
 
@@ -127,7 +127,7 @@ def test_forced_through_both_paths(monkeypatch):
     X = blobs(20_000, spread=0.04)
     words = {"bounds": (-1.0, 1.0), "epsilon": 1.0, "grid": 32, "random_state": 1}
     dense = DPWaveCluster(**words).fit(X)
-    monkeypatch.setattr(_fit, "MOST_DENSE", 1)
+    monkeypatch.setattr(_fit, "MAX_DENSE", 1)
     sparse = DPWaveCluster(**words).fit(X)
     assert "band" in dense.release_.values
     assert "band" not in sparse.release_.values
@@ -151,9 +151,9 @@ def test_six_columns_in_little_memory():
 
 
 def test_six_columns():
-    centres = corners(6, 5, seed=1)
-    X = blobs(100_000, centres, spread=0.05)
-    truth = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    centers = corners(6, 5, seed=1)
+    X = blobs(100_000, centers, spread=0.05)
+    truth = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
     fitted = DPWaveCluster(bounds=(-1.0, 1.0), grid=16, random_state=0).fit(X)
     found = fitted.labels_ >= 0
     assert found.mean() > 0.5

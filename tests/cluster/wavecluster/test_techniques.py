@@ -133,7 +133,7 @@ def test_one_record_moves_a_penalty_by_no_more_than_it_touches(
     rng = np.random.default_rng(5)
     shown(rng.integers(-3, 12, (8, 8)), monkeypatch)
     words = {"grid": 8, "wavelet": wavelet, "threshold": threshold}
-    monkeypatch.setattr(_techniques, "MOST_CANDIDATES", 1 << 10)
+    monkeypatch.setattr(_techniques, "MAX_CANDIDATES", 1 << 10)
     moved = set()
     counts = rng.integers(0, 4, (8, 8)) * (rng.random((8, 8)) < 0.4)
     touched = wave_problem(in_cells(counts), **words).band.touched
@@ -207,7 +207,7 @@ def test_a_public_number_is_taken_at_its_word(n):
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
-def test_neighbourhoods_are_summed(columns):
+def test_neighborhoods_are_summed(columns):
     rng = np.random.default_rng(columns)
     problem = wave_problem(rng.uniform(-1, 1, (400, columns)), grid=8, epsilon=200.0)
     counts = grid_counts(problem.engine, (4,) * columns, problem.half)

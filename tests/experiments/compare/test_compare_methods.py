@@ -153,10 +153,10 @@ def test_report(file, tmp_path):
     assert "two records 10% of the diameter apart" in plain
     assert str(SENTINEL)[2:9] not in plain
     shared = compare_report(
-        tmp_path / "shared.html", found, made=MADE, stand_in=Guarantee("central", epsilon=0.5)
+        tmp_path / "shared.html", found, made=MADE, private_copy=Guarantee("central", epsilon=0.5)
     ).read_text("utf-8")
     assert "May be shared: everything here comes from a release with central" in shared
     assert "For the curator only" not in shared
     seeded = Guarantee("central", epsilon=0.5, seeded=True)
-    voided = compare_report(tmp_path / "v.html", found, made=MADE, stand_in=seeded)
+    voided = compare_report(tmp_path / "v.html", found, made=MADE, private_copy=seeded)
     assert "Not to be shared" in voided.read_text("utf-8")

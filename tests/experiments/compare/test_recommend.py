@@ -16,7 +16,7 @@ FRAME = Frame(
     low=(0.0, 0.0),
     high=(1.0, 1.0),
     clusters=2,
-    centres=((0.0, 0.0), (1.0, 1.0)),
+    centers=((0.0, 0.0), (1.0, 1.0)),
     records=100,
     baselines=Baselines(middle=9.0, even=6.0, mean=5.0),
     even_ami=0.1,
@@ -43,8 +43,8 @@ def test_best_of_each_model_at_the_middle_epsilon():
     )
     sentence = recommend(found)
     assert sentence.startswith("At a worst-case epsilon of 1, with a curator")
-    assert "take A (ahead of all others): its centres cost 1.20 ± 0.10 times" in sentence
-    assert "without one, take C: its centres cost 2.50 ± 0.10 times" in sentence
+    assert "take A (ahead of all others): its centers cost 1.20 ± 0.10 times" in sentence
+    assert "without one, take C: its centers cost 2.50 ± 0.10 times" in sentence
     assert sentence.count(".") == sentence.count("0.") + sentence.count("1.2") + 2
     assert sentence.endswith(".")
     assert "\n" not in sentence

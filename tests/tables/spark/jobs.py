@@ -158,7 +158,7 @@ def note_executor(file):
 
 
 def sign(block):
-    """Give 1 where the first column is positive."""
+    """Return 1 where the first column is positive."""
     return (block[0] > 0).astype(np.int32)
 
 

@@ -40,7 +40,7 @@ def spark_home(folder):
 
 
 def executor(file):
-    """Give the process and the name of an executor that drew reports."""
+    """Return the process and the name of an executor that drew reports."""
     process, name = file.read_text().split()
     return int(process), name
 
@@ -55,7 +55,7 @@ def declare_lost(context, file):
 
 
 def read(frame):
-    """Give the reports, or the first line of the error."""
+    """Return the reports, or the first line of the error."""
     try:
         return [row[0] for row in frame.collect()]
     except Exception as error:  # noqa: BLE001 - Spark has many, and all of them count

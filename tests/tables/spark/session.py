@@ -19,7 +19,7 @@ SPARK = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pa
 
 
 def spark_session() -> Any:
-    """Give the session of this process, or skip the test where there is no Java."""
+    """Return the session of this process, or skip the test where there is no Java."""
     need_spark()
     return _session()
 
@@ -64,12 +64,12 @@ def start_session(master: str, **settings: str) -> Any:
 
 
 def records(count: int) -> np.ndarray:
-    """Give that many records of three columns, thousandths from -4 to 4."""
+    """Return that many records of three columns, thousandths from -4 to 4."""
     numbers = np.arange(count)[:, None] * FACTORS
     return (numbers % 8001 - 4000) / 1000
 
 
 def frame_of(count: int, partitions: int) -> Any:
-    """Give the same records as a frame of columns x0, x1, x2, made by Java, in their order."""
+    """Return the same records as a frame of columns x0, x1, x2, made by Java, in their order."""
     columns = [f"(id * {f} % 8001 - 4000) / double(1000) as x{j}" for j, f in enumerate(FACTORS)]
     return spark_session().range(0, count, 1, partitions).selectExpr(*columns)

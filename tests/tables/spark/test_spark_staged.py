@@ -21,7 +21,7 @@ def checkpoint_folder(tmp_path):
 
 
 def kept_blocks():
-    """Give the numbers of what Spark keeps; it drops what nobody can reach, whenever it likes."""
+    """Return the numbers of what Spark keeps; it drops what nobody can reach, whenever it likes."""
     return {int(number) for number in spark_session().sparkContext._jsc.getPersistentRDDs()}
 
 

@@ -68,7 +68,7 @@ def test_kernels_give_the_bits_that_files_give(five, kernel):
 def test_many_partitions_some_of_them_empty_are_put_together_by_tasks(
     monkeypatch, partitions, most
 ):
-    monkeypatch.setattr(spark_table, "MOST_PARTIALS", most)
+    monkeypatch.setattr(spark_table, "MAX_PARTIALS", most)
     table = SparkTable(frame_of(partitions - 2, partitions))
     kernel = SparseGridKernel((9, 9, 9), 2**19)
     job = LatticeJob(kernel, Lattice.box(np.full(3, -4.0), np.full(3, 4.0)), 3)
@@ -91,19 +91,19 @@ def test_columns_are_chosen_and_ordered_and_others_stay_with_java():
     table = SparkTable(frame, columns=["c", "a.b", "even"])
     _, sums = table.fold(Thousandths(3))
     assert sums[:, 0].tolist() == [45_000, 45_000, 5_000]
-    labelled = table.collect(sign)
-    assert labelled.columns == ["a.b", "name", "even", "c", "cluster"]
-    assert [row["cluster"] for row in labelled.collect()] == [0] + [1] * 9
+    labeled = table.collect(sign)
+    assert labeled.columns == ["a.b", "name", "even", "c", "cluster"]
+    assert [row["cluster"] for row in labeled.collect()] == [0] + [1] * 9
 
 
 def test_labels_stand_beside_their_records_under_a_free_name(five):
     frame = frame_of(1000, 5).withColumnRenamed("x2", "Cluster")
-    labelled = SparkTable(frame).collect(sign)
-    assert labelled.columns == ["x0", "x1", "Cluster", "cluster_2"]
-    found = np.array(labelled.collect())
+    labeled = SparkTable(frame).collect(sign)
+    assert labeled.columns == ["x0", "x1", "Cluster", "cluster_2"]
+    found = np.array(labeled.collect())
     assert np.array_equal(found[:, :3], X)
     assert np.array_equal(found[:, 3], X[:, 0] > 0)
-    assert dict(labelled.dtypes)["cluster_2"] == "int"
+    assert dict(labeled.dtypes)["cluster_2"] == "int"
 
 
 @pytest.mark.parametrize("value", ["double('nan')", "double('inf')", "null"])

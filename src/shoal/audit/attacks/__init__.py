@@ -5,7 +5,7 @@ print: the results stay with the curator.
 """
 
 from shoal.audit.attacks.advantage_ceiling import advantage_ceiling
-from shoal.audit.attacks.attack_centres import attack_centres
+from shoal.audit.attacks.attack_centers import attack_centers
 from shoal.audit.attacks.attribute_inference import AttributeInference, infer_attribute
 from shoal.audit.attacks.membership_inference import membership_inference
 from shoal.audit.attacks.reconstruction import Reconstruction, reconstruct
@@ -16,7 +16,7 @@ __all__ = [
     "AttributeInference",
     "Reconstruction",
     "advantage_ceiling",
-    "attack_centres",
+    "attack_centers",
     "infer_attribute",
     "membership_inference",
     "reconstruct",

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier
 
-__all__ = ["FloatArray", "Forest", "IntArray", "Scorer"]
+from shoal._typing import Floats, Ints
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+__all__ = ["Forest", "Scorer"]
 
 
 class Forest:
@@ -44,15 +42,15 @@ class Forest:
         """Number of trees; a probability is a mean over them."""
         return len(self._forest.estimators_)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Give each class its probability; 0 for classes that were not seen."""
+    def predict_proba(self, X: Any) -> Floats:
+        """Return each class its probability; 0 for classes that were not seen."""
         probabilities = np.zeros((len(X), self.n_classes_))
         probabilities[:, self._forest.classes_] = self._forest.predict_proba(X)
         return probabilities
 
-    def predict(self, X: Any) -> IntArray:
+    def predict(self, X: Any) -> Ints:
         """Name the likeliest class."""
-        labels: IntArray = self.predict_proba(X).argmax(axis=1)
+        labels: Ints = self.predict_proba(X).argmax(axis=1)
         return labels
 
     def __sklearn_clone__(self) -> "Forest":
@@ -60,4 +58,4 @@ class Forest:
 
 
 # What an attacker has learned: from a model, records and their classes to scores.
-Scorer = Callable[[Forest, FloatArray, IntArray], FloatArray]
+Scorer = Callable[[Forest, Floats, Ints], Floats]

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import qmc
 
 from shoal._bounds import Box, public_box
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.audit._detached import detached
 from shoal.exceptions import DataError, ParameterError
 from shoal.remap._distances import squared_distances
@@ -27,27 +27,25 @@ __all__ = [
     "even_candidates",
     "log_densities",
     "nearness",
-    "normalised",
+    "normalized",
     "public_table",
     "row_blocks",
 ]
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 BLOCK_VALUES = 1 << 22  # weights of candidates at a time
 TIE = 1e-6
-FEWEST_CELLS = 4  # to a column, for a grid; coarser ones leave gaps, and a sequence spreads better
+MIN_CELLS = 4  # to a column, for a grid; coarser ones leave gaps, and a sequence spreads better
 
 
 class Prior(NamedTuple):
     """What the attacker takes for possible before any report, and the logarithms of its weights."""
 
-    places: FloatArray
-    log_weights: FloatArray
+    places: Floats
+    log_weights: Floats
 
     @classmethod
-    def of_table(cls, table: FloatArray) -> "Prior":
+    def of_table(cls, table: Floats) -> "Prior":
         """Take the rows of a table; repeated rows weigh more."""
         places, counts = np.unique(table, axis=0, return_counts=True)
         return cls(places, np.log(counts / len(table)))
@@ -56,12 +54,12 @@ class Prior(NamedTuple):
 class Guesses(NamedTuple):
     """Best guesses for several reports, and how far off the posterior itself expects them to be."""
 
-    means: FloatArray
-    medians: FloatArray
-    nearby: FloatArray  # the candidate with the most weight within the radius
-    likeliest: FloatArray
-    expected_squares: FloatArray
-    expected_distances: FloatArray
+    means: Floats
+    medians: Floats
+    nearby: Floats  # the candidate with the most weight within the radius
+    likeliest: Floats
+    expected_squares: Floats
+    expected_distances: Floats
 
 
 def channel_of(mechanism: Any, columns: int, *, random_state: int | None) -> tuple[Any, Box]:
@@ -90,7 +88,7 @@ def channel_of(mechanism: Any, columns: int, *, random_state: int | None) -> tup
     return copy, public_box(getattr(mechanism, "bounds", None), columns)
 
 
-def public_table(prior: Any, columns: int) -> FloatArray:
+def public_table(prior: Any, columns: int) -> Floats:
     """Check the public records that an attacker has.
 
     Parameters
@@ -132,7 +130,7 @@ def even_candidates(box: Box, count: int) -> Prior:
     """
     columns = len(box.low)
     cells = math.floor(count ** (1 / columns) + 1e-9)
-    if cells >= FEWEST_CELLS or columns == 1:
+    if cells >= MIN_CELLS or columns == 1:
         side = (np.arange(cells) + 0.5) / cells
         grid = np.meshgrid(*[side] * columns, indexing="ij")
         units = np.stack([axis.ravel() for axis in grid], axis=1)
@@ -149,7 +147,7 @@ def row_blocks(rows: int, candidates: int) -> Iterator[slice]:
         yield slice(start, min(rows, start + step))
 
 
-def log_densities(mechanism: Any, reports: FloatArray, places: FloatArray, box: Box) -> FloatArray:
+def log_densities(mechanism: Any, reports: Floats, places: Floats, box: Box) -> Floats:
     """Log-density of each report given each candidate, shape (n, m)."""
     # The mechanism clips records before anything else.
     inside = np.clip(places, box.low, box.high)
@@ -157,27 +155,25 @@ def log_densities(mechanism: Any, reports: FloatArray, places: FloatArray, box: 
     return np.stack([mechanism.log_density(reports, place) for place in inside], axis=1)
 
 
-def normalised(logs: FloatArray, log_prior: FloatArray) -> FloatArray:
+def normalized(logs: Floats, log_prior: Floats) -> Floats:
     """Posterior weights, each row of sum 1; the prior where no candidate explains the report."""
     logs = logs + log_prior
     best = logs.max(axis=1, keepdims=True)
     unexplained = np.isneginf(best[:, 0])
     logs[unexplained] = log_prior if log_prior.ndim == 1 else log_prior[unexplained]
     best[unexplained] = logs[unexplained].max(axis=1, keepdims=True)
-    weights: FloatArray = np.exp(logs - best)
+    weights: Floats = np.exp(logs - best)
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
 
 
-def nearness(distances: FloatArray, radius: float) -> FloatArray:
+def nearness(distances: Floats, radius: float) -> Floats:
     """1 within the radius, 0 beyond; a trace more for the nearest, or sure guesses would tie."""
-    near: FloatArray = np.where(distances <= radius, 1.0 - TIE * distances / radius, 0.0)
+    near: Floats = np.where(distances <= radius, 1.0 - TIE * distances / radius, 0.0)
     return near
 
 
-def best_guesses(
-    weights: FloatArray, places: FloatArray, *, radius: float, scale: float
-) -> Guesses:
+def best_guesses(weights: Floats, places: Floats, *, radius: float, scale: float) -> Guesses:
     """Make the best guess of every kind from posterior weights.
 
     Parameters

@@ -1,6 +1,6 @@
 """What is known about one column of a record: weights of its possible values.
 
-From a report: the channel, with the known columns as they are. From released centres: a mixture of
+From a report: the channel, with the known columns as they are. From released centers: a mixture of
 round Gaussians around them, with the known columns saying which of them the record belongs to. From
 a public table: the records of it that are nearest by the known columns.
 """
@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import logsumexp
 from sklearn.neighbors import NearestNeighbors
 
 from shoal._bounds import Box
+from shoal._typing import Bools, Floats
 from shoal.audit.attacks._posterior import nearness
 from shoal.remap._distances import squared_distances
 
@@ -24,13 +24,11 @@ __all__ = [
     "ColumnTask",
     "guess_column",
     "log_densities_of_column",
-    "log_weights_from_centres",
+    "log_weights_from_centers",
     "log_weights_from_table",
     "released_points",
 ]
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 CELLS = 200  # values of the unknown column that are tried
 # Widths that a cluster may have, in widths of the box; which one, the known columns say.
@@ -41,15 +39,15 @@ FAINT = 1e-6  # of a record: a cluster of size 0 still says where it is
 class ColumnGuesses(NamedTuple):
     """The best guess for absolute error, and the one that is most likely near."""
 
-    medians: FloatArray
-    nearby: FloatArray
+    medians: Floats
+    nearby: Floats
 
 
 class ColumnErrors(NamedTuple):
     """How far off guesses are, and whether they are near."""
 
-    error: FloatArray
-    near: BoolArray
+    error: Floats
+    near: Bools
 
     @classmethod
     def together(cls, rounds: Sequence["ColumnErrors"]) -> "ColumnErrors":
@@ -57,7 +55,7 @@ class ColumnErrors(NamedTuple):
         errors, near = zip(*rounds, strict=True)
         return cls(np.concatenate(errors), np.concatenate(near))
 
-    def of(self, rows: BoolArray) -> "ColumnErrors":
+    def of(self, rows: Bools) -> "ColumnErrors":
         """Take those of some records."""
         return ColumnErrors(self.error[rows], self.near[rows])
 
@@ -73,20 +71,20 @@ class ColumnErrors(NamedTuple):
 class ColumnTask(NamedTuple):
     """Which column of whom is to be guessed, among which values."""
 
-    records: FloatArray
+    records: Floats
     column: int
     box: Box
-    values: FloatArray
+    values: Floats
     tolerance: float
 
     @classmethod
-    def within(cls, records: FloatArray, column: int, box: Box, share: float) -> "ColumnTask":
+    def within(cls, records: Floats, column: int, box: Box, share: float) -> "ColumnTask":
         """Try values all over the public range; a share of it is the tolerance."""
         low, width = box.low[column], box.high[column] - box.low[column]
         values = low + (np.arange(CELLS) + 0.5) / CELLS * width
         return cls(records, column, box, values, float(share * width))
 
-    def errors(self, log_weights: FloatArray) -> ColumnErrors:
+    def errors(self, log_weights: Floats) -> ColumnErrors:
         """Guess every record from weights of the values, and compare."""
         guesses = guess_column(log_weights, self.values, self.tolerance)
         truth = self.records[:, self.column]
@@ -94,7 +92,7 @@ class ColumnTask(NamedTuple):
         return ColumnErrors(np.abs(guesses.medians - truth), near)
 
 
-def guess_column(log_weights: FloatArray, values: FloatArray, tolerance: float) -> ColumnGuesses:
+def guess_column(log_weights: Floats, values: Floats, tolerance: float) -> ColumnGuesses:
     """Guess one column of each record.
 
     Parameters
@@ -120,13 +118,13 @@ def guess_column(log_weights: FloatArray, values: FloatArray, tolerance: float) 
 
 def log_densities_of_column(
     mechanism: Any,
-    reports: FloatArray,
-    records: FloatArray,
+    reports: Floats,
+    records: Floats,
     *,
     column: int,
-    values: FloatArray,
+    values: Floats,
     box: Box,
-) -> FloatArray:
+) -> Floats:
     """Log-density of each report for every value of one column, shape (n, v)."""
     inside = np.clip(records, box.low, box.high)
     logs = np.empty((len(records), len(values)))
@@ -138,28 +136,28 @@ def log_densities_of_column(
     return logs
 
 
-def released_points(values: Mapping[str, Any], columns: int) -> tuple[FloatArray, FloatArray]:
-    """Read places and sizes from a release: centres, or midpoints of significant cells."""
-    if "centres" in values:
-        centres = np.reshape(np.asarray(values["centres"], dtype=np.float64), (-1, columns))
-        sizes = np.asarray(values.get("sizes", np.ones(len(centres))), dtype=np.float64)
-        return centres, sizes
+def released_points(values: Mapping[str, Any], columns: int) -> tuple[Floats, Floats]:
+    """Read places and sizes from a release: centers, or midpoints of significant cells."""
+    if "centers" in values:
+        centers = np.reshape(np.asarray(values["centers"], dtype=np.float64), (-1, columns))
+        sizes = np.asarray(values.get("sizes", np.ones(len(centers))), dtype=np.float64)
+        return centers, sizes
     shape = tuple(int(side) for side in values["shape"])
     low, high = (np.asarray(values[name], dtype=np.float64) for name in ("low", "high"))
     steps = np.stack(np.unravel_index(np.asarray(values["cells"], dtype=np.int64), shape), axis=1)
-    midpoints: FloatArray = low + (steps + 0.5) / shape * (high - low)
+    midpoints: Floats = low + (steps + 0.5) / shape * (high - low)
     return midpoints, np.asarray(values["values"], dtype=np.float64)
 
 
-def log_weights_from_centres(
-    points: FloatArray,
-    sizes: FloatArray,
-    records: FloatArray,
+def log_weights_from_centers(
+    points: Floats,
+    sizes: Floats,
+    records: Floats,
     *,
     column: int,
-    values: FloatArray,
+    values: Floats,
     box: Box,
-) -> FloatArray:
+) -> Floats:
     """Weigh the values of one column by a mixture around released points, shape (n, v).
 
     Parameters
@@ -195,15 +193,13 @@ def log_weights_from_centres(
     offsets = (values - middle[column]) / unit[column] - places[:, column, None]
     logs = -(offsets**2) / (2 * width**2)
     peak = belongs.max(axis=1, keepdims=True)
-    # Far from every centre all terms underflow alike; tiny keeps the logarithm finite.
+    # Far from every center all terms underflow alike; tiny keeps the logarithm finite.
     mixed = np.exp(belongs - peak) @ np.exp(logs)
-    log_weights: FloatArray = np.log(mixed + np.finfo(np.float64).tiny)
+    log_weights: Floats = np.log(mixed + np.finfo(np.float64).tiny)
     return log_weights
 
 
-def log_weights_from_table(
-    table: FloatArray, records: FloatArray, column: int, values: FloatArray
-) -> FloatArray:
+def log_weights_from_table(table: Floats, records: Floats, column: int, values: Floats) -> Floats:
     """Weigh the values of one column by the rows of a public table like the record, shape (n, v).
 
     Parameters
@@ -235,11 +231,11 @@ def log_weights_from_table(
         nearest = NearestNeighbors(n_neighbors=count).fit(table[:, known] / spread)
         rows = nearest.kneighbors(records[:, known] / spread, return_distance=False)
         np.add.at(weights, (np.arange(len(records))[:, None], cells[rows]), 1.0)
-    log_weights: FloatArray = np.log(weights)
+    log_weights: Floats = np.log(weights)
     return log_weights
 
 
-def _width(squares: FloatArray, log_sizes: FloatArray, known: int) -> float:
+def _width(squares: Floats, log_sizes: Floats, known: int) -> float:
     """Width of the clusters that makes the known columns of all records most likely."""
     if known == 0:
         return float(0.5 / len(log_sizes))

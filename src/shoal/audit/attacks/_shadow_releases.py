@@ -1,24 +1,21 @@
 """Releases of random halves of a table: what an attacker can make himself, and the ones he attacks.
 
 Every record is in by a fair coin of its own, so that a release with a record and one without it
-come from neighbouring tables, and the promise of the estimator bounds what can be told.
+come from neighboring tables, and the promise of the estimator bounds what can be told.
 """
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.parallel import Parallel, delayed
 
+from shoal._typing import Bools, Floats, Ints
 from shoal.audit._quietly import quietly, started
 from shoal.audit.attacks._shadow_releases_features import release_features
 
 __all__ = ["Progress", "Shadows", "shadow_releases"]
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 Progress = Callable[[int, int], None]
 
 PIECE = 16  # Fits that a process is handed at a time; what they find does not depend on it.
@@ -35,14 +32,14 @@ class Shadows(NamedTuple):
         The first feature is the one that alone makes the plain attack: larger = more a member.
     """
 
-    members: BoolArray
-    features: FloatArray
+    members: Bools
+    features: Floats
 
 
 def shadow_releases(
     model: Any,
-    X: FloatArray,
-    targets: IntArray,
+    X: Floats,
+    targets: Ints,
     fits: int,
     *,
     random_state: int | None,
@@ -93,7 +90,7 @@ def shadow_releases(
     return Shadows(coins[:, targets], np.concatenate(features))
 
 
-def _coins(rng: np.random.Generator, fits: int, records: int) -> BoolArray:
+def _coins(rng: np.random.Generator, fits: int, records: int) -> Bools:
     coins = rng.random((fits, records)) < 0.5
     # No estimator takes an empty table. With the records asked for, this never happens in practice.
     while (empty := ~coins.any(axis=1)).any():
@@ -107,8 +104,8 @@ def _pieces(fits: int) -> Iterator[slice]:
 
 
 def _fit_piece(
-    model: Any, X: FloatArray, coins: BoolArray, seeds: list[int | None], targets: IntArray
-) -> FloatArray:
+    model: Any, X: Floats, coins: Bools, seeds: list[int | None], targets: Ints
+) -> Floats:
     seeded = hasattr(model, "random_state")
     found = []
     for members, seed in zip(coins, seeds, strict=True):

@@ -1,6 +1,6 @@
 """A release as it looks from one record: numbers that being in it would have moved.
 
-Only what is released is read. From centres and sizes: how near the nearest centre is, how large its
+Only what is released is read. From centers and sizes: how near the nearest center is, how large its
 cluster, how dense the release is around the record. From cells: the record's own cell.
 """
 
@@ -8,15 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.remap._distances import squared_distances
 
 __all__ = ["release_features", "released_values"]
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 TINY = 1e-3  # of the box or of the records' spread, so that a logarithm of a distance is finite
 
@@ -41,20 +39,20 @@ def released_values(model: Any) -> Mapping[str, Any]:
         If there is neither.
     """
     values = getattr(getattr(model, "release_", None), "values", None)
-    if isinstance(values, Mapping) and ("centres" in values or "cells" in values):
+    if isinstance(values, Mapping) and ("centers" in values or "cells" in values):
         return values
-    centres = getattr(model, "cluster_centers_", None)
-    if centres is None or values is not None:
+    centers = getattr(model, "cluster_centers_", None)
+    if centers is None or values is not None:
         raise ParameterError(
-            "estimator must release centres or cells in release_.values, or have cluster_centers_, "
+            "estimator must release centers or cells in release_.values, or have cluster_centers_, "
             f"got {type(model).__name__} with neither"
         )
     labels = getattr(model, "labels_", None)
-    sizes = None if labels is None else np.bincount(labels, minlength=len(centres))
-    return {"centres": centres} if sizes is None else {"centres": centres, "sizes": sizes}
+    sizes = None if labels is None else np.bincount(labels, minlength=len(centers))
+    return {"centers": centers} if sizes is None else {"centers": centers, "sizes": sizes}
 
 
-def release_features(model: Any, X: FloatArray, targets: IntArray) -> FloatArray:
+def release_features(model: Any, X: Floats, targets: Ints) -> Floats:
     """Describe one release from the side of each target.
 
     Parameters
@@ -73,43 +71,41 @@ def release_features(model: Any, X: FloatArray, targets: IntArray) -> FloatArray
     """
     values = released_values(model)
     records = X[targets]
-    if "centres" not in values:
+    if "centers" not in values:
         return _from_cells(values, records)
     unit = np.ones(X.shape[1])
     if "low" in values and "high" in values:
         # What counts as near was decided in units of the public box.
         unit = (np.asarray(values["high"]) - np.asarray(values["low"])) / 2
-    centres = np.reshape(np.asarray(values["centres"], dtype=np.float64), (-1, X.shape[1])) / unit
-    sizes = np.asarray(values.get("sizes", np.ones(len(centres))), dtype=np.float64)
+    centers = np.reshape(np.asarray(values["centers"], dtype=np.float64), (-1, X.shape[1])) / unit
+    sizes = np.asarray(values.get("sizes", np.ones(len(centers))), dtype=np.float64)
     spread = float((X / unit).var(axis=0).mean()) or 1.0
-    return _from_centres(centres, np.maximum(sizes, 0.0), records / unit, spread)
+    return _from_centers(centers, np.maximum(sizes, 0.0), records / unit, spread)
 
 
-def _from_centres(
-    centres: FloatArray, sizes: FloatArray, records: FloatArray, spread: float
-) -> FloatArray:
+def _from_centers(centers: Floats, sizes: Floats, records: Floats, spread: float) -> Floats:
     # Near zero: large common parts would cancel badly.
-    middle = centres.mean(axis=0)
-    squares = squared_distances(records - middle, centres - middle)
+    middle = centers.mean(axis=0)
+    squares = squared_distances(records - middle, centers - middle)
     nearest = squares.argmin(axis=1)
     distance = np.sqrt(squares[np.arange(len(records)), nearest])
     size = sizes[nearest]
-    # k centres share the records' spread: about this much is left around each.
-    width = spread * len(centres) ** (-2.0 / records.shape[1])
+    # k centers share the records' spread: about this much is left around each.
+    width = spread * len(centers) ** (-2.0 / records.shape[1])
     dense = np.exp(-squares / (2 * width)) @ sizes
     columns = [
         -distance,
         -np.log(distance + TINY * np.sqrt(spread)),
         size,
         np.log1p(size),
-        # Size times offset is about the sum that the centre was computed from.
+        # Size times offset is about the sum that the center was computed from.
         size * distance,
         np.log(dense + TINY),
     ]
     return np.stack(columns, axis=1)
 
 
-def _from_cells(values: Mapping[str, Any], records: FloatArray) -> FloatArray:
+def _from_cells(values: Mapping[str, Any], records: Floats) -> Floats:
     low, high = (np.asarray(values[name], dtype=np.float64) for name in ("low", "high"))
     shape = np.asarray(values["shape"], dtype=np.int64)
     grid = int(values["grid"])

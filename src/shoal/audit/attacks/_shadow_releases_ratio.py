@@ -9,12 +9,11 @@ far as the targets agree, how many standard deviations being in moves a feature.
 from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
+
+from shoal._typing import Bools, Floats
 
 __all__ = ["LikelihoodRatio"]
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 PRIOR_FITS = 4.0  # shadow releases that the variance of all targets together counts for
 RIDGE = 1e-3  # of a variance of 1, so that features which say the same are weighed alike
@@ -31,11 +30,11 @@ class LikelihoodRatio(NamedTuple):
         What a unit of each feature adds to the logarithm of the ratio.
     """
 
-    middle: FloatArray
-    weights: FloatArray
+    middle: Floats
+    weights: Floats
 
     @classmethod
-    def learn(cls, features: FloatArray, members: BoolArray) -> Self:
+    def learn(cls, features: Floats, members: Bools) -> Self:
         """Learn the scores from releases whose members are known.
 
         Parameters
@@ -72,17 +71,17 @@ class LikelihoodRatio(NamedTuple):
         weights = np.linalg.solve(correlations, shifts.T).T / deviations
         return cls((means[0] + means[1]) / 2, weights)
 
-    def __call__(self, features: FloatArray) -> FloatArray:
+    def __call__(self, features: Floats) -> Floats:
         """Score releases, shape (r, t, f) to (r, t)."""
-        scores: FloatArray = np.einsum("rtf,tf->rt", features - self.middle, self.weights)
+        scores: Floats = np.einsum("rtf,tf->rt", features - self.middle, self.weights)
         return scores
 
 
-def _shrunken(shifts: FloatArray, noise: float) -> FloatArray:
+def _shrunken(shifts: Floats, noise: float) -> Floats:
     """Draw shifts of single targets to that of all, as far as they differ by chance alone."""
     if len(shifts) < 2:
         return shifts
     common = shifts.mean(axis=0)
     spread = np.maximum(((shifts - common) ** 2).mean(axis=0) - noise, 0.0)
-    shrunken: FloatArray = common + spread / (spread + noise) * (shifts - common)
+    shrunken: Floats = common + spread / (spread + noise) * (shifts - common)
     return shrunken

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.audit.attacks._forest import FloatArray, Forest, IntArray
+from shoal._typing import Floats, Ints
+from shoal.audit.attacks._forest import Forest
 
 __all__ = ["Shadow", "train_shadows"]
 
@@ -13,12 +14,12 @@ class Shadow(NamedTuple):
     """A forest like the target's, with the rows it was trained on and the others."""
 
     forest: Forest
-    inside: IntArray
-    outside: IntArray
+    inside: Ints
+    outside: Ints
 
 
 def train_shadows(
-    records: FloatArray, labels: IntArray, n_classes: int, *, shadow_models: int, seed: int
+    records: Floats, labels: Ints, n_classes: int, *, shadow_models: int, seed: int
 ) -> list[Shadow]:
     """Train forests, each on a random half of the records.
 

@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
+from shoal._typing import Floats, Ints
 from shoal.audit._detached import detached
-from shoal.audit.attacks._forest import FloatArray, Forest, IntArray
+from shoal.audit.attacks._forest import Forest
 from shoal.exceptions import DataError, ParameterError
 
 __all__ = [
@@ -29,15 +30,15 @@ CLUSTERS = 4  # Classes where the caller has none.
 class Split(NamedTuple):
     """Row numbers of the members, of as many others, and of the records the attacker has."""
 
-    members: IntArray
-    others: IntArray
-    shadow: IntArray
+    members: Ints
+    others: Ints
+    shadow: Ints
 
 
 class Labels(NamedTuple):
     """A class from 0 to ``n_classes - 1`` for each record."""
 
-    values: IntArray
+    values: Ints
     n_classes: int
 
 
@@ -48,7 +49,7 @@ class Trained(NamedTuple):
     labels: Labels
 
 
-def split_records(strata: IntArray, rng: np.random.Generator) -> Split:
+def split_records(strata: Ints, rng: np.random.Generator) -> Split:
     """Draw members, others and shadow records: an eighth, an eighth and the rest.
 
     Parameters
@@ -74,13 +75,13 @@ def split_records(strata: IntArray, rng: np.random.Generator) -> Split:
     return Split(chosen[:half], chosen[half:], np.flatnonzero(rest))
 
 
-def as_labels(y: Any, records: FloatArray, *, seed: int) -> Labels:
-    """Give the classes of the records numbers, or find some with k-means.
+def as_labels(y: Any, records: Floats, *, seed: int) -> Labels:
+    """Return the classes of the records numbers, or find some with k-means.
 
     Parameters
     ----------
     y : array-like of shape (n,) or None
-        Classes of any type; None takes clusters of the standardised records.
+        Classes of any type; None takes clusters of the standardized records.
     records : ndarray of shape (n, d)
         The records.
     seed : int
@@ -132,7 +133,7 @@ def check_target(target: Any) -> None:
 
 
 def is_clusterer(target: Any) -> bool:
-    """Tell whether a target finds clusters, which are then the classes.
+    """Return whether a target finds clusters, which are then the classes.
 
     Parameters
     ----------
@@ -149,8 +150,8 @@ def is_clusterer(target: Any) -> bool:
 
 def train_target(
     target: Any,
-    records: FloatArray,
-    members: IntArray,
+    records: Floats,
+    members: Ints,
     labels: Labels | None,
     *,
     noise_seed: int | None,
@@ -189,7 +190,7 @@ def train_target(
     return Trained(forest.fit(rows, labels.values[members]), labels)
 
 
-def _reports(model: Any, rows: FloatArray) -> FloatArray:
+def _reports(model: Any, rows: Floats) -> Floats:
     reports = np.asarray(model.fit_transform(rows), dtype=np.float64)
     if reports.shape != rows.shape:
         raise ParameterError(

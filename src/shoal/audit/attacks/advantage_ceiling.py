@@ -1,6 +1,6 @@
 """The largest advantage of any attacker that a promise allows, whatever the attack.
 
-An attacker who must tell two neighbouring tables (or two values of one record) apart from a release
+An attacker who must tell two neighboring tables (or two values of one record) apart from a release
 has TPR - FPR at most the total variation distance of the two laws, and a promise bounds that.
 """
 
@@ -13,9 +13,9 @@ __all__ = ["advantage_ceiling"]
 
 
 def advantage_ceiling(guarantee: Guarantee, *, diameter: float | None = None) -> float | None:
-    """Give the largest TPR - FPR that a promise allows an attacker.
+    """Return the largest TPR - FPR that a promise allows an attacker.
 
-    For a central promise the attacker tells two tables apart that are neighbours as the promise has
+    For a central promise the attacker tells two tables apart that are neighbors as the promise has
     it: with and without a record under add/remove. For a local or metric promise the attacker tells
     two values of one record apart from its report. With (epsilon, delta) the ceiling is
     (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) (Kairouz, Oh & Viswanath 2015); a known zCDP

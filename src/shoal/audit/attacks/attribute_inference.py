@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from shoal import _numbers
@@ -17,13 +16,14 @@ from shoal._bounds import public_box
 from shoal._numbers import readable
 from shoal._records import validate_records
 from shoal._statistics import mean_interval
+from shoal._typing import Floats
 from shoal.audit._detached import detached
 from shoal.audit.attacks._posterior import channel_of, public_table
 from shoal.audit.attacks._posterior_column import (
     ColumnErrors,
     ColumnTask,
     log_densities_of_column,
-    log_weights_from_centres,
+    log_weights_from_centers,
     log_weights_from_table,
     released_points,
 )
@@ -32,9 +32,8 @@ from shoal.exceptions import DataError, ParameterError
 
 __all__ = ["AttributeInference", "infer_attribute"]
 
-FloatArray = npt.NDArray[np.float64]
 
-FEWEST_RECORDS = 16  # so that the coins leave members and others
+MIN_RECORDS = 16  # so that the coins leave members and others
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ class AttributeInference:
         return None if self.error_others is None else self.error_others - self.error
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Give limits of the mean difference over coins and noise, by Student's interval.
+        """Return limits of the mean difference over coins and noise, by Student's interval.
 
         Parameters
         ----------
@@ -142,7 +141,7 @@ def infer_attribute(
     ----------
     target : Mechanism or estimator
         A local mechanism with ``log_density``: the attacker sees each record's report. Or a central
-        estimator as in :func:`attack_centres`: he sees the release of a random half of the records.
+        estimator as in :func:`attack_centers`: he sees the release of a random half of the records.
         It is cloned without its ledger, and left as it is.
     X : array-like of shape (n, d)
         Records, at least 16 for a release.
@@ -173,7 +172,7 @@ def infer_attribute(
 
     Notes
     -----
-    From a release the attacker takes round clusters around its centres, or around its cells, of the
+    From a release the attacker takes round clusters around its centers, or around its cells, of the
     one width that fits the known columns of the records best; the prior plays no part in that.
     Memory: 200 values are weighed for each record.
 
@@ -215,7 +214,7 @@ def infer_attribute(
 
 
 def _from_reports(
-    target: Any, task: ColumnTask, blind: FloatArray, seeds: list[int | None]
+    target: Any, task: ColumnTask, blind: Floats, seeds: list[int | None]
 ) -> dict[str, Any]:
     rounds = []
     for seed in seeds:
@@ -232,9 +231,9 @@ def _from_reports(
 def _from_releases(
     target: Any, task: ColumnTask, rng: np.random.Generator, seeds: list[int | None]
 ) -> dict[str, Any]:
-    if len(task.records) < FEWEST_RECORDS:
+    if len(task.records) < MIN_RECORDS:
         raise DataError(
-            f"X must hold at least {FEWEST_RECORDS} records for a release, got {len(task.records)}"
+            f"X must hold at least {MIN_RECORDS} records for a release, got {len(task.records)}"
         )
     model = detached(target, seed=seeds[0])
     inside, outside = [], []
@@ -244,7 +243,7 @@ def _from_releases(
             model.random_state = seed
         values = released_values(model.fit(task.records[members]))
         points, sizes = released_points(values, task.records.shape[1])
-        log_weights = log_weights_from_centres(
+        log_weights = log_weights_from_centers(
             points, sizes, task.records, column=task.column, values=task.values, box=task.box
         )
         found = task.errors(log_weights)

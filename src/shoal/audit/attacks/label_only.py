@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
-from shoal.audit.attacks._forest import FloatArray, Forest, IntArray, Scorer
+from shoal._typing import Floats, Ints
+from shoal.audit.attacks._forest import Forest, Scorer
 from shoal.audit.attacks._shadows import train_shadows
 from shoal.metrics import roc
 
@@ -20,7 +21,7 @@ __all__ = ["learn_label_attack"]
 COPIES = 20  # Noisy copies of a record.
 SCALES = (0.01, 0.03, 0.1, 0.3, 1.0)  # Of the noise, in standard deviations of each column.
 PRACTICE = 100  # Records of each kind of which a shadow model is asked.
-MOST_VALUES = 1 << 22  # Numbers in a batch of copies: 32 MB.
+MAX_VALUES = 1 << 22  # Numbers in a batch of copies: 32 MB.
 
 
 class Cut(NamedTuple):
@@ -32,7 +33,7 @@ class Cut(NamedTuple):
 
 
 def learn_label_attack(
-    records: FloatArray, labels: IntArray, n_classes: int, *, shadow_models: int, seed: int
+    records: Floats, labels: Ints, n_classes: int, *, shadow_models: int, seed: int
 ) -> Scorer:
     """Choose the noise and the share of kept labels on shadow models.
 
@@ -51,7 +52,7 @@ def learn_label_attack(
     rng = np.random.default_rng([seed, 1])  # not the stream that drew the shadow models
 
     def cut(scale: float) -> Cut:
-        def shares(forest: Forest, rows: IntArray) -> FloatArray:
+        def shares(forest: Forest, rows: Ints) -> Floats:
             some = rows[:PRACTICE]
             return _kept(forest, records[some], labels[some], scale * spread, rng)
 
@@ -61,13 +62,13 @@ def learn_label_attack(
 
     best = max(map(cut, SCALES))
 
-    def score(model: Forest, X: FloatArray, y: IntArray) -> FloatArray:
+    def score(model: Forest, X: Floats, y: Ints) -> Floats:
         return _kept(model, X, y, best.scale * spread, rng) - best.share
 
     return score
 
 
-def _best_cut(inside: FloatArray, outside: FloatArray, scale: float) -> Cut:
+def _best_cut(inside: Floats, outside: Floats, scale: float) -> Cut:
     curve = roc(inside, outside)
     # The first cut calls nobody a member, and has no share.
     gains = (curve.tpr - curve.fpr)[1:]
@@ -75,11 +76,9 @@ def _best_cut(inside: FloatArray, outside: FloatArray, scale: float) -> Cut:
     return Cut(float(gains[place]), scale, float(curve.thresholds[1:][place]))
 
 
-def _kept(
-    model: Forest, X: FloatArray, y: IntArray, noise: FloatArray, rng: np.random.Generator
-) -> FloatArray:
+def _kept(model: Forest, X: Floats, y: Ints, noise: Floats, rng: np.random.Generator) -> Floats:
     """Share of noisy copies of each record that the model gives the record's class."""
-    rows = max(1, MOST_VALUES // (COPIES * X.shape[1]))
+    rows = max(1, MAX_VALUES // (COPIES * X.shape[1]))
     shares = []
     for batch in gen_batches(len(X), rows):
         some = X[batch]

@@ -7,14 +7,15 @@ target's training loss, and takes that of shadow models.
 
 import numpy as np
 
-from shoal.audit.attacks._forest import FloatArray, Forest, IntArray, Scorer
+from shoal._typing import Floats, Ints
+from shoal.audit.attacks._forest import Forest, Scorer
 from shoal.audit.attacks._shadows import train_shadows
 
 __all__ = ["learn_loss_attack"]
 
 
 def learn_loss_attack(
-    records: FloatArray, labels: IntArray, n_classes: int, *, shadow_models: int, seed: int
+    records: Floats, labels: Ints, n_classes: int, *, shadow_models: int, seed: int
 ) -> Scorer:
     """Find the average training loss of shadow models.
 
@@ -33,14 +34,14 @@ def learn_loss_attack(
         np.mean([_loss(s.forest, records[s.inside], labels[s.inside]).mean() for s in shadows])
     )
 
-    def score(model: Forest, X: FloatArray, y: IntArray) -> FloatArray:
+    def score(model: Forest, X: Floats, y: Ints) -> Floats:
         return usual - _loss(model, X, y)
 
     return score
 
 
-def _loss(model: Forest, X: FloatArray, y: IntArray) -> FloatArray:
+def _loss(model: Forest, X: Floats, y: Ints) -> Floats:
     """Cross-entropy; half a tree's vote at least, because the attack needs a bounded loss."""
     likelihood = model.predict_proba(X)[np.arange(len(X)), y]
-    loss: FloatArray = -np.log(np.maximum(likelihood, 0.5 / model.n_trees))
+    loss: Floats = -np.log(np.maximum(likelihood, 0.5 / model.n_trees))
     return loss

@@ -1,4 +1,4 @@
-"""Membership inference: was this record in? Asked of a forest, or of released centres."""
+"""Membership inference: was this record in? Asked of a forest, or of released centers."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,8 +9,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from shoal import _numbers
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.audit._quietly import quietly, started
-from shoal.audit.attacks._forest import FloatArray, Scorer
+from shoal.audit.attacks._forest import Scorer
 from shoal.audit.attacks._shadow_releases import Progress
 from shoal.audit.attacks._targets import (
     FEWEST,
@@ -21,7 +22,7 @@ from shoal.audit.attacks._targets import (
     split_records,
     train_target,
 )
-from shoal.audit.attacks.attack_centres import attack_centres
+from shoal.audit.attacks.attack_centers import attack_centers
 from shoal.audit.attacks.label_only import learn_label_attack
 from shoal.audit.attacks.loss_threshold import learn_loss_attack
 from shoal.audit.attacks.result import AttackResult
@@ -46,7 +47,7 @@ ATTACKS = {
     "yeom": Attack("threshold on the loss", learn_loss_attack, 0.0),
     "label-only": Attack("label only", learn_label_attack, 0.0),
 }
-CENTRES = "centres"
+CENTERS = "centers"
 
 
 def membership_inference(
@@ -79,20 +80,20 @@ def membership_inference(
         the forest is trained on plain records, a control without privacy.
     X : array-like of shape (n, d)
         Records, at least 8.
-    attack : {"shadow", "yeom", "label-only", "centres"}, default="shadow"
+    attack : {"shadow", "yeom", "label-only", "centers"}, default="shadow"
         ``"shadow"``: Shokri et al. (2017), with the extra ``attacks``. ``"yeom"``: Yeom et al.
-        (2018). ``"label-only"``: Choquette-Choo et al. (2021). ``"centres"``: no forest, the
-        release of a central estimator itself (:func:`shoal.audit.attack_centres`).
+        (2018). ``"label-only"``: Choquette-Choo et al. (2021). ``"centers"``: no forest, the
+        release of a central estimator itself (:func:`shoal.audit.attack_centers`).
     y : array-like of shape (n,), default=None
         Classes that the forest learns. None takes four clusters of the plain records. Not used
         where the target is a clusterer, which brings its own.
     runs : int, default=10
         Number of runs, each with a split, noise and models of its own.
     shadow_models : int, default=3
-        Number of models the attacker trains; not used by ``"centres"``, which makes releases.
+        Number of models the attacker trains; not used by ``"centers"``, which makes releases.
     max_records : int or None, default=2500
         A run works on so many records, drawn at random, to be done in seconds; None takes all.
-        Not used by ``"centres"``.
+        Not used by ``"centers"``.
     n_jobs : int, default=1
         Number of processes; -1 takes one for each core. The result does not depend on it when
         `random_state` is given.
@@ -118,13 +119,13 @@ def membership_inference(
 
     See Also
     --------
-    shoal.audit.attack_centres : The attack on a release itself.
+    shoal.audit.attack_centers : The attack on a release itself.
 
     Notes
     -----
     Where the target is a clusterer, the forest itself sees the raw records: the attack then
     measures what publishing the forest gives away, and not whether the clustering keeps its
-    promise, which covers its release alone. The attack on the release is ``"centres"``.
+    promise, which covers its release alone. The attack on the release is ``"centers"``.
 
     Attackers whose shadow models were trained on reports did no better against forests trained on
     reports (heart and seeds, two columns), so shadow models are trained on plain records, as in the
@@ -147,12 +148,12 @@ def membership_inference(
     >>> abs(membership_inference(mechanism, X, **settings).advantage) < 0.15
     True
     """
-    if attack not in (*ATTACKS, CENTRES):
-        known = ", ".join([*ATTACKS, CENTRES])
+    if attack not in (*ATTACKS, CENTERS):
+        known = ", ".join([*ATTACKS, CENTERS])
         raise ParameterError(f"attack must be one of {known}, got {attack!r}")
     check_target(target)
-    if attack == CENTRES:
-        return attack_centres(
+    if attack == CENTERS:
+        return attack_centers(
             target, X, runs=runs, n_jobs=n_jobs, random_state=random_state, progress=progress
         )
     _check(runs, shadow_models, max_records, random_state)
@@ -183,14 +184,14 @@ def membership_inference(
 
 def _run(
     target: Any,
-    records: FloatArray,
+    records: Floats,
     labels: Labels | None,
     *,
     learn: Callable[..., Scorer],
     max_records: int | None,
     seeded: bool,
     seed: np.random.SeedSequence,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """Scores of members and of others in one run."""
     rng = np.random.default_rng(seed)
     if max_records is not None and len(records) > max_records:
@@ -225,7 +226,7 @@ def _check(runs: Any, shadow_models: Any, max_records: Any, random_state: Any) -
     _numbers.seed("random_state", random_state)
 
 
-def _check_records(X: Any) -> FloatArray:
+def _check_records(X: Any) -> Floats:
     records = validate_records(X)
     if len(records) < FEWEST:
         raise DataError(f"X must hold at least {FEWEST} records, got {len(records)}")

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
 from shoal._numbers import readable
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.audit.attacks._posterior import (
     Guesses,
     Prior,
@@ -21,7 +21,7 @@ from shoal.audit.attacks._posterior import (
     channel_of,
     even_candidates,
     log_densities,
-    normalised,
+    normalized,
     public_table,
     row_blocks,
 )
@@ -29,7 +29,6 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["Reconstruction", "reconstruct"]
 
-FloatArray = npt.NDArray[np.float64]
 
 CANDIDATES = 1024
 NEAR = 0.05  # of the diameter of the box
@@ -69,9 +68,9 @@ class Reconstruction:
     True
     """
 
-    guesses: FloatArray
-    distances: FloatArray
-    distances_without: FloatArray
+    guesses: Floats
+    distances: Floats
+    distances_without: Floats
     squared: float
     squared_without: float
     expected: float
@@ -185,7 +184,7 @@ def reconstruct(
     parts = []
     for block in row_blocks(len(records), len(believed.places)):
         logs = log_densities(channel, reports[block], believed.places, box)
-        weights = normalised(logs, believed.log_weights)
+        weights = normalized(logs, believed.log_weights)
         parts.append(best_guesses(weights, believed.places, **lengths))
     seen = Guesses(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     blind = best_guesses(np.exp(believed.log_weights)[None, :], believed.places, **lengths)
@@ -206,7 +205,7 @@ def reconstruct(
     )
 
 
-def _prior(prior: Any, records: FloatArray, candidates: int, box: Any) -> Prior:
+def _prior(prior: Any, records: Floats, candidates: int, box: Any) -> Prior:
     if prior is None:
         return even_candidates(box, candidates)
     if isinstance(prior, str):
@@ -216,10 +215,10 @@ def _prior(prior: Any, records: FloatArray, candidates: int, box: Any) -> Prior:
     return Prior.of_table(public_table(prior, records.shape[1]))
 
 
-def _distances(records: FloatArray, guesses: FloatArray) -> FloatArray:
-    distances: FloatArray = np.linalg.norm(records - guesses, axis=1)
+def _distances(records: Floats, guesses: Floats) -> Floats:
+    distances: Floats = np.linalg.norm(records - guesses, axis=1)
     return distances
 
 
-def _exact(records: FloatArray, guesses: FloatArray) -> float:
+def _exact(records: Floats, guesses: Floats) -> float:
     return float((records == guesses).all(axis=1).mean())

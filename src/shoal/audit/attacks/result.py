@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
 from shoal._statistics import mean_interval
+from shoal._typing import Floats
 from shoal.audit.bounds._intervals import clopper_pearson
 from shoal.exceptions import ParameterError
 from shoal.metrics import Roc, adversary_advantage, roc
 
 __all__ = ["AttackResult"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +51,8 @@ class AttackResult:
     """
 
     attack: str
-    members: FloatArray
-    others: FloatArray
+    members: Floats
+    others: Floats
     threshold: float
     advantages: tuple[float, ...]
 
@@ -150,7 +148,7 @@ class AttackResult:
         return self.roc.tpr_at(fpr)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Give limits of the mean advantage over splits, noise and models.
+        """Return limits of the mean advantage over splits, noise and models.
 
         Student's interval over the runs; with a single run, exact limits of its two rates (Clopper
         and Pearson), which are wider. Runs share one table, so nothing is said about other tables.
@@ -173,7 +171,7 @@ class AttackResult:
         low, high = mean_interval(self.advantages, error=error)
         return max(-1.0, low), min(1.0, high)
 
-    def _limits(self, scores: FloatArray, error: float) -> tuple[float, float]:
+    def _limits(self, scores: Floats, error: float) -> tuple[float, float]:
         hits = int((scores >= self.threshold).sum())
         limits = clopper_pearson(hits, len(scores), error=error)
         return float(limits.low), float(limits.high)
@@ -187,7 +185,7 @@ class AttackResult:
         )
 
 
-def _scores(name: str, values: Any) -> FloatArray:
+def _scores(name: str, values: Any) -> Floats:
     try:
         scores = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

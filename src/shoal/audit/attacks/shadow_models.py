@@ -8,8 +8,9 @@ rest by the probabilities they give and the true class.
 
 import numpy as np
 
+from shoal._typing import Floats, Ints
 from shoal.audit.attacks._art import load_toolbox
-from shoal.audit.attacks._forest import FloatArray, Forest, IntArray, Scorer
+from shoal.audit.attacks._forest import Forest, Scorer
 
 __all__ = ["THRESHOLD", "learn_shadow_attack"]
 
@@ -18,7 +19,7 @@ THRESHOLD = float(np.nextafter(0.5, 1.0))
 
 
 def learn_shadow_attack(
-    records: FloatArray, labels: IntArray, n_classes: int, *, shadow_models: int, seed: int
+    records: Floats, labels: Ints, n_classes: int, *, shadow_models: int, seed: int
 ) -> Scorer:
     """Train shadow models and the model that tells their members apart.
 
@@ -51,7 +52,7 @@ def learn_shadow_attack(
     attack.attack_model.set_params(random_state=seed)
     attack.fit(inside, inside_y, outside, outside_y, inside_p, outside_p)
 
-    def score(model: Forest, X: FloatArray, y: IntArray) -> FloatArray:
+    def score(model: Forest, X: Floats, y: Ints) -> Floats:
         probabilities = attack.infer(
             None, np.eye(n_classes)[y], pred=model.predict_proba(X), probabilities=True
         )

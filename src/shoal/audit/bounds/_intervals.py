@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainccinv, betaincinv
 
-FloatArray = npt.NDArray[np.float64]
+from shoal._typing import Floats
 
 
 class Limits(NamedTuple):
     """Lower and upper limits, each of which fails with at most the probability asked for."""
 
-    low: FloatArray
-    high: FloatArray
+    low: Floats
+    high: Floats
 
 
 def clopper_pearson(hits: npt.ArrayLike, trials: int, *, error: float) -> Limits:
@@ -49,7 +49,7 @@ def clopper_pearson(hits: npt.ArrayLike, trials: int, *, error: float) -> Limits
 
 def log_ratio_bound(
     likely: npt.ArrayLike, unlikely: npt.ArrayLike, trials: int, *, delta: float, error: float
-) -> FloatArray:
+) -> Floats:
     """Lower bound of ln((p - delta) / q) from hits under two laws, wrong with at most `error`.
 
     Parameters

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit.bounds._scores import NO_BIT, FloatArray, IntArray, Score, lowest_bits
+from shoal._typing import Floats, Ints
+from shoal.audit.bounds._scores import NO_BIT, Score, lowest_bits
 
 VALUE_BINS = 64
 RANGE_BINS = 16
@@ -19,11 +20,11 @@ RARE = 5  # Labels seen less often than this, under both records together, share
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # Odd, so that multiplying by it keeps labels apart.
 
-Labels = npt.NDArray[np.uint64] | IntArray
-Labeller = Callable[[FloatArray], Labels]
+Labels = npt.NDArray[np.uint64] | Ints
+Labeler = Callable[[Floats], Labels]
 
 
-def learned_scores(first: FloatArray, second: FloatArray) -> list[Score]:
+def learned_scores(first: Floats, second: Floats) -> list[Score]:
     """Learn scores from outputs of both records.
 
     Parameters
@@ -54,7 +55,7 @@ class LearnedRatio:
 
     Parameters
     ----------
-    labeller : callable
+    labeler : callable
         Turns outputs (n, d) into n integer labels.
     first, second : ndarray of shape (n, d)
         Outputs to learn from, the same number of each.
@@ -67,9 +68,9 @@ class LearnedRatio:
     True
     """
 
-    def __init__(self, labeller: Labeller, first: FloatArray, second: FloatArray) -> None:
-        self._labeller = labeller
-        both = np.concatenate([labeller(first), labeller(second)])
+    def __init__(self, labeler: Labeler, first: Floats, second: Floats) -> None:
+        self._labeler = labeler
+        both = np.concatenate([labeler(first), labeler(second)])
         labels, index = np.unique(both, return_inverse=True)
         seen_first = np.bincount(index[: len(first)], minlength=labels.size)
         seen_second = np.bincount(index[len(first) :], minlength=labels.size)
@@ -78,9 +79,9 @@ class LearnedRatio:
         self._ratios = _log_ratio(seen_first[common], seen_second[common])
         self._rare = float(_log_ratio(seen_first[~common].sum(), seen_second[~common].sum()))
 
-    def __call__(self, outputs: FloatArray) -> FloatArray:
+    def __call__(self, outputs: Floats) -> Floats:
         """Score outputs (n, d); a label that was rare or not seen gets the ratio of all those."""
-        labels = self._labeller(outputs)
+        labels = self._labeler(outputs)
         if self._labels.size == 0:
             return np.full(len(outputs), self._rare)
         place = np.minimum(np.searchsorted(self._labels, labels), self._labels.size - 1)
@@ -88,7 +89,7 @@ class LearnedRatio:
         return np.where(known, self._ratios[place], self._rare)
 
 
-def exact_value(outputs: FloatArray) -> Labels:
+def exact_value(outputs: Floats) -> Labels:
     """Label outputs (n, d) by their bits; two different rows share a label about once in 2^64.
 
     Parameters
@@ -108,12 +109,10 @@ def exact_value(outputs: FloatArray) -> Labels:
     return label
 
 
-def _by_column(
-    name: str, labellers: list[Labeller], first: FloatArray, second: FloatArray
-) -> Score:
-    ratios = [LearnedRatio(labeller, first, second) for labeller in labellers]
+def _by_column(name: str, labelers: list[Labeler], first: Floats, second: Floats) -> Score:
+    ratios = [LearnedRatio(labeler, first, second) for labeler in labelers]
 
-    def function(outputs: FloatArray) -> FloatArray:
+    def function(outputs: Floats) -> Floats:
         scores = np.column_stack([ratio(outputs) for ratio in ratios])
         # Columns with noise of their own: the ratios of a record's columns multiply.
         total = scores.sum(axis=1, keepdims=True)
@@ -125,27 +124,27 @@ def _by_column(
     return Score((*names, f"{name}, product of all columns"), function, learned=True)
 
 
-def _bin_label(first: FloatArray, second: FloatArray, column: int, bins: int) -> Labeller:
+def _bin_label(first: Floats, second: Floats, column: int, bins: int) -> Labeler:
     """Label by the bin of one column; the bins hold about as many outputs each."""
     both = np.concatenate([first[:, column], second[:, column]])
     both = both[np.isfinite(both)]
     shares = np.linspace(0.0, 1.0, bins + 1)[1:-1]
     edges = np.unique(np.quantile(both, shares)) if both.size else np.empty(0)
 
-    def labels(outputs: FloatArray) -> Labels:
+    def labels(outputs: Floats) -> Labels:
         return np.searchsorted(edges, outputs[:, column], side="right").astype(np.int64)
 
     return labels
 
 
-def _fingerprint(bin_label: Labeller, column: int) -> Labeller:
-    def labels(outputs: FloatArray) -> Labels:
+def _fingerprint(bin_label: Labeler, column: int) -> Labeler:
+    def labels(outputs: Floats) -> Labels:
         exponents = lowest_bits(outputs[:, column]) + NO_BIT
         return exponents * (RANGE_BINS + 1) + bin_label(outputs).astype(np.int64)
 
     return labels
 
 
-def _log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
+def _log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
     # Half a count more on each side: a label not seen under one record has a finite ratio.
     return np.log((np.asarray(first) + 0.5) / (np.asarray(second) + 0.5))

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from shoal._typing import Floats
 from shoal.audit.bounds._claim import claimed_epsilon
 from shoal.audit.bounds._intervals import clopper_pearson, log_ratio_bound
 from shoal.audit.bounds._learned import learned_scores
 from shoal.audit.bounds._sampling import draw, numeric_vector
-from shoal.audit.bounds._scores import CustomScore, FloatArray, Score, custom_score, fixed_scores
+from shoal.audit.bounds._scores import CustomScore, Score, custom_score, fixed_scores
 from shoal.audit.bounds._search import best_event
 from shoal.audit.bounds.evidence import Evidence
 from shoal.audit.bounds.result import AuditResult, Frequency
@@ -81,8 +82,8 @@ def measure(
 
 def _bound(
     scores: list[Score],
-    search: tuple[FloatArray, FloatArray],
-    held_out: tuple[FloatArray, FloatArray],
+    search: tuple[Floats, Floats],
+    held_out: tuple[Floats, Floats],
     *,
     delta: float,
     confidence: float,
@@ -94,7 +95,7 @@ def _bound(
     values_first, values_second = (event.values(outputs) for outputs in held_out)
     hits_first, hits_second = event.count(values_first), event.count(values_second)
     likely, unlikely = (
-        (hits_first, hits_second) if event.towards_first else (hits_second, hits_first)
+        (hits_first, hits_second) if event.toward_first else (hits_second, hits_first)
     )
     bound = float(log_ratio_bound(likely, unlikely, trials, delta=delta, error=error))
     result = AuditResult(

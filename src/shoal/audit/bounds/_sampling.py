@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-
-FloatArray = npt.NDArray[np.float64]
 
 CHUNK_VALUES = 1 << 23  # Numbers handed to one call of `transform`: 64 MB.
 
 
-def draw(mechanism: Any, record: Any, samples: int, *, name: str) -> FloatArray:
+def draw(mechanism: Any, record: Any, samples: int, *, name: str) -> Floats:
     """Run a mechanism `samples` times on one record.
 
     Parameters
@@ -46,7 +44,7 @@ def draw(mechanism: Any, record: Any, samples: int, *, name: str) -> FloatArray:
     )
 
 
-def as_vector(record: Any, *, name: str) -> FloatArray:
+def as_vector(record: Any, *, name: str) -> Floats:
     """Turn a number or a vector into a float64 vector, or refuse it.
 
     Parameters
@@ -71,7 +69,7 @@ def as_vector(record: Any, *, name: str) -> FloatArray:
     return vector
 
 
-def numeric_vector(record: Any) -> FloatArray | None:
+def numeric_vector(record: Any) -> Floats | None:
     """Turn a number or a vector of finite numbers into float64, or return None.
 
     Parameters
@@ -93,9 +91,9 @@ def numeric_vector(record: Any) -> FloatArray | None:
     return vector if np.isfinite(vector).all() else None
 
 
-def _transform(mechanism: Any, record: FloatArray, samples: int) -> FloatArray:
+def _transform(mechanism: Any, record: Floats, samples: int) -> Floats:
     rows = max(1, CHUNK_VALUES // record.size)
-    chunks: list[FloatArray] = []
+    chunks: list[Floats] = []
     for start in range(0, samples, rows):
         count = min(rows, samples - start)
         tiled = np.tile(record, (count, 1))
@@ -105,7 +103,7 @@ def _transform(mechanism: Any, record: FloatArray, samples: int) -> FloatArray:
     return np.concatenate(chunks)
 
 
-def _refuse_repeats(one: FloatArray, other: FloatArray) -> None:
+def _refuse_repeats(one: Floats, other: Floats) -> None:
     """Refuse noise that starts again with every call: its outputs are not independent."""
     head = one[: len(other)]
     # A mechanism without noise repeats itself too, and is for the audit to catch.
@@ -117,7 +115,7 @@ def _refuse_repeats(one: FloatArray, other: FloatArray) -> None:
         )
 
 
-def _as_outputs(values: Any, samples: int) -> FloatArray:
+def _as_outputs(values: Any, samples: int) -> Floats:
     try:
         outputs = np.asarray(values)
     except ValueError:

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-CustomScore = Callable[[FloatArray, Any, Any], npt.ArrayLike]
+CustomScore = Callable[[Floats, Any, Any], npt.ArrayLike]
 
 NO_BIT = 2000  # Exponent given to zero, inf and nan: above that of any set bit.
 
@@ -35,17 +34,17 @@ class Score:
     """
 
     names: tuple[str, ...]
-    function: Callable[[FloatArray], FloatArray]
+    function: Callable[[Floats], Floats]
     learned: bool = False
 
-    def __call__(self, outputs: FloatArray) -> FloatArray:
+    def __call__(self, outputs: Floats) -> Floats:
         """Score outputs; nan (an output such as nan, or inf - inf) becomes -inf."""
         scores = self.function(outputs)
         return np.where(np.isnan(scores), -np.inf, scores)
 
 
 def fixed_scores(
-    mechanism: Any, first: FloatArray | None, second: FloatArray | None, columns: int
+    mechanism: Any, first: Floats | None, second: Floats | None, columns: int
 ) -> list[Score]:
     """Scores that need no learning.
 
@@ -103,7 +102,7 @@ def custom_score(score: CustomScore, first: Any, second: Any, *, flat: bool) -> 
         When it is called and does not give one number an output.
     """
 
-    def function(outputs: FloatArray) -> FloatArray:
+    def function(outputs: Floats) -> Floats:
         values = np.asarray(score(outputs[:, 0] if flat else outputs, first, second))
         if values.shape != (len(outputs),) or values.dtype.kind not in "biuf":
             raise ParameterError(
@@ -115,7 +114,7 @@ def custom_score(score: CustomScore, first: Any, second: Any, *, flat: bool) -> 
     return Score(("score",), function)
 
 
-def lowest_bits(outputs: FloatArray) -> IntArray:
+def lowest_bits(outputs: Floats) -> Ints:
     """Exponent of the lowest set bit of each number: 0.75 = 2^-1 + 2^-2 gives -2.
 
     A sum of doubles keeps only the bits its larger term has, so these exponents show how large the
@@ -149,26 +148,26 @@ def _columns(name: str, columns: int) -> tuple[str, ...]:
     return tuple(f"{name} of column {column}" for column in range(columns))
 
 
-def _bits_score(outputs: FloatArray) -> FloatArray:
+def _bits_score(outputs: Floats) -> Floats:
     return lowest_bits(outputs).astype(np.float64)
 
 
-def _density_score(mechanism: Any, first: FloatArray, second: FloatArray) -> Score:
-    def log_density(outputs: FloatArray, record: FloatArray) -> FloatArray:
+def _density_score(mechanism: Any, first: Floats, second: Floats) -> Score:
+    def log_density(outputs: Floats, record: Floats) -> Floats:
         tiled = np.broadcast_to(record, (len(outputs), record.size))
         density = np.asarray(mechanism.log_density(outputs, tiled), dtype=np.float64)
-        total: FloatArray = density.reshape(len(outputs), -1).sum(axis=1, keepdims=True)
+        total: Floats = density.reshape(len(outputs), -1).sum(axis=1, keepdims=True)
         return total
 
-    def function(outputs: FloatArray) -> FloatArray:
+    def function(outputs: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
             return log_density(outputs, first) - log_density(outputs, second)
 
     return Score(("log-density ratio",), function)
 
 
-def _distance_score(first: FloatArray, second: FloatArray) -> Score:
-    def function(outputs: FloatArray) -> FloatArray:
+def _distance_score(first: Floats, second: Floats) -> Score:
+    def function(outputs: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
             far = np.linalg.norm(outputs - second, axis=1, keepdims=True)
             near = np.linalg.norm(outputs - first, axis=1, keepdims=True)
@@ -177,8 +176,8 @@ def _distance_score(first: FloatArray, second: FloatArray) -> Score:
     return Score(("distance to the second record minus distance to the first",), function)
 
 
-def _direction_score(record: FloatArray, name: str) -> Score:
-    def function(outputs: FloatArray) -> FloatArray:
+def _direction_score(record: Floats, name: str) -> Score:
+    def function(outputs: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
             offset = outputs - record
             radius = np.linalg.norm(offset, axis=1, keepdims=True)

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from shoal._typing import Floats, Ints
 from shoal.audit.bounds._intervals import log_ratio_bound
-from shoal.audit.bounds._scores import FloatArray, IntArray, Score
+from shoal.audit.bounds._scores import Score
 
 EVEN_RANKS = 65  # Thresholds spread over the whole range ...
-TAIL_RANKS = 48  # ... and more and more densely towards each end.
+TAIL_RANKS = 48  # ... and more and more densely toward each end.
 SHORTLIST = 32  # Cuts of a score that get exact limits.
 
 
@@ -32,7 +33,7 @@ class Event:
         One of ``>=``, ``<``, ``>``, ``<=``.
     threshold : float
         What it is compared with.
-    towards_first : bool
+    toward_first : bool
         Whether the event was likelier under the first record.
     bound : float
         The lower bound that the search outputs gave, which is too high: it was the best of many.
@@ -42,24 +43,24 @@ class Event:
     column: int
     relation: str
     threshold: float
-    towards_first: bool
+    toward_first: bool
     bound: float
 
-    def values(self, outputs: FloatArray) -> FloatArray:
+    def values(self, outputs: Floats) -> Floats:
         """Score outputs (n, d): one number each, to be compared with the threshold."""
         return self.score(outputs)[:, self.column]
 
-    def hits(self, outputs: FloatArray) -> int:
+    def hits(self, outputs: Floats) -> int:
         """Count the outputs (n, d) in the event."""
         return self.count(self.values(outputs))
 
-    def count(self, values: FloatArray) -> int:
+    def count(self, values: Floats) -> int:
         """Count the values that :meth:`values` gave in the event."""
         counts = _count(np.sort(values), np.array([self.threshold]))
         return int(counts[RELATIONS.index(self.relation)][0])
 
     def __str__(self) -> str:
-        record = "first" if self.towards_first else "second"
+        record = "first" if self.toward_first else "second"
         name = self.score.names[self.column]
         # Adding 0.0 turns -0.0 into 0.0.
         cut = f"{name} {self.relation} {self.threshold + 0.0:.6g}"
@@ -70,7 +71,7 @@ RELATIONS = (">=", "<", ">", "<=")
 
 
 def best_event(
-    scores: list[Score], first: FloatArray, second: FloatArray, *, delta: float, error: float
+    scores: list[Score], first: Floats, second: Floats, *, delta: float, error: float
 ) -> Event:
     """Choose the event with the largest lower bound.
 
@@ -103,8 +104,8 @@ def best_event(
 def _best_cut(
     score: Score,
     column: int,
-    of_first: FloatArray,
-    of_second: FloatArray,
+    of_first: Floats,
+    of_second: Floats,
     *,
     delta: float,
     error: float,
@@ -129,21 +130,19 @@ def _best_cut(
         column=column,
         relation=RELATIONS[relation],
         threshold=float(thresholds[cut]),
-        towards_first=bool(hits_first[relation, cut] >= hits_second[relation, cut]),
+        toward_first=bool(hits_first[relation, cut] >= hits_second[relation, cut]),
         bound=float(bounds[chosen]),
     )
 
 
-def _about(
-    likely: IntArray, unlikely: IntArray, trials: int, *, delta: float, error: float
-) -> FloatArray:
+def _about(likely: Ints, unlikely: Ints, trials: int, *, delta: float, error: float) -> Floats:
     """Roughly what log_ratio_bound gives, many times faster (Wilson, JASA 22, 1927)."""
     deviations = float(ndtri(1.0 - error / 2))
     square = deviations**2
 
-    def limit(hits: IntArray, sign: int) -> FloatArray:
+    def limit(hits: Ints, sign: int) -> Floats:
         spread = np.sqrt(hits * (trials - hits) / trials + square / 4)
-        limits: FloatArray = (hits + square / 2 + sign * deviations * spread) / (trials + square)
+        limits: Floats = (hits + square / 2 + sign * deviations * spread) / (trials + square)
         return limits
 
     low = limit(likely, -1) - delta
@@ -151,7 +150,7 @@ def _about(
         return np.where(low > 0, np.log(np.maximum(low, 0.0)) - np.log(limit(unlikely, 1)), -np.inf)
 
 
-def _count(values: FloatArray, thresholds: FloatArray) -> IntArray:
+def _count(values: Floats, thresholds: Floats) -> Ints:
     """Count sorted values on each side of each threshold, in the order of RELATIONS."""
     below = np.searchsorted(values, thresholds, side="left")
     up_to = np.searchsorted(values, thresholds, side="right")

@@ -33,11 +33,11 @@ def epsilon_lower_bound(
     Parameters
     ----------
     mechanism : object with ``transform`` or callable
-        Either an object whose ``transform(X)`` randomises each row of X on its own (a local
+        Either an object whose ``transform(X)`` randomizes each row of X on its own (a local
         mechanism), or a callable ``f(record, n)`` that gives n independent outputs as an array of
         shape (n,) or (n, d). Where it has ``log_density(z, x)``, that is used to find events.
     first, second : object
-        Two neighbouring inputs: numbers or vectors for ``transform``; anything the callable takes.
+        Two neighboring inputs: numbers or vectors for ``transform``; anything the callable takes.
     samples : int, default=100_000
         Number of outputs of each record, at least 100. No bound can pass about
         ``ln(samples / 15)`` at the default confidence.
@@ -62,7 +62,7 @@ def epsilon_lower_bound(
 
     Examples
     --------
-    Randomised response that lies with probability 1/4 has epsilon ln 3 = 1.0986:
+    Randomized response that lies with probability 1/4 has epsilon ln 3 = 1.0986:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from shoal._typing import Floats
 
 __all__ = ["Evidence"]
 
-FloatArray = npt.NDArray[np.float64]
 
-MOST_VALUES = 2_000  # of each side: enough for a histogram, and small enough to keep
+MAX_VALUES = 2_000  # of each side: enough for a histogram, and small enough to keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +39,13 @@ class Evidence:
     score: str
     relation: str
     threshold: float
-    first: FloatArray
-    second: FloatArray
+    first: Floats
+    second: Floats
 
     def __post_init__(self) -> None:
         """Keep a copy of the first values of each side, which are as good as any others."""
         for name in ("first", "second"):
-            values = np.array(getattr(self, name)[:MOST_VALUES], dtype=np.float64)
+            values = np.array(getattr(self, name)[:MAX_VALUES], dtype=np.float64)
             values.setflags(write=False)
             object.__setattr__(self, name, values)
 

@@ -75,7 +75,7 @@ class AuditResult:
     claimed: float | None = None
 
     def exceeds(self, claimed: float | None = None) -> bool:
-        """Tell whether the bound shows that a claimed epsilon is too small.
+        """Return whether the bound shows that a claimed epsilon is too small.
 
         Parameters
         ----------

@@ -9,7 +9,6 @@ not mistake what they learned by heart for a difference.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -17,16 +16,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-FloatArray = npt.NDArray[np.float64]
+from shoal._typing import Floats
 
 NAMES = ("learned combination of trees", "learned linear combination")
 FOLDS = 4
 LARGEST = 1e100  # Stands for infinity: squares of larger numbers are not finite.
 
 
-def combinations(
-    without: FloatArray, with_added: FloatArray, *, search: int
-) -> tuple[FloatArray, FloatArray]:
+def combinations(without: Floats, with_added: Floats, *, search: int) -> tuple[Floats, Floats]:
     """Learn to tell two tables apart from their first rows, and score all rows.
 
     Parameters
@@ -45,8 +42,8 @@ def combinations(
 
 
 def linear_combination(
-    without: FloatArray, with_added: FloatArray, *, search: int
-) -> tuple[FloatArray, FloatArray]:
+    without: Floats, with_added: Floats, *, search: int
+) -> tuple[Floats, Floats]:
     """Do what :func:`combinations` does with the second classifier alone, many times faster.
 
     Parameters
@@ -65,13 +62,13 @@ def linear_combination(
 
 
 def _scored(
-    classifiers: list[Any], without: FloatArray, with_added: FloatArray, *, search: int
-) -> tuple[FloatArray, FloatArray]:
+    classifiers: list[Any], without: Floats, with_added: Floats, *, search: int
+) -> tuple[Floats, Floats]:
     tables = [np.nan_to_num(t, posinf=LARGEST, neginf=-LARGEST) for t in (without, with_added)]
     seen = np.vstack([table[:search] for table in tables])
     unseen = np.vstack([table[search:] for table in tables])
     truth = np.repeat([0, 1], search)
-    scores: list[list[FloatArray]] = [[], []]
+    scores: list[list[Floats]] = [[], []]
     # One thread: sums in another order could round another way, and change the result.
     with threadpool_limits(1):
         for classifier in classifiers:

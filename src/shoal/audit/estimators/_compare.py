@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from shoal._typing import Floats
 from shoal.audit.bounds._measure import Measured, measure
 from shoal.audit.estimators._combination import NAMES, combinations
-from shoal.audit.estimators._releases import FloatArray, Table
+from shoal.audit.estimators._releases import Table
 
-MOST_COLUMNS = 256  # More columns make the search slow; the search half chooses among them.
+MAX_COLUMNS = 256  # More columns make the search slow; the search half chooses among them.
 
 
 def compare(without: Table, with_added: Table, *, delta: float, confidence: float) -> Measured:
@@ -32,7 +33,7 @@ def compare(without: Table, with_added: Table, *, delta: float, confidence: floa
     runs = len(without.values)
     # As in epsilon_lower_bound: the other half is counted, and must not decide what is looked at.
     search = runs // 2
-    columns = worth_a_look(without.values[:search], with_added.values[:search], most=MOST_COLUMNS)
+    columns = worth_a_look(without.values[:search], with_added.values[:search], most=MAX_COLUMNS)
     names = [without.names[column] for column in columns]
     tables = without.values[:, columns], with_added.values[:, columns]
     if len(columns) > 1:
@@ -48,7 +49,7 @@ def compare(without: Table, with_added: Table, *, delta: float, confidence: floa
     )
 
 
-def worth_a_look(without: FloatArray, with_added: FloatArray, *, most: int) -> list[int]:
+def worth_a_look(without: Floats, with_added: Floats, *, most: int) -> list[int]:
     """Columns that vary, each once; those that differ most where there are too many.
 
     Parameters

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from sklearn.utils.parallel import delayed
 
+from shoal._typing import Floats
 from shoal.audit._quietly import quietly, started
-from shoal.audit.estimators._releases import FloatArray, Ragged, Statistic, fit_many
+from shoal.audit.estimators._releases import Ragged, Statistic, fit_many
 from shoal.audit.estimators._store import PieceStore
-from shoal.audit.estimators.neighbours import Neighbours
+from shoal.audit.estimators.neighbors import Neighbors
 
 PIECE = 100  # Fits that a process is handed at a time; what they find does not depend on it.
 
@@ -26,7 +27,7 @@ class Wanted(NamedTuple):
     """Fits on both tables of a pair."""
 
     name: str  # of the stage and the pair, for the files
-    pair: Neighbours
+    pair: Neighbors
     seeds_without: Seeds
     seeds_with: Seeds
 
@@ -132,8 +133,8 @@ class _Task(NamedTuple):
     name: str
     wanted: str
     side: int
-    pair: Neighbours
-    records: FloatArray
+    pair: Neighbors
+    records: Floats
     seeds: Seeds
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal._typing import Floats
 from shoal.audit.bounds._intervals import log_ratio_bound
 from shoal.audit.bounds._learned import learned_scores
 from shoal.audit.bounds._scores import fixed_scores
@@ -17,11 +18,11 @@ from shoal.audit.bounds._search import best_event
 from shoal.audit.estimators._combination import linear_combination
 from shoal.audit.estimators._compare import worth_a_look
 from shoal.audit.estimators._fits import Fits, Seeds, Sides, Wanted
-from shoal.audit.estimators._releases import FloatArray, Table, as_tables
-from shoal.audit.estimators.neighbours import Neighbours
+from shoal.audit.estimators._releases import Table, as_tables
+from shoal.audit.estimators.neighbors import Neighbors
 
-MOST_ROUNDS = 3
-MOST_COLUMNS = 32  # A search looks at few columns, many times.
+MAX_ROUNDS = 3
+MAX_COLUMNS = 32  # A search looks at few columns, many times.
 CHOICE_ERROR = 0.1  # A wide interval keeps rare events from being chosen by chance ...
 ESTIMATE_ERROR = 0.5  # ... and a narrow one, from the other half, tells candidates apart.
 CEILING = 20.0  # Stands for infinity.
@@ -63,7 +64,7 @@ def plan(candidates: int, search_runs: int) -> list[Round]:
     """
     rounds: list[Round] = []
     fits = search_runs
-    while candidates > 1 and len(rounds) < MOST_ROUNDS:
+    while candidates > 1 and len(rounds) < MAX_ROUNDS:
         rounds.append(Round(candidates, fits))
         fits = search_runs * 2 ** (len(rounds) - 1)
         candidates = -(-candidates // 2)
@@ -72,7 +73,7 @@ def plan(candidates: int, search_runs: int) -> list[Round]:
 
 def find_worst(
     fits: Fits,
-    pairs: Sequence[Neighbours],
+    pairs: Sequence[Neighbors],
     seeds: Sequence[tuple[Seeds, Seeds]],
     *,
     search_runs: int,
@@ -84,7 +85,7 @@ def find_worst(
     ----------
     fits : Fits
         Runs the fits.
-    pairs : sequence of Neighbours
+    pairs : sequence of Neighbors
         Candidates.
     seeds : sequence of two sequences
         For each pair and table the seeds of as many fits as a candidate can get.
@@ -126,9 +127,9 @@ def _estimate(without: Table, with_added: Table, *, delta: float) -> float:
     return (_one_way(*tables, delta=delta) + _one_way(*swapped, delta=delta)) / 2
 
 
-def _one_way(without: FloatArray, with_added: FloatArray, *, delta: float) -> float:
+def _one_way(without: Floats, with_added: Floats, *, delta: float) -> float:
     search = len(without) // 2
-    columns = worth_a_look(without[:search], with_added[:search], most=MOST_COLUMNS)
+    columns = worth_a_look(without[:search], with_added[:search], most=MAX_COLUMNS)
     tables = without[:, columns], with_added[:, columns]
     if len(columns) > 1:
         learned = linear_combination(*tables, search=search)
@@ -142,7 +143,7 @@ def _one_way(without: FloatArray, with_added: FloatArray, *, delta: float) -> fl
         error=CHOICE_ERROR,
     )
     hits = event.hits(tables[0][search:]), event.hits(tables[1][search:])
-    likely, unlikely = hits if event.towards_first else hits[::-1]
+    likely, unlikely = hits if event.toward_first else hits[::-1]
     trials = len(without) - search
     # Below 0 where the other half shows nothing of it, which still tells candidates apart.
     bound = log_ratio_bound(likely, unlikely, trials, delta=delta, error=ESTIMATE_ERROR)

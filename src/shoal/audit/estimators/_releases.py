@@ -1,7 +1,7 @@
 """Releases of many fits as tables of numbers: one row a fit, one named column a number.
 
 Only ``release_.values`` is read, which is all that leaves the curator. Columns computed from
-centres and sizes do not depend on the order of the centres, which a fit is free to change.
+centers and sizes do not depend on the order of the centers, which a fit is free to change.
 """
 
 import zlib
@@ -11,33 +11,32 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit.estimators.neighbours import Neighbours
+from shoal._typing import Floats, Ints
+from shoal.audit.estimators.neighbors import Neighbors
 from shoal.exceptions import ParameterError
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-Statistic = Callable[[Any, Neighbours], npt.ArrayLike]
+Statistic = Callable[[Any, Neighbors], npt.ArrayLike]
 
 
 class Ragged(NamedTuple):
     """The numbers of one released value in many fits, of which each may hold another number."""
 
-    numbers: FloatArray
-    lengths: IntArray
+    numbers: Floats
+    lengths: Ints
 
 
 class Table(NamedTuple):
     """One row a fit; the names of the columns in plain words."""
 
     names: list[str]
-    values: FloatArray
+    values: Floats
 
 
 def fit_many(
     model: Any,
-    records: FloatArray,
+    records: Floats,
     seeds: Sequence[int | None],
-    pair: Neighbours,
+    pair: Neighbors,
     statistic: Statistic | None,
 ) -> dict[str, Ragged]:
     """Fit one estimator again and again, and keep what each fit releases.
@@ -50,7 +49,7 @@ def fit_many(
         Records to fit.
     seeds : sequence of int or None
         The ``random_state`` of each fit.
-    pair : Neighbours
+    pair : Neighbors
         The pair that the records belong to, for `statistic`.
     statistic : callable or None
         As in :func:`shoal.audit.audit_estimator`.
@@ -79,7 +78,7 @@ def fit_many(
 
 
 def as_tables(
-    without: list[dict[str, Ragged]], with_added: list[dict[str, Ragged]], added: FloatArray
+    without: list[dict[str, Ragged]], with_added: list[dict[str, Ragged]], added: Floats
 ) -> tuple[Table, Table]:
     """Put the fits of both tables of a pair side by side, in the same columns.
 
@@ -98,8 +97,8 @@ def as_tables(
     pieces = without + with_added
     fits = [len(next(iter(piece.values())).lengths) for piece in pieces]
     names: list[str] = []
-    blocks: list[FloatArray] = []
-    padded: dict[str, FloatArray] = {}
+    blocks: list[Floats] = []
+    padded: dict[str, Floats] = {}
     for name in dict.fromkeys(name for piece in pieces for name in piece):
         ragged = [
             piece.get(name, Ragged(np.empty(0), np.zeros(count, dtype=np.int64)))
@@ -113,8 +112,8 @@ def as_tables(
         if np.ptp(lengths) > 0:
             names.append(f"number of values in {name}")
             blocks.append(lengths[:, None].astype(np.float64))
-    if "centres" in padded and padded["centres"].shape[1] % added.size == 0:
-        for name, block in _summaries(padded["centres"], padded.get("sizes"), added).items():
+    if "centers" in padded and padded["centers"].shape[1] % added.size == 0:
+        for name, block in _summaries(padded["centers"], padded.get("sizes"), added).items():
             wide = block.reshape(len(block), -1)
             width = wide.shape[1]
             names += [f"{name}, {index}" for index in range(width)] if width > 1 else [name]
@@ -124,7 +123,7 @@ def as_tables(
     return Table(names, values[:half]), Table(names, values[half:])
 
 
-def leaves(name: str, value: Any) -> Iterator[tuple[str, FloatArray]]:
+def leaves(name: str, value: Any) -> Iterator[tuple[str, Floats]]:
     """Take nested values apart; a name is the path to an array or a single value."""
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -136,7 +135,7 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, FloatArray]]:
         yield name or "statistic", _as_numbers(value)
 
 
-def _as_numbers(value: Any) -> FloatArray:
+def _as_numbers(value: Any) -> Floats:
     array = np.ravel(value)
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
@@ -148,7 +147,7 @@ def _as_numbers(value: Any) -> FloatArray:
     return np.array([zlib.crc32(str(item).encode()) for item in array], dtype=np.float64)
 
 
-def _pad(numbers: FloatArray, lengths: IntArray) -> FloatArray:
+def _pad(numbers: Floats, lengths: Ints) -> Floats:
     """One row a fit, filled up with nan behind its numbers."""
     width = int(lengths.max())
     if (lengths == width).all():
@@ -158,33 +157,31 @@ def _pad(numbers: FloatArray, lengths: IntArray) -> FloatArray:
     return padded
 
 
-def _summaries(
-    centres: FloatArray, sizes: FloatArray | None, added: FloatArray
-) -> dict[str, FloatArray]:
-    """Columns that stay the same when a fit lists its centres in another order.
+def _summaries(centers: Floats, sizes: Floats | None, added: Floats) -> dict[str, Floats]:
+    """Columns that stay the same when a fit lists its centers in another order.
 
-    "At least j centres within t of the added record" is a cut of the j-th distance at t, so the
-    sorted distances stand for the numbers of centres near the record at every scale.
+    "At least j centers within t of the added record" is a cut of the j-th distance at t, so the
+    sorted distances stand for the numbers of centers near the record at every scale.
     """
-    fits = np.arange(len(centres))
-    points = centres.reshape(len(centres), -1, added.size)
+    fits = np.arange(len(centers))
+    points = centers.reshape(len(centers), -1, added.size)
     offsets = points - added
     distances = np.sqrt((offsets**2).sum(axis=2))
     nearest = np.argmin(np.where(np.isnan(distances), np.inf, distances), axis=1)
     summaries = {
-        "distance from the added record to the centres, sorted": np.sort(distances, axis=1),
-        "centre nearest to the added record": points[fits, nearest],
-        "first column of the centres, sorted": np.sort(points[:, :, 0], axis=1),
-        "lowest column of a centre": np.fmin.reduce(points, axis=1),
-        "highest column of a centre": np.fmax.reduce(points, axis=1),
+        "distance from the added record to the centers, sorted": np.sort(distances, axis=1),
+        "center nearest to the added record": points[fits, nearest],
+        "first column of the centers, sorted": np.sort(points[:, :, 0], axis=1),
+        "lowest column of a center": np.fmin.reduce(points, axis=1),
+        "highest column of a center": np.fmax.reduce(points, axis=1),
     }
     if sizes is not None and sizes.shape == distances.shape:
-        # Size times offset is about the noisy sum that the centre was computed from.
+        # Size times offset is about the noisy sum that the center was computed from.
         sums = sizes[:, :, None] * offsets
         summaries |= {
-            "size of the centre nearest to the added record": sizes[fits, nearest],
-            "sum around the centre nearest to the added record": sums[fits, nearest],
-            "sum around all centres": np.nansum(sums, axis=1),
+            "size of the center nearest to the added record": sizes[fits, nearest],
+            "sum around the center nearest to the added record": sums[fits, nearest],
+            "sum around all centers": np.nansum(sums, axis=1),
             "total size": np.nansum(sizes, axis=1),
             "smallest size": np.fmin.reduce(sizes, axis=1),
             "largest size": np.fmax.reduce(sizes, axis=1),

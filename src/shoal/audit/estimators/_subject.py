@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from shoal._bounds import bounded_columns
 from shoal.audit._detached import released
 from shoal.audit.bounds._claim import claimed_epsilon
-from shoal.audit.estimators.neighbours import Neighbours, neighbouring_datasets
+from shoal.audit.estimators.neighbors import Neighbors, neighboring_datasets
 from shoal.exceptions import ParameterError
 from shoal.privacy import Adjacency
 
@@ -18,14 +18,14 @@ class Promise(NamedTuple):
     epsilon: float | None
 
 
-def promise(model: Any, pair: Neighbours, seed: int | None) -> Promise:
+def promise(model: Any, pair: Neighbors, seed: int | None) -> Promise:
     """Read the guarantee, which a fit on one of the pairs shows.
 
     Parameters
     ----------
     model : estimator
         Fitted once.
-    pair : Neighbours
+    pair : Neighbors
         To fit to.
     seed : int or None
         Seed of that fit.
@@ -37,7 +37,7 @@ def promise(model: Any, pair: Neighbours, seed: int | None) -> Promise:
     Raises
     ------
     ParameterError
-        If there is no release, or the promise is about other neighbours.
+        If there is no release, or the promise is about other neighbors.
     """
     if seed is not None:
         model.random_state = seed
@@ -55,17 +55,17 @@ def promise(model: Any, pair: Neighbours, seed: int | None) -> Promise:
     return Promise(delta, claimed_epsilon(model, pair.records, pair.with_added, delta=delta))
 
 
-def check_pairs(pairs: Iterable[Neighbours]) -> list[Neighbours]:
+def check_pairs(pairs: Iterable[Neighbors]) -> list[Neighbors]:
     """Check the pairs that the caller passed.
 
     Parameters
     ----------
-    pairs : iterable of Neighbours
+    pairs : iterable of Neighbors
         What the caller passed.
 
     Returns
     -------
-    pairs : list of Neighbours
+    pairs : list of Neighbors
         At least one, with different names.
 
     Raises
@@ -74,14 +74,14 @@ def check_pairs(pairs: Iterable[Neighbours]) -> list[Neighbours]:
         If they are no such list.
     """
     chosen = list(pairs)
-    if not chosen or not all(isinstance(pair, Neighbours) for pair in chosen):
-        raise ParameterError("pairs must be Neighbours, at least one: see neighbouring_datasets")
+    if not chosen or not all(isinstance(pair, Neighbors) for pair in chosen):
+        raise ParameterError("pairs must be Neighbors, at least one: see neighboring_datasets")
     if len({pair.name for pair in chosen}) < len(chosen):
         raise ParameterError("pairs must have different names, got one twice")
     return chosen
 
 
-def default_pairs(estimator: Any) -> list[Neighbours]:
+def default_pairs(estimator: Any) -> list[Neighbors]:
     """Take the default pairs in the estimator's bounds.
 
     Parameters
@@ -91,7 +91,7 @@ def default_pairs(estimator: Any) -> list[Neighbours]:
 
     Returns
     -------
-    pairs : list of Neighbours
+    pairs : list of Neighbors
         With as many columns as the bounds have, or two.
 
     Raises
@@ -104,6 +104,6 @@ def default_pairs(estimator: Any) -> list[Neighbours]:
         raise ParameterError(
             "an estimator must have public bounds to be audited, got none",
             parameter="bounds",
-            in_python="pass pairs, a list of Neighbours",
+            in_python="pass pairs, a list of Neighbors",
         )
-    return list(neighbouring_datasets(bounds, columns=bounded_columns(bounds, default=2)))
+    return list(neighboring_datasets(bounds, columns=bounded_columns(bounds, default=2)))

@@ -1,4 +1,4 @@
-"""Audit of a central estimator: fit it many times on neighbouring tables and compare the releases.
+"""Audit of a central estimator: fit it many times on neighboring tables and compare the releases.
 
 What is compared is the release of a fit, whole: everything in it that varies is a column, and the
 event that tells the two tables apart best is chosen on one half of the fits and counted on the
@@ -27,17 +27,17 @@ from shoal.audit.estimators._releases import Statistic, as_tables
 from shoal.audit.estimators._store import PieceStore, audit_key
 from shoal.audit.estimators._subject import check_pairs, default_pairs, promise
 from shoal.audit.estimators.estimator_result import EstimatorAudit
-from shoal.audit.estimators.neighbours import Neighbours
+from shoal.audit.estimators.neighbors import Neighbors
 from shoal.exceptions import ParameterError
 
 __all__ = ["audit_estimator"]
 
-FEWEST_SEARCH_RUNS = 20  # Classifiers are trained crosswise on quarters of half of them.
+MIN_SEARCH_RUNS = 20  # Classifiers are trained crosswise on quarters of half of them.
 
 
 def audit_estimator(
     estimator: Any,
-    pairs: Iterable[Neighbours] | None = None,
+    pairs: Iterable[Neighbors] | None = None,
     *,
     runs: int = 5_000,
     search: bool = True,
@@ -49,7 +49,7 @@ def audit_estimator(
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> EstimatorAudit:
-    """Find a lower bound of the epsilon of a central estimator from fits on neighbouring tables.
+    """Find a lower bound of the epsilon of a central estimator from fits on neighboring tables.
 
     A search with few fits on each pair finds the one that shows most; fresh fits on this one give
     the bound. With the default pairs that is 6,400 fits for the search and 10,000 for the bound.
@@ -62,8 +62,8 @@ def audit_estimator(
     estimator : estimator
         With ``fit`` that sets ``release_`` and ``guarantee_``, such as
         :class:`shoal.cluster.DPKMeans`. It is cloned, and left as it is.
-    pairs : iterable of Neighbours, optional
-        Neighbouring tables. By default :func:`neighbouring_datasets` in the estimator's ``bounds``,
+    pairs : iterable of Neighbors, optional
+        Neighboring tables. By default :func:`neighboring_datasets` in the estimator's ``bounds``,
         with as many columns as those have, or two.
     runs : int, default=5_000
         Number of fits on each table of a pair that is counted, at least 100. No bound can pass
@@ -79,7 +79,7 @@ def audit_estimator(
     statistic : callable, optional
         ``statistic(release, pair)`` gives a number or a vector for each fit, and events are looked
         for in these alone. By default: all released values, and distances, extremes, sizes and sums
-        that do not depend on the order of the centres.
+        that do not depend on the order of the centers.
     n_jobs : int, default=1
         Number of processes; -1 takes one for each core. The result does not depend on it when
         `random_state` is given.
@@ -90,7 +90,7 @@ def audit_estimator(
         ``progress(done, total)`` is told the numbers of fits as they are finished.
     resume : str or path, optional
         Folder for what is finished. An audit that was stopped goes on from there when it is called
-        in the same way again; `confidence` and `n_jobs` may change. A `statistic` is recognised by
+        in the same way again; `confidence` and `n_jobs` may change. A `statistic` is recognized by
         its name.
 
     Returns
@@ -101,17 +101,17 @@ def audit_estimator(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, the estimator's promise is about other neighbours, or the
+        If a parameter breaks its rule, the estimator's promise is about other neighbors, or the
         folder belongs to another audit.
 
     Examples
     --------
-    >>> from shoal.audit import Neighbours, audit_estimator
+    >>> from shoal.audit import Neighbors, audit_estimator
     >>> from shoal.cluster import DPKMeans
     >>> model = DPKMeans(1, epsilon=1.0, bounds=(-1.0, 1.0), n_public=1, max_iter=1)
     >>> pairs = [
-    ...     Neighbours("corner", records=[[-1.0]], added=[1.0]),
-    ...     Neighbours("middle", records=[[-1.0]], added=[0.0]),
+    ...     Neighbors("corner", records=[[-1.0]], added=[1.0]),
+    ...     Neighbors("middle", records=[[-1.0]], added=[0.0]),
     ... ]
     >>> audit = audit_estimator(model, pairs, runs=500, random_state=0)
     >>> audit.claimed, audit.exceeds()
@@ -168,7 +168,7 @@ def audit_estimator(
 
 def _count(
     fits: Fits,
-    pairs: list[Neighbours],
+    pairs: list[Neighbors],
     seeds: Sequence[tuple[Seeds, Seeds]],
     *,
     delta: float,
@@ -193,7 +193,7 @@ class _Seeds(NamedTuple):
 def _seeds(
     random_state: int | None, pairs: int, search_fits: int, *, counted: int, runs: int
 ) -> _Seeds:
-    """Give each fit a seed; none occurs twice, or two fits would be one."""
+    """Return each fit a seed; none occurs twice, or two fits would be one."""
     if random_state is None:
         nothing: Seeds = [None] * search_fits
         unseeded: Seeds = [None] * runs
@@ -212,7 +212,7 @@ def _seeds(
 def _check_runs(runs: Any, search: Any, search_runs: Any) -> None:
     for name, value, fewest in (
         ("runs", runs, MIN_SAMPLES),
-        ("search_runs", search_runs, FEWEST_SEARCH_RUNS),
+        ("search_runs", search_runs, MIN_SEARCH_RUNS),
     ):
         if not _is_whole(value) or value < fewest:
             raise ParameterError(f"{name} must be an integer >= {fewest}, got {value!r}")

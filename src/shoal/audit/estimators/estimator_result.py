@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from shoal.audit.bounds.evidence import Evidence
 from shoal.audit.bounds.result import AuditResult
-from shoal.audit.estimators.neighbours import Neighbours
+from shoal.audit.estimators.neighbors import Neighbors
 from shoal.exceptions import ParameterError
 
 __all__ = ["EstimatorAudit"]
@@ -32,7 +32,7 @@ class EstimatorAudit:
     searched : mapping of str to float
         Estimates of epsilon on every pair among which the worst was searched for, by its name. They
         come from few fits and have no confidence; empty where nothing was searched.
-    pair : Neighbours or None
+    pair : Neighbors or None
         The worst pair.
     evidence : Evidence or None
         The numbers behind its bound, for a picture.
@@ -59,7 +59,7 @@ class EstimatorAudit:
     delta: float = 0.0
     claimed: float | None = None
     searched: Mapping[str, float] = field(default_factory=dict)
-    pair: Neighbours | None = None
+    pair: Neighbors | None = None
     evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class EstimatorAudit:
         return self.results[self.worst].epsilon
 
     def exceeds(self, claimed: float | None = None) -> bool:
-        """Tell whether the bound is above a claim, as :meth:`AuditResult.exceeds` does."""
+        """Return whether the bound is above a claim, as :meth:`AuditResult.exceeds` does."""
         return self.results[self.worst].exceeds(self.claimed if claimed is None else claimed)
 
     def __str__(self) -> str:

@@ -10,12 +10,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import Box
+from shoal._typing import Floats
 from shoal.audit.mechanisms.record_pair import RecordPair
-
-FloatArray = npt.NDArray[np.float64]
 
 # Of epsilon times distance: near pairs show which reports are impossible, far ones the tails.
 LEVELS = (0.25, 1.0, 2.0, 3.0)
@@ -25,14 +23,14 @@ SIDE_BY_SIDE = 2.0**-22  # of the box
 class Lattice(NamedTuple):
     """Where a metric mechanism rounds records to, and how far apart its points are."""
 
-    snap: Callable[[FloatArray], FloatArray]
+    snap: Callable[[Floats], Floats]
     step: float
 
 
 class _Ray(NamedTuple):
     name: str
-    start: FloatArray
-    direction: FloatArray
+    start: Floats
+    direction: Floats
 
 
 def metric_pairs(
@@ -48,7 +46,7 @@ def metric_pairs(
         Distances to try; a longer one than fits becomes the longest that does.
     lattice : Lattice or None
         Records are moved to its points, where the mechanism has one: its distances are between
-        those. Two neighbouring points are tried as well.
+        those. Two neighboring points are tried as well.
 
     Returns
     -------

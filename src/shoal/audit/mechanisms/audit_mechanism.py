@@ -72,7 +72,7 @@ def audit_mechanism(
         Probability with which the bound must be true.
     distances : sequence of float, optional
         Distances to try for a metric mechanism; by default those at which epsilon times distance is
-        0.25, 1, 2 and 3. Two neighbouring lattice points and the whole box are tried in any case.
+        0.25, 1, 2 and 3. Two neighboring lattice points and the whole box are tried in any case.
     progress : callable, optional
         ``progress(done, total)`` is told the numbers of reports as they are drawn.
     random_state : int, optional

@@ -80,7 +80,7 @@ class MechanismAudit:
         return sorted(largest.items())
 
     def exceeds(self, claimed: float | None = None) -> bool:
-        """Tell whether the bound is above a claim, as :meth:`AuditResult.exceeds` does."""
+        """Return whether the bound is above a claim, as :meth:`AuditResult.exceeds` does."""
         return self.result.exceeds(claimed)
 
     def __str__(self) -> str:

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from shoal._typing import Floats
 
 __all__ = ["RecordPair"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +27,8 @@ class RecordPair:
     """
 
     name: str
-    first: FloatArray
-    second: FloatArray
+    first: Floats
+    second: Floats
 
     def __post_init__(self) -> None:
         """Copy the records."""

@@ -1,4 +1,4 @@
-"""A witness that records a fit, or shows a second fit what the first one showed."""
+"""A observer that records a fit, or shows a second fit what the first one showed."""
 
 import math
 import warnings
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.noise import Law, witnessed
+from shoal.noise import Noise, observed
 from shoal.privacy import Entry, Event, Ledger
 
 __all__ = ["Recorder", "Recording", "Step", "record"]
@@ -17,7 +17,7 @@ class Step:
     """One release: what was hidden, under which law, at which declared cost, and what was shown."""
 
     exact: Any
-    law: Law[Any, Any]
+    law: Noise[Any, Any]
     cost: float
     shown: Any
 
@@ -37,13 +37,13 @@ class Recorder:
         self.releases_before_first_spend: int | None = None
         self._script = script
 
-    def release(self, exact: Any, law: Law[Any, Any], cost: float, shown: Any) -> Any:
+    def release(self, exact: Any, law: Noise[Any, Any], cost: float, shown: Any) -> Any:
         """Take note of a release, and return what is to be shown."""
         place = len(self.steps)
         if place < len(self._script):
             scripted = self._script[place]
             # Values of another shape cannot be shown in place of these; the loss is infinite then.
-            if scripted.law == law and math.isfinite(law.loss(scripted.exact, exact)):
+            if scripted.law == law and math.isfinite(law.privacy_loss(scripted.exact, exact)):
                 shown = scripted.shown
         self.steps.append(Step(exact, law, cost, shown))
         return shown
@@ -127,7 +127,7 @@ def record(
     if "ledger" in model.get_params(deep=False):
         ledger = ListeningLedger(recorder, delta)
         model.set_params(ledger=ledger)
-    with witnessed(recorder), warnings.catch_warnings(record=True) as caught:
+    with observed(recorder), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(records)
     return Recording(model, recorder, ledger, tuple(str(one.message) for one in caught))

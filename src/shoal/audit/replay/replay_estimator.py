@@ -1,7 +1,7 @@
-"""Record a fit, and replay it on a neighbouring table with the same noisy values.
+"""Record a fit, and replay it on a neighboring table with the same noisy values.
 
 A private estimator may know the records through its noisy values alone. So fit it on a table and
-keep what it hid and showed (:func:`shoal.noise.hide`); then fit it on the table with one record
+record every release (:func:`shoal.noise.privatize`); then fit it on the table with one record
 more, and show it the same values whatever it hides. If it keeps its word,
 
 * it makes the same releases under the same laws: neither the control flow nor the noise depends on
@@ -29,11 +29,11 @@ from shoal import _numbers
 from shoal.audit._detached import released
 from shoal.audit.estimators._releases import leaves
 from shoal.audit.estimators._subject import check_pairs, default_pairs
-from shoal.audit.estimators.neighbours import Neighbours
+from shoal.audit.estimators.neighbors import Neighbors
 from shoal.audit.replay._recorder import Recording, Step, record
 from shoal.audit.replay.replay_result import ReplayAudit, ReplayedPair, ReplayedRelease
 from shoal.exceptions import ParameterError
-from shoal.noise import Currency
+from shoal.noise import PrivacyMeasure
 from shoal.privacy import Composed, Ledger, cost, epsilon_to_zcdp, zcdp_to_epsilon
 
 __all__ = ["replay_estimator"]
@@ -43,7 +43,7 @@ SLACK = 1e-9  # sums of costs are rounded; a broken promise is broken by far mor
 
 def replay_estimator(
     estimator: Any,
-    pairs: Iterable[Neighbours] | None = None,
+    pairs: Iterable[Neighbors] | None = None,
     *,
     repeats: int = 5,
     claimed: float | None = None,
@@ -51,7 +51,7 @@ def replay_estimator(
     published: Callable[[Any], Any] | None = None,
     random_state: int = 0,
 ) -> ReplayAudit:
-    """Look for broken promises by replaying fits of a central estimator on neighbouring tables.
+    """Look for broken promises by replaying fits of a central estimator on neighboring tables.
 
     Like :func:`shoal.audit.audit_estimator` it is for made-up records only, and spends nothing.
 
@@ -59,9 +59,9 @@ def replay_estimator(
     ----------
     estimator : estimator
         With ``fit``, ``guarantee_`` and ``random_state``, whose releases pass
-        :func:`shoal.noise.hide`. It is cloned, and left as it is.
-    pairs : iterable of Neighbours, optional
-        Neighbouring tables; by default as in :func:`shoal.audit.audit_estimator`.
+        :func:`shoal.noise.privatize`. It is cloned, and left as it is.
+    pairs : iterable of Neighbors, optional
+        Neighboring tables; by default as in :func:`shoal.audit.audit_estimator`.
     repeats : int, default=5
         Replays of each pair, with other noise.
     claimed : float, optional
@@ -85,10 +85,10 @@ def replay_estimator(
 
     Examples
     --------
-    >>> from shoal.audit import Neighbours, replay_estimator
+    >>> from shoal.audit import Neighbors, replay_estimator
     >>> from shoal.cluster import DPKMeans
     >>> model = DPKMeans(2, epsilon=1.0, bounds=(-1.0, 1.0), method="lloyd", n_public=2)
-    >>> pair = Neighbours("corner", records=[[-1.0], [0.0]], added=[1.0])
+    >>> pair = Neighbors("corner", records=[[-1.0], [0.0]], added=[1.0])
     >>> print(replay_estimator(model, [pair]))
     replayed on 1 pair: one record costs up to epsilon 1 of 1 claimed; nothing found
     """
@@ -106,7 +106,7 @@ def replay_estimator(
             for turn in range(repeats)
         ]
         found[pair.name] = replay.pair(pair, seeds)
-    return ReplayAudit(found, replay.claimed, replay.delta, replay.budget, replay.currency)
+    return ReplayAudit(found, replay.claimed, replay.delta, replay.budget, replay.privacy_measure)
 
 
 class _Replay:
@@ -124,10 +124,10 @@ class _Replay:
         self._own = claimed is None
         self.claimed = None if claimed is None else _numbers.positive("claimed", claimed)
         self.delta = _numbers.probability("delta", delta)
-        self.currency: Currency = "epsilon"
+        self.privacy_measure: PrivacyMeasure = "epsilon"
         self.budget = self.claimed
 
-    def pair(self, pair: Neighbours, seeds: list[int]) -> ReplayedPair:
+    def pair(self, pair: Neighbors, seeds: list[int]) -> ReplayedPair:
         """Replay a pair with each seed, and keep the replay that told most."""
         worst: ReplayedPair | None = None
         findings: dict[str, None] = {}
@@ -163,10 +163,10 @@ class _Replay:
                     parameter="estimator",
                     in_python="audit a mechanism with audit_mechanism",
                 )
-        if any(step.law.currency == "rho" for step in fitted.recorder.steps):
-            self.currency = "rho"
+        if any(step.law.privacy_measure == "rho" for step in fitted.recorder.steps):
+            self.privacy_measure = "rho"
         self.budget = self.claimed
-        if self.currency == "rho" and self.claimed is not None:
+        if self.privacy_measure == "rho" and self.claimed is not None:
             # Gaussian noise has no finite epsilon without a delta.
             self.budget = epsilon_to_zcdp(self.claimed, self.delta) if self.delta else 0.0
 
@@ -204,15 +204,15 @@ class _Replay:
         return tuple(
             ReplayedRelease(
                 law=str(a.law),
-                declared=self._price(a.cost, a.law.currency),
-                loss=self._price(_loss(a, b), a.law.currency),
+                declared=self._price(a.cost, a.law.privacy_measure),
+                loss=self._price(_loss(a, b), a.law.privacy_measure),
             )
             for a, b in steps
         )
 
-    def _price(self, amount: float, currency: Currency) -> float:
-        """Convert to the audit's currency: a pure epsilon is worth epsilon^2 / 2 of rho."""
-        return amount if currency == self.currency else amount**2 / 2
+    def _price(self, amount: float, privacy_measure: PrivacyMeasure) -> float:
+        """Convert to the audit's privacy_measure: a pure epsilon is worth epsilon^2 / 2 of rho."""
+        return amount if privacy_measure == self.privacy_measure else amount**2 / 2
 
     def _sums(self, releases: tuple[ReplayedRelease, ...]) -> Iterable[str]:
         if self.budget is None:
@@ -222,7 +222,8 @@ class _Replay:
             ("are declared to cost", [release.declared for release in releases]),
         ):
             if (total := math.fsum(amounts)) > self.budget * (1 + SLACK):
-                yield f"all releases {what} {self.currency} {total:.4g}, claimed {self.budget:.4g}"
+                measure = self.privacy_measure
+                yield f"all releases {what} {measure} {total:.4g}, claimed {self.budget:.4g}"
 
     def _charges(self, fitted: Recording) -> Iterable[str]:
         if fitted.ledger is None or not self._own or self.claimed is None:
@@ -256,4 +257,4 @@ def _charged(ledger: Ledger) -> float:
 
 
 def _loss(one: Step, two: Step) -> float:
-    return one.law.loss(one.exact, two.exact) if one.law == two.law else math.inf
+    return one.law.privacy_loss(one.exact, two.exact) if one.law == two.law else math.inf

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from shoal.exceptions import ParameterError
-from shoal.noise import Currency
+from shoal.noise import PrivacyMeasure
 
 __all__ = ["ReplayAudit", "ReplayedPair", "ReplayedRelease"]
 
@@ -23,7 +23,7 @@ class ReplayedRelease:
         What the estimator says that one record costs here.
     loss : float
         What the release can tell between the two tables: never more than the declared cost, if the
-        declared sensitivity is right. Both in the audit's currency.
+        declared sensitivity is right. Both in the audit's privacy_measure.
     """
 
     law: str
@@ -65,16 +65,16 @@ class ReplayAudit:
     delta : float
         Its delta.
     budget : float or None
-        The promise in the currency of the releases: epsilon, or the rho of (epsilon, delta).
-    currency : {"epsilon", "rho"}
-        That currency.
+        The promise in the privacy measure of the releases: epsilon, or the rho of (epsilon, delta).
+    privacy_measure : {"epsilon", "rho"}
+        That privacy_measure.
 
     Examples
     --------
     >>> release = ReplayedRelease("discrete Laplace noise, scale 1", declared=0.5, loss=1.0)
     >>> finding = f"release 1 costs 1, declared 0.5 ({release.law})"
     >>> pairs = {"corner": ReplayedPair((release,), (finding,))}
-    >>> audit = ReplayAudit(pairs, claimed=1.0, delta=0.0, budget=1.0, currency="epsilon")
+    >>> audit = ReplayAudit(pairs, claimed=1.0, delta=0.0, budget=1.0, privacy_measure="epsilon")
     >>> audit.broken, audit.loss
     (True, 1.0)
     >>> print(audit)
@@ -86,7 +86,7 @@ class ReplayAudit:
     claimed: float | None
     delta: float
     budget: float | None
-    currency: Currency
+    privacy_measure: PrivacyMeasure
 
     def __post_init__(self) -> None:
         """Refuse a replay of nothing, and freeze the pairs."""
@@ -101,7 +101,7 @@ class ReplayAudit:
 
     @property
     def loss(self) -> float:
-        """The most that the releases told about a record, in the audit's currency."""
+        """The most that the releases told about a record, in the audit's privacy_measure."""
         return self.pairs[self.worst].loss
 
     @property
@@ -113,7 +113,7 @@ class ReplayAudit:
 
     @property
     def broken(self) -> bool:
-        """Whether anything was found that no promise allows."""
+        """Return whether anything was found that no promise allows."""
         return bool(self.findings)
 
     def __str__(self) -> str:
@@ -121,8 +121,8 @@ class ReplayAudit:
         claim = "nothing claimed" if self.budget is None else f"{self.budget:.4g} claimed"
         found = len(self.findings)
         head = (
-            f"replayed on {count} pair{'s' * (count > 1)}: one record costs up to {self.currency} "
-            f"{self.loss:.4g} of {claim}; "
+            f"replayed on {count} pair{'s' * (count > 1)}: one record costs up to "
+            f"{self.privacy_measure} {self.loss:.4g} of {claim}; "
             + (f"{found} finding{'s' * (found > 1)}" if found else "nothing found")
         )
         return "\n".join([head, *self.findings])
@@ -134,5 +134,5 @@ class ReplayAudit:
             self.claimed,
             self.delta,
             self.budget,
-            self.currency,
+            self.privacy_measure,
         )

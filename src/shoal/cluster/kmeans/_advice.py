@@ -1,4 +1,4 @@
-"""What a fit will probably cost, and what to do about one whose centres may be noise alone.
+"""What a fit will probably cost, and what to do about one whose centers may be noise alone.
 
 The cost is predicted from made-up records: nothing private is looked at.
 
@@ -16,21 +16,21 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 
 from shoal import _numbers
+from shoal._typing import Floats
 from shoal.cluster.kmeans._choice import choose
-from shoal.cluster.kmeans._settings import MOST_EPSILON
+from shoal.cluster.kmeans._settings import MAX_EPSILON
 from shoal.noise import as_source
 from shoal.privacy import Release
 
 __all__ = ["Advice", "advice", "noise_advice"]
 
-Floats = npt.NDArray[np.float64]
 
 WIDTH = 2.0  # of the made-up box: scores are in units of it
 SPREAD = 0.28
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 POPULATIONS = 5
 NARROW = 0.25  # part of a column's bounds below which they look too wide
-MOST_NAMED = 3  # columns named in one line
+MAX_NAMED = 3  # columns named in one line
 
 
 class Advice(NamedTuple):
@@ -74,27 +74,27 @@ def advice(
         _numbers.count(name, value)
     _numbers.positive("epsilon", epsilon)
     _numbers.probability("delta", delta)
-    rows = max(min(n, MOST_ROWS), k + 1)
+    rows = max(min(n, MAX_ROWS), k + 1)
     choice = choose(d, epsilon, delta)
     ratios = []
     for seed in as_source(random_state).words(POPULATIONS):
-        X, centres = _made_up(rows, d, k, int(seed))
+        X, centers = _made_up(rows, d, k, int(seed))
         model = estimator(
             k,
-            epsilon=min(epsilon * n / rows, MOST_EPSILON),
+            epsilon=min(epsilon * n / rows, MAX_EPSILON),
             delta=delta,
             bounds=(-WIDTH / 2, WIDTH / 2),
             n_public=rows,
             random_state=int(seed),
         ).fit(X)
-        # From the centres they were made around, k-means settles near the best there is.
-        best = KMeans(k, init=centres, n_init=1).fit(X).inertia_
+        # From the centers they were made around, k-means settles near the best there is.
+        best = KMeans(k, init=centers, n_init=1).fit(X).inertia_
         ratios.append(-model.score(X) * WIDTH**2 / best)
     return Advice(choice.method, float(np.mean(ratios)), min(ratios), max(ratios), choice.reason)
 
 
 def noise_advice(release: Release, *, learned: bool) -> str:
-    """Say what to do about centres that may be noise alone.
+    """Say what to do about centers that may be noise alone.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def noise_advice(release: Release, *, learned: bool) -> str:
     Returns
     -------
     advice : str
-        One line, empty where all centres are certain.
+        One line, empty where all centers are certain.
     """
     values = release.values
     certain = np.asarray(values["certain"])
@@ -127,19 +127,19 @@ def noise_advice(release: Release, *, learned: bool) -> str:
 
 
 def _narrow_columns(values: Any, certain: npt.NDArray[np.bool_]) -> str:
-    """List the columns of whose bounds the certain centres span little."""
+    """List the columns of whose bounds the certain centers span little."""
     low, high = np.asarray(values["low"]) / 2, np.asarray(values["high"]) / 2
-    spans = np.ptp(values["centres"][certain] / 2, axis=0) / (high - low)
+    spans = np.ptp(values["centers"][certain] / 2, axis=0) / (high - low)
     names = values["columns"] or [f"column {number}" for number in range(len(spans))]
     order = [int(column) for column in spans.argsort(kind="stable") if spans[column] < NARROW]
     parts = [f"{math.ceil(100 * spans[column])}% of {names[column]}" for column in order]
-    return ", ".join(parts[:MOST_NAMED])
+    return ", ".join(parts[:MAX_NAMED])
 
 
 def _made_up(n: int, d: int, k: int, seed: int) -> tuple[Floats, Floats]:
     rng = np.random.default_rng(seed)
     spread = SPREAD / k ** (1 / d)
-    centres = rng.uniform(-1 + spread, 1 - spread, (k, d)) if spread < 1 else np.zeros((k, d))
+    centers = rng.uniform(-1 + spread, 1 - spread, (k, d)) if spread < 1 else np.zeros((k, d))
     labels = rng.choice(k, n, p=rng.dirichlet(np.full(k, 5.0)))
-    made: Floats = centres[labels] + spread * rng.standard_normal((n, d))
-    return np.clip(made, -1.0, 1.0), centres
+    made: Floats = centers[labels] + spread * rng.standard_normal((n, d))
+    return np.clip(made, -1.0, 1.0), centers

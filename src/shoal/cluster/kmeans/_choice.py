@@ -14,7 +14,7 @@ METHODS = ("auto", "lloyd", "grid", "lsh", "kccm")
 
 
 class Choice(NamedTuple):
-    """A method, its currency, and why."""
+    """A method, its privacy measure, and why."""
 
     method: str
     noise: Noise
@@ -52,7 +52,7 @@ def choose(columns: int, epsilon: float, delta: float) -> Choice:
 
 
 def _noise(noise: Noise, columns: int, share: float, counts: float) -> float:
-    """Give the noise of sums and of counts, as their weighted geometric mean."""
+    """Return the noise of sums and of counts, as their weighted geometric mean."""
     reach = round(HALF * (math.sqrt(columns) if noise.shape == "ball" else 1.0))
     paid = share * noise.budget
     step = noise.pair_deviations(paid, columns=columns, reach=reach, unit=1)

@@ -2,19 +2,17 @@
 
 Most cells of a grid hold nothing, and their noise drowns the cells that hold something. The noise
 law is public, so the law of the true counts can be learned from the noisy ones by expectation
-maximisation (Robbins 1956, Laird 1978), and each count replaced by its mean given what was seen.
+maximization (Robbins 1956, Laird 1978), and each count replaced by its mean given what was seen.
 Small counts of a mostly empty grid go to nearly 0; large ones hardly move. All post-processing.
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.cluster._noise import Noise
 
 __all__ = ["posterior_counts"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 ROUNDS = 60
 FAR = 15.0  # deviations: counts beyond are known well enough as they are
@@ -23,7 +21,7 @@ BINS = 15  # and noisy counts are told apart this finely
 PSEUDO_ZEROS = 0.5  # times the square root of the number of cells: what is weak counts as empty
 
 
-def posterior_counts(noisy: Integers, noise: Noise, share: float, *, unit: int) -> Floats:
+def posterior_counts(noisy: Ints, noise: Noise, share: float, *, unit: int) -> Floats:
     """Estimate the counts behind noisy ones.
 
     Parameters

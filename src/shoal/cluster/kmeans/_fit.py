@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._bounds import Box
 from shoal.cluster._budget import lloyd_rounds
-from shoal.cluster._centres import pack_spheres
+from shoal.cluster._centers import pack_spheres
 from shoal.cluster._open_engine import open_engine
 from shoal.cluster.kmeans._contributions import Contributions
 from shoal.cluster.kmeans._grid import (
@@ -33,8 +32,6 @@ from shoal.noise import Lattice, RandomSource
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["Fitted", "fit_private"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +62,7 @@ def fit_private(
     given : Contributions
         Their weights, and what one person adds.
     settings : Settings
-        Method, currency and shares.
+        Method, privacy_measure and shares.
     source : RandomSource
         Where random words come from.
 

@@ -1,8 +1,8 @@
-"""k-means from a noisy grid, then one noisy step around its centres.
+"""k-means from a noisy grid, then one noisy step around its centers.
 
 Half of the budget buys counts of a public grid (EUGkM, Su et al. 2016); they are denoised and
 clustered with restarts, which costs nothing. The other half buys one step: counts and offsets of
-the records nearest to each centre, clipped to a window around it (after FastLloyd, Diaa et al.
+the records nearest to each center, clipped to a window around it (after FastLloyd, Diaa et al.
 2024), shrunk by their known noise. Where that step would be mostly noise, the grid gets all.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.metrics import pairwise_distances_argmin_min
 
+from shoal._typing import Floats, Ints
 from shoal.cluster._noise import Noise
 from shoal.cluster.kmeans._denoise import posterior_counts
 from shoal.cluster.kmeans._n_clusters import count_clusters
@@ -41,15 +41,13 @@ __all__ = [
     "release_cells",
 ]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 GRID_SHARE = 0.5
 FINENESS = 10.0  # records times epsilon for one cell in two columns (Su et al.)
 CELLS_PER_CLUSTER = 8  # fewer cells cannot tell the clusters apart
-MOST_CELLS = 2**17
+MAX_CELLS = 2**17
 WIDEST_GRID = 16  # columns that are cut; where there are more, the step alone sees the others
-WINDOW = 0.5  # of the spacing of k centres in the box, to each side
+WINDOW = 0.5  # of the spacing of k centers in the box, to each side
 BLUR = 5.0  # a step is worth taking while its noise is below a cell's width over this
 SHARP = 80.0  # and two steps while it is below the width over this
 COARSE_CELLS, COARSE_COLUMNS = 3, 6  # without a step, two cells a column are too coarse up to 6
@@ -73,7 +71,7 @@ class Cells(NamedTuple):
     """
 
     midpoints: Floats
-    noisy: Integers
+    noisy: Ints
     counts: Floats
     deviation: float
     tails: Floats
@@ -82,7 +80,7 @@ class Cells(NamedTuple):
 def plan_grid(
     n: float, columns: int, n_clusters: int, *, noise: Noise, share: float, half: int
 ) -> Plan:
-    """Choose the grid, and whether a step around its centres is worth its price.
+    """Choose the grid, and whether a step around its centers is worth its price.
 
     Parameters
     ----------
@@ -91,7 +89,7 @@ def plan_grid(
     columns, n_clusters : int
         Sizes.
     noise : Noise
-        The currency.
+        The privacy measure.
     share : float
         What the method may spend.
     half : int
@@ -118,7 +116,7 @@ def plan_grid(
 
 
 def grid_kmeans(problem: Problem) -> Found:
-    """Cluster the cells of a noisy grid, and move the centres once.
+    """Cluster the cells of a noisy grid, and move the centers once.
 
     Parameters
     ----------
@@ -141,14 +139,14 @@ def grid_kmeans(problem: Problem) -> Found:
     )
     cells = release_cells(problem, plan.cells, plan.grid_share * problem.share)
     k = problem.n_clusters or count_cells(cells, problem)
-    centres = cluster_cells(cells, k, problem)
+    centers = cluster_cells(cells, k, problem)
     details = {"cells": plan.cells}
     if plan.grid_share == 1.0:
-        return _from_cells(cells, centres, problem, details)
+        return _from_cells(cells, centers, problem, details)
     step_share = (1 - plan.grid_share) * problem.share / plan.steps
     for _ in range(plan.steps):
-        found = polish(problem, centres, step_share, plan.reach)
-        centres = found.centres
+        found = polish(problem, centers, step_share, plan.reach)
+        centers = found.centers
     return replace(found, rounds=plan.steps, details=details)
 
 
@@ -158,7 +156,7 @@ def release_cells(problem: Problem, cells: int, share: float) -> Cells:
     Parameters
     ----------
     problem : Problem
-        Records and currency.
+        Records and privacy_measure.
     cells : int
         Cells to a column.
     share : float
@@ -209,8 +207,8 @@ def count_cells(cells: Cells, problem: Problem) -> int:
     )
 
 
-def cluster_cells(cells: Cells, k: int, problem: Problem) -> Integers:
-    """Find k centres among released cells.
+def cluster_cells(cells: Cells, k: int, problem: Problem) -> Ints:
+    """Find k centers among released cells.
 
     Parameters
     ----------
@@ -223,25 +221,25 @@ def cluster_cells(cells: Cells, k: int, problem: Problem) -> Integers:
 
     Returns
     -------
-    centres : ndarray of int64, shape (k, d)
-        Lattice centres.
+    centers : ndarray of int64, shape (k, d)
+        Lattice centers.
     """
     kept = cells.counts > FAINT * cells.counts.max()
     if kept.sum() < k:  # too little is certain: the k cells that look fullest
         kept = np.argsort(-cells.noisy, kind="stable")[:k]
     points, weights = cells.midpoints[kept], np.maximum(cells.counts[kept], 1e-6)
-    centres = cluster_points(points, weights, k, problem.source)
-    return np.clip(np.rint(centres), -problem.half, problem.half).astype(np.int64)
+    centers = cluster_points(points, weights, k, problem.source)
+    return np.clip(np.rint(centers), -problem.half, problem.half).astype(np.int64)
 
 
-def polish(problem: Problem, centres: Integers, share: float, reach: int) -> Found:
-    """Move centres once towards the noisy means of the records around them.
+def polish(problem: Problem, centers: Ints, share: float, reach: int) -> Found:
+    """Move centers once toward the noisy means of the records around them.
 
     Parameters
     ----------
     problem : Problem
-        Records and currency.
-    centres : ndarray of int64, shape (k, d)
+        Records and privacy_measure.
+    centers : ndarray of int64, shape (k, d)
         Where they are, from released values.
     share : float
         What the step costs.
@@ -251,15 +249,15 @@ def polish(problem: Problem, centres: Integers, share: float, reach: int) -> Fou
     Returns
     -------
     found : Found
-        Moved centres.
+        Moved centers.
     """
     noise, half = problem.noise, problem.half
-    exact = nearest_statistics(problem.engine, centres, reach=reach, shape=noise.shape)
+    exact = nearest_statistics(problem.engine, centers, reach=reach, shape=noise.shape)
     pairs = noise.pairs(exact, share, reach=reach, unit=problem.unit, source=problem.source)
     moves = shrunken_moves(pairs, reach)
-    moved = np.clip(np.rint(centres + moves), -half, half).astype(np.int64)
+    moved = np.clip(np.rint(centers + moves), -half, half).astype(np.int64)
     corners = farthest_corners(moved, half)
-    radii = confidence_radii(pairs, (moved - centres).astype(np.float64), corners)
+    radii = confidence_radii(pairs, (moved - centers).astype(np.float64), corners)
     empty = noise_probabilities(pairs.tails)
     return Found(moved, pairs.counts.astype(np.float64), radii, empty, 1)
 
@@ -275,17 +273,15 @@ def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
 def _cells(n: float, columns: int, n_clusters: int, noise: Noise, share: float) -> int:
     # A Laplace scale is its deviation over sqrt 2; Su et al. count in records times epsilon.
     signal = n * math.sqrt(2) / noise.count_deviation(share, unit=1) / FINENESS
-    signal = min(max(signal, 0.0), MOST_CELLS**2.0)  # more is finer than any grid
+    signal = min(max(signal, 0.0), MAX_CELLS**2.0)  # more is finer than any grid
     exponent = 2 * columns / (2 + columns)
     wanted = max(float(CELLS_PER_CLUSTER * n_clusters), signal**exponent)
-    most = max(2, math.floor(MOST_CELLS ** (1 / min(columns, WIDEST_GRID)) + 1e-9))
+    most = max(2, math.floor(MAX_CELLS ** (1 / min(columns, WIDEST_GRID)) + 1e-9))
     return int(min(max(2, round(wanted ** (1 / columns))), most))
 
 
-def _from_cells(
-    cells: Cells, centres: Integers, problem: Problem, details: dict[str, int]
-) -> Found:
-    places = centres.astype(np.float64)
+def _from_cells(cells: Cells, centers: Ints, problem: Problem, details: dict[str, int]) -> Found:
+    places = centers.astype(np.float64)
     k = len(places)
     labels, squares = pairwise_distances_argmin_min(cells.midpoints, places, metric="sqeuclidean")
     sizes = np.bincount(labels, weights=cells.counts, minlength=k).astype(np.float64)
@@ -299,4 +295,4 @@ def _from_cells(
     empty = np.ones(k)
     np.minimum.at(empty, labels, noise_probabilities(cells.tails))
     radii[radii >= farthest_corners(places, problem.half)] = np.inf
-    return Found(centres, sizes, radii, empty, 1, details)
+    return Found(centers, sizes, radii, empty, 1, details)

@@ -1,8 +1,8 @@
-"""DP-KCCM with its promise kept: over-cluster, noisy rounds, then merge the nearest centres.
+"""DP-KCCM with its promise kept: over-cluster, noisy rounds, then merge the nearest centers.
 
-The source starts with ``overcluster`` times as many centres as are wanted, moves them for T noisy
+The source starts with ``overcluster`` times as many centers as are wanted, moves them for T noisy
 rounds and merges the two nearest until k remain. Its noise does not depend on epsilon (MATH section
-6); here the shares of the rounds add up to the budget. Merging reads noisy centres and sizes only,
+6); here the shares of the rounds add up to the budget. Merging reads noisy centers and sizes only,
 so it is post-processing (proofs/kmeans.md).
 """
 
@@ -10,10 +10,10 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.cluster._budget import CountSum
-from shoal.cluster._centres import pack_spheres
+from shoal.cluster._centers import pack_spheres
 from shoal.cluster._noise import NoisyPairs
 from shoal.cluster.kmeans._lloyd import noisy_rounds
 from shoal.cluster.kmeans._pairs import confidence_radii, farthest_corners, noise_probabilities
@@ -21,7 +21,6 @@ from shoal.cluster.kmeans._problem import Found, Problem
 
 __all__ = ["KCCM_NOISE", "KccmNoise", "Merged", "kccm", "merge_nearest", "round_shares"]
 
-Floats = npt.NDArray[np.float64]
 
 KccmNoise = Literal["average", "allocation", "gaussian"]
 KCCM_NOISE: tuple[KccmNoise, ...] = ("average", "allocation", "gaussian")
@@ -29,9 +28,9 @@ ROUNDS = 12  # of the source
 
 
 class Merged(NamedTuple):
-    """What is left after merging; ``members`` are indices of the centres that became one."""
+    """What is left after merging; ``members`` are indices of the centers that became one."""
 
-    centres: Floats
+    centers: Floats
     sizes: Floats
     members: list[list[int]]
 
@@ -42,11 +41,11 @@ def kccm(problem: Problem, *, noise: KccmNoise, overcluster: int, rounds: int) -
     Parameters
     ----------
     problem : Problem
-        Records and budget; its currency fits ``noise``.
+        Records and budget; its privacy measure fits ``noise``.
     noise : {"average", "allocation", "gaussian"}
         How the budget is divided over rounds.
     overcluster : int
-        Centres at the start for each one wanted; 1 merges nothing.
+        Centers at the start for each one wanted; 1 merges nothing.
     rounds : int
         How many rounds to run.
 
@@ -60,20 +59,20 @@ def kccm(problem: Problem, *, noise: KccmNoise, overcluster: int, rounds: int) -
     shares = round_shares(problem.share, rounds, noise)
     last = noisy_rounds(problem, start, shares)
     sizes = last.pairs.counts.astype(np.float64)
-    merged = merge_nearest(last.centres.astype(np.float64), sizes, k)
-    centres = np.rint(merged.centres)
+    merged = merge_nearest(last.centers.astype(np.float64), sizes, k)
+    centers = np.rint(merged.centers)
     pooled = [_pooled(last.pairs, members) for members in merged.members]
     radii = np.array(
         [
             confidence_radii(pairs, place, farthest_corners(place, half))[0]
-            for pairs, place in zip(pooled, centres[:, None], strict=True)
+            for pairs, place in zip(pooled, centers[:, None], strict=True)
         ]
     )
-    # Which centres were merged depends on their noise, so each counts as one of all of them.
+    # Which centers were merged depends on their noise, so each counts as one of all of them.
     each = noise_probabilities(last.pairs.tails)
     empty = np.array([each[members].min() for members in merged.members])
     empty[np.isinf(radii)] = 1.0  # a mean that may lie anywhere is noise
-    return Found(centres.astype(np.int64), merged.sizes, radii, empty, rounds)
+    return Found(centers.astype(np.int64), merged.sizes, radii, empty, rounds)
 
 
 def round_shares(share: float, rounds: int, noise: KccmNoise) -> list[float]:
@@ -98,13 +97,13 @@ def round_shares(share: float, rounds: int, noise: KccmNoise) -> list[float]:
     return [share / rounds] * rounds
 
 
-def merge_nearest(centres: Floats, sizes: Floats, k: int) -> Merged:
-    """Merge the two nearest centres into their mean until k remain.
+def merge_nearest(centers: Floats, sizes: Floats, k: int) -> Merged:
+    """Merge the two nearest centers into their mean until k remain.
 
     Parameters
     ----------
-    centres : ndarray of float64, shape (m, d)
-        Noisy centres.
+    centers : ndarray of float64, shape (m, d)
+        Noisy centers.
     sizes : ndarray of float64, shape (m,)
         Noisy sizes; as weights of a mean they count at least 1.
     k : int
@@ -115,7 +114,7 @@ def merge_nearest(centres: Floats, sizes: Floats, k: int) -> Merged:
     merged : Merged
         The k that remain, in the order of their first members; of equal gaps the first one goes.
     """
-    places, counts = centres.copy(), sizes.copy()
+    places, counts = centers.copy(), sizes.copy()
     members = [[i] for i in range(len(places))]
     gaps = np.linalg.norm(places[:, None] - places[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
@@ -135,9 +134,9 @@ def merge_nearest(centres: Floats, sizes: Floats, k: int) -> Merged:
 
 
 def _pooled(pairs: NoisyPairs, members: list[int]) -> NoisyPairs:
-    """Add up the pairs of merged centres: one pair with the noise of all of them.
+    """Add up the pairs of merged centers: one pair with the noise of all of them.
 
-    Their records' exact mean is that of the pooled pair, whatever weights merged the centres.
+    Their records' exact mean is that of the pooled pair, whatever weights merged the centers.
     """
     spread = math.sqrt(len(members))
     return NoisyPairs(

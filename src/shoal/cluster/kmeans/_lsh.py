@@ -4,7 +4,7 @@ After Chang & Kamath (2021): hyperplanes with public random normals cut the reco
 regions; noisy counts say which regions are worth splitting; the means of the leaves, released once,
 are a small weighted sample of the records on which k-means runs with restarts. Here all planes
 pass through the noisy mean instead of the middle of the box, counts are paid for once (the
-counts of inner nodes are sums of those of codes), and one step around the centres ends it.
+counts of inner nodes are sums of those of codes), and one step around the centers ends it.
 """
 
 import math
@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster._centres import uniforms
+from shoal._typing import Floats, Ints
+from shoal.cluster._centers import uniforms
 from shoal.cluster.kmeans._grid import WINDOW, polish
 from shoal.cluster.kmeans._n_clusters import count_clusters
 from shoal.cluster.kmeans._pairs import shrunken_moves
@@ -25,12 +26,10 @@ from shoal.noise import RandomSource
 
 __all__ = ["Leaves", "count_leaves", "lsh_kmeans", "release_leaves"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 MEAN_SHARE, TREE_SHARE, LEAF_SHARE, STEP_SHARE = 0.1, 0.35, 0.25, 0.3
 LEAVES_PER_CLUSTER = 8
-FEWEST_LEVELS, MOST_LEVELS = 3, 16
+MIN_LEVELS, MAX_LEVELS = 3, 16
 RECORDS_PER_CODE = 6.0  # in deviations of a count's noise
 CERTAIN = 3.0  # a node is split while its count is this many deviations of its noise
 LEAF_REACH = 0.5  # of the box, around the mean
@@ -46,7 +45,7 @@ class Leaves(NamedTuple):
 
 
 def lsh_kmeans(problem: Problem) -> Found:
-    """Cluster the leaves of a noisy tree, and move the centres once.
+    """Cluster the leaves of a noisy tree, and move the centers once.
 
     Parameters
     ----------
@@ -61,8 +60,8 @@ def lsh_kmeans(problem: Problem) -> Found:
     half = problem.half
     leaves = release_leaves(problem.spending((1.0 - STEP_SHARE) * problem.share))
     k = problem.n_clusters or count_leaves(leaves, problem)
-    centres = cluster_points(leaves.points, leaves.weights, k, problem.source)
-    lattice = np.clip(np.rint(centres), -half, half).astype(np.int64)
+    centers = cluster_points(leaves.points, leaves.weights, k, problem.source)
+    lattice = np.clip(np.rint(centers), -half, half).astype(np.int64)
     found = polish(
         problem,
         lattice,
@@ -141,19 +140,19 @@ def count_leaves(leaves: Leaves, problem: Problem) -> int:
     )
 
 
-def _noisy_mean(problem: Problem, share: float) -> Integers:
-    """Release the mean of all records, shrunk towards the middle of the box by its noise."""
-    centre = np.zeros((1, problem.columns), dtype=np.int64)
+def _noisy_mean(problem: Problem, share: float) -> Ints:
+    """Release the mean of all records, shrunk toward the middle of the box by its noise."""
+    center = np.zeros((1, problem.columns), dtype=np.int64)
     reach = _reach(problem, 1.0)
-    exact = nearest_statistics(problem.engine, centre, reach=reach, shape=problem.noise.shape)
+    exact = nearest_statistics(problem.engine, center, reach=reach, shape=problem.noise.shape)
     pairs = problem.noise.pairs(exact, share, reach=reach, unit=problem.unit, source=problem.source)
     mean = shrunken_moves(pairs, problem.half)[0]
-    lattice: Integers = np.rint(mean).astype(np.int64)
+    lattice: Ints = np.rint(mean).astype(np.int64)
     return lattice
 
 
 def _reach(problem: Problem, width: float) -> int:
-    """Give a reach of this part of the box to each side, or of a ball about as wide."""
+    """Return a reach of this part of the box to each side, or of a ball about as wide."""
     stretch = math.sqrt(problem.columns) if problem.noise.shape == "ball" else 1.0
     return max(1, round(width * problem.half * stretch))
 
@@ -163,28 +162,26 @@ def _levels(problem: Problem, deviation: float) -> int:
     codes = max(
         LEAVES_PER_CLUSTER * problem.expected_clusters, records / (RECORDS_PER_CODE * deviation)
     )
-    return min(max(math.floor(math.log2(codes)), FEWEST_LEVELS), MOST_LEVELS)
+    return min(max(math.floor(math.log2(codes)), MIN_LEVELS), MAX_LEVELS)
 
 
-def _normals(levels: int, columns: int, source: RandomSource) -> Integers:
+def _normals(levels: int, columns: int, source: RandomSource) -> Ints:
     """Draw public normals; sums of uniforms are round enough, and hide nothing."""
     sums = uniforms((6, levels, columns), source).sum(axis=0) / 6
-    normals: Integers = np.rint(NORMALS * sums).astype(np.int64)
+    normals: Ints = np.rint(NORMALS * sums).astype(np.int64)
     normals[~normals.any(axis=1), 0] = 1
     return normals
 
 
-def _offsets(planes: Integers, half: int, source: RandomSource) -> Integers:
+def _offsets(planes: Ints, half: int, source: RandomSource) -> Ints:
     """Move planes off the mean at random: in few columns all through one point are only a fan."""
     lengths = np.linalg.norm(planes.astype(np.float64), axis=1)
     moved = OFFSET * half * lengths * uniforms((len(planes),), source)
-    offsets: Integers = np.rint(moved).astype(np.int64)
+    offsets: Ints = np.rint(moved).astype(np.int64)
     return offsets
 
 
-def _prune(
-    counts: Integers, deviation: float, smallest: float
-) -> tuple[npt.NDArray[np.int32], Floats]:
+def _prune(counts: Ints, deviation: float, smallest: float) -> tuple[npt.NDArray[np.int32], Floats]:
     """Cut a complete tree back to the nodes that are large and certain enough to have children.
 
     Bit ``l`` of a code says on which side of plane ``l`` a record lies, so the nodes of depth ``t``

@@ -7,16 +7,15 @@ merge costs so much more than the last. The synopsis is already paid for: choosi
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.cluster.kmeans._synopsis import compress_points, merge_costs
 from shoal.noise import RandomSource
 
 __all__ = ["count_clusters"]
 
-Floats = npt.NDArray[np.float64]
 
-MOST_POINTS = 512  # more are first drawn together: merging takes their square in memory
+MAX_POINTS = 512  # more are first drawn together: merging takes their square in memory
 TINY = 1e-9  # of all variance: less than this counts as this
 
 
@@ -45,8 +44,8 @@ def count_clusters(
     """
     total = float(weights.sum())
     spread = 0.0
-    if len(points) > MOST_POINTS:
-        points, weights, spread = compress_points(points, weights, MOST_POINTS, source)
+    if len(points) > MAX_POINTS:
+        points, weights, spread = compress_points(points, weights, MAX_POINTS, source)
     last = min(most, len(points))
     if last < 2:
         return 1

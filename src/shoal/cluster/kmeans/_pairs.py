@@ -1,4 +1,4 @@
-"""From noisy counts and sums to centres, with a radius that says how far off they may be."""
+"""From noisy counts and sums to centers, with a radius that says how far off they may be."""
 
 import functools
 import math
@@ -6,28 +6,28 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.cluster._noise import NoisyPairs
 
 __all__ = ["confidence_radii", "farthest_corners", "noise_probabilities", "shrunken_moves"]
 
-Floats = npt.NDArray[np.float64]
 
 COVERAGE = 0.95
 DRAWS = 1 << 17  # random numbers behind one quantile
 
 
 def shrunken_moves(pairs: NoisyPairs, reach: int) -> Floats:
-    """Estimate how far each centre is from the mean of its records.
+    """Estimate how far each center is from the mean of its records.
 
     The raw estimate is sum / count. Its noise is known, so the spread of the true moves can be told
-    from the spread of the noisy ones, and each is shrunk towards no move by the share of its
-    variance that is noise (James & Stein 1961): centres with few records trust their starting
+    from the spread of the noisy ones, and each is shrunk toward no move by the share of its
+    variance that is noise (James & Stein 1961): centers with few records trust their starting
     place.
 
     Parameters
     ----------
     pairs : NoisyPairs
-        Noisy counts, and sums of offsets from the centres.
+        Noisy counts, and sums of offsets from the centers.
     reach : int
         Offsets were clipped to it.
 
@@ -47,13 +47,13 @@ def shrunken_moves(pairs: NoisyPairs, reach: int) -> Floats:
     return np.clip(moves, -reach, reach)
 
 
-def farthest_corners(centres: npt.NDArray[np.int64 | np.float64], half: int) -> Floats:
-    """Measure how far each centre is from the farthest corner of the box.
+def farthest_corners(centers: npt.NDArray[np.int64 | np.float64], half: int) -> Floats:
+    """Measure how far each center is from the farthest corner of the box.
 
     Parameters
     ----------
-    centres : ndarray, shape (k, d)
-        Lattice centres.
+    centers : ndarray, shape (k, d)
+        Lattice centers.
     half : int
         The box is -half .. half in each column.
 
@@ -62,26 +62,26 @@ def farthest_corners(centres: npt.NDArray[np.int64 | np.float64], half: int) -> 
     distances : ndarray of float64, shape (k,)
         In lattice steps: a radius as large as that allows the whole box.
     """
-    distances: Floats = np.linalg.norm(np.abs(centres) + float(half), axis=1)
+    distances: Floats = np.linalg.norm(np.abs(centers) + float(half), axis=1)
     return distances
 
 
 def confidence_radii(pairs: NoisyPairs, moves: Floats, farthest: Floats) -> Floats:
-    """Bound the distance between released centres and exact means, at 95% for each centre.
+    """Bound the distance between released centers and exact means, at 95% for each center.
 
     Parameters
     ----------
     pairs : NoisyPairs
         What was released.
     moves : ndarray of float64, shape (k, d)
-        Where the released centres are, from the point the sums were taken around.
+        Where the released centers are, from the point the sums were taken around.
     farthest : ndarray of float64, shape (k,)
         Radius that allows the whole box: nothing is said with it.
 
     Returns
     -------
     radii : ndarray of float64, shape (k,)
-        Around each centre; the mean of the (clipped) records that were counted lies inside.
+        Around each center; the mean of the (clipped) records that were counted lies inside.
         Infinite where the noise leaves nothing to be said.
     """
     # mean = (S - s) / (C - c) for noise s, c: half of the 5% is left to s, half to c.

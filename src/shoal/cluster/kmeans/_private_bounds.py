@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._bounds import Box
+from shoal._typing import Floats
 from shoal.cluster._noise import Noise
 from shoal.engines import StreamTable, magnitude_counts, magnitude_edges
 from shoal.noise import RandomSource
@@ -17,7 +18,6 @@ from shoal.tables import ArrayTable
 
 __all__ = ["private_box"]
 
-Floats = npt.NDArray[np.float64]
 
 FALSE_BINS = 0.01  # probability that noise alone puts any bin above the threshold
 
@@ -40,7 +40,7 @@ def private_box(
     weights : ndarray of int32, shape (n,) or None
         Their integer weights.
     noise : Noise
-        The currency.
+        The privacy measure.
     share : float
         What the box costs.
     unit : int

@@ -3,17 +3,12 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
+from shoal._typing import Floats, Ints
 from shoal.cluster._noise import Noise
 from shoal.engines import Engine
 from shoal.noise import RandomSource
 
 __all__ = ["Found", "Problem"]
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +20,9 @@ class Problem:
     engine : Engine
         Exact statistics of the lattice records.
     half : int
-        Records and centres lie in -half .. half.
+        Records and centers lie in -half .. half.
     n_clusters : int or None
-        How many centres to find; None lets the method choose from what it releases.
+        How many centers to find; None lets the method choose from what it releases.
     most_clusters : int
         How many at most where the method chooses.
     n : float
@@ -35,7 +30,7 @@ class Problem:
     unit : int
         The most that one person can add to a count.
     noise : Noise
-        The currency.
+        The privacy measure.
     share : float
         What the method may spend of it, all of it.
     source : RandomSource
@@ -77,22 +72,22 @@ class Found:
 
     Parameters
     ----------
-    centres : ndarray of int64, shape (k, d)
-        Lattice centres.
+    centers : ndarray of int64, shape (k, d)
+        Lattice centers.
     counts : ndarray of float64, shape (k,)
         Noisy sizes, in units of a record's weight.
     radii : ndarray of float64, shape (k,)
-        95% confidence radius of each centre, in lattice steps; infinite where it would be the box.
+        95% confidence radius of each center, in lattice steps; infinite where it would be the box.
     noise_probability : ndarray of float64, shape (k,)
-        For each centre, a bound of the probability that any one of the clusters that hold nobody
+        For each center, a bound of the probability that any one of the clusters that hold nobody
         shows a count so unlikely under the noise (proofs/kmeans.md).
     rounds : int
-        Passes over the records whose centres were released.
+        Passes over the records whose centers were released.
     details : dict
         What else may be published: the grid, the leaves.
     """
 
-    centres: Integers
+    centers: Ints
     counts: Floats
     radii: Floats
     noise_probability: Floats

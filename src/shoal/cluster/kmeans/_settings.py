@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
-from shoal.cluster._budget import MOST_ROUNDS, SPLITS
+from shoal.cluster._budget import MAX_ROUNDS, SPLITS
 from shoal.cluster._noise import Noise, PureNoise, ZCDPNoise, noise_for
 from shoal.cluster._shares import shares_text
 from shoal.cluster.kmeans._choice import METHODS, Choice, choose
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS
-from shoal.engines import HALF, MOST_COLUMNS
+from shoal.engines import HALF, MAX_COLUMNS
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import MAX_SCALE
 from shoal.privacy import Ledger, epsilon_to_zcdp
@@ -22,13 +22,13 @@ BOUNDS_SHARE = 0.1  # for bounds="private"
 COUNT_SHARE = 0.02  # for the noisy number of records where none is declared and one is needed
 K_SHARE = 0.2  # for n_clusters="private" where the method releases no synopsis of its own
 SYNOPSIS = ("grid", "lsh")  # methods that release one
-MOST_GRID_COLUMNS = 32  # a table of cells with more axes cannot be
-MOST_EPSILON = 1e9  # beyond, quotients and squares of scales leave the doubles
+MAX_GRID_COLUMNS = 32  # a table of cells with more axes cannot be
+MAX_EPSILON = 1e9  # beyond, quotients and squares of scales leave the doubles
 LSH_SMALLEST = 0.1  # share of the smallest release of a tree
 
 
 class Shares(NamedTuple):
-    """How the budget is divided, in its currency; what is not asked for costs nothing."""
+    """How the budget is divided, in its privacy measure; what is not asked for costs nothing."""
 
     bounds: float
     records: float
@@ -62,7 +62,7 @@ def check_settings(model: Any, columns: int, unit: int) -> Settings:
     Returns
     -------
     settings : Settings
-        Method, currency and shares; the box is None where it is to be learned.
+        Method, privacy_measure and shares; the box is None where it is to be learned.
 
     Raises
     ------
@@ -70,11 +70,11 @@ def check_settings(model: Any, columns: int, unit: int) -> Settings:
         If a parameter breaks its rule.
     """
     check_parameters(model)
-    if columns > MOST_COLUMNS:
-        raise DataError(f"X must have at most {MOST_COLUMNS} columns, got {columns}")
-    if model.method == "grid" and columns > MOST_GRID_COLUMNS:
+    if columns > MAX_COLUMNS:
+        raise DataError(f"X must have at most {MAX_COLUMNS} columns, got {columns}")
+    if model.method == "grid" and columns > MAX_GRID_COLUMNS:
         raise ParameterError(
-            f'method must not be "grid" for more than {MOST_GRID_COLUMNS} columns, '
+            f'method must not be "grid" for more than {MAX_GRID_COLUMNS} columns, '
             f'got {columns}: take "auto" or "lsh"'
         )
     private = isinstance(model.bounds, str) and model.bounds == PRIVATE
@@ -104,9 +104,9 @@ def check_parameters(model: Any) -> None:
                 f'n_clusters must be a number or "private", got {model.n_clusters!r}'
             )
         _numbers.count("n_clusters", model.n_clusters)
-    if _numbers.positive("epsilon", model.epsilon) > MOST_EPSILON:
+    if _numbers.positive("epsilon", model.epsilon) > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {MOST_EPSILON:g}, got {model.epsilon!r}: so much promises "
+            f"epsilon must be at most {MAX_EPSILON:g}, got {model.epsilon!r}: so much promises "
             "nothing, and its noise is nothing either"
         )
     _numbers.probability("delta", model.delta)
@@ -168,7 +168,7 @@ def _check_scales(model: Any, choice: Choice, shares: Shares, columns: int, unit
         parts = rounds * (rounds + 1) / 2 if model.noise == "allocation" else rounds
         smallest = shares.clusters / parts
     elif choice.method == "lloyd":
-        smallest = shares.clusters / (model.max_iter or MOST_ROUNDS)
+        smallest = shares.clusters / (model.max_iter or MAX_ROUNDS)
     else:
         smallest = LSH_SMALLEST * shares.clusters
     if shares.n_clusters:  # from a tree, at its widest

@@ -8,16 +8,15 @@ the least increase of the cost (Ward 1963), and let k-means settle.
 import functools
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import KMeans
 from threadpoolctl import ThreadpoolController
 
-from shoal.cluster._centres import uniforms
+from shoal._typing import Floats
+from shoal.cluster._centers import uniforms
 from shoal.noise import RandomSource
 
 __all__ = ["cluster_points", "compress_points", "merge_costs"]
 
-Floats = npt.NDArray[np.float64]
 
 STARTS = 3
 OVER = 2
@@ -32,7 +31,7 @@ def _pools() -> ThreadpoolController:
 
 
 def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource) -> Floats:
-    """Find the k centres of weighted points.
+    """Find the k centers of weighted points.
 
     Parameters
     ----------
@@ -41,14 +40,14 @@ def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource
     weights : ndarray of float64, shape (m,)
         Their weights, above 0.
     k : int
-        How many centres.
+        How many centers.
     source : RandomSource
         Where random starts come from.
 
     Returns
     -------
-    centres : ndarray of float64, shape (k, d)
-        The cheapest of several starts; with fewer points than centres, the points and places
+    centers : ndarray of float64, shape (k, d)
+        The cheapest of several starts; with fewer points than centers, the points and places
         beside the heaviest.
     """
     m, d = points.shape
@@ -60,7 +59,7 @@ def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource
         beside = heaviest + 0.1 * span * uniforms((k - m, d), source)
         return np.concatenate([points, beside])
     starts = 1 if m <= _direct(k) else STARTS
-    # Doubles added in another order by another number of threads would be other centres.
+    # Doubles added in another order by another number of threads would be other centers.
     with _pools().limit(limits=1):
         fits = [_from_merged(points, weights, k, source) for _ in range(starts)]
     best: Floats = min(fits, key=lambda fit: float(fit.inertia_)).cluster_centers_
@@ -86,7 +85,7 @@ def compress_points(
     Returns
     -------
     places : ndarray of float64
-        Means of neighbouring points.
+        Means of neighboring points.
     masses : ndarray of float64
         Their weights, above 0; they add up to the same.
     blur : float

@@ -142,7 +142,7 @@ def _codes_of_arrow(column: Any) -> Codes:
 
 
 def _spread(ids: Sequence[Any], places: npt.NDArray[np.integer[Any]]) -> Codes:
-    """Give the codes of rows from those of their different ids."""
+    """Return the codes of rows from those of their different ids."""
     codes: Codes = _codes(ids)[places]
     return codes
 
@@ -164,7 +164,7 @@ def _codes_of_array(user_ids: Any) -> Codes:
 
 
 def _codes(ids: Sequence[Any]) -> Codes:
-    """Give each id the number of the first row with the same one, or its own if all are whole."""
+    """Return each id the number of the first row with the same one, or its own if all are whole."""
     kinds = set(map(type, ids))
     refused = sorted(kind.__name__ for kind in kinds if not _allowed(kind))
     if refused:

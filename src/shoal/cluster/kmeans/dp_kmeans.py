@@ -23,7 +23,7 @@ from shoal.cluster.kmeans._contributions import bounded_contributions, counted_r
 from shoal.cluster.kmeans._fit import Fitted, fit_private
 from shoal.cluster.kmeans._settings import check_parameters, check_settings
 from shoal.cluster.kmeans._users import check_same_rows
-from shoal.engines import HALF, nearest_centres
+from shoal.engines import HALF, nearest_centers
 from shoal.exceptions import DataError
 from shoal.noise import Lattice, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
@@ -35,7 +35,7 @@ FALSE_CERTAINTY = 0.001  # probability that a fit calls any empty cluster certai
 
 
 class DPKMeans(CuratorsClusterer):
-    """k-means whose centres may be published.
+    """k-means whose centers may be published.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class DPKMeans(CuratorsClusterer):
         Noise of ``"kccm"``: Laplace with more budget in later rounds, Laplace with equal shares,
         or Gaussian with equal shares, which needs ``delta > 0``.
     overcluster : int, default=3
-        Centres that ``"kccm"`` starts with for each one wanted; 1 merges nothing.
+        Centers that ``"kccm"`` starts with for each one wanted; 1 merges nothing.
     max_clusters : int, default=20
         Most clusters for ``n_clusters="private"``.
     weight_limit : float, default=1.0
@@ -87,22 +87,22 @@ class DPKMeans(CuratorsClusterer):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Private centres.
+        Private centers.
     cluster_sizes_ : ndarray of shape (n_clusters,)
-        Noisy sizes (sums of weights) around the centres of the last release, none below 0.
+        Noisy sizes (sums of weights) around the centers of the last release, none below 0.
     center_radius_ : ndarray of shape (n_clusters,)
-        With 95% confidence the exact mean that a centre stands for is no further away, in units of
+        With 95% confidence the exact mean that a center stands for is no further away, in units of
         the bounds (0.1: a tenth of a column's width); from the known noise alone. Infinite, which
         is to say unknown, where that would allow the whole box.
     noise_probability_ : ndarray of shape (n_clusters,)
         How likely noise alone is to show a cluster as full as this one where nobody is, corrected
-        for the number of centres (or cells) that were looked at; 1 where a centre of ``"lloyd"``
+        for the number of centers (or cells) that were looked at; 1 where a center of ``"lloyd"``
         or ``"kccm"`` may lie anywhere.
     certain_ : ndarray of bool, shape (n_clusters,)
-        False where noise alone may explain the centre: its ``noise_probability_`` is above 0.1%.
-        At most one fit in 1,000 calls any centre certain whose cluster holds nobody.
+        False where noise alone may explain the center: its ``noise_probability_`` is above 0.1%.
+        At most one fit in 1,000 calls any center certain whose cluster holds nobody.
     advice_ : str
-        What to do about centres that may be noise alone; empty where there are none.
+        What to do about centers that may be noise alone; empty where there are none.
     guarantee_ : Guarantee
         What ``release_`` promises.
     release_ : Release
@@ -115,7 +115,7 @@ class DPKMeans(CuratorsClusterer):
     method_, reason_ : str
         The method that ran, and why it was chosen.
     n_iter_ : int
-        Number of passes that released centres.
+        Number of passes that released centers.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -187,7 +187,7 @@ class DPKMeans(CuratorsClusterer):
     def fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, user_ids: Any = None
     ) -> Self:
-        """Spend the budget and find the centres.
+        """Spend the budget and find the centers.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class DPKMeans(CuratorsClusterer):
         labels = None
         if table.in_memory:
             whole = fitted.engine if given.rows is None else open_engine(table, fitted.lattice)
-            labels = nearest_centres(whole, fitted.found.centres)
+            labels = nearest_centers(whole, fitted.found.centers)
         self._keep_labels(labels)
         return self
 
@@ -287,7 +287,7 @@ class DPKMeans(CuratorsClusterer):
         return advice(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
 
     def predict(self, X: Any) -> Any:
-        """Find the nearest centre of each record; of private records, private.
+        """Find the nearest center of each record; of private records, private.
 
         Parameters
         ----------
@@ -297,16 +297,16 @@ class DPKMeans(CuratorsClusterer):
         Returns
         -------
         labels : ndarray of shape (n,), or Spark DataFrame
-            Index of the nearest centre; a Spark DataFrame gets it as a further column.
+            Index of the nearest center; a Spark DataFrame gets it as a further column.
         """
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False)
         lattice = Lattice.box(*self.bounds_, half=HALF)
-        centres = lattice.encode(self.cluster_centers_)
-        return nearest_centres(open_engine(table, lattice), centres)
+        centers = lattice.encode(self.cluster_centers_)
+        return nearest_centers(open_engine(table, lattice), centers)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Give minus the cost: the sum of squared distances to the nearest centre; private.
+        """Return minus the cost: the sum of squared distances to the nearest center; private.
 
         Distance is in units of the bounds, as everywhere.
 
@@ -334,7 +334,7 @@ class DPKMeans(CuratorsClusterer):
     def _publish(self, fitted: Fitted, record: int, receipt: Receipt | None) -> None:
         found = fitted.found
         self.bounds_ = fitted.box
-        self.cluster_centers_ = fitted.lattice.decode(found.centres)
+        self.cluster_centers_ = fitted.lattice.decode(found.centers)
         sizes = np.maximum(found.counts, 0.0) / record
         self.cluster_sizes_ = np.rint(sizes).astype(np.int64) if record == 1 else sizes
         self.center_radius_ = found.radii / (2 * HALF)
@@ -344,7 +344,7 @@ class DPKMeans(CuratorsClusterer):
         self.release_ = Release(
             kind="DPKMeans",
             values={
-                "centres": self.cluster_centers_,
+                "centers": self.cluster_centers_,
                 "sizes": self.cluster_sizes_,
                 "radii": self.center_radius_,
                 "certain": self.certain_,

@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pywt
 from scipy import sparse
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 
 __all__ = ["Band", "band_of"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
-MOST_BITS, FEWEST_BITS = 10, 2  # of a coefficient
-MOST_SENSITIVE = 2**30  # that one record may change the band by
+MAX_BITS, MIN_BITS = 10, 2  # of a coefficient
+MAX_SENSITIVE = 2**30  # that one record may change the band by
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +60,10 @@ class Band:
 
     @functools.cached_property
     def signed(self) -> bool:
-        """Whether a record can lower a value."""
+        """Return whether a record can lower a value."""
         return bool((self.matrix.data < 0).any())
 
-    def dense(self, counts: Integers) -> Integers:
+    def dense(self, counts: Ints) -> Ints:
         """Transform a table of counts.
 
         Parameters
@@ -103,7 +101,7 @@ def band_of(wavelet: str, level: int, cells: int, columns: int) -> Band:
     Returns
     -------
     band : Band
-        With the filter centred on the cells that a value stands for; borders wrap around.
+        With the filter centerd on the cells that a value stands for; borders wrap around.
 
     Raises
     ------
@@ -121,9 +119,9 @@ def band_of(wavelet: str, level: int, cells: int, columns: int) -> Band:
             f"grid must be a multiple of 2^level = {block}, got {cells}: "
             f"try {max(1, round(cells / block)) * block}"
         )
-    for bits in range(MOST_BITS, FEWEST_BITS - 1, -1):
+    for bits in range(MAX_BITS, MIN_BITS - 1, -1):
         band = Band(_matrix(wavelet, level, cells, bits), columns, block)
-        if band.sensitivity <= MOST_SENSITIVE:
+        if band.sensitivity <= MAX_SENSITIVE:
             return band
     raise ParameterError(f'wavelet must be "haar" for {columns} columns, got {wavelet!r}')
 
@@ -133,7 +131,7 @@ def _matrix(wavelet: str, level: int, cells: int, bits: int) -> Any:
     values, block = cells // 2**level, 2**level
     taps = np.ones(block, dtype=np.int64)  # blocks of equal weights
     if wavelet not in ("haar", "db1"):
-        taps = _centred(_first_filter(wavelet, level, cells), bits, block)
+        taps = _centerd(_first_filter(wavelet, level, cells), bits, block)
     places = np.flatnonzero(taps)
     # The filter of the next value is the same, a block of cells further.
     columns = (places + block * np.arange(values)[:, None]) % cells
@@ -143,7 +141,7 @@ def _matrix(wavelet: str, level: int, cells: int, bits: int) -> Any:
 
 
 def _first_filter(wavelet: str, level: int, cells: int) -> Floats:
-    """Give the weights of all cells, around the circle, in some value of the band."""
+    """Return the weights of all cells, around the circle, in some value of the band."""
     weights = np.zeros(cells)
     weights[0] = 1.0
     for step in range(level):
@@ -154,7 +152,7 @@ def _first_filter(wavelet: str, level: int, cells: int) -> Floats:
     return weights
 
 
-def _centred(weights: Floats, bits: int, block: int) -> Integers:
+def _centerd(weights: Floats, bits: int, block: int) -> Ints:
     """Round to integers, and turn the circle so that the first block weighs as much as it can."""
     taps = np.rint(weights / np.abs(weights).max() * 2**bits).astype(np.int64)
     sums = np.cumsum(np.concatenate([[0], taps, taps[:block]]))

@@ -8,24 +8,22 @@ are drawn evenly from each part. Each record is in one coarse cell and in one pa
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from shoal.cluster._centres import uniforms
+from shoal._typing import Floats, Ints
+from shoal.cluster._centers import uniforms
 from shoal.cluster.wavecluster._problem import Cells, WaveProblem
 from shoal.cluster.wavecluster._reference import plain_cells
 from shoal.engines import adaptive_counts, grid_counts
 
 __all__ = ["baseline"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 COARSE_SHARE = 0.5
 COARSE, FINE = 10.0, 5.0  # records times epsilon for a cell of each grid (Qardaji et al.)
-FEWEST_COARSE = 100  # cells: 10 x 10 in two columns
+MIN_COARSE = 100  # cells: 10 x 10 in two columns
 THINNER = 16.0  # the coarse grid has so many times fewer cells than one grid alone should have
-MOST_PARTS = 2**22
-MOST_RECORDS = 2**26
+MAX_PARTS = 2**22
+MAX_RECORDS = 2**26
 CHUNK = 1 << 20  # records drawn at a time
 
 
@@ -44,15 +42,15 @@ def baseline(problem: WaveProblem) -> Cells:
     """
     d, half = problem.columns, problem.half
     paid = COARSE_SHARE * problem.share
-    wanted = max(FEWEST_COARSE, problem.n * problem.share / (THINNER * COARSE))
-    side = max(1, min(round(wanted ** (1 / d)), math.floor(MOST_PARTS ** (1 / d))))
+    wanted = max(MIN_COARSE, problem.n * problem.share / (THINNER * COARSE))
+    side = max(1, min(round(wanted ** (1 / d)), math.floor(MAX_PARTS ** (1 / d))))
     exact = grid_counts(problem.engine, (side,) * d, half).ravel()
     noise, source = problem.noise, problem.source
     coarse = noise.counts(exact, paid, unit=1, source=source)
     rest = problem.share - paid
     parts = np.maximum(coarse, 0) * rest / FINE
     sides = np.maximum(np.ceil(np.maximum(parts, 1.0) ** (1 / d)), 1).astype(np.int64)
-    sides = np.minimum(sides, max(1, math.floor((MOST_PARTS / len(coarse)) ** (1 / d))))
+    sides = np.minimum(sides, max(1, math.floor((MAX_PARTS / len(coarse)) ** (1 / d))))
     fine = noise.counts(
         adaptive_counts(problem.engine, side, sides, half), rest, unit=1, source=source
     )
@@ -65,14 +63,14 @@ def baseline(problem: WaveProblem) -> Cells:
         noise.count_deviation(rest, unit=1),
     )
     drawn = np.maximum(np.rint(estimate), 0).astype(np.int64)
-    if drawn.sum() > MOST_RECORDS:  # more noise than records: their proportions are enough
-        drawn = np.floor(drawn * (MOST_RECORDS / drawn.sum())).astype(np.int64)
+    if drawn.sum() > MAX_RECORDS:  # more noise than records: their proportions are enough
+        drawn = np.floor(drawn * (MAX_RECORDS / drawn.sum())).astype(np.int64)
     counts = _synthetic_counts(problem, side, sides, drawn)
     return plain_cells(counts, problem.band, problem.threshold)
 
 
 def _consistent(
-    coarse: Integers, fine: Integers, owner: Integers, coarse_noise: float, fine_noise: float
+    coarse: Ints, fine: Ints, owner: Ints, coarse_noise: float, fine_noise: float
 ) -> Floats:
     """Weigh each coarse count against the sum of its parts, and spread the rest evenly."""
     sums = np.bincount(owner, weights=fine, minlength=len(coarse))
@@ -82,9 +80,7 @@ def _consistent(
     return fine + ((best - sums) / parts)[owner]
 
 
-def _synthetic_counts(
-    problem: WaveProblem, side: int, sides: Integers, drawn: Integers
-) -> Integers:
+def _synthetic_counts(problem: WaveProblem, side: int, sides: Ints, drawn: Ints) -> Ints:
     """Draw records evenly in their parts and count them in the problem's own cells."""
     d, cells = problem.columns, problem.cells
     first = np.cumsum(sides**d) - sides**d

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Ints, Labels
 from shoal.engines import HALF, Engine, Part, grid_cell
 
 __all__ = ["record_labels"]
 
-Integers = npt.NDArray[np.int64]
-Labels = npt.NDArray[np.int32]
 
 ROWS = 1 << 17  # at a time
 
@@ -21,7 +19,7 @@ def record_labels(
     block: int,
     *,
     table: Labels | None = None,
-    significant: tuple[Integers, Labels] | None = None,
+    significant: tuple[Ints, Labels] | None = None,
 ) -> Any:
     """Find the cluster of each record's cell.
 
@@ -54,7 +52,7 @@ def record_labels(
     return engine.collect(labels, rows=ROWS)
 
 
-def _codes(records: Labels, cells: int, block: int) -> Integers:
+def _codes(records: Labels, cells: int, block: int) -> Ints:
     codes = np.zeros(len(records), dtype=np.int64)
     for column in records.T:
         codes *= cells // block
@@ -62,7 +60,7 @@ def _codes(records: Labels, cells: int, block: int) -> Integers:
     return codes
 
 
-def _search(codes: Integers, significant: Integers, clusters: Labels) -> Labels:
+def _search(codes: Ints, significant: Ints, clusters: Labels) -> Labels:
     if not len(significant):
         return np.full(len(codes), -1, dtype=np.int32)
     place = np.minimum(np.searchsorted(significant, codes), len(significant) - 1)

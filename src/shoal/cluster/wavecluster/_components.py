@@ -3,7 +3,7 @@
 Two cells touch where they differ by at most 1 in every column. A cell of d columns has 3^d - 1
 places around it, too many to look up one by one beyond a few columns, and a full block of cells has
 as many pairs that touch. Blocks of two cells a side need neither. Cut a column into pairs of
-neighbours, either 0 1 | 2 3 | ... or 0 | 1 2 | 3 4 | ...: two values that differ by 1 share a pair
+neighbors, either 0 1 | 2 3 | ... or 0 | 1 2 | 3 4 | ...: two values that differ by 1 share a pair
 in one of the two cuts, equal values in both, others in none. So two cells touch where they share a
 block for one of the 2^d choices of a cut for each column, and all cells of a block touch each
 other: joining the cells of each block, choice by choice, gives the components.
@@ -19,13 +19,12 @@ import numpy.typing as npt
 from scipy import ndimage, sparse
 from scipy.sparse import csgraph
 
+from shoal._typing import Ints, Labels
+
 __all__ = ["connected_components", "label_grid"]
 
-Labels = npt.NDArray[np.int32]
-Integers = npt.NDArray[np.int64]
 
-
-def connected_components(codes: Integers, shape: tuple[int, ...]) -> Labels:
+def connected_components(codes: Ints, shape: tuple[int, ...]) -> Labels:
     """Label cells given by their codes.
 
     Parameters
@@ -87,7 +86,7 @@ def label_grid(mask: npt.NDArray[np.bool_]) -> tuple[Labels, int]:
 class _Forest:
     """Cells, and the components that are known so far."""
 
-    def __init__(self, codes: Integers, shape: tuple[int, ...]) -> None:
+    def __init__(self, codes: Ints, shape: tuple[int, ...]) -> None:
         self.labels: Labels = np.arange(codes.size, dtype=np.int32)
         self._count = codes.size
         self._shape = shape
@@ -116,7 +115,7 @@ class _Forest:
             if found is not None:
                 self.extend(*found, column + 1)
 
-    def _open_groups(self, cells: Labels, groups: Integers) -> tuple[Labels, Labels] | None:
+    def _open_groups(self, cells: Labels, groups: Ints) -> tuple[Labels, Labels] | None:
         """Keep the groups whose cells are not all connected yet, and number them anew."""
         starts = np.flatnonzero(np.diff(groups, prepend=-1))
         labels = self.labels[cells]
@@ -139,7 +138,7 @@ class _Forest:
 
 
 def _in_order(labels: Labels) -> Labels:
-    """Give the labels new numbers, in the order in which they first come up."""
+    """Return the labels new numbers, in the order in which they first come up."""
     _, first, places = np.unique(labels, return_index=True, return_inverse=True)
     ranks = np.empty(first.size, dtype=np.int32)
     ranks[np.argsort(first)] = np.arange(first.size, dtype=np.int32)

@@ -2,7 +2,7 @@
 
 WaveCluster keeps the top share of the positive values. With noise, half of the empty cells look
 positive, and counting them ruins the threshold; the published techniques spend budget to repair it.
-The noise law is public, so nothing need be spent: expectation maximisation over candidate values
+The noise law is public, so nothing need be spent: expectation maximization over candidate values
 finds the law of the true values whose noisy versions look like those released; its positive part
 gives the threshold, and a cell is kept when it is more likely than not above it.
 """
@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats
+
 __all__ = ["Kept", "significant"]
 
-Floats = npt.NDArray[np.float64]
 
 ROUNDS = 200
 # Times the square root of the number of cells: values that count as empty beforehand.
@@ -130,7 +131,7 @@ def _sparsest(likelihood: Floats, weights: Floats, zero: int) -> Floats:
 
 
 def _fit(likelihood: Floats, weights: Floats, law: Floats) -> float:
-    """Give the log likelihood of the values."""
+    """Return the log likelihood of the values."""
     return float(weights @ np.log(likelihood @ law + np.finfo(np.float64).tiny))
 
 
@@ -153,7 +154,7 @@ def _posterior(likelihood: Floats, law: Floats) -> Floats:
 
 
 def _below(steps: Floats, scale: float) -> Floats:
-    """Give the chance that integer noise is below these numbers of steps."""
+    """Return the chance that integer noise is below these numbers of steps."""
     ratio = math.exp(-1 / scale)
     tails: Floats = np.exp(-np.where(steps > 0, steps, 1 - steps) / scale) / (1 + ratio)
     below: Floats = np.where(steps > 0, 1.0 - tails, tails)
@@ -161,7 +162,7 @@ def _below(steps: Floats, scale: float) -> Floats:
 
 
 def _quantile(atoms: Floats, masses: Floats, far: Floats, share: float) -> float:
-    """Give the value that the top ``1 - share`` of the positive values reach."""
+    """Return the value that the top ``1 - share`` of the positive values reach."""
     positive = atoms > 0
     places = np.concatenate([atoms[positive], far])
     weights = np.concatenate([masses[positive], np.ones(len(far))])

@@ -1,4 +1,4 @@
-"""A private relative of DBSCAN on the same noisy band: dense neighbourhoods that touch."""
+"""A private relative of DBSCAN on the same noisy band: dense neighborhoods that touch."""
 
 import math
 
@@ -11,18 +11,18 @@ from shoal.cluster.wavecluster._problem import Cells, WaveProblem
 
 __all__ = ["density"]
 
-CERTAINTY = 2.0  # standard deviations of a neighbourhood's noise that its sum must exceed
+CERTAINTY = 2.0  # standard deviations of a neighborhood's noise that its sum must exceed
 
 
 def density(problem: WaveProblem, min_samples: int) -> Cells:
-    """Keep the cells whose neighbourhood holds enough records, beyond what noise would.
+    """Keep the cells whose neighborhood holds enough records, beyond what noise would.
 
     Parameters
     ----------
     problem : WaveProblem
         Records and budget.
     min_samples : int
-        Records that a cell and its neighbours, corners included, hold together.
+        Records that a cell and its neighbors, corners included, hold together.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from shoal.cluster._noise import PureNoise
 from shoal.cluster.wavecluster._band import band_of
 from shoal.cluster.wavecluster._baseline import baseline
 from shoal.cluster.wavecluster._density import density
-from shoal.cluster.wavecluster._oneshot import MOST_DENSE, one_shot, one_shot_sparse
+from shoal.cluster.wavecluster._oneshot import MAX_DENSE, one_shot, one_shot_sparse
 from shoal.cluster.wavecluster._problem import Cells, WaveProblem
 from shoal.cluster.wavecluster._reference import plain_cells
 from shoal.cluster.wavecluster._settings import WaveSettings, auto_grid
@@ -77,7 +77,7 @@ def find_cells(
         cells = density(problem, int(model.min_samples))
     elif model.technique in PUBLISHED:
         cells = PUBLISHED[model.technique](problem)
-    elif grid**engine.columns > MOST_DENSE:
+    elif grid**engine.columns > MAX_DENSE:
         cells = one_shot_sparse(problem)
     else:
         cells = one_shot(problem)

@@ -13,22 +13,20 @@ on every cell, so the promise is the same (proofs/wavecluster.md).
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.cluster.wavecluster._components import connected_components
 from shoal.cluster.wavecluster._deconvolve import significant
-from shoal.cluster.wavecluster._neighbours import with_neighbours
+from shoal.cluster.wavecluster._neighbors import with_neighbors
 from shoal.cluster.wavecluster._problem import Cells, WaveProblem, exact_counts
 from shoal.cluster.wavecluster._sparse_band import sparse_band
 from shoal.engines import sparse_grid_counts
-from shoal.noise import SparseCounts, SparseLaplaceLaw, hide
+from shoal.noise import SparseCounts, SparseLaplaceNoise, privatize
 
-__all__ = ["MOST_DENSE", "dense_values", "one_shot", "one_shot_sparse"]
+__all__ = ["MAX_DENSE", "dense_values", "one_shot", "one_shot_sparse"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
-MOST_DENSE = 2**22  # cells of a grid that is kept as a table
+MAX_DENSE = 2**22  # cells of a grid that is kept as a table
 FALSE_CELLS = 256.0  # empty cells expected to pass the limit of a sparse grid
 
 
@@ -52,7 +50,7 @@ def one_shot(problem: WaveProblem) -> Cells:
         share=problem.threshold,
         signed=problem.band.signed,
     )
-    mask = with_neighbours(kept, scale=1.0 / problem.share)
+    mask = with_neighbors(kept, scale=1.0 / problem.share)
     return _without_singles(Cells.of(values, mask, kept.threshold), problem)
 
 
@@ -83,8 +81,8 @@ def one_shot_sparse(problem: WaveProblem) -> Cells:
     total = math.prod(band.shape)
     scale = problem.noise.scales(problem.share, columns=0, reach=0, unit=unit).counts
     limit = max(1, math.ceil(scale * math.log(max(total / FALSE_CELLS, 1.0))))
-    law = SparseLaplaceLaw(total, limit, scale)
-    shown = hide(SparseCounts(codes, exact), law, cost=problem.share, source=problem.source)
+    law = SparseLaplaceNoise(total, limit, scale)
+    shown = privatize(SparseCounts(codes, exact), law, cost=problem.share, source=problem.source)
     seen = shown.values / unit
     kept = significant(
         seen,

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.wavecluster._band import Band
 from shoal.engines import Engine, grid_counts
 from shoal.noise import RandomSource
 
 __all__ = ["Cells", "WaveProblem", "exact_counts", "noisy_counts"]
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +33,7 @@ class WaveProblem:
     n : float
         Number of records, declared or noisy; only some techniques ask.
     noise : PureNoise
-        The currency.
+        The privacy measure.
     share : float
         What the technique may spend of it, all of it.
     source : RandomSource
@@ -79,7 +77,7 @@ class Cells:
         All noisy values of the band, where all were released.
     """
 
-    codes: Integers
+    codes: Ints
     values: Floats
     threshold: float
     everything: Floats | None = None
@@ -91,13 +89,13 @@ class Cells:
         return cls(codes, values.ravel()[codes], float(threshold), values)
 
 
-def noisy_counts(problem: WaveProblem, share: float) -> Integers:
+def noisy_counts(problem: WaveProblem, share: float) -> Ints:
     """Release the counts of all cells.
 
     Parameters
     ----------
     problem : WaveProblem
-        Records and currency.
+        Records and privacy_measure.
     share : float
         What the counts cost.
 
@@ -110,6 +108,6 @@ def noisy_counts(problem: WaveProblem, share: float) -> Integers:
     return problem.noise.counts(exact, share, unit=1, source=problem.source)
 
 
-def exact_counts(problem: WaveProblem) -> Integers:
+def exact_counts(problem: WaveProblem) -> Ints:
     """Count the records of all cells, without noise: not to be released as it is."""
     return grid_counts(problem.engine, problem.sides, problem.half)

@@ -3,18 +3,15 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.cluster.wavecluster._band import Band
 from shoal.cluster.wavecluster._problem import Cells
 
 __all__ = ["plain_cells", "top_cells"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
-
-def plain_cells(counts: Integers, band: Band, threshold: float) -> Cells:
+def plain_cells(counts: Ints, band: Band, threshold: float) -> Cells:
     """Find the significant cells of counts as they are.
 
     Parameters

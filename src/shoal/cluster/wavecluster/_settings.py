@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal.cluster._shares import shares_text
-from shoal.cluster.kmeans._settings import MOST_EPSILON
-from shoal.cluster.wavecluster._band import MOST_SENSITIVE, band_of
-from shoal.cluster.wavecluster._oneshot import MOST_DENSE
-from shoal.engines import HALF, MOST_COLUMNS
+from shoal.cluster.kmeans._settings import MAX_EPSILON
+from shoal.cluster.wavecluster._band import MAX_SENSITIVE, band_of
+from shoal.cluster.wavecluster._oneshot import MAX_DENSE
+from shoal.engines import HALF, MAX_COLUMNS
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import MAX_SCALE
 from shoal.privacy import Ledger
@@ -21,8 +21,8 @@ COUNT_SHARE = 0.02  # for the noisy number of records where none is declared and
 SMALLEST = 0.1  # smallest part of the budget that a release gets
 RECORDS_PER_CELL = 30.0  # records times epsilon for a cell of an automatic band
 FEWEST, MOST = 4, 256  # cells of an automatic band along each column
-MOST_LEVELS = 20  # of the finest grid, 2^20 cells to a column
-MOST_TOUCHED = 2**10  # values of a sparse band that one record may take memory for
+MAX_LEVELS = 20  # of the finest grid, 2^20 cells to a column
+MAX_TOUCHED = 2**10  # values of a sparse band that one record may take memory for
 BEYOND = 2**62  # codes of cells stay below
 
 
@@ -64,8 +64,8 @@ def check_wave_settings(model: Any, columns: int) -> WaveSettings:
         If a parameter breaks its rule.
     """
     infinite = _epsilon(model)
-    if _numbers.count("level", model.level) > MOST_LEVELS:
-        raise ParameterError(f"level must be at most {MOST_LEVELS}, got {model.level!r}: try 1")
+    if _numbers.count("level", model.level) > MAX_LEVELS:
+        raise ParameterError(f"level must be at most {MAX_LEVELS}, got {model.level!r}: try 1")
     _numbers.count("min_samples", model.min_samples)
     if model.n_public is not None:
         _numbers.count("n_public", model.n_public)
@@ -74,8 +74,8 @@ def check_wave_settings(model: Any, columns: int) -> WaveSettings:
         raise ParameterError(f"technique must be one of {TECHNIQUES}, got {model.technique!r}")
     if not (model.ledger is None or isinstance(model.ledger, Ledger)):
         raise ParameterError(f"ledger must be a Ledger or None, got {model.ledger!r}")
-    if columns > MOST_COLUMNS:
-        raise DataError(f"X must have at most {MOST_COLUMNS} columns, got {columns}")
+    if columns > MAX_COLUMNS:
+        raise DataError(f"X must have at most {MAX_COLUMNS} columns, got {columns}")
     _grid(model, columns, infinite=infinite)
     box = public_box(model.bounds, columns)
     if infinite:
@@ -84,7 +84,7 @@ def check_wave_settings(model: Any, columns: int) -> WaveSettings:
     records = COUNT_SHARE * model.epsilon if needed and model.n_public is None else 0.0
     shares = WaveShares(float(records), float(model.epsilon - records))
     least = min(share for share in (shares.records, SMALLEST * shares.cells) if share)
-    if least * MAX_SCALE < MOST_SENSITIVE:
+    if least * MAX_SCALE < MAX_SENSITIVE:
         raise ParameterError(
             f"epsilon must be larger, got {model.epsilon!r}: its noise would be wider than the "
             "integers it is added to"
@@ -113,7 +113,7 @@ def auto_grid(n: float, columns: int, epsilon: float, level: int) -> int:
     """
     # Without privacy a record is as good as its cell's count is large.
     signal = max(n, 1.0) * min(epsilon, RECORDS_PER_CELL) / RECORDS_PER_CELL
-    most = min(MOST, min(math.floor(MOST_DENSE ** (1 / columns)), 2 * HALF) // 2**level)
+    most = min(MOST, min(math.floor(MAX_DENSE ** (1 / columns)), 2 * HALF) // 2**level)
     side = max(min(round(signal ** (1 / columns)), most), FEWEST)
     return int(side * 2**level)
 
@@ -126,9 +126,9 @@ def _epsilon(model: Any) -> bool:
                 "leave the ledger out for WaveCluster without privacy"
             )
         return True
-    if _numbers.positive("epsilon", model.epsilon) > MOST_EPSILON:
+    if _numbers.positive("epsilon", model.epsilon) > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {MOST_EPSILON:g}, got {model.epsilon!r}: so much promises "
+            f"epsilon must be at most {MAX_EPSILON:g}, got {model.epsilon!r}: so much promises "
             "nothing; inf is WaveCluster without noise"
         )
     return False
@@ -150,15 +150,15 @@ def _grid(model: Any, columns: int, *, infinite: bool) -> None:
             "one, or fewer columns"
         )
     band = band_of(model.wavelet, int(model.level), cells, columns)
-    if cells**columns <= MOST_DENSE:
+    if cells**columns <= MAX_DENSE:
         return
     if infinite or model.technique != "oneshot":
         raise ParameterError(
-            f"grid must have at most {MOST_DENSE} cells in all for this technique, got "
+            f"grid must have at most {MAX_DENSE} cells in all for this technique, got "
             f'{cells}^{columns}: take fewer, or technique "oneshot" with a finite epsilon'
         )
-    if band.touched > MOST_TOUCHED:
+    if band.touched > MAX_TOUCHED:
         raise ParameterError(
-            f"wavelet must change at most {MOST_TOUCHED} values with a record where the grid has "
+            f"wavelet must change at most {MAX_TOUCHED} values with a record where the grid has "
             f'{cells}^{columns} cells, got {model.wavelet!r} with {band.touched}: try "haar"'
         )

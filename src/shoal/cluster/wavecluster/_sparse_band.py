@@ -3,16 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Ints
 from shoal.cluster.wavecluster._band import Band
 
 __all__ = ["sparse_band"]
 
-Integers = npt.NDArray[np.int64]
 
-
-def sparse_band(
-    codes: Integers, counts: Integers, cells: int, band: Band
-) -> tuple[Integers, Integers]:
+def sparse_band(codes: Ints, counts: Ints, cells: int, band: Band) -> tuple[Ints, Ints]:
     """Transform the counts of the cells that hold records.
 
     Parameters
@@ -51,17 +48,15 @@ def sparse_band(
     return before, value
 
 
-def _ramp(width: npt.NDArray[np.integer]) -> Integers:
+def _ramp(width: npt.NDArray[np.integer]) -> Ints:
     """Count 0, 1, ... within each run of the given widths."""
     total = int(width.sum())
     starts = np.cumsum(width) - width
-    ramp: Integers = np.arange(total, dtype=np.int64) - np.repeat(starts, width)
+    ramp: Ints = np.arange(total, dtype=np.int64) - np.repeat(starts, width)
     return ramp
 
 
-def _added_up(
-    before: Integers, place: Integers, value: Integers
-) -> tuple[Integers, Integers, Integers]:
+def _added_up(before: Ints, place: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:
     order = np.lexsort((place, before))
     before, place, value = before[order], place[order], value[order]
     if not len(before):

@@ -9,19 +9,18 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.cluster.wavecluster._problem import Cells, WaveProblem, exact_counts, noisy_counts
 from shoal.cluster.wavecluster._reference import top_cells
-from shoal.noise import ChoiceLaw, hide
+from shoal.noise import ExponentialMechanism, privatize
 
 __all__ = ["priv_qt", "priv_thr", "priv_thr_em"]
 
-Floats = npt.NDArray[np.float64]
 
 THR_SHARE = 0.9  # of the source, for the counts
 THR_EM_SHARE = 0.7
-MOST_CANDIDATES = 1 << 16  # thresholds that the exponential mechanism chooses from
+MAX_CANDIDATES = 1 << 16  # thresholds that the exponential mechanism chooses from
 FREQUENCIES = 4096  # points of the integral for the chance that noise cancels
 
 
@@ -72,7 +71,7 @@ def priv_thr_em(problem: WaveProblem) -> Cells:
     """Choose the threshold by the exponential mechanism on the rank it has among the true values.
 
     Candidates come from the noisy counts, not from the true maximum as in the source, so that
-    neighbouring tables have the same ones.
+    neighboring tables have the same ones.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def priv_thr_em(problem: WaveProblem) -> Cells:
     values = _band(problem, paid)
     unit = problem.band.sensitivity
     top = max(int(values.max()), 1) * unit
-    candidates = np.unique(np.linspace(1, top, min(top, MOST_CANDIDATES)).astype(np.int64))
+    candidates = np.unique(np.linspace(1, top, min(top, MAX_CANDIDATES)).astype(np.int64))
     exact = problem.band.dense(exact_counts(problem)).ravel()
     positive = np.sort(exact[exact > 0])
     ranks = len(positive) - np.searchsorted(positive, candidates)
@@ -98,7 +97,7 @@ def priv_thr_em(problem: WaveProblem) -> Cells:
     share = problem.share - paid
     rate = math.nextafter(share / (2 * problem.band.touched), 0.0)
     penalties = np.abs(ranks - wanted)
-    chosen = hide(penalties, ChoiceLaw(rate), cost=share, source=problem.source)
+    chosen = privatize(penalties, ExponentialMechanism(rate), cost=share, source=problem.source)
     threshold = candidates[chosen] / unit
     return Cells.of(values, values >= threshold, threshold)
 
@@ -109,7 +108,7 @@ def _band(problem: WaveProblem, share: float) -> Floats:
 
 
 def _positive_chance(problem: WaveProblem, share: float) -> float:
-    """Give the chance that the noise of an empty block is positive."""
+    """Return the chance that the noise of an empty block is positive."""
     if problem.band.signed or problem.band.sensitivity > 1:
         return 0.5  # unequal weights hardly ever cancel
     cells = problem.band.block**problem.columns

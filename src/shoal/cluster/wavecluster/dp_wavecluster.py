@@ -30,7 +30,7 @@ from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 
 __all__ = ["DPWaveCluster"]
 
-MOST_TABLE = 2**24  # cells of ``cells_``
+MAX_TABLE = 2**24  # cells of ``cells_``
 
 
 class DPWaveCluster(CuratorsClusterer):
@@ -54,9 +54,9 @@ class DPWaveCluster(CuratorsClusterer):
     technique : {"oneshot", "thr", "thr-em", "qt", "baseline", "density"}, default="oneshot"
         ``"oneshot"`` (ours): all of epsilon on the band, the threshold from the known noise.
         ``"thr"``, ``"thr-em"``, ``"qt"``, ``"baseline"``: the published ones, corrected.
-        ``"density"``: neighbourhoods that hold ``min_samples`` records, as in DBSCAN.
+        ``"density"``: neighborhoods that hold ``min_samples`` records, as in DBSCAN.
     min_samples : int, default=10
-        For ``"density"``: records that a cell and its neighbours must hold.
+        For ``"density"``: records that a cell and its neighbors must hold.
     n_public : int, default=None
         The number of records where it is public. None spends 2% of epsilon on a noisy count where
         one is needed: for ``grid="auto"`` and ``"baseline"``.
@@ -240,7 +240,7 @@ class DPWaveCluster(CuratorsClusterer):
         self.n_significant_ = len(cells.codes)
         self.threshold_ = float(cells.threshold)
         self.__dict__.pop("cells_", None)  # of an earlier fit
-        if math.prod(shape) <= MOST_TABLE:
+        if math.prod(shape) <= MAX_TABLE:
             table = np.full(math.prod(shape), -1, dtype=np.int32)
             table[cells.codes] = self.cell_labels_
             self.cells_ = table.reshape(shape)

@@ -1,6 +1,6 @@
 """What an attacker learns from one method at one epsilon, on some of the records.
 
-From a central release: was this record in? (:func:`shoal.audit.attack_centres`.) From a report:
+From a central release: was this record in? (:func:`shoal.audit.attack_centers`.) From a report:
 what was the record? (:func:`shoal.audit.reconstruct`, as well as anyone can who knows all records
 but not whose report it is.) Either is told as a gain from 0, nothing learned, to 1, all of it.
 """
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import KMeans
 
 from shoal._statistics import mean_interval
-from shoal.audit import advantage_ceiling, attack_centres, reconstruct
+from shoal._typing import Floats
+from shoal.audit import advantage_ceiling, attack_centers, reconstruct
 from shoal.experiments.cell import Cell
 from shoal.experiments.compare.contender import Contender
 from shoal.experiments.compare.equal_privacy import box_diameter
@@ -21,12 +21,11 @@ from shoal.experiments.compare.frame import Frame, random_rows
 from shoal.mechanisms import KdLaplace
 from shoal.metrics import privacy_distance
 
-__all__ = ["MOST_ATTACKED", "AttackWork", "attack_without_privacy"]
+__all__ = ["MAX_ATTACKED", "AttackWork", "attack_without_privacy"]
 
-Floats = npt.NDArray[np.float64]
 Row = dict[str, Any]
 
-MOST_ATTACKED = 600  # records, of which each fit sees about half
+MAX_ATTACKED = 600  # records, of which each fit sees about half
 RUNS, SHADOWS = 20, 64
 ERROR = 0.05
 
@@ -47,7 +46,7 @@ class AttackWork:
     contenders: tuple[Contender, ...]
 
     def __call__(self, cell: Cell) -> list[Row]:
-        """Give one row."""
+        """Return one row."""
         (contender,) = (one for one in self.contenders if one.name == cell.mechanism.name)
         frame = self.frame
         method = contender.build(cell.epsilon, frame.columns, frame.clusters, seed=cell.seed)
@@ -58,7 +57,7 @@ class AttackWork:
 
 
 def attack_without_privacy(frame: Frame) -> Row:
-    """Attack the centres of k-means, as a control.
+    """Attack the centers of k-means, as a control.
 
     Parameters
     ----------
@@ -75,12 +74,12 @@ def attack_without_privacy(frame: Frame) -> Row:
 
 def _some(frame: Frame) -> Floats:
     X = frame.load().X
-    some: Floats = X[random_rows(len(X), MOST_ATTACKED)]
+    some: Floats = X[random_rows(len(X), MAX_ATTACKED)]
     return some
 
 
 def _release(method: Any, some: Floats, seed: int) -> Row:
-    found = attack_centres(method, some, runs=RUNS, shadows=SHADOWS, random_state=seed)
+    found = attack_centers(method, some, runs=RUNS, shadows=SHADOWS, random_state=seed)
     low, high = found.interval(1 - ERROR)
     promise = getattr(method.fit(some), "guarantee_", None)
     ceiling = None

@@ -5,11 +5,11 @@ from pathlib import Path
 from shoal.experiments.book import Book
 from shoal.experiments.compare._report_attacks import tell_attacks
 from shoal.experiments.compare._report_rows import headings, point, shown, table_rows
-from shoal.experiments.compare.attack_work import MOST_ATTACKED, RUNS, SHADOWS
-from shoal.experiments.compare.comparison import FEWEST_RUNS, Comparison
+from shoal.experiments.compare.attack_work import MAX_ATTACKED, RUNS, SHADOWS
+from shoal.experiments.compare.comparison import MIN_RUNS, Comparison
 from shoal.experiments.compare.equal_privacy import box_diameter, own_epsilon
 from shoal.experiments.compare.recommend import RULE, recommend, useless
-from shoal.experiments.compare.utility_work import MOST_REPORTS
+from shoal.experiments.compare.utility_work import MAX_REPORTS
 from shoal.experiments.estimate import Estimate, rounded
 from shoal.experiments.page import Page
 from shoal.experiments.provenance import Provenance
@@ -32,7 +32,7 @@ def compare_report(
     comparison: Comparison,
     *,
     made: Provenance,
-    stand_in: Guarantee | None = None,
+    private_copy: Guarantee | None = None,
     paid: str = "",
 ) -> Path:
     """Write the page, and its pictures beside it.
@@ -45,7 +45,7 @@ def compare_report(
         What was found.
     made : Provenance
         Where the numbers come from; it names the data.
-    stand_in : Guarantee, optional
+    private_copy : Guarantee, optional
         Promise of the private copy that was compared on; None for raw records.
     paid : str, default=""
         Who paid for the copy, in a sentence.
@@ -61,7 +61,7 @@ def compare_report(
         If it cannot be written.
     """
     page = Page(f"Which private clustering for {made.data}?")
-    _first(page, comparison, stand_in, paid)
+    _first(page, comparison, private_copy, paid)
     page.verdict(recommend(comparison))
     _promises(page, comparison)
     _own_promises(page, comparison)
@@ -79,25 +79,26 @@ def compare_report(
     return page.write(path)
 
 
-def _first(page: Page, comparison: Comparison, stand_in: Guarantee | None, paid: str) -> None:
+def _first(page: Page, comparison: Comparison, private_copy: Guarantee | None, paid: str) -> None:
     frame = comparison.frame
-    if stand_in is None:
+    if private_copy is None:
         page.verdict(
             "For the curator only: these numbers were computed from the raw records, and no budget "
-            "pays for that. Do not share them; --stand-in makes a report that may be shared.",
+            "pays for that. Do not share them; --private-copy makes a report that may be shared.",
             bad=True,
         )
-    elif stand_in.holds:
+    elif private_copy.holds:
         page.verdict(
-            f"May be shared: everything here comes from a release with {stand_in}. {paid}".strip()
+            f"May be shared: everything here comes from a release with {private_copy}. "
+            f"{paid}".strip()
         )
         page.text(
             "All methods ran on a private copy of the records, so that the numbers are those of "
             "the copy: the larger its epsilon, the nearer they are to those of the records."
         )
     else:
-        page.verdict(f"Not to be shared: {stand_in}. {paid}".strip(), bad=True)
-    whose = "the copy" if stand_in else "the raw records, so it stays here as well"
+        page.verdict(f"Not to be shared: {private_copy}. {paid}".strip(), bad=True)
+    whose = "the copy" if private_copy else "the raw records, so it stays here as well"
     page.lead(
         f"{frame.records:,} records, {frame.columns} columns ({', '.join(frame.names)}), "
         f"{frame.clusters} clusters; {comparison.runs} runs of each method at each epsilon. Where "
@@ -168,15 +169,15 @@ def _utility(book: Book, comparison: Comparison) -> None:
     levels, frame = comparison.frame.baselines, comparison.frame
     book.section("What the clusters cost")
     book.text(
-        "Mean squared distance of the records from their nearest centre, over that of k-means "
+        "Mean squared distance of the records from their nearest center, over that of k-means "
         f"without privacy: 1 is no loss. {_intervals(comparison)}"
     )
     rows = table_rows(comparison, lambda row: row.cost)
     for name, level in (
         ("without privacy: k-means", 1.0),
-        ("no clusters: one centre at the records' mean", levels.mean),
-        (f"knowing nothing: {frame.clusters} centres spread over the box", levels.even),
-        ("knowing nothing: one centre in the middle of the box", levels.middle),
+        ("no clusters: one center at the records' mean", levels.mean),
+        (f"knowing nothing: {frame.clusters} centers spread over the box", levels.even),
+        ("knowing nothing: one center in the middle of the box", levels.middle),
     ):
         rows.append([name, *[Estimate(level, level, level).brief] * len(comparison.epsilons)])
     book.table(headings(comparison), rows)
@@ -212,7 +213,7 @@ def _intervals(comparison: Comparison) -> str:
     if comparison.decides:
         return "Mean over the runs ± half of its 95% interval, or [low, high] where that is uneven."
     return (
-        f"Mean of {comparison.runs} runs: fewer than {FEWEST_RUNS} say nothing about the next run, "
+        f"Mean of {comparison.runs} runs: fewer than {MIN_RUNS} say nothing about the next run, "
         "so there are no intervals here, and bands in the pictures are those of a guess."
     )
 
@@ -222,9 +223,9 @@ def _agreement(book: Book, comparison: Comparison) -> None:
     book.section("Agreement")
     book.text(
         "Adjusted mutual information with the same clustering without privacy, k-means or "
-        "WaveCluster: 1 is the same clusters, 0 is chance. Centres spread evenly over the box, "
+        "WaveCluster: 1 is the same clusters, 0 is chance. Centers spread evenly over the box, "
         f"which know nothing, agree with k-means by {frame.even_ami:.2f}. WaveCluster finds "
-        "clusters of any shape and has no centres, so that it is judged by this alone."
+        "clusters of any shape and has no centers, so that it is judged by this alone."
     )
     book.table(headings(comparison), table_rows(comparison, lambda row: row.ami))
     if frame.label is not None:
@@ -264,15 +265,15 @@ def _time(book: Book, comparison: Comparison) -> None:
 def _thinned(comparison: Comparison) -> list[str]:
     frame = comparison.frame
     notes = []
-    if frame.records > MOST_REPORTS:
+    if frame.records > MAX_REPORTS:
         notes.append(
-            f"Local methods cluster the reports of {MOST_REPORTS:,} random records of "
+            f"Local methods cluster the reports of {MAX_REPORTS:,} random records of "
             f"{frame.records:,}: with all of them they would do somewhat better. Costs are "
             "measured on all records."
         )
-    if frame.records > MOST_ATTACKED:
+    if frame.records > MAX_ATTACKED:
         notes.append(
-            f"Attacks run on {MOST_ATTACKED:,} random records: among more, one is hidden better."
+            f"Attacks run on {MAX_ATTACKED:,} random records: among more, one is hidden better."
         )
     notes.append(
         f"Attacks on releases: {RUNS} releases of about half of these records, after {SHADOWS} "

@@ -11,9 +11,9 @@ from shoal.experiments.compare.equal_privacy import keeps_worst_case
 from shoal.experiments.compare.frame import Frame
 from shoal.experiments.estimate import Estimate
 
-__all__ = ["ENOUGH_RUNS", "FEWEST_RUNS", "Comparison", "MethodRow", "method_rows"]
+__all__ = ["ENOUGH_RUNS", "MIN_RUNS", "Comparison", "MethodRow", "method_rows"]
 
-FEWEST_RUNS = 5  # with fewer, an interval of the mean is wider than anything it could decide
+MIN_RUNS = 5  # with fewer, an interval of the mean is wider than anything it could decide
 ENOUGH_RUNS = 10  # what is advised instead
 
 
@@ -32,7 +32,7 @@ class MethodRow:
     epsilon, own_epsilon : float
         The worst case, and what the method was given for it.
     cost : Estimate or None
-        Cost over that of k-means without privacy; None for clusters without centres.
+        Cost over that of k-means without privacy; None for clusters without centers.
     ami, ami_label : Estimate or None
         Agreement with the same clusters without privacy, and with the label.
     seconds : float
@@ -89,8 +89,8 @@ class Comparison:
 
     @property
     def decides(self) -> bool:
-        """Whether there are runs enough for intervals and a recommendation."""
-        return self.runs >= FEWEST_RUNS
+        """Return whether there are runs enough for intervals and a recommendation."""
+        return self.runs >= MIN_RUNS
 
     @property
     def middle(self) -> float:
@@ -107,7 +107,7 @@ class Comparison:
         return [row for row in self.rows if row.epsilon == epsilon and model in (None, row.model)]
 
     def ranked(self, epsilon: float, model: str) -> list[MethodRow]:
-        """List the rows with centres and an equal promise, the least cost first."""
+        """List the rows with centers and an equal promise, the least cost first."""
         with_cost = [row for row in self.at(epsilon, model) if row.equal and row.cost is not None]
         return sorted(with_cost, key=lambda row: row.cost.mean if row.cost else np.inf)
 

@@ -33,14 +33,14 @@ __all__ = ["CONTENDERS", "WAVE_CELLS", "WAVE_THRESHOLD", "Chosen", "Contender", 
 
 BOX = (-1.0, 1.0)
 WAVE_CELLS = {1: 128, 2: 64, 3: 32, 4: 16}  # cells a column of WaveCluster's public grid
-MOST_WAVE_COLUMNS = max(WAVE_CELLS)
+MAX_WAVE_COLUMNS = max(WAVE_CELLS)
 WAVE_THRESHOLD = 0.3
-MOST_GRID_COLUMNS = 32
+MAX_GRID_COLUMNS = 32
 
 MADE_UP_RECORDS = 64  # that a promise is read off: it depends on no record
 NEEDED = ("epsilon", "bounds", "random_state")
 
-Kind = Literal["centres", "cells", "reports"]
+Kind = Literal["centers", "cells", "reports"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Contender:
         As ``--only`` takes it.
     notion : {"central", "local", "metric"}
         What its epsilon means.
-    kind : {"centres", "cells", "reports"}
+    kind : {"centers", "cells", "reports"}
         What it gives away.
     make : callable
         The class.
@@ -104,7 +104,7 @@ class Contender:
             On columns scaled to [-1, 1].
         """
         words = dict(self.words)
-        if self.kind == "centres" and "n_clusters" in parameter_names(self.make):
+        if self.kind == "centers" and "n_clusters" in parameter_names(self.make):
             words["n_clusters"] = clusters
         if self.kind == "cells":
             words |= {"grid": WAVE_CELLS[columns], "threshold": WAVE_THRESHOLD}
@@ -144,17 +144,17 @@ class Contender:
 
 def _kmeans(method: str, most: int = 8192) -> Contender:
     words = (("method", method),)
-    return Contender(f"DPKMeans-{method}", "central", "centres", DPKMeans, words, most=most)
+    return Contender(f"DPKMeans-{method}", "central", "centers", DPKMeans, words, most=most)
 
 
 def _wave(technique: str) -> Contender:
     name = f"DPWaveCluster-{technique}"
     words = (("technique", technique),)
-    return Contender(name, "central", "cells", DPWaveCluster, words, most=MOST_WAVE_COLUMNS)
+    return Contender(name, "central", "cells", DPWaveCluster, words, most=MAX_WAVE_COLUMNS)
 
 
 CONTENDERS = (
-    _kmeans("grid", MOST_GRID_COLUMNS),
+    _kmeans("grid", MAX_GRID_COLUMNS),
     _kmeans("lsh"),
     _kmeans("lloyd"),
     _kmeans("kccm"),
@@ -239,7 +239,7 @@ def own_contender(name: str, columns: int) -> Contender:
     Raises
     ------
     ParameterError
-        If it cannot be imported, lacks a parameter, or gives neither centres nor reports.
+        If it cannot be imported, lacks a parameter, or gives neither centers nor reports.
     """
     found = import_object(name)
     given = parameter_names(found) if hasattr(found, "get_params") else ()
@@ -259,7 +259,7 @@ def own_contender(name: str, columns: int) -> Contender:
             f"--only {name} must fit {MADE_UP_RECORDS} made-up records in {columns} columns within "
             f"-1 and 1: {why}"
         ) from None
-    kind: Kind = "centres"
+    kind: Kind = "centers"
     if not hasattr(model, "cluster_centers_"):
         kind = "reports"
         if not hasattr(model, "log_density"):
@@ -267,7 +267,7 @@ def own_contender(name: str, columns: int) -> Contender:
                 f"--only {name} must give cluster_centers_, or be a mechanism with log_density, "
                 "got neither"
             )
-    notion: Notion = "central" if kind == "centres" else "local"
+    notion: Notion = "central" if kind == "centers" else "local"
     factor = None
     if promise.notion != "none":
         factor = worst_case(promise, columns)

@@ -19,7 +19,7 @@ Notion = Literal["central", "local", "metric"]
 
 
 def box_diameter(columns: int) -> float:
-    """Give the diameter of [-1, 1]^d.
+    """Return the diameter of [-1, 1]^d.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def box_diameter(columns: int) -> float:
 
 
 def own_epsilon(notion: Notion, worst: float, columns: int) -> float:
-    """Give the epsilon that a method must be run with.
+    """Return the epsilon that a method must be run with.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def worst_case(guarantee: Guarantee, columns: int) -> float:
 
 
 def keeps_worst_case(guarantee: Guarantee, worst: float, columns: int) -> bool:
-    """Tell whether a promise is at least as strong as the worst case that is asked for.
+    """Return whether a promise is at least as strong as the worst case that is asked for.
 
     Parameters
     ----------

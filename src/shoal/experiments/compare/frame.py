@@ -17,6 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score, pairwise_distances_argmin
 
 from shoal._bounds import public_box
+from shoal._typing import Floats
 from shoal.cluster import DPWaveCluster
 from shoal.datasets import read_table
 from shoal.exceptions import DataError
@@ -26,27 +27,26 @@ from shoal.reports import select_n_clusters
 
 __all__ = ["Baselines", "Frame", "Records", "open_frame", "random_rows"]
 
-Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[Any]
 
-FEWEST_RECORDS = 32  # the attack on centres fits halves of them
+MIN_RECORDS = 32  # the attack on centers fits halves of them
 RESTARTS = 10
-MOST_TRIED = 2000  # records that the number of clusters is chosen on
-MOST_CLUSTERS = 20
+MAX_TRIED = 2000  # records that the number of clusters is chosen on
+MAX_CLUSTERS = 20
 EVEN_POINTS = 4096  # points of the box that stand for all of it
 
 
 class Baselines(NamedTuple):
-    """Costs over that of k-means without privacy, of centres that nobody has to look for.
+    """Costs over that of k-means without privacy, of centers that nobody has to look for.
 
     Parameters
     ----------
     middle : float
-        One centre in the middle of the box: knowing nothing.
+        One center in the middle of the box: knowing nothing.
     even : float
-        As many centres as there are clusters, spread evenly over the box: knowing nothing either.
+        As many centers as there are clusters, spread evenly over the box: knowing nothing either.
     mean : float
-        One centre at the mean of the records: knowing where they are, but no clusters.
+        One center at the mean of the records: knowing where they are, but no clusters.
     """
 
     middle: float
@@ -89,14 +89,14 @@ class Frame:
         Public bounds.
     clusters : int
         Number of clusters.
-    centres : tuple of tuple of float
+    centers : tuple of tuple of float
         Those of k-means without privacy, in units of [-1, 1].
     records : int
         Number of records.
     baselines : Baselines
         What is had without looking for clusters.
     even_ami : float
-        Adjusted mutual information of k-means with the nearest of centres spread over the box.
+        Adjusted mutual information of k-means with the nearest of centers spread over the box.
     kmeans_label, wave_label : float or None
         Adjusted mutual information of the label with k-means and WaveCluster without privacy.
     header : tuple of str, optional
@@ -109,7 +109,7 @@ class Frame:
     low: tuple[float, ...]
     high: tuple[float, ...]
     clusters: int
-    centres: tuple[tuple[float, ...], ...]
+    centers: tuple[tuple[float, ...], ...]
     records: int
     baselines: Baselines
     even_ami: float
@@ -167,18 +167,18 @@ def open_frame(
     """
     table = read_table(file, columns=columns, label=label, names=header)
     box = public_box(bounds, len(table.names))
-    fewest = max(FEWEST_RECORDS, clusters or 0)
+    fewest = max(MIN_RECORDS, clusters or 0)
     if len(table.X) < fewest:
         raise DataError(
             f"{str(file)!r} must hold at least {fewest} records for a comparison: with fewer, no "
             "method and no attack says anything"
         )
     X = _scaled(table.X, box.low, box.high)
-    some = X[random_rows(len(X), MOST_TRIED)]
+    some = X[random_rows(len(X), MAX_TRIED)]
     chosen = clusters or max(
         2,
         select_n_clusters(
-            some, method="silhouette", candidates=range(2, MOST_CLUSTERS + 1), random_state=0
+            some, method="silhouette", candidates=range(2, MAX_CLUSTERS + 1), random_state=0
         ).n_clusters,
     )
     if len(np.unique(X, axis=0)) <= chosen:
@@ -187,9 +187,9 @@ def open_frame(
             "costs nothing otherwise, and nothing can be compared with that"
         )
     plain = KMeans(chosen, n_init=RESTARTS, random_state=0).fit(X)
-    centres = plain.cluster_centers_
+    centers = plain.cluster_centers_
     wave = _wave(X)
-    even = _spread_over_the_box(*centres.shape)
+    even = _spread_over_the_box(*centers.shape)
 
     def agreement(found: Labels | None) -> float | None:
         if table.labels is None or found is None:
@@ -203,11 +203,11 @@ def open_frame(
         low=tuple(box.low.tolist()),
         high=tuple(box.high.tolist()),
         clusters=int(chosen),
-        centres=tuple(map(tuple, centres.tolist())),
+        centers=tuple(map(tuple, centers.tolist())),
         records=len(X),
         baselines=Baselines(
             *(
-                cost_ratio(X, guess, reference=centres)
+                cost_ratio(X, guess, reference=centers)
                 for guess in (np.zeros((1, X.shape[1])), even, X.mean(axis=0)[None])
             )
         ),
@@ -244,7 +244,7 @@ def random_rows(records: int, most: int) -> npt.NDArray[np.int64]:
 def _load(frame: Frame) -> Records:
     table = read_table(frame.file, columns=frame.names, label=frame.label, names=frame.header)
     X = _scaled(table.X, np.array(frame.low), np.array(frame.high))
-    nearest = pairwise_distances_argmin(X, np.array(frame.centres))
+    nearest = pairwise_distances_argmin(X, np.array(frame.centers))
     return Records(X, table.labels, nearest, _wave(X))
 
 
@@ -264,5 +264,5 @@ def _wave(X: Floats) -> Labels | None:
 def _spread_over_the_box(k: int, columns: int) -> Floats:
     rng = np.random.RandomState(0)
     points = rng.uniform(-1.0, 1.0, (EVEN_POINTS, columns))
-    centres: Floats = KMeans(k, n_init=1, random_state=0).fit(points).cluster_centers_
-    return centres
+    centers: Floats = KMeans(k, n_init=1, random_state=0).fit(points).cluster_centers_
+    return centers

@@ -2,7 +2,7 @@
 
 from shoal.experiments.compare.comparison import (
     ENOUGH_RUNS,
-    FEWEST_RUNS,
+    MIN_RUNS,
     Comparison,
     MethodRow,
 )
@@ -12,9 +12,9 @@ __all__ = ["RULE", "recommend", "useless"]
 RULE = (
     "Of each trust model the method with the least mean cost at the middle epsilon is taken, if "
     "its whole 95% interval is useful: nearer to the cost of k-means without privacy, 1, than to "
-    "the best that is had without looking for clusters, one centre, or centres spread over the "
+    "the best that is had without looking for clusters, one center, or centers spread over the "
     "box. An interval with the limit in it decides nothing, and methods whose intervals meet "
-    f"cannot be told apart by these runs. Fewer than {FEWEST_RUNS} runs decide nothing, and "
+    f"cannot be told apart by these runs. Fewer than {MIN_RUNS} runs decide nothing, and "
     "methods that promise less than the others are not recommended."
 )
 MORE = 4  # times as many runs make intervals half as wide
@@ -37,7 +37,7 @@ def recommend(comparison: Comparison) -> str:
     if not comparison.decides:
         return (
             f"Undecided: {comparison.runs} run{'s' * (comparison.runs > 1)} of each method cannot "
-            f"tell them apart, {FEWEST_RUNS} is the least; run with --runs {ENOUGH_RUNS}."
+            f"tell them apart, {MIN_RUNS} is the least; run with --runs {ENOUGH_RUNS}."
         )
     parts = []
     for model, words in (("central", WITH), ("local", WITHOUT)):
@@ -46,7 +46,7 @@ def recommend(comparison: Comparison) -> str:
             parts.append(f"{words}, {_advice(comparison, ranked)}")
     if not parts:
         return (
-            "No method that was compared gives centres with the promise that was asked for, so "
+            "No method that was compared gives centers with the promise that was asked for, so "
             "none is recommended: see which cells agree best with those without privacy."
         )
     at = f"At a worst-case epsilon of {comparison.middle:g}, "
@@ -64,7 +64,7 @@ def useless(comparison: Comparison) -> list[str]:
     Returns
     -------
     methods : list of str
-        Those whose mean cost is above that of centres chosen from the public box alone.
+        Those whose mean cost is above that of centers chosen from the public box alone.
     """
     levels = comparison.frame.baselines
     blind = min(levels.middle, levels.even)
@@ -83,7 +83,7 @@ def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
     blind = f"the best without looking {levels.best:.3g} times"
     if best.cost.high < levels.limit:
         return (
-            f"take {best.method}{_beside(ranked)}: its centres cost {cost} what those of k-means "
+            f"take {best.method}{_beside(ranked)}: its centers cost {cost} what those of k-means "
             f"without privacy do, and {blind}"
         )
     if best.cost.low > levels.limit:

@@ -7,23 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_mutual_info_score, pairwise_distances_argmin
 
+from shoal._typing import Floats
 from shoal.experiments.cell import Cell
 from shoal.experiments.compare.contender import BOX, Contender
 from shoal.experiments.compare.frame import Frame, Records, random_rows
 from shoal.metrics import cost_ratio
 from shoal.reports import NoiseAwareKMeans
 
-__all__ = ["MOST_REPORTS", "UtilityWork"]
+__all__ = ["MAX_REPORTS", "UtilityWork"]
 
-Floats = npt.NDArray[np.float64]
 Row = dict[str, Any]
 
-MOST_REPORTS = 20_000  # that are clustered: taking noise out of more takes minutes
+MAX_REPORTS = 20_000  # that are clustered: taking noise out of more takes minutes
 RESTARTS = 5
 
 
@@ -43,12 +42,12 @@ class UtilityWork:
     contenders: tuple[Contender, ...]
 
     def __call__(self, cell: Cell) -> list[Row]:
-        """Give a row for each clusterer that the method's output is given to."""
+        """Return a row for each clusterer that the method's output is given to."""
         (contender,) = (one for one in self.contenders if one.name == cell.mechanism.name)
         frame, data = self.frame, self.frame.load()
         method = contender.build(cell.epsilon, frame.columns, frame.clusters, seed=cell.seed)
         with warnings.catch_warnings():
-            # Reports on a few points have fewer places than there are centres: nothing is wrong.
+            # Reports on a few points have fewer places than there are centers: nothing is wrong.
             warnings.simplefilter("ignore", ConvergenceWarning)
             if contender.kind == "reports":
                 return list(self._from_reports(contender, method, data, cell.seed))
@@ -59,7 +58,7 @@ class UtilityWork:
         method.fit(data.X)
         seconds = time.perf_counter() - start
         row = _row(contender.name, float(method.epsilon), seconds)
-        if contender.kind == "centres":
+        if contender.kind == "centers":
             return self._judged(row, method.cluster_centers_, data)
         found = method.labels_
         row["ami"] = _ami(data.wave, found)
@@ -71,7 +70,7 @@ class UtilityWork:
         self, contender: Contender, mechanism: Any, data: Records, seed: int
     ) -> Iterator[Row]:
         frame = self.frame
-        some = data.X[random_rows(len(data.X), MOST_REPORTS)]
+        some = data.X[random_rows(len(data.X), MAX_REPORTS)]
         start = time.perf_counter()
         reports = np.asarray(mechanism.fit_transform(some))
         perturbed = time.perf_counter() - start
@@ -79,23 +78,23 @@ class UtilityWork:
         if contender.noise_aware:
             start = time.perf_counter()
             aware = NoiseAwareKMeans(frame.clusters, mechanism=mechanism, random_state=seed)
-            centres = np.clip(aware.fit(reports).cluster_centers_, *BOX)
+            centers = np.clip(aware.fit(reports).cluster_centers_, *BOX)
             seconds = perturbed + time.perf_counter() - start
             row = _row(f"{contender.name} + NoiseAwareKMeans", own, seconds)
-            yield self._judged(row, centres, data)
+            yield self._judged(row, centers, data)
         start = time.perf_counter()
         plain = KMeans(frame.clusters, n_init=RESTARTS, random_state=seed)
         # The box is public, and no record lies outside.
-        centres = plain.fit(np.clip(reports, *BOX)).cluster_centers_
+        centers = plain.fit(np.clip(reports, *BOX)).cluster_centers_
         seconds = perturbed + time.perf_counter() - start
-        yield self._judged(_row(f"{contender.name} + KMeans", own, seconds), centres, data)
+        yield self._judged(_row(f"{contender.name} + KMeans", own, seconds), centers, data)
 
-    def _judged(self, row: Row, centres: Floats, data: Records) -> Row:
-        nearest = pairwise_distances_argmin(data.X, centres)
-        row["cost"] = cost_ratio(data.X, centres, reference=self.frame.centres)
+    def _judged(self, row: Row, centers: Floats, data: Records) -> Row:
+        nearest = pairwise_distances_argmin(data.X, centers)
+        row["cost"] = cost_ratio(data.X, centers, reference=self.frame.centers)
         row["ami"] = _ami(data.kmeans, nearest)
         row["ami_label"] = _ami(data.labels, nearest)
-        row["clusters"] = len(centres)
+        row["clusters"] = len(centers)
         return row
 
 

@@ -3,13 +3,12 @@
 import os
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats
 from shoal.datasets import load
 
 __all__ = ["load_blood", "without_outliers"]
 
-Floats = npt.NDArray[np.float64]
 
 FENCE = 1.5  # of the range between the quartiles: beyond it Tukey calls a value an outlier
 

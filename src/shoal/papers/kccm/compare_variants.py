@@ -3,7 +3,7 @@
 A variant is a noise (average, allocation, gaussian) with or without merging (nk, k). As in the
 source, starts are drawn first and every variant runs many times on each. A start is a sphere
 packing of the public box; it is the same for all noises and epsilons, and for variants as published
-(:func:`measure_published`), but not for different numbers of centres.
+(:func:`measure_published`), but not for different numbers of centers.
 """
 
 from collections.abc import Iterable
@@ -55,7 +55,7 @@ def compare_variants(
     seed : int, default=0
         Seed of their noise.
     overcluster : int, default=3
-        Centres at the start of the nk variants for each one wanted.
+        Centers at the start of the nk variants for each one wanted.
     rounds : int, default=12
         Noisy rounds.
     variants : iterable of str
@@ -103,7 +103,7 @@ def compare_variants(
 
 
 def plain_cost(X: Any, k: int) -> float:
-    """Give the cost of k-means without privacy, best of ten starts.
+    """Return the cost of k-means without privacy, best of ten starts.
 
     Parameters
     ----------

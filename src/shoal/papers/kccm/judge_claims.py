@@ -16,20 +16,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import t as student
 
+from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.papers.judgement import Judgement, all_hold, judge_interval
+from shoal.papers.judgment import Judgment, all_hold, judge_interval
 from shoal.papers.kccm.measurement import Measurement
 from shoal.papers.kccm.variant_model import VARIANTS
 
 __all__ = ["CLAIMS", "Claim", "Verdict", "judge_claims"]
 
-Floats = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
-CONTRARY: dict[Judgement, Judgement] = {
+CONTRARY: dict[Judgment, Judgment] = {
     "holds": "does not hold",
     "does not hold": "holds",
     "undecided": "undecided",
@@ -89,7 +88,7 @@ class Verdict:
         The claim.
     scope : str
         Where: one number of clusters and epsilon, or all of them, each counting the same.
-    judgement : {"holds", "does not hold", "undecided"}
+    judgment : {"holds", "does not hold", "undecided"}
         By the interval.
     rival : str
         Of several others the one that comes off best.
@@ -103,7 +102,7 @@ class Verdict:
 
     claim: Claim
     scope: str
-    judgement: Judgement
+    judgment: Judgment
     rival: str
     difference: float
     change: float
@@ -113,7 +112,7 @@ class Verdict:
 
     def __str__(self) -> str:
         return (
-            f"{self.claim.text:<49}{self.scope:<20}{self.judgement:<14}{self.claim.new} against "
+            f"{self.claim.text:<49}{self.scope:<20}{self.judgment:<14}{self.claim.new} against "
             f"{self.rival}: {self.difference:+.3f}, {self.change:+.1%} "
             f"[{self.low:+.1%}, {self.high:+.1%}]"
         )
@@ -156,7 +155,7 @@ def judge_claims(
     ...     for start, cost in enumerate(row)
     ... ]
     >>> claim = Claim("merging helps", "average nk", ("average k",))
-    >>> print(judge_claims(found, claims=[claim])[0].judgement)
+    >>> print(judge_claims(found, claims=[claim])[0].judgment)
     holds
     """
     wanted = tuple(claims)
@@ -171,18 +170,18 @@ def judge_claims(
 def _verdict(claim: Claim, scope: str, cells: list[dict[str, Floats]]) -> Verdict:
     changes = [_change(claim.new, old, cells, len(claim.old)) for old in claim.old]
     worst = max(changes, key=lambda found: found.change)
-    judgement = all_hold(
+    judgment = all_hold(
         judge_interval(
             found.change - found.margin, found.change + found.margin, below=claim.threshold
         )
         for found in changes
     )
     if claim.denied:
-        judgement = CONTRARY[judgement]
+        judgment = CONTRARY[judgment]
     return Verdict(
         claim,
         scope,
-        judgement,
+        judgment,
         worst.rival,
         worst.difference,
         worst.change,

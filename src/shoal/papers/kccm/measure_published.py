@@ -107,7 +107,7 @@ def published_model(
 
 
 def published_spend(model: PublishedKCCM, *, n: int, columns: int) -> tuple[float, float]:
-    """Give what a variant as published would really spend if its noise were exact.
+    """Return what a variant as published would really spend if its noise were exact.
 
     Parameters
     ----------

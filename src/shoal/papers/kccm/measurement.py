@@ -29,7 +29,7 @@ class Measurement:
     start : int
         Number of the start.
     nicv : float
-        Mean squared distance to the nearest centre, averaged over runs.
+        Mean squared distance to the nearest center, averaged over runs.
     reference : float
         The same for k-means without privacy, best of ten starts.
     runs : int, default=1

@@ -6,24 +6,24 @@ Where the source is silent or contradicts itself:
 * "Average" noise has no formula; here all rounds get one scale that costs the same in total.
 * The centroid is printed upside down, num / sum, in pseudo-code and text; that is no point of the
   data's space, so it is taken for a slip of print and sum / num is used.
-* Nothing is said of noisy sizes below 1 and of centres outside the box, which both occur at once;
-  here sizes count at least 1 and centres are clipped, or the method would not run at all.
+* Nothing is said of noisy sizes below 1 and of centers outside the box, which both occur at once;
+  here sizes count at least 1 and centers are clipped, or the method would not run at all.
 * "An initial centroid selection algorithm" is the sphere packing of the cited Su et al. (2016).
 """
 
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from shoal import _numbers
 from shoal._records import validate_records
-from shoal.cluster._centres import pack_spheres
+from shoal._typing import Floats
+from shoal.cluster._centers import pack_spheres
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS, KccmNoise
 from shoal.exceptions import DataError, ParameterError
-from shoal.noise import RandomSource, as_source, hide
+from shoal.noise import RandomSource, as_source, privatize
 from shoal.papers.double_noise import DoubleGaussianLaw, DoubleLaplaceLaw
 from shoal.papers.kccm.published_merge import published_merge
 from shoal.papers.kccm.real_spend import Formula, check_formula, real_rho, real_spend, round_cost
@@ -31,7 +31,6 @@ from shoal.privacy import Guarantee
 
 __all__ = ["PublishedKCCM"]
 
-Floats = npt.NDArray[np.float64]
 
 LABEL = "as published, no guarantee"
 
@@ -57,7 +56,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         Laplace noise of those scales ("adaptive"), Laplace noise of one scale that costs as much in
         total, or Gaussian noise with those scales as its deviation.
     overcluster : int, default=3
-        Centres at the start for each one wanted (n of the source); 1 merges nothing.
+        Centers at the start for each one wanted (n of the source); 1 merges nothing.
     max_iter : int, default=12
         Number of rounds.
     random_state : None, int or Generator, default=None
@@ -66,11 +65,11 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Centres after merging.
+        Centers after merging.
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy sizes, at least 1.
     labels_ : ndarray of shape (n,)
-        Nearest centre of each record.
+        Nearest center of each record.
     guarantee_ : Guarantee
         Of notion ``"none"``; its reason says what the noise really spends.
 
@@ -108,7 +107,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find centres.
+        """Find centers.
 
         Parameters
         ----------
@@ -128,15 +127,15 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
             raise DataError("X must lie in [-1, 1] in every column: scale it, as the source does")
         source = as_source(self.random_state)
         # The start comes first, so that runs can share it (SharedStart).
-        centres = pack_spheres(self.overcluster * self.n_clusters, records.shape[1], source)
+        centers = pack_spheres(self.overcluster * self.n_clusters, records.shape[1], source)
         generator = np.random.default_rng(source.words(4))
         for turn in range(1, self.max_iter + 1):
             round_ = self._round(turn, records.shape[1], generator)
-            centres, sizes = _noisy_round(records, centres, round_, source)
-        centres, sizes = published_merge(centres, sizes, self.n_clusters)
-        self.cluster_centers_ = centres
+            centers, sizes = _noisy_round(records, centers, round_, source)
+        centers, sizes = published_merge(centers, sizes, self.n_clusters)
+        self.cluster_centers_ = centers
         self.cluster_sizes_ = sizes
-        self.labels_ = cdist(records, centres).argmin(axis=1)
+        self.labels_ = cdist(records, centers).argmin(axis=1)
         return self
 
     @property
@@ -181,13 +180,13 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
 
 
 def _noisy_round(
-    records: Floats, centres: Floats, turn: _Round, source: RandomSource
+    records: Floats, centers: Floats, turn: _Round, source: RandomSource
 ) -> tuple[Floats, Floats]:
-    """Assign records to centres, add noise to counts and sums, and divide."""
-    labels = cdist(records, centres).argmin(axis=1)
-    one_hot = np.zeros((len(centres), len(records)))
+    """Assign records to centers, add noise to counts and sums, and divide."""
+    labels = cdist(records, centers).argmin(axis=1)
+    one_hot = np.zeros((len(centers), len(records)))
     one_hot[labels, np.arange(len(records))] = 1.0
-    sums = hide(one_hot @ records, turn.law, cost=turn.sums, source=source)
-    counts = hide(one_hot.sum(axis=1), turn.law, cost=turn.counts, source=source)
+    sums = privatize(one_hot @ records, turn.law, cost=turn.sums, source=source)
+    counts = privatize(one_hot.sum(axis=1), turn.law, cost=turn.counts, source=source)
     sizes = np.maximum(counts, 1.0)
     return np.clip(sums / sizes[:, None], -1.0, 1.0), sizes

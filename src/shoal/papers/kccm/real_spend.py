@@ -77,7 +77,7 @@ def real_rho(formula: Formula = "pseudo-code", rounds: int = 12, *, columns: int
 
 
 def round_cost(formula: Formula, turn: int) -> float:
-    """Give the epsilon of one round of published Laplace noise.
+    """Return the epsilon of one round of published Laplace noise.
 
     Parameters
     ----------

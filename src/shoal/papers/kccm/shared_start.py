@@ -1,6 +1,6 @@
-"""Fits that share their first centres and nothing else.
+"""Fits that share their first centers and nothing else.
 
-The source draws 20 sets of initial centres and runs each method 50 times on every one. An estimator
+The source draws 20 sets of initial centers and runs each method 50 times on every one. An estimator
 draws its start itself, with the first words of its source; here these words are the start's, and
 all that follow are the run's.
 """
@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster._centres import pack_spheres
+from shoal.cluster._centers import pack_spheres
 from shoal.noise import SeededSource
 
 __all__ = ["SharedStart"]
@@ -27,12 +27,12 @@ class SharedStart:
         Number of the start; the same number gives the same sphere packing of the public box.
     run : bytes
         Seed of what follows.
-    centres, columns : int
+    centers, columns : int
         Size of the start, as the estimator will ask for it.
 
     Examples
     --------
-    >>> sources = [SharedStart(0, run, centres=3, columns=2) for run in (b"one", b"two")]
+    >>> sources = [SharedStart(0, run, centers=3, columns=2) for run in (b"one", b"two")]
     >>> one, two = (pack_spheres(3, 2, source) for source in sources)
     >>> bool((one == two).all())
     True
@@ -43,8 +43,8 @@ class SharedStart:
 
     seeded = True
 
-    def __init__(self, start: int, run: bytes, *, centres: int, columns: int) -> None:
-        self._first = _start_words(start, centres, columns)
+    def __init__(self, start: int, run: bytes, *, centers: int, columns: int) -> None:
+        self._first = _start_words(start, centers, columns)
         self._rest = SeededSource(run)
 
     def words(self, count: int) -> Words:
@@ -79,10 +79,10 @@ class _Recorder:
 
 
 @lru_cache(maxsize=1024)
-def _start_words(start: int, centres: int, columns: int) -> Words:
+def _start_words(start: int, centers: int, columns: int) -> Words:
     # How many words a packing takes depends on the words.
     recorder = _Recorder(SeededSource(f"start {start}".encode()))
-    pack_spheres(centres, columns, recorder)
+    pack_spheres(centers, columns, recorder)
     words = np.concatenate(recorder.drawn)
     words.flags.writeable = False
     return words

@@ -4,9 +4,9 @@ import math
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import _numbers
+from shoal._typing import Floats
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, ROUNDS
 from shoal.exceptions import ParameterError
@@ -25,7 +25,6 @@ __all__ = [
     "variant_model",
 ]
 
-Floats = npt.NDArray[np.float64]
 Model = TypeVar("Model", DPKMeans, PublishedKCCM)
 
 VARIANTS = tuple(f"{noise} {merged}" for noise in KCCM_NOISE for merged in ("k", "nk"))
@@ -55,7 +54,7 @@ def variant_model(
     n : int
         Number of records, taken as public.
     overcluster : int, default=3
-        Centres at the start of the nk variants for each one wanted.
+        Centers at the start of the nk variants for each one wanted.
     rounds : int, default=12
         Noisy rounds.
 
@@ -81,7 +80,7 @@ def variant_model(
 
 
 def fit_on_start(model: Model, records: Floats, *, start: int, seed: int, run: int = 0) -> Model:
-    """Fit with the first centres of a start and the noise of a run.
+    """Fit with the first centers of a start and the noise of a run.
 
     Parameters
     ----------
@@ -102,8 +101,8 @@ def fit_on_start(model: Model, records: Floats, *, start: int, seed: int, run: i
     noise = f"noise {seed} {start} {run}".encode()
     source: RandomSource = SeededSource(noise)
     if getattr(model, "method", "kccm") == "kccm":
-        centres = int(model.overcluster) * int(model.n_clusters)
-        source = SharedStart(start, noise, centres=centres, columns=records.shape[1])
+        centers = int(model.overcluster) * int(model.n_clusters)
+        source = SharedStart(start, noise, centers=centers, columns=records.shape[1])
     model.set_params(random_state=source)
     return model.fit(records)
 
@@ -137,7 +136,7 @@ def run_costs(
 
 
 def spare_delta(n: int) -> float:
-    """Give the delta of the experiment's Gaussian noise, 1 / (n ln n): a weaker promise.
+    """Return the delta of the experiment's Gaussian noise, 1 / (n ln n): a weaker promise.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ here                         in the figures        flaw
 ===========================  ====================  =================================================
 :class:`NdLaplace`           nd-Laplace            1: theta uniform in [0, pi] for d = 3;
                                                    2: a unit vector used as angles for d >= 4
-:class:`GridNdLaplace`       grid-nd-Laplace       3: box and neighbours are those of raw records
+:class:`GridNdLaplace`       grid-nd-Laplace       3: box and neighbors are those of raw records
 :class:`DensityNdLaplace`    density-nd-Laplace    3: reports are means of raw records
 :class:`DraftLaplace`        (drafts only)         4: drawing again costs; sigma of raw records
 :class:`ComparedPiecewise`   piecewise             every column spends the whole epsilon

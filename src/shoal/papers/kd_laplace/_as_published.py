@@ -9,17 +9,16 @@ from abc import ABC, abstractmethod
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from shoal import _numbers
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Guarantee
 
 __all__ = ["AsPublished", "Floats", "Source", "check_source"]
 
-Floats = npt.NDArray[np.float64]
 Source = Literal["thesis", "code"]
 
 LABEL = "as published, no guarantee"

@@ -7,15 +7,15 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.papers.kd_laplace._as_published import Floats
-from shoal.papers.kd_laplace.optics import IntArray, optics_labels
+from shoal.papers.kd_laplace.optics import optics_labels
 
-__all__ = ["IntArray", "agreement", "cluster", "on_device_labels"]
+__all__ = ["agreement", "cluster", "on_device_labels"]
 
 
-def cluster(points: Floats, clusterer: str, parameter: int, *, random_state: int) -> IntArray:
-    """Standardise the columns and label the points.
+def cluster(points: Floats, clusterer: str, parameter: int, *, random_state: int) -> Ints:
+    """Standardize the columns and label the points.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def cluster(points: Floats, clusterer: str, parameter: int, *, random_state: int
     clusterer : {"KMeans", "AgglomerativeClustering", "OPTICS"}
         Name in the published figures.
     parameter : int
-        Number of clusters; for OPTICS that of neighbours.
+        Number of clusters; for OPTICS that of neighbors.
     random_state : int
         Seed of k-means.
 
@@ -43,21 +43,21 @@ def cluster(points: Floats, clusterer: str, parameter: int, *, random_state: int
     scaled = StandardScaler().fit_transform(points)
     if clusterer == "OPTICS":
         return optics_labels(scaled, min_samples=parameter)
-    labels: IntArray = _model(clusterer, parameter, random_state).fit_predict(scaled)
+    labels: Ints = _model(clusterer, parameter, random_state).fit_predict(scaled)
     return labels.astype(np.int64)
 
 
 def on_device_labels(
     records: Floats, reports: Floats, parameter: int, *, random_state: int
-) -> IntArray:
-    """Label each true record by the nearest centre of the clustered reports, as its holder can.
+) -> Ints:
+    """Label each true record by the nearest center of the clustered reports, as its holder can.
 
     Parameters
     ----------
     records : ndarray of shape (n, d)
         True records, each on its own device.
     reports : ndarray of shape (n, d)
-        What was collected; centres come from these alone.
+        What was collected; centers come from these alone.
     parameter : int
         Number of clusters.
     random_state : int
@@ -70,12 +70,12 @@ def on_device_labels(
     """
     scaler = StandardScaler().fit(reports)
     model = _model("KMeans", parameter, random_state).fit(scaler.transform(reports))
-    labels: IntArray = model.predict(scaler.transform(records))
+    labels: Ints = model.predict(scaler.transform(records))
     return labels.astype(np.int64)
 
 
-def agreement(first: IntArray, second: IntArray) -> float:
-    """Measure the adjusted mutual information of two labellings.
+def agreement(first: Ints, second: Ints) -> float:
+    """Measure the adjusted mutual information of two labelings.
 
     Parameters
     ----------

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal._typing import Floats
 from shoal.audit.attacks._forest import Forest, Scorer
 from shoal.audit.attacks._targets import Labels, Split, split_records
 from shoal.audit.attacks.shadow_models import THRESHOLD, learn_shadow_attack
-from shoal.papers.kd_laplace._as_published import Floats
 
 __all__ = ["Attacker", "Rates", "learn_attacker"]
 

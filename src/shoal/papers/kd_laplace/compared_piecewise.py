@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.papers.kd_laplace._as_published import AsPublished, Floats
+from shoal._typing import Floats
+from shoal.papers.kd_laplace._as_published import AsPublished
 
 __all__ = ["ComparedPiecewise"]
 

@@ -19,14 +19,15 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from shoal import _numbers
-from shoal.papers.kd_laplace._as_published import AsPublished, Floats, Source
+from shoal._typing import Floats
+from shoal.papers.kd_laplace._as_published import AsPublished, Source
 from shoal.papers.kd_laplace.grid_nd_laplace import Remapped, grid_reports
 from shoal.papers.kd_laplace.nd_laplace import ANGLES, require_columns
 from shoal.papers.kd_laplace.noise import nd_noise
 
 __all__ = ["DensityNdLaplace"]
 
-CODE_NEIGHBOURS = 50
+CODE_NEIGHBORS = 50
 SMALL = 4096  # records whose distances to each other are kept: 128 MB
 
 FLAW = (
@@ -140,8 +141,8 @@ def _code_density(
     for row in np.flatnonzero(usable):
         report, radius = remapped.reports[row], remapped.radius[row]
         near = np.flatnonzero(np.linalg.norm(raw - records[row], axis=1) <= radius)
-        if len(near) > CODE_NEIGHBOURS:
-            near = generator.choice(near, size=CODE_NEIGHBOURS)
+        if len(near) > CODE_NEIGHBORS:
+            near = generator.choice(near, size=CODE_NEIGHBORS)
         if not len(near):
             continue
         to_report = np.linalg.norm(raw - report, axis=1)

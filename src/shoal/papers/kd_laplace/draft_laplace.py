@@ -12,7 +12,8 @@ import numpy as np
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
-from shoal.papers.kd_laplace._as_published import AsPublished, Floats
+from shoal._typing import Floats
+from shoal.papers.kd_laplace._as_published import AsPublished
 from shoal.papers.kd_laplace.nd_laplace import require_columns
 from shoal.papers.kd_laplace.noise import nd_noise
 

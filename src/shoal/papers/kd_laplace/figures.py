@@ -45,7 +45,7 @@ class Figure:
     clusterer : str
         Name of the clusterer; empty where there is none.
     parameter : int
-        Its number of clusters, or of neighbours for OPTICS; 0 where there is none.
+        Its number of clusters, or of neighbors for OPTICS; 0 where there is none.
 
     Examples
     --------

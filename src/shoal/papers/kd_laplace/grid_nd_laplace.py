@@ -18,7 +18,8 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import pdist
 
 from shoal import _numbers
-from shoal.papers.kd_laplace._as_published import AsPublished, Floats, Source
+from shoal._typing import Floats
+from shoal.papers.kd_laplace._as_published import AsPublished, Source
 from shoal.papers.kd_laplace.nd_laplace import require_columns
 from shoal.papers.kd_laplace.noise import nd_noise, to_cartesian
 
@@ -164,8 +165,8 @@ def _code_limit(records: Floats, raw: Floats) -> Floats:
     limit: Floats = np.abs(sides).min(axis=1)
     inner = np.flatnonzero(np.isinf(limit))
     if len(inner):
-        neighbours = min(CODE_UNIT, len(raw))
-        _, found = cKDTree(raw).query(records[inner], k=neighbours)
+        neighbors = min(CODE_UNIT, len(raw))
+        _, found = cKDTree(raw).query(records[inner], k=neighbors)
         for row, near in zip(inner, found.reshape(len(inner), -1), strict=True):
             limit[row] = pdist(raw[near]).max(initial=0.0)
     return limit

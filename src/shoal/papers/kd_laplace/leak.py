@@ -12,9 +12,9 @@ from sklearn.base import clone
 
 from shoal import _numbers
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.audit import AuditResult, epsilon_lower_bound
 from shoal.exceptions import ParameterError
-from shoal.papers.kd_laplace._as_published import Floats
 
 __all__ = ["Leak", "measure_leak"]
 
@@ -23,7 +23,7 @@ FINENESS = 2.0**-20  # lattice step of the audited reports, over the largest abs
 
 @dataclass(frozen=True)
 class Leak:
-    """What an audit of two neighbouring tables found; prints as one sentence.
+    """What an audit of two neighboring tables found; prints as one sentence.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Leak:
 
     @property
     def caught(self) -> bool:
-        """Whether the bound is above the claim."""
+        """Return whether the bound is above the claim."""
         return self.audit.exceeds(self.claim)
 
     def __str__(self) -> str:

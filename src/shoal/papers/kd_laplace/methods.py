@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shoal._typing import Floats
 from shoal.datasets import load
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import KdLaplace, Laplace, Piecewise
-from shoal.papers.kd_laplace._as_published import Floats
 from shoal.papers.kd_laplace.compared_piecewise import ComparedPiecewise
 from shoal.papers.kd_laplace.density_nd_laplace import DensityNdLaplace
 from shoal.papers.kd_laplace.grid_nd_laplace import GridNdLaplace

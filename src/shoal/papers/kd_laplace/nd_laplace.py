@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal._typing import Floats
 from shoal.exceptions import DataError
-from shoal.papers.kd_laplace._as_published import AsPublished, Floats, Source
+from shoal.papers.kd_laplace._as_published import AsPublished, Source
 from shoal.papers.kd_laplace.noise import nd_noise
 
 __all__ = ["NdLaplace"]

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import lambertw
 
-from shoal.papers.kd_laplace._as_published import Floats, Source
+from shoal._typing import Floats
+from shoal.papers.kd_laplace._as_published import Source
 
 __all__ = ["Noise", "nd_noise", "to_cartesian"]
 

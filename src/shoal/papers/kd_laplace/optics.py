@@ -5,21 +5,19 @@ of the thesis; a thousand fits of them took hours. The clusters are still cut by
 """
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from sklearn.cluster import cluster_optics_xi
 
-from shoal.papers.kd_laplace._as_published import Floats
+from shoal._typing import Floats, Ints
 
-__all__ = ["IntArray", "optics_labels"]
+__all__ = ["optics_labels"]
 
-IntArray = npt.NDArray[np.int64]
 
 STEEPNESS = 0.05  # scikit-learn's xi
 DIGITS = np.finfo(np.float64).precision  # scikit-learn rounds distances to so many
 
 
-def optics_labels(points: Floats, *, min_samples: int) -> IntArray:
+def optics_labels(points: Floats, *, min_samples: int) -> Ints:
     """Label points by OPTICS with clusters cut at steep places; needs n^2 numbers of memory.
 
     Parameters
@@ -27,7 +25,7 @@ def optics_labels(points: Floats, *, min_samples: int) -> IntArray:
     points : ndarray of shape (n, d)
         What to cluster; n is at least ``min_samples``.
     min_samples : int
-        Number of neighbours of a core point, itself included.
+        Number of neighbors of a core point, itself included.
 
     Returns
     -------
@@ -68,5 +66,5 @@ def optics_labels(points: Floats, *, min_samples: int) -> IntArray:
             min_samples=min_samples,
             xi=STEEPNESS,
         )
-    found_labels: IntArray = labels.astype(np.int64)
+    found_labels: Ints = labels.astype(np.int64)
     return found_labels

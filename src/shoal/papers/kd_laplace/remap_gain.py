@@ -3,7 +3,7 @@
 At low epsilon the published remaps raise the agreement of noisy labels a lot, because they move
 reports to where the raw records are. Each row holds that gain, the leak it is paid with (an audit
 of two tables that differ in one record), the corrected remaps, which see reports only, and the
-agreement of labels that holders find for their true records among the released centres.
+agreement of labels that holders find for their true records among the released centers.
 """
 
 import os
@@ -48,7 +48,7 @@ class RemapGain:
     corrected : float
         Agreement of labels of reports after the corrected remap.
     on_device : float
-        Agreement of labels that holders find for their true records among the centres of plain
+        Agreement of labels that holders find for their true records among the centers of plain
         Laplace reports.
     runs : int
         Number of runs, each with fresh noise.

@@ -1,7 +1,7 @@
 """The published figures beside the same method run again, as published and corrected.
 
-As the source does it: the first d columns, in their own units; perturb; standardise each column
-after that; cluster; compare with the labels of the same clusterer on the standardised plain
+As the source does it: the first d columns, in their own units; perturb; standardize each column
+after that; cluster; compare with the labels of the same clusterer on the standardized plain
 columns. One thing differs: the source perturbs ONCE per cell and repeats only k-means ten times, so
 its figures carry the noise of a single draw; here every run perturbs afresh.
 """
@@ -14,8 +14,8 @@ from functools import cache
 import numpy as np
 
 from shoal import _numbers
-from shoal.papers.kd_laplace._as_published import Floats
-from shoal.papers.kd_laplace.agreement import IntArray, agreement, cluster
+from shoal._typing import Floats, Ints
+from shoal.papers.kd_laplace.agreement import agreement, cluster
 from shoal.papers.kd_laplace.figures import Figure, load_figures
 from shoal.papers.kd_laplace.methods import Table, corrected_reports, load_table, published_method
 
@@ -124,7 +124,7 @@ def reproduce_utility(
     tables = _tables(figures, data_dir, files)
 
     @cache
-    def plain(figure: Figure, run: int) -> IntArray:
+    def plain(figure: Figure, run: int) -> Ints:
         records = tables[figure.dataset, figure.columns].X
         return cluster(records, figure.clusterer, figure.parameter, random_state=run)
 

@@ -13,9 +13,9 @@ from functools import cache
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from shoal._typing import Floats
 from shoal.audit.attacks._targets import Labels, as_labels
 from shoal.datasets import load
-from shoal.papers.kd_laplace._as_published import Floats
 from shoal.papers.kd_laplace.attacker import Attacker, learn_attacker
 from shoal.papers.kd_laplace.figures import Figure
 from shoal.papers.kd_laplace.methods import FILES, Table

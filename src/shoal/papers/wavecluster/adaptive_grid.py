@@ -7,19 +7,17 @@ consistent; negative counts become 0, the rest is rounded and drawn evenly from 
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 
 __all__ = ["adaptive_grid_records", "consistent_counts"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 COARSE_SHARE = 0.5  # alpha of Qardaji et al.
 COARSE, FINE = 10.0, 5.0  # their c and c2: records times epsilon for a cell of each grid
 FEWEST = 10  # coarse cells a column
-MOST_PARTS, MOST_RECORDS = 2**24, 2**26
+MAX_PARTS, MAX_RECORDS = 2**24, 2**26
 
 
 def adaptive_grid_records(
@@ -67,7 +65,7 @@ def adaptive_grid_records(
         0.0, 1 / coarse_share, side**2
     )
     sides = np.ceil(np.sqrt(np.maximum(coarse * fine_share / FINE, 1.0))).astype(np.int64)
-    _check("smaller", float((sides**2).sum()), MOST_PARTS, "parts", epsilon)
+    _check("smaller", float((sides**2).sum()), MAX_PARTS, "parts", epsilon)
     first = np.concatenate([[0], np.cumsum(sides**2)])
     cut = sides[owner]
     inner = np.minimum(((places * side - cell) * cut[:, None]).astype(np.int64), cut[:, None] - 1)
@@ -77,11 +75,11 @@ def adaptive_grid_records(
     )
     estimate = consistent_counts(coarse, fine, sides**2)
     drawn = np.maximum(np.rint(estimate), 0.0)
-    _check("larger", float(drawn.sum()), MOST_RECORDS, "synthetic records", epsilon)
+    _check("larger", float(drawn.sum()), MAX_RECORDS, "synthetic records", epsilon)
     return _draw(drawn.astype(np.int64), side, sides, first, generator)
 
 
-def consistent_counts(coarse: Floats, fine: Floats, parts: Integers) -> Floats:
+def consistent_counts(coarse: Floats, fine: Floats, parts: Ints) -> Floats:
     """Weigh each coarse count against the sum of its parts, and spread the difference evenly.
 
     Parameters
@@ -112,13 +110,13 @@ def consistent_counts(coarse: Floats, fine: Floats, parts: Integers) -> Floats:
     return estimate
 
 
-def _cells(places: Floats, side: int) -> Integers:
-    cells: Integers = np.minimum((places * side).astype(np.int64), side - 1)
+def _cells(places: Floats, side: int) -> Ints:
+    cells: Ints = np.minimum((places * side).astype(np.int64), side - 1)
     return cells
 
 
 def _draw(
-    drawn: Integers, side: int, sides: Integers, first: Integers, generator: np.random.Generator
+    drawn: Ints, side: int, sides: Ints, first: Ints, generator: np.random.Generator
 ) -> Floats:
     """Place records evenly in their parts."""
     part = np.repeat(np.arange(len(drawn)), drawn)

@@ -1,15 +1,12 @@
 """The average band of the Haar wavelet at level 1, as the source scales it."""
 
-import numpy as np
-import numpy.typing as npt
+from shoal._typing import Floats
 
 __all__ = ["haar_band"]
 
-Floats = npt.NDArray[np.float64]
-
 
 def haar_band(counts: Floats) -> Floats:
-    """Give the average band of the Haar wavelet: sums of blocks of 2^d cells over 2^(d/2).
+    """Return the average band of the Haar wavelet: sums of blocks of 2^d cells over 2^(d/2).
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.papers.judgement import Judgement, all_hold, judge_interval
+from shoal.papers.judgment import Judgment, all_hold, judge_interval
 from shoal.papers.wavecluster.claim import CLAIMS, Claim
 from shoal.papers.wavecluster.mean_measure import ERROR, Mean, mean_measure
 from shoal.papers.wavecluster.measurement import Measurement
@@ -33,7 +33,7 @@ class Verdict:
         The claim.
     source : str
         Of the techniques as published, or corrected.
-    judgement : {"holds", "does not hold", "undecided"}
+    judgment : {"holds", "does not hold", "undecided"}
         Of all means together.
     held, means : int
         How many of the means surely do what is claimed, of how many.
@@ -47,7 +47,7 @@ class Verdict:
 
     claim: Claim
     source: str
-    judgement: Judgement
+    judgment: Judgment
     held: int
     means: int
     worst: str
@@ -57,7 +57,7 @@ class Verdict:
     def __str__(self) -> str:
         return (
             f"{self.source}, {' and '.join(self.claim.techniques)}, on "
-            f"{', '.join(self.datasets)}: {self.claim.text}: {self.judgement}, {self.held} of "
+            f"{', '.join(self.datasets)}: {self.claim.text}: {self.judgment}, {self.held} of "
             f"{self.means} means; worst: {self.worst}"
         )
 
@@ -69,7 +69,7 @@ class _Judged(NamedTuple):
     words: str
     dataset: str
     technique: str
-    judgement: Judgement
+    judgment: Judgment
 
 
 Runs = dict[tuple[str, str, str, float], list[Measurement]]
@@ -99,7 +99,7 @@ def judge_claims(
     >>> one = Measurement("ds2", thr, 1.0, 0, 144, 141, 141, 3, 0.1, 0.9, 0.05, 0.05, 0.05)
     >>> claim = Claim("OCM 0.1 to 0.2", "ocm", ("thr",), ("ds2",), above=0.1, below=0.2)
     >>> [verdict] = judge_claims([one], claims=[claim])
-    >>> verdict.judgement, verdict.worst  # a single run decides nothing
+    >>> verdict.judgment, verdict.worst  # a single run decides nothing
     ('undecided', 'thr on ds2 at 1: 0.050')
     """
     runs: Runs = {}
@@ -111,7 +111,7 @@ def judge_claims(
         for source in ("published", "corrected"):
             means = list(_means(claim, source, runs))
             if means:
-                judged = [mean.judgement for mean in means]
+                judged = [mean.judgment for mean in means]
                 found.append(
                     Verdict(
                         claim,
@@ -123,9 +123,7 @@ def judge_claims(
                         tuple(dict.fromkeys(mean.dataset for mean in means)),
                         tuple(
                             dict.fromkeys(
-                                mean.technique
-                                for mean in means
-                                if mean.judgement == "does not hold"
+                                mean.technique for mean in means if mean.judgment == "does not hold"
                             )
                         ),
                     )
@@ -151,8 +149,8 @@ def _means(claim: Claim, source: str, runs: Runs) -> Iterator[_Judged]:
         if not claim.averaged:
             where += f" at {next(iter(epsilons)):g}"
         others = [mean_measure(some, claim.measure, error=error) for some in rivals]
-        words, margin, judgement = _judged(claim, _average(means), others)
-        yield _Judged(margin, f"{where}: {words}", dataset, technique, judgement)
+        words, margin, judgment = _judged(claim, _average(means), others)
+        yield _Judged(margin, f"{where}: {words}", dataset, technique, judgment)
 
 
 def _asked(claim: Claim, source: str, runs: Runs) -> Iterator[_Asked]:
@@ -173,7 +171,7 @@ def _asked(claim: Claim, source: str, runs: Runs) -> Iterator[_Asked]:
                 yield _Asked(dataset, technique, {epsilon: some}, rivals)
 
 
-def _judged(claim: Claim, mean: Mean, rivals: list[Mean]) -> tuple[str, float, Judgement]:
+def _judged(claim: Claim, mean: Mean, rivals: list[Mean]) -> tuple[str, float, Judgment]:
     """Write a mean beside its best rival, and say how surely it does what is claimed."""
     written = WRITTEN.get(claim.measure, ".3f")
     low, high = (mean.value if math.isnan(one) else one for one in mean[1:])

@@ -80,7 +80,7 @@ class Mean(NamedTuple):
 
 
 def mean_measure(runs: Iterable[Measurement], measure: Measure, *, error: float = ERROR) -> Mean:
-    """Give the mean of a measure over runs of one method.
+    """Return the mean of a measure over runs of one method.
 
     Parameters
     ----------

@@ -9,12 +9,10 @@ Where one record raises x_1, candidates appear that its absence rules out: no ep
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from shoal._typing import Floats, Ints
 
 __all__ = ["Partitions", "draw_threshold", "threshold_partitions"]
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class Partitions(NamedTuple):
@@ -32,12 +30,12 @@ class Partitions(NamedTuple):
 
     low: Floats
     high: Floats
-    ranks: Integers
+    ranks: Ints
     chances: Floats
 
 
 def threshold_partitions(values: Floats, *, k: float, epsilon: float) -> Partitions:
-    """Give the partitions and the chance of each.
+    """Return the partitions and the chance of each.
 
     Parameters
     ----------

@@ -24,6 +24,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._records import validate_records
+from shoal._typing import Floats
 from shoal.cluster.wavecluster._components import label_grid
 from shoal.cluster.wavecluster._reference import top_cells
 from shoal.exceptions import DataError, ParameterError
@@ -35,13 +36,12 @@ from shoal.privacy import Guarantee
 
 __all__ = ["TECHNIQUES", "PublishedWaveCluster"]
 
-Floats = npt.NDArray[np.float64]
 
 LABEL = "as published, no guarantee"
 TECHNIQUES = ("thr", "thr-em", "qt", "baseline")
 THR_SHARE = 0.9  # alpha of PrivTHR, for the counts
 THR_EM_SHARE = 0.7
-MOST_CELLS = 2**24
+MAX_CELLS = 2**24
 
 
 class PublishedWaveCluster(ClusterMixin, BaseEstimator):
@@ -206,9 +206,9 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
             _numbers.count("coarse", self.coarse)
         if _numbers.count("grid", self.grid) % 2:
             raise ParameterError(f"grid must be even, got {self.grid}: try {self.grid + 1}")
-        if columns * math.log2(self.grid) > math.log2(MOST_CELLS):
+        if columns * math.log2(self.grid) > math.log2(MAX_CELLS):
             raise ParameterError(
-                f"grid must have at most {MOST_CELLS} cells in all, got {self.grid}^{columns}"
+                f"grid must have at most {MAX_CELLS} cells in all, got {self.grid}^{columns}"
             )
         if self.technique == "baseline" and columns != 2:
             raise DataError(f"X must have 2 columns for the baseline, got {columns}")

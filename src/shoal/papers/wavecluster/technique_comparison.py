@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._typing import Floats, Labels
 from shoal.cluster import DPWaveCluster
 from shoal.exceptions import ParameterError
 from shoal.metrics import classify_with_cells, dsg, f_measure, two_ce
@@ -23,8 +24,6 @@ from shoal.papers.wavecluster.published_wavecluster import PublishedWaveCluster
 
 __all__ = ["FOLDS", "TechniqueComparison"]
 
-Floats = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.int32]
 
 FOLDS = 10
 COARSE = 10  # cells a column of the baseline's coarse grid, in the source's programs
@@ -119,7 +118,7 @@ class TechniqueComparison:
         )
 
     def cells(self, method: Method, epsilon: float, *, seed: int) -> Labels:
-        """Give the clusters of cells of one fit on all records, the one that is measured.
+        """Return the clusters of cells of one fit on all records, the one that is measured.
 
         Parameters
         ----------

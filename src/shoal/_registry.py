@@ -1,0 +1,341 @@
+"""Every method that shoal offers, declared once, as plain data.
+
+The command line, ``shoal compare``, charts, tests and reference pages read this table; nothing is
+imported by it, so that ``import shoal`` loads no numpy and charts know no estimator. A new
+mechanism or method is one entry of :data:`METHODS` (and of :data:`PUBLIC`, if users import it from
+``shoal`` itself).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+__all__ = ["METHODS", "PUBLIC", "SERIES", "Look", "Method", "choices", "class_names"]
+
+TrustModel = Literal["central", "local"]
+Notion = Literal["central", "local", "metric"]
+Output = Literal["centers", "cells", "records", "reports", "remapped"]
+
+MAX_COLUMNS = 8192  # of any engine
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+FULL: tuple[float, ...] = ()
+DASH, DOTS, MIXED, LONG = (4.0, 2.0), (1.0, 1.3), (5.0, 1.5, 1.0, 1.5), (8.0, 2.0)
+
+
+class Look(NamedTuple):
+    """Color, marker and dash of a series, different in gray too.
+
+    A marker is a shape of Vega-Lite, or x, pentagon, hexagon or star of :mod:`shoal.plotting`.
+    """
+
+    color: str
+    marker: str
+    dash: tuple[float, ...] = FULL
+
+
+class Method(NamedTuple):
+    """One method: a class and the parameters that make it this method.
+
+    Parameters
+    ----------
+    name : str
+        As ``--only`` and charts have it.
+    location : str
+        ``"module:Class"``.
+    notion : {"central", "local", "metric"}
+        What its epsilon means.
+    output : {"centers", "cells", "records", "reports", "remapped"}
+        What it releases.
+    summary : str
+        One sentence.
+    look : Look
+        Of its line, point or bar.
+    kwargs : mapping
+        Parameters that make it this method of its class.
+    min_columns, max_columns : int
+        Numbers of columns that it is for.
+    noise_aware : bool
+        Whether :class:`shoal.NoiseAwareKMeans` knows the distribution of its reports.
+    compared : bool
+        Whether ``shoal compare`` runs it.
+    """
+
+    name: str
+    location: str
+    notion: Notion
+    output: Output
+    summary: str
+    look: Look
+    kwargs: Mapping[str, Any] = NOTHING
+    min_columns: int = 1
+    max_columns: int = MAX_COLUMNS
+    noise_aware: bool = False
+    compared: bool = True
+
+    @property
+    def trust_model(self) -> TrustModel:
+        """Who is trusted with raw records: the curator ("central") or nobody ("local")."""
+        return "central" if self.notion == "central" else "local"
+
+    @property
+    def class_name(self) -> str:
+        """Name of its class."""
+        return self.location.partition(":")[2]
+
+
+def _kmeans(method: str, summary: str, look: Look, max_columns: int = MAX_COLUMNS) -> Method:
+    return Method(
+        f"DPKMeans-{method}",
+        "shoal.cluster:DPKMeans",
+        "central",
+        "centers",
+        summary,
+        look,
+        {"method": method},
+        max_columns=max_columns,
+    )
+
+
+def _wave(technique: str, summary: str, look: Look) -> Method:
+    return Method(
+        f"DPWaveCluster-{technique}",
+        "shoal.cluster:DPWaveCluster",
+        "central",
+        "cells",
+        summary,
+        look,
+        {"technique": technique},
+        max_columns=4,
+    )
+
+
+METHODS: tuple[Method, ...] = (
+    _kmeans(
+        "grid",
+        "a noisy grid, clustered, then one noisy step; best up to 16 columns",
+        Look("#0b3c5d", "circle"),
+        32,
+    ),
+    _kmeans(
+        "lsh",
+        "the same on a tree of random hyperplanes, for many columns",
+        Look("#56a3d9", "square", DASH),
+    ),
+    _kmeans("lloyd", "rounds of noisy counts and sums", Look("#2e8b57", "triangle-up", MIXED)),
+    _kmeans(
+        "kccm",
+        "DP-KCCM, corrected: too many clusters, then merged",
+        Look("#8e5aa8", "diamond", DOTS),
+    ),
+    _wave("oneshot", "noisy counts, then WaveCluster", Look("#b3202c", "triangle-down", LONG)),
+    _wave("thr", "a noisy threshold on wavelet coefficients", Look("#1b4965", "cross", LONG)),
+    _wave("thr-em", "the threshold by the exponential mechanism", Look("#2a9d8f", "pentagon", DASH)),
+    _wave("qt", "a noisy quantile as threshold", Look("#e9a23b", "x", MIXED)),
+    _wave("baseline", "noise on every coefficient", Look("#b9b9b9", "hexagon", DOTS)),
+    _wave("density", "significant cells of a deconvolved density", Look("#5b2a4e", "star")),
+    Method(
+        "PrivateCopy",
+        "shoal.cluster:PrivateCopy",
+        "central",
+        "records",
+        "made-up records with the noisy marginals of the true ones",
+        Look("#7a7a7a", "square", DOTS),
+        compared=False,
+    ),
+    Method(
+        "Laplace",
+        "shoal.mechanisms:Laplace",
+        "metric",
+        "reports",
+        "n-dimensional Laplace noise on the public lattice",
+        Look("#6b7280", "cross", MIXED),
+        noise_aware=True,
+    ),
+    Method(
+        "PlanarLaplace",
+        "shoal.mechanisms:PlanarLaplace",
+        "metric",
+        "reports",
+        "planar Laplace noise by its inverse distribution (geo-indistinguishability)",
+        Look("#6a4c93", "x", DASH),
+        min_columns=2,
+        max_columns=2,
+        noise_aware=True,
+    ),
+    Method(
+        "SphericalLaplace",
+        "shoal.mechanisms:SphericalLaplace",
+        "metric",
+        "reports",
+        "three-dimensional Laplace noise by its inverse distribution",
+        Look("#1a5490", "square", DASH),
+        min_columns=3,
+        max_columns=3,
+        noise_aware=True,
+    ),
+    Method(
+        "KdLaplace-grid",
+        "shoal.mechanisms:KdLaplace",
+        "metric",
+        "reports",
+        "Laplace noise, reports outside the box moved to the nearest cell",
+        Look("#38b2a3", "triangle-up", MIXED),
+        {"remap": "grid"},
+    ),
+    Method(
+        "KdLaplace-bayes",
+        "shoal.mechanisms:KdLaplace",
+        "metric",
+        "reports",
+        "Laplace noise, reports remapped by the density of all reports",
+        Look("#a9cc3f", "diamond", DOTS),
+        {"remap": "bayes"},
+    ),
+    Method(
+        "Piecewise",
+        "shoal.mechanisms:Piecewise",
+        "local",
+        "reports",
+        "the Piecewise mechanism, column by column",
+        Look("#c1443c", "triangle-down", LONG),
+        noise_aware=True,
+    ),
+    Method(
+        "Hybrid",
+        "shoal.mechanisms:Hybrid",
+        "local",
+        "reports",
+        "Piecewise or Duchi, by a public coin",
+        Look("#d9b310", "triangle-right"),
+    ),
+    Method(
+        "Duchi",
+        "shoal.mechanisms:Duchi",
+        "local",
+        "reports",
+        "the two-valued mechanism of Duchi, Jordan and Wainwright",
+        Look("#d98cc4", "triangle-left", DOTS),
+    ),
+    Method(
+        "SquareWave",
+        "shoal.mechanisms:SquareWave",
+        "local",
+        "reports",
+        "the Square Wave mechanism, column by column",
+        Look("#7a4e2d", "pentagon", DOTS),
+    ),
+    Method(
+        "BayesRemap",
+        "shoal.remap:BayesRemap",
+        "metric",
+        "remapped",
+        "each report moved to the point of least expected error",
+        Look("#a9cc3f", "diamond", DOTS),
+        compared=False,
+    ),
+    Method(
+        "GridRemap",
+        "shoal.remap:GridRemap",
+        "metric",
+        "remapped",
+        "reports outside the box moved to the nearest cell",
+        Look("#38b2a3", "triangle-up", MIXED),
+        compared=False,
+    ),
+    Method(
+        "Clip",
+        "shoal.remap:Clip",
+        "metric",
+        "remapped",
+        "reports clipped to the box",
+        Look("#7fb8a4", "square", LONG),
+        compared=False,
+    ),
+    Method(
+        "NoiseAwareKMeans",
+        "shoal.reports:NoiseAwareKMeans",
+        "metric",
+        "centers",
+        "k-means of reports whose noise is known",
+        Look("#204e4a", "circle", LONG),
+        compared=False,
+    ),
+)
+
+# What charts draw beside methods: trust models, the sources' own names, baselines.
+SERIES: Mapping[str, Look] = MappingProxyType(
+    {
+        "central": Look("#0b3c5d", "circle"),
+        "local": Look("#e07a1f", "square", DASH),
+        "dpkmeans": Look("#0b3c5d", "circle"),
+        "dpwavecluster": Look("#5b2a4e", "cross", LONG),
+        "nd-laplace": Look("#1a5490", "square", DASH),
+        "grid-nd-laplace": Look("#38b2a3", "triangle-up", MIXED),
+        "density-nd-laplace": Look("#a9cc3f", "diamond", DOTS),
+        "thr": Look("#0b3c5d", "circle"),
+        "thr-em": Look("#2a9d8f", "square", DASH),
+        "qt": Look("#e9a23b", "triangle-up", MIXED),
+        "baseline": Look("#b9b9b9", "diamond", DOTS),
+        "oneshot": Look("#b3202c", "triangle-down", LONG),
+        "average k": Look("#8fb8de", "circle"),
+        "average nk": Look("#1a5490", "square", DASH),
+        "allocation k": Look("#f0b27a", "triangle-up", MIXED),
+        "allocation nk": Look("#b9770e", "diamond", DOTS),
+        "gaussian k": Look("#8fd0bd", "triangle-down", LONG),
+        "gaussian nk": Look("#1e7b63", "cross", DASH),
+        "auto": Look("#b3202c", "triangle-left"),
+        "k-means without privacy": Look("#4a4a4a", "triangle-right", DOTS),
+    }
+)
+
+# Names that can be imported from `shoal` itself, and their packages.
+PUBLIC: Mapping[str, str] = MappingProxyType(
+    {
+        "Adjacency": "privacy",
+        "DPKMeans": "cluster",
+        "DPWaveCluster": "cluster",
+        "Duchi": "mechanisms",
+        "Guarantee": "privacy",
+        "Hybrid": "mechanisms",
+        "KdLaplace": "mechanisms",
+        "Laplace": "mechanisms",
+        "Ledger": "privacy",
+        "NoiseAwareKMeans": "reports",
+        "Piecewise": "mechanisms",
+        "PlanarLaplace": "mechanisms",
+        "PrivateCopy": "cluster",
+        "Release": "privacy",
+        "SphericalLaplace": "mechanisms",
+        "SquareWave": "mechanisms",
+        "attack_centers": "audit",
+        "audit_estimator": "audit",
+        "audit_mechanism": "audit",
+        "epsilon_lower_bound": "audit",
+        "label_on_device": "reports",
+        "membership_inference": "audit",
+        "metric_epsilon_lower_bound": "audit",
+        "replay_estimator": "audit",
+        "score_clustering": "metrics",
+    }
+)
+
+
+def class_names(trust_model: TrustModel) -> tuple[str, ...]:
+    """Return the classes of a trust model that ``shoal compare`` runs, each once.
+
+    >>> class_names("central")
+    ('DPKMeans', 'DPWaveCluster')
+    """
+    named = (one.class_name for one in METHODS if one.compared and one.trust_model == trust_model)
+    return tuple(dict.fromkeys(named))
+
+
+def choices(class_name: str, parameter: str) -> tuple[Any, ...]:
+    """Return the values of a parameter that make a method of its own.
+
+    >>> choices("DPKMeans", "method")
+    ('grid', 'lsh', 'lloyd', 'kccm')
+    """
+    mine = (one.kwargs for one in METHODS if one.class_name == class_name)
+    return tuple(kwargs[parameter] for kwargs in mine if parameter in kwargs)

@@ -1,0 +1,23 @@
+"""The type aliases that shoal's signatures share."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Bools", "Bounds", "Floats", "Ints", "Labels", "RandomState", "TableLike"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Labels: TypeAlias = npt.NDArray[np.int32]
+
+Bounds: TypeAlias = tuple[float | Sequence[float] | Floats, float | Sequence[float] | Floats]
+"""Public box of the records: (low, high), each one number or one a column."""
+
+RandomState: TypeAlias = int | None
+"""A seed for reproducible draws without a promise; None for the secure source."""
+
+TableLike: TypeAlias = Any
+"""An array, a data frame, a Spark frame or a table of :mod:`shoal.tables`; narwhals decides."""

@@ -1,0 +1,78 @@
+"""Centers that come from the public box and from released values only, never from records."""
+
+import math
+
+import numpy as np
+
+from shoal._typing import Floats
+from shoal.noise import RandomSource
+
+__all__ = ["pack_spheres", "uniforms"]
+
+
+HALVINGS = 12  # of the search for the largest radius that fits
+TRIES = 50  # random places for one sphere before its radius counts as too large
+
+
+def pack_spheres(n_clusters: int, columns: int, source: RandomSource) -> Floats:
+    """Place centers in [-1, 1]^d far from each other and from the walls.
+
+    Parameters
+    ----------
+    n_clusters : int
+        How many.
+    columns : int
+        Number of columns.
+    source : RandomSource
+        Where random words come from.
+
+    Returns
+    -------
+    centers : ndarray of shape (n_clusters, columns)
+        At least 2 a apart and a from the walls, for nearly the largest a that random placing
+        finds (Su et al. 2016).
+    """
+    if n_clusters == 1:
+        return np.zeros((1, columns))
+    low, high = 0.0, 1.0
+    best = uniforms((n_clusters, columns), source)
+    for _ in range(HALVINGS):
+        radius = (low + high) / 2
+        placed = _place(n_clusters, columns, radius, source)
+        if placed is None:
+            high = radius
+        else:
+            best, low = placed, radius
+    return best
+
+
+def uniforms(shape: tuple[int, ...], source: RandomSource) -> Floats:
+    """Draw public uniform numbers in [-1, 1); they hide nothing, so doubles will do.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the result.
+    source : RandomSource
+        Where random words come from.
+
+    Returns
+    -------
+    numbers : ndarray of float64
+        Independent draws.
+    """
+    words = source.words(math.prod(shape)) >> np.uint64(11)
+    numbers: Floats = words.astype(np.float64).reshape(shape) * 2.0**-52 - 1.0
+    return numbers
+
+
+def _place(n_clusters: int, columns: int, radius: float, source: RandomSource) -> Floats | None:
+    centers = np.empty((n_clusters, columns))
+    for i in range(n_clusters):
+        candidates = uniforms((TRIES, columns), source) * (1.0 - radius)
+        gaps = np.linalg.norm(candidates[:, None, :] - centers[None, :i, :], axis=2)
+        free = np.flatnonzero((gaps >= 2 * radius).all(axis=1))
+        if free.size == 0:
+            return None
+        centers[i] = candidates[free[0]]
+    return centers

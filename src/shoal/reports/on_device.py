@@ -1,0 +1,193 @@
+"""Labels where the record is: the published clusters travel to the device, the label does not.
+
+A release says by which metric its clusters were made, and labels follow that metric and no other:
+
+* ``"bounds"`` (DPKMeans): Euclidean distance in units of the bounds, on the lattice of the fit;
+* ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the reports;
+* ``"cells"`` (DPWaveCluster): the cluster of the record's cell, or -1.
+
+Each gives the labels of the estimator's own ``predict``, bit for bit.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal._bounds import public_box
+from shoal._records import column_names, validate_records
+from shoal._typing import Floats, Labels
+from shoal.exceptions import DataError, ParameterError
+from shoal.noise import Lattice
+from shoal.privacy import Release
+from shoal.reports._nearest import nearest_centers
+
+__all__ = ["label_on_device"]
+
+Values = Mapping[str, Any]
+
+TABLE = 2  # dimensions of one
+LARGEST_HALF = 2**19  # of a lattice whose squared distances are exact in doubles
+
+
+def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int | Labels:
+    """Find the published cluster of a true record, on the device that holds it.
+
+    There is no ledger, because nothing is released: the label is as private as the record. It is
+    free for as long as the label, and behavior that others can see and that depends on it, stay
+    on the device. A label that is sent back tells which cell of the centers the record lies in.
+
+    Parameters
+    ----------
+    release : Release or array-like of shape (k, d)
+        A release of ``DPKMeans``, ``NoiseAwareKMeans`` or ``DPWaveCluster``, which says by which
+        metric its clusters were made; or bare centers, which do not.
+    x : array-like of shape (d,) or (n, d), pandas Series, or pandas, polars or Arrow table
+        The record, or all records on the device. Columns with names are put into the order of the
+        release, where that has names; an array is taken in order.
+    metric : {"euclidean"}, default=None
+        Of bare centers: distance in the unit of the records. A release has its own.
+
+    Returns
+    -------
+    label : int, or ndarray of shape (n,)
+        What the estimator's ``predict`` gives: the index of the nearest center, the lowest among
+        equals; or the cluster of the record's cell, -1 for none.
+
+    Raises
+    ------
+    ParameterError
+        If the release holds no clusters or does not say its metric.
+    DataError
+        If the record is not made of finite numbers, in the columns of the release.
+
+    Examples
+    --------
+    Distance is in units of the bounds, so a bound's width weighs its column:
+
+    >>> import numpy as np
+    >>> from shoal import DPKMeans, label_on_device
+    >>> X = np.repeat([[25.0, 30_000.0], [60.0, 90_000.0]], 500, axis=0)
+    >>> model = DPKMeans(2, bounds=([18.0, 0.0], [100.0, 500_000.0]), random_state=0).fit(X)
+    >>> older = label_on_device(model.release_, [60.0, 30_000.0])
+    >>> older == label_on_device(model.release_, [60.0, 90_000.0])
+    True
+    >>> label_on_device([[0.0, 0.0], [1.0, 1.0]], [0.9, 0.7], metric="euclidean")
+    1
+    """
+    values = _values(release, metric)
+    labels_of, columns = METRICS[values["metric"]], _columns(values)
+    records, single = _records(x, values.get("columns"))
+    if records.shape[1] != columns:
+        raise DataError(f"X must have the {columns} columns of the release, got {records.shape[1]}")
+    labels = labels_of(values, records)
+    return int(labels[0]) if single else labels
+
+
+def _in_bounds(values: Values, records: Floats) -> Labels:
+    lattice = _lattice(values, records.shape[1])
+    rows, centers = (lattice.encode(points) for points in (records, _centers(values["centers"])))
+    return nearest_centers(rows.astype(np.float64), centers.astype(np.float64))
+
+
+def _euclidean(values: Values, records: Floats) -> Labels:
+    return nearest_centers(records, _centers(values["centers"]))
+
+
+def _in_cells(values: Values, records: Floats) -> Labels:
+    half, grid, shape = values["half"], values["grid"], values["shape"]
+    if not (isinstance(grid, int) and all(0 < side <= grid for side in shape)):
+        raise ParameterError(f"release must have a grid of cells, got {grid!r} and {shape!r}")
+    codes = np.zeros(len(records), dtype=np.int64)
+    indices = _lattice(values, records.shape[1]).encode(records)
+    for column, side in zip(indices.T, shape, strict=True):
+        cell = np.minimum((column + half) * grid // (2 * half), grid - 1)
+        codes = codes * side + cell // (grid // side)
+    significant = np.asarray(values["cells"], dtype=np.int64)
+    clusters = np.append(np.asarray(values["clusters"], dtype=np.int32), np.int32(-1))
+    place = np.searchsorted(significant, codes)
+    known = np.append(significant, -1)[place] == codes
+    return np.where(known, clusters[place], np.int32(-1))
+
+
+METRICS: dict[str, Callable[[Values, Floats], Labels]] = {
+    "bounds": _in_bounds,
+    "euclidean": _euclidean,
+    "cells": _in_cells,
+}
+# What a release has to hold for labels by its metric.
+NEEDED = {
+    "bounds": ("centers", "low", "high", "half"),
+    "euclidean": ("centers",),
+    "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
+}
+
+
+def _values(release: Any, metric: str | None) -> Values:
+    """Return what labels are computed from: a release's values, or bare centers and a metric."""
+    if not isinstance(release, Release):
+        centers = _centers(release)
+        if metric != "euclidean":
+            raise ParameterError(
+                'metric must be "euclidean" for bare centers, which do not say how distance was '
+                f"measured, got {metric!r}: pass the release, which does"
+            )
+        return {"metric": metric, "centers": centers}
+    values, named = release.values, release.values.get("metric")
+    if metric not in (None, named):
+        raise ParameterError(f"metric must be that of the release, {named!r}, got {metric!r}")
+    if not isinstance(named, str) or named not in METRICS:
+        raise ParameterError(
+            f"release must say its metric, one of {tuple(METRICS)}, got {named!r} of "
+            f"{release.kind}: release it again with this version of shoal"
+        )
+    missing = [name for name in NEEDED[named] if name not in values]
+    if missing:
+        raise ParameterError(f"release must hold {missing} for labels, got {sorted(values)}")
+    return values
+
+
+def _columns(values: Values) -> int:
+    """Tell how many columns a record of this release has."""
+    if "centers" in values:
+        return int(_centers(values["centers"]).shape[1])
+    return len(values["shape"])
+
+
+def _records(x: Any, columns: list[str] | None) -> tuple[Floats, bool]:
+    """Return records in the order of the release's columns, and whether it is a single one."""
+    if nw.dependencies.is_pandas_series(x):
+        records, single = x.to_frame().T, True
+    else:
+        single = np.ndim(x) == 1
+        records = np.asarray(x)[None, :] if single else x
+    names, table = column_names(records), validate_records(records)
+    if columns is None or names is None or names == columns:
+        return table, single
+    if sorted(names) != sorted(columns):
+        raise DataError(
+            f"X must have the columns of the release, {columns}, got {len(names)} columns that are "
+            "not these"
+        )
+    return table[:, [names.index(name) for name in columns]], single
+
+
+def _lattice(values: Values, columns: int) -> Lattice:
+    half = values["half"]
+    if not (isinstance(half, int) and 0 < half <= LARGEST_HALF):
+        raise ParameterError(f"release must have a half of 1 to {LARGEST_HALF}, got {half!r}")
+    return Lattice.box(*public_box((values["low"], values["high"]), columns), half=half)
+
+
+def _centers(given: Any) -> Floats:
+    try:
+        centers = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        centers = np.empty(0)
+    if centers.ndim != TABLE or not centers.size or not np.isfinite(centers).all():
+        raise ParameterError(
+            "release must be a Release with centers or a table of finite centers, one a row, "
+            f"got {type(given).__name__}"
+        )
+    return centers

@@ -1,0 +1,187 @@
+"""The study of the thesis: verdicts follow the records, and its cells can be repeated."""
+
+import numpy as np
+import pytest
+
+from papers.made_up import REAL, SHAPES, made_up
+from papers.published import needs_files
+from shoal.exceptions import DataError
+from shoal.papers.kd_laplace import attack_work, draft_work
+from shoal.papers.kd_laplace.claims import judge
+from shoal.papers.kd_laplace.published_figures import distances
+from shoal.papers.kd_laplace.study import KdLaplaceStudy
+
+
+def verdicts(**effects):
+    return {finding.claim: finding.outcome for finding in judge(made_up(**effects))}
+
+
+def where(**wanted):
+    """Make an effect of 0.1 on the rows that have these values."""
+
+    def effect(row):
+        same = (row.get(key) in value for key, value in wanted.items())
+        return 0.1 if all(same) else 0.0
+
+    return effect
+
+
+def plus(*effects):
+    return lambda row: sum(effect(row) for effect in effects)
+
+
+def minus(effect):
+    return lambda row: -effect(row)
+
+
+PUBLISHED = ("as published",)
+PLAIN = ("nd-Laplace",)
+
+
+def test_all_claims_are_judged():
+    assert list(verdicts()) == [
+        "RQ1",
+        "RQ2",
+        "RQ3",
+        "RQ4",
+        "H1",
+        "H2",
+        "H3",
+        "question 1",
+        "question 2",
+        "question 3",
+    ]
+
+
+def test_without_effects_nothing_is_decided_but_the_search_and_what_is_counted():
+    """Differences of nothing have intervals that contain 0: neither the claim nor its contrary."""
+    found = verdicts()
+    assert found.pop("RQ3") == "reproduced"
+    assert found.pop("RQ2") == "not reproduced", "no report lies outside: nothing is brought back"
+    assert found.pop("RQ4") == "not reproduced", "tables differ by far less than what counts"
+    assert set(found.values()) == {"undecided"}
+
+
+SIGNS = {"as published": 1.0, "corrected": -1.0}
+LEAKY = ("RQ1", "H1", "H2")  # praise of what the published noise achieves
+
+
+@pytest.mark.parametrize(
+    ("claim", "effects"),
+    [
+        (
+            "RQ1",
+            {
+                "ami": plus(
+                    where(mechanism=PLAIN, epsilon=(0.5, 3.0)),
+                    where(mechanism=("piecewise",), epsilon=(9.0,)),
+                ),
+                "advantage": where(mechanism=("piecewise",)),
+            },
+        ),
+        ("RQ2", {"outside": where(mechanism=PLAIN)}),
+        ("RQ4", {"ami": lambda row: 0.4 * (row["dataset"] == "heart")}),
+        ("H1", {"ami": where(mechanism=("density-nd-Laplace",))}),
+        (
+            "H2",
+            {
+                "ami": lambda row: 0.05 * row["columns"],
+                "advantage": lambda row: 0.05 * row["columns"],
+            },
+        ),
+        ("H3", {"ami": where(dataset=REAL), "advantage": where(mechanism=PLAIN, dataset=SHAPES)}),
+        ("question 1", {"ami": where(dataset=REAL)}),
+        ("question 2", {"ami": where(clusterer=("KMeans", "AgglomerativeClustering"))}),
+        ("question 3", {"ami": where(dataset=("heart",))}),
+    ],
+)
+def test_verdicts_follow_the_effects(claim, effects):
+    assert verdicts(**effects)[claim] == "reproduced"
+    only = {
+        measure: (lambda row, effect=effect: effect(row) * SIGNS[row["version"]])
+        for measure, effect in effects.items()
+    }
+    if claim not in ("RQ2", "RQ4"):  # a table that is worse decides as well
+        expected = "cannot be private" if claim in LEAKY else "only as published"
+        assert verdicts(**only)[claim] == expected
+    contrary = {measure: minus(effect) for measure, effect in effects.items()}
+    if claim != "RQ4":  # a table that is worse decides as well
+        assert verdicts(**contrary)[claim] == "not reproduced"
+
+
+def test_h1_needs_an_advantage_that_does_not_grow():
+    density = where(mechanism=("density-nd-Laplace",))
+    both = verdicts(ami=density, advantage=density)
+    assert both["H1"] == "not reproduced"
+
+
+def test_a_search_that_grows_like_a_root_is_not_logarithmic():
+    assert verdicts(nodes=np.sqrt)["RQ3"] == "not reproduced"
+
+
+def test_without_data_one_line_before_any_work(monkeypatch):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    from shoal.papers.kd_laplace import utility_work
+
+    utility_work.table_of.cache_clear()
+    with pytest.raises(DataError, match="set SHOAL_DATA"):
+        KdLaplaceStudy().parts(full=False, seed=0)
+
+
+@needs_files
+def test_sizes_are_those_of_the_source():
+    full = {part.name: part.spec for part in KdLaplaceStudy().parts(full=True, seed=0)}
+    assert full["utility-heart"].repeats == 10
+    assert full["utility-heart"].dimensions == tuple(range(2, 10))
+    assert len(full["attack-seeds"].epsilons) == 10
+    quick = {part.name: part.spec for part in KdLaplaceStudy().parts(full=False, seed=0)}
+    assert quick.keys() == full.keys()
+    assert sum(len(spec.cells()) for spec in quick.values()) < 1100
+
+
+@needs_files
+@pytest.mark.parametrize(
+    "name", ["utility-seeds", "attack-seeds", "utility-shapes", "unit", "search", "drafts"]
+)
+def test_a_cell_depends_on_itself_alone(name):
+    part = next(part for part in KdLaplaceStudy().parts(full=False, seed=0) if part.name == name)
+    first, *_, last = part.spec.cells()
+    once = list(part.work(last))
+    list(part.work(first))
+    for module in (attack_work, draft_work):  # as in another process
+        module._attacker.cache_clear()
+    assert list(part.work(last)) == once
+    assert once != list(part.work(part.spec.cells()[-2]))
+
+
+@needs_files
+def test_a_cell_has_both_versions_and_all_clusterers():
+    part = KdLaplaceStudy().parts(full=False, seed=0)[2]
+    assert part.name == "utility-seeds"
+    rows = list(part.work(part.spec.cells()[0]))
+    assert [(row["version"], row["clusterer"]) for row in rows] == [
+        (version, clusterer)
+        for version in ("as published", "corrected")
+        for clusterer in ("KMeans", "AgglomerativeClustering", "OPTICS")
+    ]
+
+
+def test_distances_are_of_means(monkeypatch):
+    values = {("heart", "nd-Laplace", 2, 1.0, "KMeans"): 0.5}
+    monkeypatch.setattr(
+        "shoal.papers.kd_laplace.published_figures.published_values",
+        lambda measure: values,
+    )
+    row = {
+        "dataset": "heart",
+        "mechanism": "nd-Laplace",
+        "columns": 2,
+        "epsilon": 1.0,
+        "clusterer": "KMeans",
+        "version": "as published",
+    }
+    rows = [{**row, "ami": 0.4}, {**row, "ami": 0.8}, {**row, "version": "corrected", "ami": 0.0}]
+    (found,) = distances(rows, "ami", by=("mechanism",)).values()
+    assert found.again == pytest.approx(0.6)
+    assert found.absolute == pytest.approx(0.1)
+    assert found.figures == 1
