@@ -130,7 +130,9 @@ METHODS: tuple[Method, ...] = (
     ),
     _wave("oneshot", "noisy counts, then WaveCluster", Look("#b3202c", "triangle-down", LONG)),
     _wave("thr", "a noisy threshold on wavelet coefficients", Look("#1b4965", "cross", LONG)),
-    _wave("thr-em", "the threshold by the exponential mechanism", Look("#2a9d8f", "pentagon", DASH)),
+    _wave(
+        "thr-em", "the threshold by the exponential mechanism", Look("#2a9d8f", "pentagon", DASH)
+    ),
     _wave("qt", "a noisy quantile as threshold", Look("#e9a23b", "x", MIXED)),
     _wave("baseline", "noise on every coefficient", Look("#b9b9b9", "hexagon", DOTS)),
     _wave("density", "significant cells of a deconvolved density", Look("#5b2a4e", "star")),

@@ -92,7 +92,7 @@ def audit(
             resume=resume,
             progress=update,
         )
-    picture = draw_promise(folder / "audit.png", found)
+    picture = draw_promise(found, path=folder / "audit.png")
     made = Provenance(typed(), seed)
     report = audit_report(folder / "report.html", found, picture=picture, made=made)
     if as_json:

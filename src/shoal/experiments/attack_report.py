@@ -8,6 +8,7 @@ from shoal.experiments.attack_suite import AttackRow, AttackSuite
 from shoal.experiments.estimate import rounded
 from shoal.experiments.page import Page
 from shoal.experiments.provenance import Provenance
+from shoal.plotting import Picture
 
 __all__ = ["attack_report"]
 
@@ -25,7 +26,7 @@ HEADINGS = (
 )
 
 
-def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Provenance) -> Path:
+def attack_report(path: Path, suite: AttackSuite, *, picture: Picture, made: Provenance) -> Path:
     """Write the page.
 
     Parameters
@@ -34,8 +35,8 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Proven
         Where to.
     suite : AttackSuite
         What was found.
-    picture : Path
-        PNG file of the rates, embedded in the page.
+    picture : Picture
+        The rates, as :func:`shoal.plotting.draw_rates` draws them.
     made : Provenance
         Where the numbers come from.
 
@@ -49,7 +50,7 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Proven
     ParameterError
         If it cannot be written.
     """
-    page = Page("What an attacker learns")
+    page = Page("What an attacker learns", publishable=False)
     page.lead(
         f"For the curator only: these attacks know the {suite.records:,} raw records that they are "
         "tested on, and no budget pays for that."

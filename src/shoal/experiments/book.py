@@ -1,4 +1,4 @@
-"""A report with its figures: each as a vector file, and as a live picture in the page."""
+"""A report with its figures: each as a file of its own, and live in the page."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -8,16 +8,17 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from shoal.audit._quietly import quietly, started
 from shoal.experiments.page import Page
+from shoal.plotting import Picture
 
 __all__ = ["Book"]
 
-FORMATS = (".svg", ".json")  # for papers, and for the page
+FORMATS = (".svg", ".json")  # for papers, and for other pages
 
 
 class _Figure(NamedTuple):
     """What is drawn, by which function, with which parameters."""
 
-    draw: Callable[..., Any]
+    draw: Callable[..., Picture]
     path: Path
     args: tuple[Any, ...]
     words: dict[str, Any]
@@ -29,12 +30,14 @@ class Book:
     Parameters
     ----------
     figures : Path
-        An existing folder: each figure is written there as SVG, and as it is in the page.
+        An existing folder: each figure is written there as SVG and as Vega-Lite (JSON); one that
+        shows records as PNG.
     """
 
     def __init__(self, figures: Path) -> None:
         self.figures = figures
         self._drawings: list[_Figure] = []
+        self._pictures: list[Picture] = []
         self._steps: list[Callable[[Page], Any]] = []
 
     @property
@@ -63,18 +66,18 @@ class Book:
         return self._add(lambda page: page.table(headings, listed, text=text))
 
     def figure(
-        self, draw: Callable[..., Any], name: str, *args: Any, says: str, **words: Any
+        self, draw: Callable[..., Picture], name: str, *args: Any, says: str, **words: Any
     ) -> Self:
         """Add a figure; it is drawn by :meth:`write_to`.
 
         Parameters
         ----------
         draw : callable
-            A function of :mod:`shoal.plotting`, whose first parameter is the path.
+            A function of :mod:`shoal.plotting`.
         name : str
             Name of its files, without their ending.
         *args, **words
-            The other parameters.
+            Its parameters.
         says : str
             What the figure shows: its caption.
 
@@ -83,10 +86,9 @@ class Book:
         book : Book
             The same.
         """
-        path = self.figures / name
-        self._drawings.append(_Figure(draw, path, args, words))
-        live = path.with_name(f"{name}{FORMATS[-1]}")
-        return self._add(lambda page: page.picture(live, says=says))
+        index = len(self._drawings)
+        self._drawings.append(_Figure(draw, self.figures / name, args, words))
+        return self._add(lambda page: page.picture(self._pictures[index], says=says))
 
     def write_to(self, page: Page, *, n_jobs: int | None = 1) -> Page:
         """Draw the figures and put everything into a page.
@@ -105,8 +107,7 @@ class Book:
         """
         draw = quietly(_draw)
         tasks = (delayed(draw)(drawing) for drawing in self._drawings)
-        for _ in started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
-            pass
+        self._pictures = list(started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks))
         for step in self._steps:
             step(page)
         return page
@@ -116,7 +117,8 @@ class Book:
         return self
 
 
-def _draw(figure: _Figure) -> None:
-    for ending in FORMATS:
-        path = figure.path.with_name(f"{figure.path.name}{ending}")
-        figure.draw(path, *figure.args, **figure.words)
+def _draw(figure: _Figure) -> Picture:
+    picture = figure.draw(*figure.args, **figure.words)
+    for ending in (".png",) if picture.records else FORMATS:
+        picture.save(figure.path.with_name(f"{figure.path.name}{ending}"))
+    return picture

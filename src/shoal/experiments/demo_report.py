@@ -5,13 +5,14 @@ from pathlib import Path
 
 from shoal.experiments.demo import DemoRow
 from shoal.experiments.page import Page
+from shoal.plotting import Picture
 
 __all__ = ["demo_report"]
 
 HEADINGS = ("model", "method", "epsilon", "worst case", "cost", "agreement")
 
 
-def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples: int) -> Path:
+def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Picture, n_samples: int) -> Path:
     """Write the page.
 
     Parameters
@@ -20,8 +21,8 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples
         Where to.
     rows : sequence of DemoRow
         The table.
-    picture : Path
-        PNG file, embedded in the page.
+    picture : Picture
+        What :func:`shoal.plotting.draw_demo` returned.
     n_samples : int
         Number of records that the rows were measured on.
 

@@ -1,16 +1,14 @@
 """One HTML page that needs nothing else: words, tables and pictures in one file."""
 
-import base64
 import html
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
-from shoal._optional import require
 from shoal._whole_file import whole_file
 from shoal.exceptions import ParameterError
 from shoal.experiments.provenance import Provenance
+from shoal.plotting import CHART_STYLE, Picture, page_scripts
 
 __all__ = ["Page"]
 
@@ -26,7 +24,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { text-align: right; padding: .4rem .7rem; border-bottom: 1px solid #dde3ea; }
 th.text, td.text { text-align: left; }
 thead th { border-bottom: 2px solid #1c2733; font-weight: 600; vertical-align: bottom; }
-figure { margin: 1.4rem 0; } img { width: 100%; height: auto; }
+figure { margin: 1.4rem 0; } figure img { max-width: 100%; min-width: 40rem; height: auto; }
 figcaption { color: #4a5a6a; font-size: .9rem; margin-top: .3rem; }
 li { margin: .45rem 0; } code { background: #f1f4f7; padding: .1rem .3rem; border-radius: 3px; }
 footer { color: #4a5a6a; font-size: .85rem; margin-top: 3rem; border-top: 1px solid #dde3ea;
@@ -38,25 +36,11 @@ dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>shoal: {title}</title><style>{style}</style></head><body>
+<title>shoal: {title}</title><style>{style}{charts}</style></head><body>
 <h1>{heading}</h1>
 {body}
 {scripts}</body></html>
 """
-
-# A figure is drawn when it comes near the screen: a page may hold dozens.
-DRAW = """
-const look = new IntersectionObserver((seen) => {
-  for (const {isIntersecting, target} of seen) {
-    if (!isIntersecting) continue;
-    look.unobserve(target);
-    const figure = JSON.parse(target.nextElementSibling.textContent);
-    Plotly.newPlot(target, figure.data, figure.layout, {responsive: true, displaylogo: false});
-  }
-}, {rootMargin: "600px"});
-document.querySelectorAll("div.live").forEach((place) => look.observe(place));
-"""
-HEIGHT = 450  # of a figure that names none
 
 
 class Page:
@@ -68,6 +52,8 @@ class Page:
     ----------
     heading : str
         What the page is about.
+    publishable : bool, default=True
+        Whether everybody may see it; such a page takes no picture of records.
 
     Examples
     --------
@@ -78,8 +64,9 @@ class Page:
     True
     """
 
-    def __init__(self, heading: str) -> None:
+    def __init__(self, heading: str, *, publishable: bool = True) -> None:
         self._heading = heading
+        self._publishable = publishable
         self._pieces: list[str] = []
         self._live = False
 
@@ -124,24 +111,35 @@ class Page:
             "</tbody></table></div>"
         )
 
-    def picture(self, path: Path, *, says: str) -> Self:
-        """Add a PNG file, or a Plotly figure as JSON, embedded; ``says`` is its caption."""
-        words = html.escape(says)
-        if path.suffix == ".json":
-            figure = json.loads(path.read_text(encoding="utf-8"))
-            height = figure["layout"].get("height", HEIGHT)
-            # Text of a figure may hold anything, the end of a script included.
-            inside = json.dumps(figure, separators=(",", ":")).replace("<", "\\u003c")
-            self._live = True
-            shown = (
-                f'<div class="live" role="img" aria-label="{words}" style="height:{height}px">'
-                f'</div><script type="application/json">{inside}</script>'
-                "<noscript>This figure needs JavaScript.</noscript>"
+    def picture(self, picture: Picture, *, says: str) -> Self:
+        """Add a chart, live, or as an image where it shows records; ``says`` is its caption.
+
+        Parameters
+        ----------
+        picture : Picture
+            What a function of :mod:`shoal.plotting` returned.
+        says : str
+            What it shows.
+
+        Returns
+        -------
+        page : Page
+            The same.
+
+        Raises
+        ------
+        ParameterError
+            If the picture shows records and the page may be published.
+        """
+        if picture.records and self._publishable:
+            raise ParameterError(
+                "a page that may be published must hold no picture of records, got one: draw "
+                "released values, or make the page with publishable=False"
             )
-        else:
-            data = base64.b64encode(path.read_bytes()).decode()
-            shown = f'<img src="data:image/png;base64,{data}" alt="{words}">'
-        return self._add(f"<figure>{shown}<figcaption>{words}</figcaption></figure>")
+        self._live |= not picture.records
+        shown = picture.to_fragment(says)
+        caption = f"<figcaption>{html.escape(says)}</figcaption>"
+        return self._add(f"<figure>{shown}{caption}</figure>")
 
     def provenance(self, made: Provenance, *words: str) -> Self:
         """End with where the numbers come from, after words that a reader wants to know last."""
@@ -166,7 +164,8 @@ class Page:
             style=STYLE,
             heading=heading,
             body="\n".join(self._pieces),
-            scripts=_scripts() if self._live else "",
+            charts=CHART_STYLE,
+            scripts=page_scripts() if self._live else "",
         )
 
     def write(self, path: Path) -> Path:
@@ -200,8 +199,3 @@ class Page:
     def _add(self, piece: str) -> Self:
         self._pieces.append(piece)
         return self
-
-
-def _scripts() -> str:
-    plotly = require("plotly.offline", extra="plot").get_plotlyjs()
-    return f"<script>{plotly}</script>\n<script>{DRAW}</script>\n"

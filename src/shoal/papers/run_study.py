@@ -83,7 +83,7 @@ def run_study(
         If the folder cannot be written, or holds records of another run.
     """
     # What the report needs is asked for before hours of work, not after.
-    for package in ("matplotlib", "plotly"):
+    for package in ("altair", "vl_convert"):
         require(package, extra="plot")
     parts = study.parts(full=full, seed=seed)
     sizes = [len(part.spec.cells()) for part in parts]
@@ -105,7 +105,9 @@ def run_study(
                 progress=of_part(progress, sum(sizes[:place]), sum(sizes)),
             )
     found = Reproduction(folder / "report.html", study.findings(records), records)
-    page = Page(study.title).lead(f"{study.source}. {_size(full)}").verdict(found.verdict)
+    # Figures may show single records of the source's own, public tables.
+    page = Page(study.title, publishable=False)
+    page.lead(f"{study.source}. {_size(full)}").verdict(found.verdict)
     _claims(page, found.findings)
     book = Book(figures)
     study.tell(book, records)
@@ -114,7 +116,7 @@ def run_study(
     command = f"shoal reproduce {study.name} {size} --seed {seed}"
     page.provenance(
         Provenance(command, seed, data="the tables of the source"),
-        "Records are beside this file as CSV, figures as SVG. The command repeats them.",
+        "Records are beside this file as CSV, figures as SVG or PNG. The command repeats them.",
     )
     page.write(found.report)
     return found

@@ -13,12 +13,13 @@ from shoal.plotting._cells import draw_cells, draw_thresholds
 from shoal.plotting._curves import draw_lines, draw_trade_off
 from shoal.plotting._demo import draw_demo
 from shoal.plotting._means import draw_bars, draw_heat_map
-from shoal.plotting._picture import Picture, page_scripts
+from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
 from shoal.plotting._points import draw_perturbation_area, draw_scatter
 from shoal.plotting._releases import draw_release
 from shoal.plotting._selection import draw_k_distance, draw_n_clusters
 
 __all__ = [
+    "CHART_STYLE",
     "Picture",
     "draw_audit",
     "draw_bars",

@@ -366,7 +366,11 @@ def _pair(canvas: Canvas, points: Mapping[str, Floats]) -> Any:
 
 
 def _event(canvas: Canvas, evidence: Any, sides: tuple[str, str]) -> Any:
-    frame = {"width": SIDE - 30, "height": SIDE - 60, "title": "The event that tells it apart"}
+    frame: dict[str, Any] = {
+        "width": SIDE - 30,
+        "height": SIDE - 60,
+        "title": "The event that tells it apart",
+    }
     if evidence is None:
         words = canvas.add(table(words="no event tells the two apart"))
         return panel(words.mark_text(fontSize=12).encode(text="words:N"), **frame)

@@ -115,13 +115,15 @@ class Axis:
     ) -> None:
         self.domain = float(domain[0]), float(domain[1])
         self.log = log
-        self._scale = {"domain": list(self.domain), "nice": False, "zero": False}
-        if log:
-            self._scale["type"] = "log"
+        self._scale: dict[str, Any] = {"domain": list(self.domain), "nice": False}
+        self._scale |= {"type": "log"} if log else {"zero": False}
         self._axis: dict[str, Any] = {
             "format": ",.6~r",
             "grid": False,
             "tickCount": 6,
+            # Numbers that would run into each other are left out.
+            "labelOverlap": "greedy",
+            "labelSeparation": 5,
             "title": title,
             **more,
         }
@@ -145,7 +147,8 @@ class Axis:
 
     def clipped(self, values: npt.ArrayLike) -> Floats:
         """Return values moved to the nearest end where they lie outside."""
-        return np.clip(np.asarray(values, dtype=np.float64), *sorted(self.domain))
+        low, high = self.domain
+        return np.clip(np.asarray(values, dtype=np.float64), low, high)
 
 
 class Key:
@@ -187,10 +190,6 @@ class Key:
     def shape(self) -> Any:
         """Return the channel of markers by ``name``."""
         return self._channel(alt.Shape, 1)
-
-    def stroke(self) -> Any:
-        """Return the channel of outlines in the same colors, without a legend."""
-        return self._channel(alt.Stroke, 0).legend(None)
 
     def _channel(self, channel: Any, part: int) -> Any:
         self._asked = True  # all layers must get the same names

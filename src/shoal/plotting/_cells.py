@@ -124,25 +124,35 @@ def draw_cells(
     return canvas.finish(drawn, columns=columns_for(len(grids)), key=key, square=True)
 
 
-def runs(canvas: Canvas, cells: Ints, frame: Frame, *, names: Sequence[str], key: Key) -> Any:
-    """Return cells as rectangles, one for each run of the same number in a row; -1 is left out."""
+def runs(
+    canvas: Canvas,
+    cells: Ints,
+    frame: Frame,
+    *,
+    names: Sequence[str],
+    key: Key,
+    overlap: float = 0.0,
+) -> Any:
+    """Return cells as rectangles, one for each run of the same number in a row; -1 is left out.
+
+    Where cells do not end at whole pixels, an overlap (in cells) leaves no gaps between rows.
+    """
     rows, columns = cells.shape
     edges = np.linspace(*frame.x, columns + 1), np.linspace(*frame.y, rows + 1)
     padded = np.pad(cells, ((0, 0), (1, 1)), constant_values=NOISE)
     changed = padded[:, 1:] != padded[:, :-1]
-    left: list[tuple[int, int, int]] = []
+    found: list[tuple[int, int, int]] = []
     for row in range(rows):
-        steps = np.flatnonzero(changed[row])
-        for start, end in itertools.pairwise(steps):
+        for start, end in itertools.pairwise(np.flatnonzero(changed[row]).tolist()):
             if cells[row, start] != NOISE:
-                left.append((row, int(start), int(end)))
-    row, start, end = np.array(left, dtype=np.int64).reshape(-1, 3).T
+                found.append((row, start, end))
+    at, left, right = np.array(found, dtype=np.int64).reshape(-1, 3).T
     rectangles = table(
-        name=[names[cells[at, first]] for at, first in zip(row, start, strict=True)],
-        x=edges[0][start],
-        x2=edges[0][end],
-        y=edges[1][row],
-        y2=edges[1][row + 1],
+        name=[names[index] for index in cells[at, left]],
+        x=edges[0][left],
+        x2=edges[0][right],
+        y=edges[1][at],
+        y2=edges[1][at + 1] + overlap * (edges[1][1] - edges[1][0]),
     )
     return (
         canvas.add(rectangles)

@@ -221,25 +221,25 @@ def _bar_layers(
         title=title, labelAngle=0 if fits else -35, labelOverlap=False, ticks=False, labelPadding=6
     )
     channels = {
-        "x": alt.X("set:N", sort=places, axis=axis, scale=alt.Scale(paddingInner=0.18)),
-        "xOffset": alt.XOffset("bar:O", scale=alt.Scale(paddingInner=0.12)),
+        "x": alt.X("set:N", axis=axis, scale=alt.Scale(domain=places, paddingInner=0.18)),
+        "xOffset": alt.XOffset(
+            "bar:O", scale=alt.Scale(domain=sorted({row["bar"] for row in rows}), paddingInner=0.12)
+        ),
     }
     base = max(y.domain[0], 0.0) if not y.log else y.domain[0]
     words = {"name": " ", "set": " ", "version": " ", "y": "mean", "low": "from", "high": "to"}
     if len(versions) == 1:
         del words["version"]
-    shades = alt.Scale(domain=versions, range=list(OPACITIES[: len(versions)]))
-    bars = canvas.add([{**row, "base": base} for row in rows])
+    shades = {version: OPACITIES[at % len(OPACITIES)] for at, version in enumerate(versions)}
+    bars = canvas.add([{**row, "base": base, "shade": shades[row["version"]]} for row in rows])
+    place = {**channels, "y": y.y(), "y2": "base:Q", "color": key.color()}
     layers = [
-        bars.mark_bar(strokeWidth=1).encode(
-            **channels,
-            y=y.y(),
-            y2="base:Q",
-            color=key.color(),
-            stroke=key.stroke(),
-            fillOpacity=alt.FillOpacity("version:N", scale=shades, legend=None),
+        bars.mark_bar().encode(
+            **place,
+            fillOpacity=alt.FillOpacity("shade:Q", scale=None, legend=None),
             tooltip=tooltip(**words),
-        )
+        ),
+        bars.mark_bar(filled=False, strokeWidth=1).encode(**place),
     ]
     wide = [row for row in rows if row["high"] > row["low"]]
     if wide:

@@ -29,7 +29,7 @@ else:
 
     alt = _Altair()
 
-__all__ = ["Picture", "alt", "check_path", "page_scripts"]
+__all__ = ["CHART_STYLE", "Picture", "alt", "check_path", "page_scripts"]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nobody fetches it
 ENDINGS = (".png", ".svg", ".pdf", ".html", ".json")
@@ -42,7 +42,9 @@ PAGE = """<!doctype html>
 {body}
 {scripts}</body></html>
 """
-STYLE = """div.chart { overflow-x: auto; } div.chart .mark-rect { shape-rendering: crispEdges; }"""
+CHART_STYLE = (
+    """div.chart { overflow-x: auto; } div.chart .mark-rect { shape-rendering: crispEdges; }"""
+)
 
 # A chart is drawn when it comes near the screen: a page may hold dozens. On a narrow screen its
 # panels and its legend stand below each other.
@@ -154,7 +156,7 @@ class Picture:
         'ami.json'
         """
         file = check_path(path, records=self._records)
-        content = {
+        content: bytes | str = {
             ".png": self.to_png,
             ".svg": self.to_svg,
             ".pdf": self.to_pdf,
@@ -194,7 +196,7 @@ class Picture:
         self._check_released(".html")
         title = html.escape(str(self._spec.get("title", {}).get("text", "shoal")))
         body = self.to_fragment("chart")
-        return PAGE.format(title=title, style=STYLE, body=body, scripts=page_scripts())
+        return PAGE.format(title=title, style=CHART_STYLE, body=body, scripts=page_scripts())
 
     def to_fragment(self, label: str) -> str:
         """Return the picture as a piece of a page that ends with :func:`page_scripts`.

@@ -163,7 +163,7 @@ def centers_layer(canvas: Canvas, points: Floats, key: Key, *, color: str = "#00
     return rows.mark_point(filled=True, **mark).encode(color=key.color(), tooltip=tooltip(name=" "))
 
 
-def box_layer(canvas: Canvas, low: Sequence[float], high: Sequence[float], key: Key) -> Any:
+def box_layer(canvas: Canvas, low: Floats, high: Floats, key: Key) -> Any:
     """Return the sides of the public box as a broken line, which still needs its places."""
     (left, bottom), (right, top) = low, high
     name = key.add("public box", GRAY, line_glyph(BOX))
@@ -355,7 +355,11 @@ def draw_perturbation_area(
     drawn = []
     for (name, pair), area in areas.items():
         place = [axes[index] for index in pair]
-        layers = [runs(canvas, area.cells, Frame(area.x, area.y, *place), names=held, key=key)]
+        layers = [
+            runs(
+                canvas, area.cells, Frame(area.x, area.y, *place), names=held, key=key, overlap=0.1
+            )
+        ]
         layers.append(_reports(canvas, tables[name][:, pair], area, key))
         if box is not None:
             layers.append(box_layer(canvas, box.low[list(pair)], box.high[list(pair)], key))
@@ -370,7 +374,7 @@ def draw_perturbation_area(
         share, size = wanted[middle], area.sizes[middle]
         drawn.append(
             panel(
-                layers[0].encode(stroke=key.stroke()),
+                layers[0],
                 canvas.legend(key),
                 *(layer.encode(x=place[0].x("c0"), y=place[1].y("c1")) for layer in layers[1:]),
                 width=side,
@@ -410,11 +414,11 @@ def _axes(
     """Return axes that hold all areas and the box; one unit is as long on all of them."""
     reached: list[list[float]] = [[float(one)] for one in point[0]]
     for (_, pair), area in areas.items():
-        for index, ends in zip(pair, (area.x, area.y), strict=True):
-            reached[index] += ends
+        for index, side in zip(pair, (area.x, area.y), strict=True):
+            reached[index] += side
     if box is not None:
-        for index, ends in enumerate(zip(*box, strict=True)):
-            reached[index] += map(float, ends)
+        for index, corners in enumerate(zip(*box, strict=True)):
+            reached[index] += map(float, corners)
     ends = [around(values, 0.03) for values in reached]
     longest = max(high - low for low, high in ends) / 2
     middles = [(low + high) / 2 for low, high in ends]

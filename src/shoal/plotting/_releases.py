@@ -104,7 +104,7 @@ def _places(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list
             c0=centers[chosen, 0],
             c1=centers[chosen, 1],
             area=areas[chosen],
-            note=[_note(values, number) for number in np.flatnonzero(chosen)],
+            note=[_note(values, number) for number in np.flatnonzero(chosen).tolist()],
         )
         look = (
             {"filled": True, "opacity": 0.55} if name == CENTER else {"filled": False, "opacity": 1}
@@ -133,7 +133,9 @@ def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> li
     widths = 0.8 + 4.0 * np.sqrt(_areas(values["sizes"]) / LARGEST)
     few = len(names) <= MAX_NAMES
     order = list(range(len(names)))
-    labels = {"labelExpr": f"{list(names)!r}[datum.value]", "labelAngle": -35} if few else {}
+    labels: dict[str, Any] = (
+        {"labelExpr": f"{list(names)!r}[datum.value]", "labelAngle": -35} if few else {}
+    )
     x = Axis("" if few else "column", (-0.3, len(names) - 0.4), ticks=order, **labels)
     y = Axis("place in the box (0 = low, 1 = high)", (-0.02, 1.02), grid=True)
     layers = []

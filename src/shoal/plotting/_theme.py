@@ -52,9 +52,6 @@ CONFIG: dict[str, Any] = {
         "gridColor": GRID,
         "titlePadding": 7,
         "labelLimit": 220,
-        # Numbers that would run into each other are left out.
-        "labelOverlap": "greedy",
-        "labelSeparation": 5,
     },
     "legend": {
         "orient": "bottom",
@@ -87,7 +84,7 @@ MARKERS = {
     "x": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
     "pentagon": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z",
     "hexagon": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
-    "star": "M0,-1.1L.26,-.36L1.05,-.34L.42,.14L.65,.89L0,.44L-.65,.89L-.42,.14L-1.05,-.34L-.26,-.36Z",
+    "star": "M0,-1L.26,-.36L1,-.34L.42,.14L.65,.89L0,.44L-.65,.89L-.42,.14L-1,-.34L-.26,-.36Z",
 }
 CENTER = MARKERS["x"]
 RING = "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0ZM-.65,0A.65,.65,0,1,0,.65,0A.65,.65,0,1,0,-.65,0Z"

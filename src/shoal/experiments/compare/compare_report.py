@@ -60,7 +60,10 @@ def compare_report(
     ParameterError
         If it cannot be written.
     """
-    page = Page(f"Which private clustering for {made.data}?")
+    page = Page(
+        f"Which private clustering for {made.data}?",
+        publishable=private_copy is not None and private_copy.holds,
+    )
     _first(page, comparison, private_copy, paid)
     page.verdict(recommend(comparison))
     _promises(page, comparison)

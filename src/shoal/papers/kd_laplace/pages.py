@@ -116,7 +116,7 @@ def _clusterers(book: Book, utility: Rows) -> None:
 
 def _published(rows: Rows) -> str | None:
     """Name the column of published figures if it holds any."""
-    return "published" if any(row["published"] is not None for row in rows) else None
+    return "published" if any(row.get("published") is not None for row in rows) else None
 
 
 def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
@@ -159,16 +159,19 @@ def _maps(book: Book, utility: Rows, attack: Rows) -> None:
                 for version in VERSIONS
                 for row in select(rows, dataset=dataset, version=version)
             ]
+            if measure != "tpr":  # the source prints none
+                chosen = with_published(chosen, measure)
             book.figure(
                 draw_heat_map,
                 f"map-{dataset}-{measure}",
                 chosen,
-                rows="columns",
-                columns="epsilon",
+                x="epsilon",
+                y="columns",
                 value=measure,
                 panels="panel",
+                published=_published(chosen),
                 title=dataset,
-                row_label="columns",
+                y_label="columns",
                 limits=_largest(chosen) if measure == "distance" else None,
                 says=f"{dataset}: {MEASURES[measure]}, by epsilon and number of columns"
                 f"{REMARKS.get(measure, '')}.",
@@ -196,7 +199,7 @@ def _mechanisms(book: Book, utility: Rows, attack: Rows) -> None:
                 with_published(select(rows, dataset=dataset), measure),
                 value=measure,
                 sets="epsilon",
-                hatch="version",
+                shade="version",
                 title=dataset,
                 says=f"{dataset}: {MEASURES[measure]}, by epsilon, averaged over all widths.",
             )

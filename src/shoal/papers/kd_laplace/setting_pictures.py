@@ -29,6 +29,7 @@ def tell_settings(book: Book) -> None:
             draw_scatter,
             f"shapes-{columns}",
             {name: table_of(name, columns).X for name in SHAPES},
+            records=False,
             says=f"The generated tables, {columns} columns (figures 5.1 and 5.2), on the same "
             "axes: one epsilon hides more of a small table.",
         )
