@@ -16,11 +16,12 @@ from shoal.datasets import read_table
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import book
 from shoal.experiments.compare import attack_work as attacks
+from shoal.plotting import Picture
 from shoal.privacy import Ledger, Release
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
 BOUNDS = "0:120,40:250"
-EMPTY = '{"data": [], "layout": {}}'
+EMPTY = Picture({"concat": []})
 QUICK = ["--only", "DPKMeans-grid,Duchi", "--runs", "2", "--clusters", "2", "--jobs", "1"]
 
 
@@ -41,9 +42,7 @@ def cheap(monkeypatch):
     """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
     monkeypatch.setattr(attacks, "RUNS", 2)
     monkeypatch.setattr(attacks, "SHADOWS", 8)
-    monkeypatch.setattr(
-        book, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
-    )
+    monkeypatch.setattr(book, "_draw", lambda figure: EMPTY)
 
 
 def run(data, *arguments, out):

@@ -123,7 +123,7 @@ def outcomes(*args, **words):
 
 def test_every_figure_is_in_the_report(run):
     figures = run.report.parent / "figures"
-    assert {path.stem for path in figures.glob("*.svg")} == FIGURES
+    assert {path.stem for path in figures.glob("*.[sp][vn]g")} == FIGURES
     page = run.report.read_text()
     for words in ("With the promise kept", "As published, no guarantee", "raw record"):
         assert words in page
