@@ -27,7 +27,7 @@ def test_curves_by_both_spellings_and_what_epsilon_rules_out():
         assert one.mark["interpolate"] == "step-after"
         assert (one.encoding["x"]["scale"].get("type") == "log") is log
         # Each attack of a release with epsilon = 1 has tpr <= e fpr and 1 - fpr <= e (1 - tpr).
-        fpr, low = (np.array(column(band.rows, name)) for name in ("x", "low"))
+        fpr, low = (np.array(column(band.rows, name)) for name in ("x", "y"))
         assert (low <= math.e * fpr + 1e-5).all()
         assert (1 - fpr <= math.e * (1 - low) + 1e-5).all()
         assert (low - fpr).max() == pytest.approx((math.e - 1) / (math.e + 1), abs=0.01)
@@ -37,7 +37,7 @@ def test_curves_by_both_spellings_and_what_epsilon_rules_out():
 def test_without_a_promise_nothing_is_ruled_out():
     assert not layers(draw_roc({"one": CURVE}), mark="area")
     (band,) = layers(draw_roc({"one": CURVE}, epsilon=1e6), mark="area")  # beyond float64
-    assert None not in column(band.rows, "low")
+    assert None not in column(band.rows, "y")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_audit(columns, seen):
     assert (len(records.rows), len(added.rows)) == (4, 1)
     (bars,) = layers(picture, 2, "bar")
     assert len(bars.rows) == 11  # the bound and the ten largest
-    assert bars.rows[0]["value"] == 0.4
+    assert bars.rows[0]["x"] == 0.4
     if not seen:
         assert layers(picture, 1, "text")[0].rows[0]["words"] == "no event tells the two apart"
         assert not layers(picture, 2, "rule")
@@ -96,7 +96,7 @@ def test_audit(columns, seen):
         shares[row["name"]] += row["y"]
     assert shares == pytest.approx({"without": 1.0, "with": 1.0}, abs=1e-4)
     assert layers(picture, 1, "rule")[0].rows[0]["x"] == 1.0
-    assert layers(picture, 2, "rule")[0].rows[0]["value"] == 1.0
+    assert layers(picture, 2, "rule")[0].rows[0]["x"] == 1.0
     assert not picture.records  # nobody's: an audit makes its records up
 
 

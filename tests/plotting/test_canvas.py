@@ -36,7 +36,7 @@ def test_numbers_of_an_axis_stay_apart():
 def test_long_titles_are_wrapped():
     words = Axis("a very long title of an axis " * 3, (0, 1)).x().to_dict()["axis"]["title"]
     assert len(words) == 2
-    drawn = panel(Canvas(None).add([]).mark_point(), width=100, height=100, title="word " * 20)
+    drawn = panel(Canvas(None).legend(Key()), width=100, height=100, title="word " * 20)
     assert len(drawn.to_dict()["title"]["text"]) > 3
 
 

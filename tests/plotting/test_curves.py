@@ -83,24 +83,25 @@ def test_published_reference_and_without_privacy():
 
 def test_versions_of_a_group_differ_in_dash_and_filling():
     picture = draw_lines(ROWS, dash="version", **AXES)
-    (line,) = layers(picture, mark="line")
-    assert line.encoding["strokeDash"]["scale"] == {
-        "domain": ["as published", "corrected"],
-        "range": [list(dash) for dash in DASHES[:2]],
-    }
+    lines = layers(picture, mark="line")
+    assert [line.mark["strokeDash"] for line in lines] == [list(dash) for dash in DASHES[:2]]
+    assert [{row["version"] for row in line.rows} for line in lines] == [
+        {"as published"},
+        {"corrected"},
+    ]
     first, later = layers(picture, mark="point")
     assert {row["version"] for row in first.rows} == {"as published"}
     assert {row["version"] for row in later.rows} == {"corrected"}
     assert (first.mark["filled"], later.mark["filled"]) == (True, False)
     assert [*legend(picture)] == ["nd-Laplace", "piecewise", "as published", "corrected"]
-    assert len({row["series"] for row in line.rows}) == 4
+    assert len({row["series"] for line in lines for row in line.rows}) == 4
 
 
 def test_bands_of_a_logarithmic_axis_end_at_the_axis():
     rows = [{"mechanism": "a", "epsilon": 1, "ami": value} for value in (0.001, 1.0)]
     (band,) = layers(draw_lines(rows, log_y=True, **AXES), mark="area")
     low, high = band.encoding["y"]["scale"]["domain"]
-    assert low <= band.rows[0]["low"] < band.rows[0]["high"] <= high
+    assert low <= band.rows[0]["y"] < band.rows[0]["y2"] <= high
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ COST = {"privacy": "advantage", "utility": "ami"}
 def test_trade_off_is_joined_in_order_of_epsilon_with_errors_both_ways():
     picture = draw_trade_off(TRADE, **COST)
     (line,), (texts,) = (layers(picture, mark=mark) for mark in ("line", "text"))
-    assert line.encoding["order"]["field"] == "epsilon"
+    assert line.encoding["order"]["field"] == "order"
     assert column(line.rows, "x") == [0.3, 0.2, 0.6]
     assert column(line.rows, "y") == [0.1, 0.5, 0.9]
     for low, high, middle, width in (
@@ -158,7 +159,7 @@ def test_trade_off_is_joined_in_order_of_epsilon_with_errors_both_ways():
         for row in line.rows:
             ends = (row[middle] - width, row[middle] + width)
             assert (row[low], row[high]) == pytest.approx(ends, abs=1e-5)
-    assert column(texts.rows, "label") == ["0.5", "1", "4"]
+    assert column(texts.rows, "words") == ["0.5", "1", "4"]
     assert "numbers at points: ε" in " ".join(line.encoding["x"]["axis"]["title"])
 
 

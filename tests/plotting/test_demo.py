@@ -12,7 +12,7 @@ def test_both_models_and_what_they_cost():
     assert [one.split(":")[0] for one in titles(picture)[:2]] == ["Central", "Local"]
     dots, centers = layers(picture, 0)[:2]
     assert len(dots.rows) == (np.abs(EXAMPLE.records) <= 1.6).all(axis=1).sum()
-    assert [[row["c0"], row["c1"]] for row in centers.rows] == EXAMPLE.central.tolist()
+    assert [[row["x"], row["y"]] for row in centers.rows] == EXAMPLE.central.tolist()
     assert [*legend(picture, 2)] == ["central: k", "local: k", "k-means without privacy"]
     (line,) = layers(picture, 2, "line")
     assert column(line.rows, "y") == [float(f"{np.median(row.costs):.6g}") for row in COSTS]

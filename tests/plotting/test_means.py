@@ -30,7 +30,7 @@ def test_bars_stand_together_by_set():
     assert bars.encoding["x"]["scale"]["domain"] == ["heart", "seeds"]
     assert {row["name"]: row["bar"] for row in bars.rows} == {"nd-Laplace": 0, "piecewise": 1}
     assert [*legend(picture)] == ["nd-Laplace", "piecewise"]
-    assert {row["base"] for row in bars.rows} == {0.0}
+    assert {row["y2"] for row in bars.rows} == {0.0}
     (markers,) = layers(picture, mark="point")  # told apart in gray too
     assert markers.encoding["shape"]["field"] == "name"
 
@@ -71,10 +71,10 @@ def test_versions_of_a_group_differ_in_shade(sets):
 
 def test_negative_values_hang_below_zero_and_a_logarithm_stands_on_the_axis():
     bars = layers(draw_bars(BARS, value="less"), mark="bar")[0]
-    assert {row["base"] for row in bars.rows} == {0.0}
+    assert {row["y2"] for row in bars.rows} == {0.0}
     assert bars.encoding["y"]["scale"]["domain"][0] < -1
     bars = layers(draw_bars(BARS, value="ami", log_y=True), mark="bar")[0]
-    assert {row["base"] for row in bars.rows} == {bars.encoding["y"]["scale"]["domain"][0]}
+    assert {row["y2"] for row in bars.rows} == {bars.encoding["y"]["scale"]["domain"][0]}
 
 
 def test_many_long_names_are_turned():
@@ -130,8 +130,8 @@ def test_published_figures_stand_below_ours():
     rows = [{**row, "printed": None} if row["columns"] == 2 else row for row in CELLS]
     picture = draw_heat_map(rows, published="printed", **MAP)
     ours, printed = layers(picture, mark="text")
-    assert printed.encoding["text"]["field"] == "printed"
-    assert column(printed.rows, "printed") == ["", "0.90", "0.90"] * 2
+    assert printed.encoding["text"]["field"] == "words"
+    assert column(printed.rows, "words") == ["", "0.90", "0.90"] * 2
     assert printed.mark["fontSize"] < ours.mark["fontSize"]
     assert "published" in layers(picture, mark="rect")[0].encoding["color"]["legend"]["title"]
 

@@ -135,7 +135,7 @@ def test_areas_cells_points_box_and_record_are_drawn():
     assert set(column(areas.rows, "name")) == {f"{share} % of reports" for share in (50, 90, 99)}
     covered = sum((row["x2"] - row["x"]) * (row["y2"] - row["y"]) for row in areas.rows)
     assert covered == pytest.approx(areas_of(reports, SHARES).sizes[0], rel=0.15)
-    assert (min(column(box.rows, "c0")), max(column(box.rows, "c1"))) == (-1, 2)
+    assert (min(column(box.rows, "x")), max(column(box.rows, "y"))) == (-1, 2)
     assert [*legend(picture)][3:] == ["reports", "record", "public box"]
     ends = [domain[2] - domain[1] for domain in domains(picture, 0)]
     assert ends[0] == pytest.approx(ends[1])  # one unit is as long both ways

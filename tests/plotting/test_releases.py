@@ -31,10 +31,10 @@ def test_places_and_sizes_are_those_of_the_release():
     picture = draw_release(given, ["age", "income"])
     centers = given.values["centers"]
     dots = [row for one in layers(picture, mark="point") for row in one.rows]
-    np.testing.assert_allclose([[row["c0"], row["c1"]] for row in dots], centers, atol=1e-5)
+    np.testing.assert_allclose([[row["x"], row["y"]] for row in dots], centers, atol=1e-5)
     assert dots[0]["area"] / dots[1]["area"] == pytest.approx(5 / 9, rel=1e-4)
     (box,) = layers(picture, mark="line")
-    assert {(row["c0"], row["c1"]) for row in box.rows} == {(-1, -1), (1, -1), (1, 1), (-1, 1)}
+    assert {(row["x"], row["y"]) for row in box.rows} == {(-1, -1), (1, -1), (1, 1), (-1, 1)}
     assert box.encoding["x"]["axis"]["title"] == "age (records' unit)"
 
 

@@ -4,6 +4,7 @@ import math
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from shoal._numbers import non_negative, readable
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.plotting._canvas import Axis, Canvas, Key, Rows, around, panel, table, tooltip
+from shoal.plotting._canvas import Axis, Canvas, Key, Rows, around, panel, table
 from shoal.plotting._data import text
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._theme import (
@@ -33,6 +34,7 @@ LEAST = 1e-3  # of the logarithmic panel
 BELOW = LEAST / 10  # where a rate of zero lies
 TRIED = 200  # points of the curve of what is ruled out
 SIDE = 300  # pixels
+FRAME: dict[str, Any] = {"width": SIDE - 30, "height": SIDE - 60}  # of an audit
 GUESSING = "guessing"
 
 BINS = 40
@@ -185,7 +187,7 @@ class _Rates:
         """Shade the area that no attack on a release with such a promise can reach."""
         self._key.add(name, "#d9d9d9", SQUARE)
         fpr = np.geomspace(BELOW, 1.0, TRIED)
-        self._areas = table(name=name, x=fpr, low=ceiling(fpr, ratio), high=1.0)
+        self._areas = table(name=name, x=fpr, y=ceiling(fpr, ratio), y2=1.0)
 
     def add(
         self,
@@ -220,26 +222,17 @@ class _Rates:
 
     def _panel(self, title: str, *, log: bool) -> Any:
         ends = (LEAST if log else 0.0, 1.0)
-        ticks = [0.001, 0.01, 0.1, 1.0] if log else None
         x, y = (
-            Axis(name, ends, log=log, ticks=ticks)
+            Axis(name, ends, log=log, ticks=[0.001, 0.01, 0.1, 1.0] if log else None)
             for name in ("share of others accused", "share of members found")
         )
-        color = self._key.color()
-        place = {"x": x.x(), "y": y.y(), "color": color}
-        layers = []
-        if self._areas:
-            area = self._canvas.add(self._areas).mark_area(opacity=1, clip=True)
-            layers.append(area.encode(x=x.x(), y=y.y("low"), y2="high:Q", color=color))
-        line = self._canvas.add(table(name=GUESSING, x=[BELOW, 1.0], y=[BELOW, 1.0]))
-        layers.append(line.mark_line(strokeWidth=1.1, clip=True).encode(**place))
-        told = tooltip(name=" ", x="others accused", y="members found")
-        for rows, mark in self._curves:
-            curve = self._canvas.add(rows).mark_line(clip=True, **mark)
-            layers.append(curve.encode(**place, order="order:Q", tooltip=told))
-        if self._dots:
-            dots = self._canvas.add(self._dots).mark_circle(size=80, opacity=1, clip=True)
-            layers.append(dots.encode(**place, tooltip=told))
+        layer = partial(self._canvas.layer, x=x, y=y, key=self._key, clip=True)
+        told = {"name": " ", "x": "others accused", "y": "members found"}
+        guess = table(name=GUESSING, x=[BELOW, 1.0], y=[BELOW, 1.0])
+        layers = [layer(self._areas, "area", opacity=1)] if self._areas else []
+        layers.append(layer(guess, "line", strokeWidth=1.1))
+        layers += [layer(rows, "line", told=told, **mark) for rows, mark in self._curves]
+        layers.append(layer(self._dots, "circle", told=told, size=80, opacity=1))
         layers.append(self._canvas.legend(self._key))
         return panel(*layers, width=SIDE, height=SIDE, title=title)
 
@@ -347,33 +340,22 @@ def _pair(canvas: Canvas, points: Mapping[str, Floats]) -> Any:
     if flat:
         y = Axis("", y.domain, labels=False, ticks=False)
     key = Key()
-    looks_of = dict(zip(both, ((FIRST, "circle"), (SECOND, CENTER)), strict=True))
-    for name, look in looks_of.items():
+    for name, look in zip(both, ((FIRST, "circle"), (SECOND, CENTER)), strict=True):
         key.add(name, *look)
-    layers = []
-    for (name, some), size in zip(both.items(), (70, 150), strict=True):
-        dots = canvas.add(table(name=[name] * len(some), x=some[:, 0], y=some[:, 1]))
-        layers.append(
-            dots.mark_point(filled=True, size=size, opacity=0.9).encode(
-                x=x.x(),
-                y=y.y(),
-                color=key.color(),
-                shape=key.shape(),
-                tooltip=tooltip(name=" ", x="column 1", y="column 2"),
-            )
-        )
-    return panel(*layers, width=SIDE - 30, height=SIDE - 60, title="The worst pair found")
+    told = {"name": " ", "x": "column 1", "y": "column 2"}
+    layer = partial(canvas.layer, x=x, y=y, key=key, told=told, filled=True, opacity=0.9)
+    layers = [
+        layer(table(name=[name] * len(some), x=some[:, 0], y=some[:, 1]), "point", size=size)
+        for (name, some), size in zip(both.items(), (70, 150), strict=True)
+    ]
+    return panel(*layers, **FRAME, title="The worst pair found")
 
 
 def _event(canvas: Canvas, evidence: Any, sides: tuple[str, str]) -> Any:
-    frame: dict[str, Any] = {
-        "width": SIDE - 30,
-        "height": SIDE - 60,
-        "title": "The event that tells it apart",
-    }
+    title = "The event that tells it apart"
     if evidence is None:
-        words = canvas.add(table(words="no event tells the two apart"))
-        return panel(words.mark_text(fontSize=12).encode(text="words:N"), **frame)
+        words = table(words="no event tells the two apart")
+        return panel(canvas.layer(words, "text", fontSize=12), **FRAME, title=title)
     # Single values far out would squeeze the rest into one bar.
     both = np.concatenate([evidence.first, evidence.second])
     finite = both[np.isfinite(both)]
@@ -387,19 +369,19 @@ def _event(canvas: Canvas, evidence: Any, sides: tuple[str, str]) -> Any:
         key.add(name, color, SQUARE)
         inside = np.clip(np.nan_to_num(values, neginf=low, posinf=high), edges[0], edges[-1])
         shares = np.histogram(inside, edges)[0] / len(inside)
-        bars += table(name=name, x=edges[:-1], x2=edges[1:], y=shares, base=0)
+        bars += table(name=name, x=edges[:-1], x2=edges[1:], y=shares, y2=0)
     key.add("cut", RED, line_glyph(DASHES[1]))
     x = Axis(evidence.score, around([*edges, evidence.threshold]))
     y = Axis("share of releases", around([row["y"] for row in bars], zero=True), grid=True)
-    told = tooltip(name=" ", x="from", x2="to", y="share")
-    cut = canvas.add(table(name="cut", x=float(evidence.threshold)))
+    told = {"name": " ", "x": "from", "x2": "to", "y": "share"}
+    layer = partial(canvas.layer, x=x, key=key)
+    cut = table(name="cut", x=float(evidence.threshold))
     return panel(
-        canvas.add(bars)
-        .mark_rect(opacity=0.65)
-        .encode(x=x.x(), x2="x2:Q", y=y.y(), y2="base:Q", color=key.color(), tooltip=told),
-        cut.mark_rule(strokeDash=DASHES[1], strokeWidth=1.6).encode(x=x.x(), color=key.color()),
+        layer(bars, "rect", y=y, told=told, opacity=0.65),
+        layer(cut, "rule", strokeDash=DASHES[1], strokeWidth=1.6),
         canvas.legend(key),
-        **frame,
+        **FRAME,
+        title=title,
     )
 
 
@@ -410,10 +392,10 @@ def _bounds(
     key = Key()
     estimate = key.add("estimate of the search", FIRST, SQUARE)
     bound = key.add("lower bound, worst pair", SECOND, SQUARE)
-    rows = table(name=bound, pair="bound", value=measured)
+    rows = table(name=bound, pair="bound", x=measured)
     for name, value in ranked:
-        rows += table(name=estimate, pair=textwrap.fill(name, 28), value=max(value, 0.0))
-    ends = [row["value"] for row in rows]
+        rows += table(name=estimate, pair=textwrap.fill(name, 28), x=max(value, 0.0))
+    ends = [row["x"] for row in rows]
     if claimed is not None:
         key.add("claim", RED, line_glyph())
         ends.append(float(claimed))
@@ -426,16 +408,11 @@ def _bounds(
         ticks=False,
     )
     y = alt.Y("pair:N", sort=[row["pair"] for row in rows], axis=axis)
-    told = tooltip(name=" ", pair="pair", value="epsilon")
-    bars = canvas.add(rows).mark_bar().encode(x=x.x("value"), y=y, tooltip=told)
-    layers = [bars.encode(color=key.color())]
+    told = {"name": " ", "pair": "pair", "x": "epsilon"}
+    layers = [canvas.layer(rows, "bar", x=x, y=y, key=key, told=told)]
     if claimed is not None:
-        rule = canvas.add(table(name="claim", value=ends[-1])).mark_rule(strokeWidth=2)
-        layers.append(rule.encode(x=x.x("value"), color=key.color()))
-    return panel(
-        *layers,
-        canvas.legend(key),
-        width=SIDE - 60,
-        height=max(SIDE - 60, 30 * len(rows)),
-        title="Measured beside claimed",
-    )
+        claim = table(name="claim", x=ends[-1])
+        layers.append(canvas.layer(claim, "rule", x=x, key=key, strokeWidth=2))
+    height = max(FRAME["height"], 30 * len(rows))
+    title = "Measured beside claimed"
+    return panel(*layers, canvas.legend(key), width=SIDE - 60, height=height, title=title)

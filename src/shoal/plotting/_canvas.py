@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal._typing import Floats
 from shoal.plotting._data import evenly, text
 from shoal.plotting._picture import Picture, alt, check_path
-from shoal.plotting._theme import CONFIG, DARK_GRAY, DASHES, DOTS, line_glyph
+from shoal.plotting._theme import CONFIG, DARK_GRAY, DOTS, line_glyph, looks
 
 __all__ = [
     "MARGIN",
@@ -21,13 +20,10 @@ __all__ = [
     "Canvas",
     "Key",
     "Rows",
-    "add_levels",
-    "add_versions",
     "around",
     "columns_for",
     "panel",
     "table",
-    "tooltip",
 ]
 
 Rows = list[dict[str, Any]]
@@ -37,6 +33,14 @@ LETTER = 6.3  # pixels of a letter
 MARGIN = 80  # pixels of a panel beside its frame: numbers and words of the axis
 MAX_TICKS = 12  # values that all stand below an axis
 WORDS = {"name", "note", "version", "set", "pair"}  # fields that hold text
+# Channels that rows have by the names of their fields.
+FIELDS = (
+    ("x2", "x2", "Q"),
+    ("y2", "y2", "Q"),
+    ("series", "detail", "N"),
+    ("order", "order", "Q"),
+    ("words", "text", "N"),
+)
 LEVELS = (DOTS, (8, 3, 2, 3), (4, 4))  # dashes of horizontal lines
 
 
@@ -77,16 +81,6 @@ def columns_for(number: int, *, most: int = 4) -> int:
     return math.ceil(number / math.ceil(number / most))
 
 
-def tooltip(**fields: str) -> list[Any]:
-    """Return what a reader is told who points at a mark: titles by field, numbers in short."""
-    return [
-        alt.Tooltip(f"{name}:N", title=title)
-        if name in WORDS
-        else alt.Tooltip(f"{name}:Q", title=title, format=",.4~g")
-        for name, title in fields.items()
-    ]
-
-
 class Axis:
     """One direction of a panel: all layers of the panel get the same axis from it.
 
@@ -100,6 +94,8 @@ class Axis:
         Whether it is logarithmic.
     ticks : array-like, default=None
         Where numbers stand, if these are few; None = at round ones.
+    field : str, default=None
+        Field of the rows; None = "x" or "y".
     **more
         Other words of Altair's axis.
     """
@@ -111,10 +107,12 @@ class Axis:
         *,
         log: bool = False,
         ticks: npt.ArrayLike | None = None,
+        field: str | None = None,
         **more: Any,
     ) -> None:
         self.domain = float(domain[0]), float(domain[1])
         self.log = log
+        self._field = field
         self._scale: dict[str, Any] = {"domain": list(self.domain), "nice": False}
         self._scale |= {"type": "log"} if log else {"zero": False}
         self._axis: dict[str, Any] = {
@@ -137,18 +135,21 @@ class Axis:
                 if values.max() < 1000:
                     self._axis["format"] = ",.3~r"
 
-    def x(self, field: str = "x") -> Any:
-        """Return the horizontal channel of a field."""
-        return alt.X(f"{field}:Q", axis=alt.Axis(**self._axis), scale=alt.Scale(**self._scale))
+    def x(self) -> Any:
+        """Return the horizontal channel."""
+        return alt.X(f"{self._field or 'x'}:Q", **self._channel())
 
-    def y(self, field: str = "y") -> Any:
-        """Return the vertical channel of a field."""
-        return alt.Y(f"{field}:Q", axis=alt.Axis(**self._axis), scale=alt.Scale(**self._scale))
+    def y(self) -> Any:
+        """Return the vertical channel."""
+        return alt.Y(f"{self._field or 'y'}:Q", **self._channel())
 
-    def clipped(self, values: npt.ArrayLike) -> Floats:
-        """Return values moved to the nearest end where they lie outside."""
+    def clip(self, rows: Rows) -> Rows:
+        """Return rows whose ``y`` and ``y2`` lie outside no more."""
         low, high = self.domain
-        return np.clip(np.asarray(values, dtype=np.float64), low, high)
+        return [row | {end: min(max(row[end], low), high) for end in ("y", "y2")} for row in rows]
+
+    def _channel(self) -> dict[str, Any]:
+        return {"axis": alt.Axis(**self._axis), "scale": alt.Scale(**self._scale)}
 
 
 class Key:
@@ -168,13 +169,18 @@ class Key:
     def __len__(self) -> int:
         return len(self._entries) if self._shown else 0
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._entries
-
     @property
     def longest(self) -> int:
         """Letters of the longest name."""
         return max(map(len, self._entries), default=0) if self._shown else 0
+
+    @classmethod
+    def of_groups(cls, groups: Iterable[Any], *, shown: bool = True) -> "Key":
+        """Return a key of groups, each with the color and marker of its mechanism."""
+        key = cls(shown=shown)
+        for name, look in looks(groups).items():
+            key.add(text(name), *look)
+        return key
 
     def add(self, name: str, color: str, glyph: str) -> str:
         """Add a name once, and return it; not after a channel was asked for."""
@@ -182,6 +188,11 @@ class Key:
             raise AssertionError(f"a layer was drawn without {name!r} in its legend")
         self._entries.setdefault(name, (color, glyph))
         return name
+
+    def add_levels(self, reference: Iterable[str]) -> None:
+        """Explain horizontal lines."""
+        for index, name in enumerate(reference):
+            self.add(name, DARK_GRAY, line_glyph(LEVELS[index % len(LEVELS)]))
 
     def color(self) -> Any:
         """Return the channel of colors by ``name``."""
@@ -224,28 +235,90 @@ class Canvas:
         self._path = None if path is None else check_path(path, records=records)
         self._title = None if title is None else text(title)
         self._records = records
-        self._datasets: dict[str, Rows] = {}
+        self._datasets: dict[str, tuple[Rows, Rows]] = {}  # as given, and as drawn
 
-    def add(self, rows: Rows) -> Any:
-        """Return an Altair chart of some rows, to be given its mark and channels."""
-        name = f"rows-{len(self._datasets)}"
-        kept = [rows[index] for index in evenly(len(rows), MAX_ROWS)] if rows else rows
-        self._datasets[name] = kept
+    def layer(
+        self,
+        rows: Rows,
+        mark: str,
+        *,
+        x: Axis | Any = None,
+        y: Axis | Any = None,
+        key: Key | None = None,
+        told: Mapping[str, str] | None = None,
+        channels: Mapping[str, Any] | None = None,
+        **look: Any,
+    ) -> Any:
+        """Return one layer of a panel; fields of its rows have fixed names.
+
+        Parameters
+        ----------
+        rows : list of dict
+            With ``x``, ``y`` (or the fields of the axes); where they are there, ``x2`` and ``y2``
+            end ranges, ``name`` is explained by the key, ``series`` tells lines apart, ``order``
+            joins points, ``words`` are written.
+        mark : str
+            Of Altair, such as "line".
+        x, y : Axis or altair channel, default=None
+            Where it is drawn; None = all over the panel.
+        key : Key, default=None
+            Colors (and markers of points) by name; None = those of the look.
+        told : mapping of str to str, default=None
+            Titles, by field, of what a reader is told who points at a mark.
+        channels : mapping, default=None
+            More of Altair's channels.
+        **look
+            Properties of the mark.
+
+        Returns
+        -------
+        layer : altair.Chart
+            The layer.
+        """
+        found: dict[str, Any] = {**(channels or {})}
+        for side, axis in (("x", x), ("y", y)):
+            if axis is not None:
+                found[side] = getattr(axis, side)() if isinstance(axis, Axis) else axis
+        held = rows[0] if rows else {}
+        found |= {name: f"{field}:{kind}" for field, name, kind in FIELDS if field in held}
+        if key is not None:
+            found["color"] = key.color()
+            if mark == "point" and "shape" not in look:
+                found["shape"] = key.shape()
+        if told:
+            found["tooltip"] = [_tooltip(field, title) for field, title in told.items()]
         # Named rows pass by Altair's data transformer, which is the user's own.
-        return alt.Chart(alt.NamedData(name=name))
+        chart = alt.Chart(alt.NamedData(name=self._named(rows)))
+        return getattr(chart, f"mark_{mark}")(**look).encode(**found)
 
     def legend(self, key: Key) -> Any:
         """Return a layer without rows, for the legend of a panel without markers."""
-        return self.add([]).mark_point(filled=True).encode(color=key.color(), shape=key.shape())
+        return self.layer([], "point", key=key, filled=True)
 
-    def levels(self, reference: Mapping[str, float], axis: Axis, key: Key) -> list[Any]:
+    def levels(self, reference: Mapping[str, float], y: Axis, key: Key) -> list[Any]:
         """Return horizontal lines through a panel, each with a dash of its own."""
         return [
-            self.add(table(name=name, y=at))
-            .mark_rule(strokeDash=LEVELS[index % len(LEVELS)], strokeWidth=1.3)
-            .encode(y=axis.y(), color=key.color(), tooltip=tooltip(name=" ", y="at"))
+            self.layer(
+                table(name=name, y=at),
+                "rule",
+                y=y,
+                key=key,
+                told={"name": " ", "y": "at"},
+                strokeDash=LEVELS[index % len(LEVELS)],
+                strokeWidth=1.3,
+            )
             for index, (name, at) in enumerate(reference.items())
         ]
+
+    def _named(self, rows: Rows) -> str:
+        """Keep rows once, at most so many, and return their name."""
+        for name, (given, _) in self._datasets.items():
+            if given is rows:
+                return name
+        name = f"rows-{len(self._datasets)}"
+        kept = [rows[index] for index in evenly(len(rows), MAX_ROWS)] if rows else rows
+        self._datasets[name] = rows, kept
+        return name
 
     def finish(
         self,
@@ -290,7 +363,7 @@ class Canvas:
         room = columns * (widest + margin)
         across = max(1, min(int(room / entry), len(key) if key is not None else 1))
         spec["config"] = {**CONFIG, "legend": {**CONFIG["legend"], "columns": across}}
-        spec["datasets"] = self._datasets
+        spec["datasets"] = {name: kept for name, (_, kept) in self._datasets.items()}
         spec["usermeta"] = {
             "shoal": {
                 "panel": widest + margin,
@@ -316,18 +389,10 @@ def panel(*layers: Any, width: float, height: float, title: str = "", **resolve:
     return chart.resolve_scale(**resolve) if resolve else chart
 
 
-def add_levels(key: Key, reference: Mapping[str, float]) -> None:
-    """Explain horizontal lines in a legend."""
-    for index, name in enumerate(reference):
-        key.add(name, DARK_GRAY, line_glyph(LEVELS[index % len(LEVELS)]))
-
-
-def add_versions(key: Key, versions: Iterable[str]) -> list[str]:
-    """Explain dashes in a legend, and return the names of the versions."""
-    return [
-        key.add(version, DARK_GRAY, line_glyph(DASHES[index % len(DASHES)]))
-        for index, version in enumerate(versions)
-    ]
+def _tooltip(field: str, title: str) -> Any:
+    if field in WORDS:
+        return alt.Tooltip(f"{field}:N", title=title)
+    return alt.Tooltip(f"{field}:Q", title=title, format=",.4~g")
 
 
 def _single(values: Any) -> bool:

@@ -4,7 +4,8 @@ import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import ndimage
@@ -12,7 +13,7 @@ from scipy import ndimage
 from shoal._bounds import Box, public_box
 from shoal._typing import Bools, Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.plotting._canvas import MAX_ROWS, Axis, Canvas, Key, columns_for, panel, table, tooltip
+from shoal.plotting._canvas import MAX_ROWS, Axis, Canvas, Key, Rows, columns_for, panel, table
 from shoal.plotting._data import column_names, text
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._theme import (
@@ -29,22 +30,14 @@ from shoal.plotting._theme import (
     line_glyph,
 )
 
-__all__ = ["Frame", "draw_cells", "draw_thresholds", "outline", "runs"]
+__all__ = ["draw_cells", "draw_thresholds", "outline", "runs"]
 
 Ends = tuple[float, float]
 
 SIDE = 256  # pixels of a grid, about: a cell has a whole number of them, so that none overlap
 TRIED = 60  # thresholds of the curve
+BORDER: dict[str, Any] = {"color": "#1a1a1a", "strokeWidth": 0.9, "strokeCap": "square"}
 FEWEST = 2  # cells of a cluster that is counted: single cells are mostly noise
-
-
-class Frame(NamedTuple):
-    """Ends of a table of cells, and the axes that it is drawn on."""
-
-    x: Ends
-    y: Ends
-    across: Axis
-    up: Axis
 
 
 def draw_cells(
@@ -107,15 +100,15 @@ def draw_cells(
         counted = Box(np.zeros(2), np.array(grid.shape, dtype=np.float64))
         box = counted if bounds is None else public_box(bounds, 2)
         x, y = ((float(low), float(high)) for low, high in zip(*box, strict=True))
-        frame = Frame(x, y, Axis(names[0], x), Axis(names[1], y))
+        layer = partial(canvas.layer, x=Axis(names[0], x), y=Axis(names[1], y))
         # Rows of the grid are the first column of the records, which a reader expects to go right.
         turned = grid.T
-        layers = [_border(canvas, turned != NOISE, frame)]
+        layers = [layer(_border(turned != NOISE, x, y), "rule", **BORDER)]
         if found:
-            places = np.searchsorted(found, turned)
-            places[turned == NOISE] = NOISE
+            places = np.where(turned == NOISE, NOISE, np.searchsorted(found, turned))
             shown = [cluster_name(cluster) for cluster in found]
-            layers.insert(0, runs(canvas, places, frame, names=shown, key=key))
+            cells_of = runs(places, x, y, names=shown)
+            layers.insert(0, layer(cells_of, "rect", key=key, told={"name": " "}))
         clusters, kept = len(np.unique(grid[grid != NOISE])), int((grid != NOISE).sum())
         heading = f"{name} (clusters: {clusters}, cells: {kept})"
         drawn.append(
@@ -124,48 +117,23 @@ def draw_cells(
     return canvas.finish(drawn, columns=columns_for(len(grids)), key=key, square=True)
 
 
-def runs(
-    canvas: Canvas,
-    cells: Ints,
-    frame: Frame,
-    *,
-    names: Sequence[str],
-    key: Key,
-    overlap: float = 0.0,
-) -> Any:
-    """Return cells as rectangles, one for each run of the same number in a row; -1 is left out.
+def runs(cells: Ints, x: Ends, y: Ends, *, names: Sequence[str], overlap: float = 0.0) -> Rows:
+    """Return rectangles, one for each run of the same number in a row of cells; -1 is left out.
 
     Where cells do not end at whole pixels, an overlap (in cells) leaves no gaps between rows.
     """
     rows, columns = cells.shape
-    edges = np.linspace(*frame.x, columns + 1), np.linspace(*frame.y, rows + 1)
+    across, up = np.linspace(*x, columns + 1), np.linspace(*y, rows + 1)
     padded = np.pad(cells, ((0, 0), (1, 1)), constant_values=NOISE)
     changed = padded[:, 1:] != padded[:, :-1]
-    found: list[tuple[int, int, int]] = []
+    found: Rows = []
     for row in range(rows):
+        bottom, top = up[row], up[row + 1] + overlap * (up[1] - up[0])
         for start, end in itertools.pairwise(np.flatnonzero(changed[row]).tolist()):
             if cells[row, start] != NOISE:
-                found.append((row, start, end))
-    at, left, right = np.array(found, dtype=np.int64).reshape(-1, 3).T
-    rectangles = table(
-        name=[names[index] for index in cells[at, left]],
-        x=edges[0][left],
-        x2=edges[0][right],
-        y=edges[1][at],
-        y2=edges[1][at + 1] + overlap * (edges[1][1] - edges[1][0]),
-    )
-    return (
-        canvas.add(rectangles)
-        .mark_rect()
-        .encode(
-            x=frame.across.x(),
-            x2="x2:Q",
-            y=frame.up.y(),
-            y2="y2:Q",
-            color=key.color(),
-            tooltip=tooltip(name=" "),
-        )
-    )
+                name = names[cells[row, start]]
+                found += table(name=name, x=across[start], x2=across[end], y=bottom, y2=top)
+    return found
 
 
 def outline(inside: Bools, *, x: Ends, y: Ends) -> Floats:
@@ -212,11 +180,9 @@ def _strokes(border: Bools) -> list[tuple[int, int, int]]:
     ]
 
 
-def _border(canvas: Canvas, inside: Bools, frame: Frame) -> Any:
-    start_x, start_y, end_x, end_y = outline(inside, x=frame.x, y=frame.y).T
-    strokes = canvas.add(table(x=start_x, y=start_y, x2=end_x, y2=end_y))
-    line = strokes.mark_rule(color="#1a1a1a", strokeWidth=0.9, strokeCap="square")
-    return line.encode(x=frame.across.x(), x2="x2:Q", y=frame.up.y(), y2="y2:Q")
+def _border(inside: Bools, x: Ends, y: Ends) -> Rows:
+    start_x, start_y, end_x, end_y = outline(inside, x=x, y=y).T
+    return table(x=start_x, y=start_y, x2=end_x, y2=end_y)
 
 
 def _side(cells: int) -> int:
@@ -285,41 +251,31 @@ def draw_thresholds(release: Any, *, path: str | os.PathLike[str] | None = None)
 def _band(canvas: Canvas, band: Floats, values: Any) -> Any:
     low, high = (np.asarray(values[end], dtype=np.float64).tolist() for end in ("low", "high"))
     x, y = (low[0], high[0]), (low[1], high[1])
-    across, up = Axis("column 1 (records' unit)", x), Axis("column 2 (records' unit)", y)
     limit = max(float(np.quantile(np.abs(band), 0.99)), 1.0)
     kept = np.zeros(band.size, dtype=bool)
     kept[np.asarray(values["cells"], dtype=np.int64)] = True
     # Rows of the band are the first column of the records, which a reader expects to go right.
     shown = _coarser(band).T
-    edges = np.linspace(*x, shown.shape[1] + 1), np.linspace(*y, shown.shape[0] + 1)
+    across, up = np.linspace(*x, shown.shape[1] + 1), np.linspace(*y, shown.shape[0] + 1)
     row, column = (index.ravel() for index in np.indices(shown.shape))
-    cells = canvas.add(
-        table(
-            x=edges[0][column],
-            x2=edges[0][column + 1],
-            y=edges[1][row],
-            y2=edges[1][row + 1],
-            value=shown.ravel(),
-        )
+    sides = {"x": across[column], "x2": across[column + 1], "y": up[row], "y2": up[row + 1]}
+    color = alt.Color(
+        "value:Q",
+        scale=alt.Scale(
+            domain=np.linspace(-limit, limit, len(DIVERGING)).tolist(),
+            range=list(DIVERGING),
+            clamp=True,
+        ),
+        legend=alt.Legend(title="noisy value (records a cell)", gradientLength=180),
     )
-    scale = alt.Scale(
-        domain=np.linspace(-limit, limit, len(DIVERGING)).tolist(),
-        range=list(DIVERGING),
-        clamp=True,
+    layer = partial(
+        canvas.layer, x=Axis("column 1 (records' unit)", x), y=Axis("column 2 (records' unit)", y)
     )
-    legend = alt.Legend(title="noisy value (records a cell)", gradientLength=180)
-    rectangles = cells.mark_rect().encode(
-        x=across.x(),
-        x2="x2:Q",
-        y=up.y(),
-        y2="y2:Q",
-        color=alt.Color("value:Q", scale=scale, legend=legend),
-        tooltip=tooltip(value="noisy value"),
-    )
+    told = {"value": "noisy value"}
     clusters = len(np.unique(values["clusters"]))
     return panel(
-        rectangles,
-        _border(canvas, kept.reshape(band.shape).T, Frame(x, y, across, up)),
+        layer(table(**sides, value=shown.ravel()), "rect", told=told, channels={"color": color}),
+        layer(_border(kept.reshape(band.shape).T, x, y), "rule", **BORDER),
         width=_side(shown.shape[1]),
         height=_side(shown.shape[0]),
         title=f"Noisy cells; outlined: what is kept (clusters: {clusters})",
@@ -345,29 +301,34 @@ def _curve(canvas: Canvas, band: Floats, chosen: float | None) -> Any:
     left = Axis("clusters", (0.0, max(float(clusters.max()), 1.0) * 1.1), grid=True)
     right = Axis("significant cells", (0.0, max(float(cells.max()), 1.0) * 1.05), orient="right")
     key = Key()
-    key.add("clusters (left)", COLORS["central"], line_glyph())
-    key.add("significant cells (right)", COLORS["local"], line_glyph(DASHES[1]))
-    layers = []
-    for name, axis, heights, dash in (
-        ("clusters (left)", left, clusters, DASHES[0]),
-        ("significant cells (right)", right, cells, DASHES[1]),
-    ):
-        rows = canvas.add(table(name=name, x=tried, y=heights))
-        line = rows.mark_line(interpolate="step-after", strokeWidth=1.8, strokeDash=dash)
-        told = tooltip(name=" ", x="threshold", y="number")
-        layers.append((line, {"x": x.x(), "y": axis.y(), "tooltip": told}))
-    if chosen is not None and math.isfinite(chosen):
-        key.add("this release", DARK_GRAY, line_glyph(DOTS))
-        rows = canvas.add(table(name="this release", x=chosen))
-        layers.append((rows.mark_rule(strokeDash=DOTS, strokeWidth=1.6), {"x": x.x()}))
-    return panel(
-        *(layer.encode(color=key.color(), **channels) for layer, channels in layers),
-        canvas.legend(key),
-        width=300,
-        height=SIDE,
-        title="What another threshold would keep",
-        y="independent",
-    )
+    names = "clusters (left)", "significant cells (right)", "this release"
+    key.add(names[0], COLORS["central"], line_glyph())
+    key.add(names[1], COLORS["local"], line_glyph(DASHES[1]))
+    known = chosen is not None and math.isfinite(chosen)
+    if known:
+        key.add(names[2], DARK_GRAY, line_glyph(DOTS))
+    told = {"name": " ", "x": "threshold", "y": "number"}
+    layer = partial(canvas.layer, x=x, key=key)
+    layers = [
+        layer(
+            table(name=name, x=tried, y=heights),
+            "line",
+            y=y,
+            told=told,
+            interpolate="step-after",
+            strokeWidth=1.8,
+            strokeDash=dash,
+        )
+        for name, y, heights, dash in zip(
+            names[:2], (left, right), (clusters, cells), DASHES[:2], strict=True
+        )
+    ]
+    if known:
+        layers.append(
+            layer(table(name=names[2], x=chosen), "rule", strokeDash=DOTS, strokeWidth=1.6)
+        )
+    title = "What another threshold would keep"
+    return panel(*layers, canvas.legend(key), width=300, height=SIDE, title=title, y="independent")
 
 
 def count_clusters(mask: Bools) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +14,10 @@ from shoal.plotting._canvas import (
     Canvas,
     Key,
     Rows,
-    add_levels,
-    add_versions,
     around,
     columns_for,
     panel,
     table,
-    tooltip,
 )
 from shoal.plotting._data import (
     Columns,
@@ -34,8 +32,8 @@ from shoal.plotting._data import (
     read_columns,
     text,
 )
-from shoal.plotting._picture import Picture, alt
-from shoal.plotting._theme import DARK_GRAY, DASHES, RING, SPARSE, line_glyph, looks
+from shoal.plotting._picture import Picture
+from shoal.plotting._theme import DARK_GRAY, DASHES, RING, SPARSE, line_glyph
 
 __all__ = ["draw_lines", "draw_trade_off"]
 
@@ -143,43 +141,29 @@ def draw_lines(
     levels = check_reference(reference)
     names = _Names(x, y, group, dash, low, high, published)
     parts = distinct(columns[panels]) if panels else [None]
-    everywhere = np.full(len(columns[x]), True)
-    drawn = [
-        _rows(columns, everywhere if panels is None else columns[panels] == part, names)
-        for part in parts
-    ]
+    drawn = [_rows(columns, _inside(columns, panels, part), names) for part in parts]
     at = columns[x][np.isfinite(columns[x])]
     ends = [row[end] for one in drawn for row in one.means for end in ("low", "high")]
-    ends += [row["y"] for one in drawn for row in one.spots + one.levels]
-    curves = _Curves(
-        canvas=canvas,
-        names=names,
-        versions=[text(version) for version in distinct(columns[dash])] if dash else [],
-        key=_key(columns, names, levels),
-        x=Axis(
-            axis_title(x, x_label), around(at, log=log_x), log=log_x, ticks=at if log_x else None
-        ),
-        y=Axis(
-            axis_title(y, y_label),
-            around([*ends, *levels.values()], log=log_y),
-            log=log_y,
-            grid=True,
-        ),
+    ends += [row["y"] for one in drawn for row in one.spots + one.levels] + [*levels.values()]
+    x_axis = Axis(
+        axis_title(x, x_label), around(at, log=log_x), log=log_x, ticks=at if log_x else None
     )
-    across = columns_for(len(parts))
+    y_axis = Axis(axis_title(y, y_label), around(ends, log=log_y), log=log_y, grid=True)
+    key = _key(columns, names, levels)
+    layer = partial(canvas.layer, x=x_axis, y=y_axis, key=key)
     return canvas.finish(
         (
             panel(
-                *curves.layers(one),
-                *canvas.levels(levels, curves.y, curves.key),
-                width=WIDTH if across > 1 else ALONE,
+                *_layers(layer, one, names, y_axis),
+                *canvas.levels(levels, y_axis, key),
+                width=WIDTH if len(parts) > 1 else ALONE,
                 height=HEIGHT,
                 title="" if panels is None else panel_title(panels, part),
             )
             for part, one in zip(parts, drawn, strict=True)
         ),
-        columns=across,
-        key=curves.key,
+        columns=columns_for(len(parts)),
+        key=key,
     )
 
 
@@ -201,18 +185,22 @@ def _shown(columns: Columns, x: str, y: str, published: str | None) -> Columns:
     return {name: values[some] for name, values in columns.items()}
 
 
+def _inside(columns: Columns, panels: str | None, part: Any) -> Bools:
+    if panels is None:
+        return np.full(len(next(iter(columns.values()))), True)
+    return np.asarray(columns[panels] == part)
+
+
 def _key(columns: Columns, names: _Names, levels: Mapping[str, float]) -> Key:
     """Explain groups by color and marker, then what every color has."""
-    key = Key()
-    for name, look in looks(distinct(columns[names.group])).items():
-        key.add(text(name), look.color, look.marker)
-    if names.dash is not None:
-        add_versions(key, map(text, distinct(columns[names.dash])))
+    key = Key.of_groups(distinct(columns[names.group]))
+    for index, version in enumerate(distinct(columns[names.dash]) if names.dash else []):
+        key.add(text(version), DARK_GRAY, line_glyph(DASHES[index % len(DASHES)]))
     if names.published is not None:
         key.add("published", DARK_GRAY, RING)
     if np.isposinf(columns[names.x]).any():
         key.add(_without(names.x), DARK_GRAY, line_glyph(SPARSE))
-    add_levels(key, levels)
+    key.add_levels(levels)
     return key
 
 
@@ -222,121 +210,69 @@ def _without(x: str) -> str:
 
 def _rows(columns: Columns, inside: Bools, names: _Names) -> _Drawn:
     drawn = _Drawn([], [], [])
+    at, measured = columns[names.x], inside & np.isfinite(columns[names.y])
     versions = distinct(columns[names.dash]) if names.dash else [None]
     for group in distinct(columns[names.group]):
-        some = inside & (columns[names.group] == group)
-        for version in versions:
-            this = some if names.dash is None else some & (columns[names.dash] == version)
-            measured = this & np.isfinite(columns[names.y])
-            labels = {"name": text(group), "version": text(version), "series": f"{group}/{version}"}
-            at = np.unique(columns[names.x][measured & np.isfinite(columns[names.x])])
-            if len(at):
-                ends = [
-                    interval(
-                        columns,
-                        measured & (columns[names.x] == one),
-                        value=names.y,
-                        low=names.low,
-                        high=names.high,
-                    )
-                    for one in at
-                ]
-                mean, low, high = np.array(ends).T
-                drawn.means.extend(table(x=at, y=mean, low=low, high=high, **labels))
-            without = measured & np.isposinf(columns[names.x])
+        some = columns[names.group] == group
+        for turn, version in enumerate(versions):
+            this = measured & some
+            if names.dash:
+                this &= columns[names.dash] == version
+            labels = {"name": text(group), "version": text(version), "turn": turn}
+            for one in np.unique(at[this & np.isfinite(at)]):
+                mean = interval(
+                    columns, this & (at == one), value=names.y, low=names.low, high=names.high
+                )
+                drawn.means.extend(
+                    table(x=one, y=mean.mean, low=mean.low, high=mean.high, **labels)
+                )
+            without = this & np.isposinf(at)
             if without.any():
-                mean = columns[names.y][without].mean()
-                drawn.levels.extend(table(y=mean, **labels))
-        drawn.spots.extend(_published(columns, some, names))
+                drawn.levels.extend(table(y=columns[names.y][without].mean(), **labels))
+        if names.published:
+            printed = inside & some & np.isfinite(at) & np.isfinite(columns[names.published])
+            # Repeats hold the same published value: one marker is enough.
+            spots = sorted(set(zip(at[printed], columns[names.published][printed], strict=True)))
+            for one, value in spots:
+                drawn.spots.extend(table(name=text(group), x=one, y=value))
     return drawn
 
 
-def _published(columns: Columns, some: Bools, names: _Names) -> Rows:
-    if names.published is None:
-        return []
-    printed = some & np.isfinite(columns[names.x]) & np.isfinite(columns[names.published])
-    # Repeats hold the same published value: one marker is enough.
-    spots = {
-        (
-            text(columns[names.group][index]),
-            columns[names.x][index],
-            columns[names.published][index],
-        )
-        for index in np.flatnonzero(printed)
-    }
-    return [row for name, x, y in sorted(spots) for row in table(name=name, x=x, y=y)]
-
-
-class _Curves(NamedTuple):
-    """What the panels of a chart of curves share."""
-
-    canvas: Canvas
-    names: _Names
-    versions: list[str]
-    key: Key
-    x: Axis
-    y: Axis
-
-    def layers(self, drawn: _Drawn) -> list[Any]:
-        """Return bands behind all curves, markers on them, published values in front."""
-        layers = self._bands(drawn.means)
-        if drawn.means:
-            means = self.canvas.add(drawn.means)
-            line = means.mark_line(strokeWidth=1.8).encode(**self._place(), detail="series:N")
-            if self.versions:
-                dashes = [list(DASHES[index % len(DASHES)]) for index in range(len(self.versions))]
-                scale = alt.Scale(domain=self.versions, range=dashes)
-                line = line.encode(strokeDash=alt.StrokeDash("version:N", scale=scale, legend=None))
-            layers.append(line)
-        first = [row for row in drawn.means if row["version"] in (*self.versions[:1], "None")]
-        later = [row for row in drawn.means if row["version"] in self.versions[1:]]
-        for rows, hollow in ((first, False), (later, True)):
-            layers += self._markers(rows, hollow=hollow, size=45)
-        layers += self._markers(drawn.spots, hollow=True, size=130, note="published")
-        if drawn.levels:
+def _layers(layer: Callable[..., Any], drawn: _Drawn, names: _Names, y: Axis) -> list[Any]:
+    """Return bands behind all curves, markers on them, published values in front."""
+    told = {"name": " ", "version": names.dash or " ", "x": names.x, "y": names.y}
+    if names.dash is None:
+        del told["version"]
+    lines = [row | {"series": f"{row['name']}/{row['turn']}"} for row in drawn.means]
+    wide = {row["series"] for row in lines if row["high"] > row["low"]}
+    bands = [row | {"y": row["low"], "y2": row["high"]} for row in lines if row["series"] in wide]
+    layers = [layer(y.clip(bands), "area", opacity=0.15)] if wide else []
+    for turn in sorted({row["turn"] for row in lines}):
+        some = [row for row in lines if row["turn"] == turn]
+        dash = list(DASHES[turn % len(DASHES)])
+        layers.append(layer(some, "line", strokeWidth=1.8, strokeDash=dash))
+    if wide:
+        told |= {"low": "95 % from", "high": "to"}
+    for hollow in (False, True):
+        some = [row for row in drawn.means if (row["turn"] > 0) is hollow]
+        look = {"fill": "#ffffff", "strokeWidth": 1.6} if hollow else {}
+        if some:
             layers.append(
-                self.canvas.add(drawn.levels)
-                .mark_rule(strokeDash=SPARSE, strokeWidth=1.6)
-                .encode(
-                    y=self.y.y(),
-                    color=self.key.color(),
-                    tooltip=tooltip(name=_without(self.names.x), y=self.names.y),
-                )
+                layer(some, "point", told=told, size=45, opacity=1, filled=not hollow, **look)
             )
-        return layers
-
-    def _place(self) -> dict[str, Any]:
-        return {"x": self.x.x(), "y": self.y.y(), "color": self.key.color()}
-
-    def _bands(self, means: Rows) -> list[Any]:
-        wide = {row["series"] for row in means if row["high"] > row["low"]}
-        if not wide:
-            return []
-        rows = [
-            {**row, **{end: float(self.y.clipped(row[end])) for end in ("low", "high")}}
-            for row in means
-            if row["series"] in wide
-        ]
-        channels = {**self._place(), "y": self.y.y("low"), "y2": "high:Q", "detail": "series:N"}
-        return [self.canvas.add(rows).mark_area(opacity=0.15).encode(**channels)]
-
-    def _markers(self, rows: Rows, *, hollow: bool, size: float, note: str = "") -> list[Any]:
-        if not rows:
-            return []
-        words = {"name": note or " ", "x": self.names.x, "y": self.names.y}
-        if self.versions and not note:
-            words["version"] = self.names.dash or ""
-        if any(row.get("low") != row.get("high") for row in rows):
-            words |= {"low": "95 % from", "high": "to"}
-        chart = self.canvas.add(rows)
-        # Hollow markers hide the line below them, but not a smaller marker of ours.
-        inside = {"filled": False, **({} if note else {"fill": "#ffffff"})}
-        mark = (
-            chart.mark_point(size=size, opacity=1, strokeWidth=1.6, **inside)
-            if hollow
-            else chart.mark_point(size=size, opacity=1, filled=True)
+    if drawn.spots:
+        told = {"name": "published", "x": names.x, "y": names.y}
+        layers.append(
+            layer(
+                drawn.spots, "point", told=told, size=130, opacity=1, filled=False, strokeWidth=1.6
+            )
         )
-        return [mark.encode(**self._place(), shape=self.key.shape(), tooltip=tooltip(**words))]
+    if drawn.levels:
+        told = {"name": _without(names.x), "y": names.y}
+        layers.append(
+            layer(drawn.levels, "rule", x=None, told=told, strokeDash=SPARSE, strokeWidth=1.6)
+        )
+    return layers
 
 
 def draw_trade_off(
@@ -407,50 +343,39 @@ def draw_trade_off(
     if log_x:
         check_logarithm("log_x", privacy, columns[privacy])
     levels = check_reference(reference)
-    key = Key()
-    for name, look in looks(distinct(columns[group])).items():
-        key.add(text(name), look.color, look.marker)
-    add_levels(key, levels)
+    key = Key.of_groups(distinct(columns[group]))
+    key.add_levels(levels)
     parts = distinct(columns[panels]) if panels else [None]
-    rows = []
-    for part in parts:
-        inside = np.full(len(columns[utility]), True) if panels is None else columns[panels] == part
-        rows.append(
-            _steps(columns, inside, privacy=privacy, utility=utility, group=group, epsilon=epsilon)
-        )
+    names = {"privacy": privacy, "utility": utility, "group": group, "epsilon": epsilon}
+    rows = [_steps(columns, _inside(columns, panels, part), **names) for part in parts]
     every = [row for some in rows for row in some]
     labeled = privacy != epsilon
     note = f" (numbers at points: {axis_title(epsilon, None)})" if labeled else ""
     x_axis = Axis(
         axis_title(privacy, x_label) + note,
-        around([row[end] for row in every for end in ("x", "x_low", "x_high")], log=log_x),
+        around([row[end] for row in every for end in ("x_low", "x_high")], log=log_x),
         log=log_x,
         ticks=None if labeled or not log_x else [row["x"] for row in every],
     )
-    heights = [row[end] for row in every for end in ("y", "low", "high")]
+    heights = [row[end] for row in every for end in ("low", "high")]
     y_axis = Axis(axis_title(utility, y_label), around([*heights, *levels.values()]), grid=True)
-    words = {"name": " ", "epsilon": "ε", "x": privacy, "y": utility, "low": "from", "high": "to"}
+    layer = partial(canvas.layer, x=x_axis, y=y_axis, key=key)
+    told = {"name": " ", "order": "ε", "x": privacy, "y": utility, "low": "from", "high": "to"}
     drawn = []
     for part, some in zip(parts, rows, strict=True):
-        shown = _readable(some, log_x) if labeled else []
-        place = {"y": y_axis.y(), "color": key.color()}
-        base = canvas.add(some)
+        across = [row | {"x": row["x_low"], "x2": row["x_high"]} for row in some]
+        up = [row | {"y": row["low"], "y2": row["high"]} for row in some]
         layers = [
-            base.mark_line(strokeWidth=1.6).encode(x=x_axis.x(), order="epsilon:Q", **place),
-            base.mark_rule(strokeWidth=1.1).encode(x=x_axis.x("x_low"), x2="x_high:Q", **place),
-            base.mark_rule(strokeWidth=1.1).encode(
-                **{**place, "y": y_axis.y("low")}, y2="high:Q", x=x_axis.x()
-            ),
-            base.mark_point(filled=True, size=45, opacity=1).encode(
-                x=x_axis.x(), shape=key.shape(), tooltip=tooltip(**words), **place
-            ),
-            canvas.add(shown)
-            .mark_text(align="right", dx=-6, dy=-8, fontSize=10)
-            .encode(x=x_axis.x(), text="label:N", **place),
+            layer(some, "line", strokeWidth=1.6),
+            *(layer(bars, "rule", strokeWidth=1.1) for bars in (across, up)),
+            layer(some, "point", told=told, filled=True, size=45, opacity=1),
         ]
+        if labeled:
+            words = [row | {"words": text(row["order"])} for row in _readable(some, log_x)]
+            layers.append(layer(words, "text", align="right", dx=-6, dy=-8, fontSize=10))
         drawn.append(
             panel(
-                *(layers if shown else layers[:-1]),
+                *layers,
                 *canvas.levels(levels, y_axis, key),
                 width=WIDTH if len(parts) > 1 else ALONE,
                 height=HEIGHT + 30,
@@ -472,8 +397,7 @@ def _steps(
             x, y = (interval(columns, kept, value=value) for value in (privacy, utility))
             rows += table(
                 name=text(name),
-                epsilon=float(step),
-                label=text(float(step)),
+                order=float(step),
                 **{"x": x.mean, "x_low": x.low, "x_high": x.high},
                 **{"y": y.mean, "low": y.low, "high": y.high},
             )

@@ -2,16 +2,17 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from shoal._typing import Floats
-from shoal.plotting._canvas import Axis, Canvas, Key, add_levels, around, panel, table, tooltip
+from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._data import evenly
 from shoal.plotting._picture import Picture
-from shoal.plotting._points import centers_layer, columns_of
-from shoal.plotting._theme import COLORS, LOOKS
+from shoal.plotting._points import CROSS
+from shoal.plotting._theme import CENTER, COLORS, LOOKS
 
 __all__ = ["draw_demo"]
 
@@ -75,16 +76,15 @@ def _scatter(canvas: Canvas, points: Any, centers: Any, model: str, title: str) 
     what = "records" if model == "central" else "reports"
     some: Floats = points[evenly(len(points), MAX_POINTS)]
     near = some[(np.abs(some) <= REACH).all(axis=1)]
-    ends = (-REACH, REACH)
-    axes = [Axis(f"column {number} (units)", ends) for number in (1, 2)]
-    place = {"x": axes[0].x("c0"), "y": axes[1].y("c1")}
+    axes = [Axis(f"column {number} (units)", (-REACH, REACH)) for number in (1, 2)]
     key = Key()
     key.add(what, COLORS[what], "circle")
-    crosses = centers_layer(canvas, np.asarray(centers), key, color=COLORS[model])
-    dots = canvas.add(table(name=what, **columns_of(near))).mark_circle(size=8, opacity=0.55)
-    layers = (dots.encode(color=key.color()), crosses)
+    key.add("centers", COLORS[model], CENTER)
+    layer = partial(canvas.layer, x=axes[0], y=axes[1], key=key)
+    middles = np.asarray(centers)
     return panel(
-        *(layer.encode(**place) for layer in layers),
+        layer(table(name=what, x=near[:, 0], y=near[:, 1]), "circle", size=8, opacity=0.55),
+        layer(table(name="centers", x=middles[:, 0], y=middles[:, 1]), **CROSS),
         canvas.legend(key),
         width=SIDE,
         height=SIDE,
@@ -106,23 +106,19 @@ def _costs(canvas: Canvas, rows: Sequence[Any]) -> Any:
             high=[float(max(row.costs)) for row in chosen],
         )
     levels = {WITHOUT: 1.0}
-    add_levels(key, levels)
+    key.add_levels(levels)
     every = [row["x"] for row in points]
-    x = Axis(
-        "ε for exchanging a record for any other", around(every, log=True), log=True, ticks=every
-    )
-    y = Axis(
-        "cost over k-means (ratio)", around([row["high"] for row in points], zero=True), grid=True
-    )
-    base = canvas.add(points)
-    place = {"x": x.x(), "y": y.y(), "color": key.color()}
-    words = {"name": " ", "x": "worst-case ε", "y": "median cost", "low": "from", "high": "to"}
+    top = [row["high"] for row in points]
+    label = "ε for exchanging a record for any other"
+    x = Axis(label, around(every, log=True), log=True, ticks=every)
+    y = Axis("cost over k-means (ratio)", around(top, zero=True), grid=True)
+    layer = partial(canvas.layer, x=x, y=y, key=key)
+    told = {"name": " ", "x": "worst-case ε", "y": "median cost", "low": "from", "high": "to"}
+    bands = [row | {"y": row["low"], "y2": row["high"]} for row in points]
     return panel(
-        base.mark_area(opacity=0.18).encode(**{**place, "y": y.y("low")}, y2="high:Q"),
-        base.mark_line(strokeWidth=1.8).encode(**place),
-        base.mark_point(filled=True, size=50, opacity=1).encode(
-            **place, shape=key.shape(), tooltip=tooltip(**words)
-        ),
+        layer(bands, "area", opacity=0.18),
+        layer(points, "line", strokeWidth=1.8),
+        layer(points, "point", told=told, filled=True, size=50, opacity=1),
         *canvas.levels(levels, y, key),
         width=SIDE,
         height=SIDE,

@@ -1,7 +1,8 @@
 """Means in bars, or in the cells of a map, with published figures beside ours."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +14,10 @@ from shoal.plotting._canvas import (
     Canvas,
     Key,
     Rows,
-    add_levels,
     around,
     columns_for,
     panel,
     table,
-    tooltip,
 )
 from shoal.plotting._data import (
     Columns,
@@ -34,7 +33,7 @@ from shoal.plotting._data import (
     text,
 )
 from shoal.plotting._picture import Picture, alt
-from shoal.plotting._theme import AXES, DARK_GRAY, GROWING, HOLLOW_DIAMOND, SHADED, looks
+from shoal.plotting._theme import AXES, DARK_GRAY, GROWING, HOLLOW_DIAMOND, SHADED
 
 __all__ = ["draw_bars", "draw_heat_map"]
 
@@ -133,43 +132,31 @@ def draw_bars(
     levels = check_reference(reference)
     names = _Names(value, group, sets, shade, low, high, published)
     rows, spots = _bars(columns, names)
-    key = Key(shown=any((sets, shade, published, levels)))
-    for name, look in looks(distinct(columns[group])).items():
-        key.add(text(name), look.color, look.marker)
-    versions = [text(one) for one in distinct(columns[shade])] if shade else [text(None)]
-    if shade:
-        for index, version in enumerate(versions):
-            key.add(version, DARK_GRAY, SHADED[index % len(SHADED)])
+    key = Key.of_groups(distinct(columns[group]), shown=any((sets, shade, published, levels)))
+    for index, version in enumerate(distinct(columns[shade]) if shade else []):
+        key.add(text(version), DARK_GRAY, SHADED[index % len(SHADED)])
     if published:
         key.add("published", DARK_GRAY, HOLLOW_DIAMOND)
-    add_levels(key, levels)
-    heights = [row[end] for row in rows for end in ("y", "low", "high")]
-    heights += [*(row["y"] for row in spots), *levels.values()]
-    y = Axis(
-        axis_title(value, value_label),
-        around(heights, log=log_y, zero=not log_y),
-        log=log_y,
-        grid=True,
-    )
+    key.add_levels(levels)
+    ends = [row[end] for row in rows for end in ("y", "low", "high")]
+    ends += [*(row["y"] for row in spots), *levels.values()]
+    title_of = axis_title(value, value_label)
+    y = Axis(title_of, around(ends, log=log_y, zero=not log_y), log=log_y, grid=True)
     places = list(dict.fromkeys(row["set"] for row in rows))
     bars = sorted({row["bar"] for row in rows})
-    wide = len(places) * (len(bars) * BAR + GAP)
-    width = min(max(wide, NARROWEST, sum(7 * len(name) + 14 for name in places)), WIDEST)
-    drawn = panel(
-        *_bar_layers(
-            canvas,
-            rows,
-            spots,
-            key=key,
-            y=y,
-            versions=versions,
-            width=width,
-            title=AXES.get(sets or ""),
-        ),
-        *canvas.levels(levels, y, key),
-        width=width,
-        height=HEIGHT,
+    letters = sum(7 * len(name) + 14 for name in places)
+    width = min(max(len(places) * (len(bars) * BAR + GAP), NARROWEST, letters), WIDEST)
+    axis = alt.Axis(
+        title=AXES.get(sets or ""),
+        ticks=False,
+        labelPadding=6,
+        labelAngle=-35 if letters > width else 0,
+        labelOverlap=False,
     )
+    offset = alt.XOffset("bar:O", scale=alt.Scale(domain=bars, paddingInner=0.12))
+    x = alt.X("set:N", axis=axis, scale=alt.Scale(domain=places, paddingInner=0.18))
+    layers = _bar_layers(partial(canvas.layer, x=x, y=y), rows, spots, offset=offset, key=key, y=y)
+    drawn = panel(*layers, *canvas.levels(levels, y, key), width=width, height=HEIGHT)
     return canvas.finish([drawn], key=key, least=min(width, 12 * len(places) * len(bars)))
 
 
@@ -195,6 +182,7 @@ def _bars(columns: Columns, names: _Names) -> tuple[Rows, Rows]:
                     "bar": index * len(versions) + turn if names.sets else turn,
                     "name": text(group),
                     "version": text(version),
+                    "shade": OPACITIES[turn % len(OPACITIES)],
                 }
                 mean = interval(columns, some, value=names.value, low=names.low, high=names.high)
                 rows += table(**where, y=mean.mean, low=mean.low, high=mean.high)
@@ -205,63 +193,30 @@ def _bars(columns: Columns, names: _Names) -> tuple[Rows, Rows]:
 
 
 def _bar_layers(
-    canvas: Canvas,
-    rows: Rows,
-    spots: Rows,
-    *,
-    key: Key,
-    y: Axis,
-    versions: list[str],
-    width: float,
-    title: str | None,
+    draw: Callable[..., Any], rows: Rows, spots: Rows, *, offset: Any, key: Key, y: Axis
 ) -> list[Any]:
-    places = list(dict.fromkeys(row["set"] for row in rows))
-    fits = sum(7 * len(name) + 12 for name in places) <= width
-    axis = alt.Axis(
-        title=title, labelAngle=0 if fits else -35, labelOverlap=False, ticks=False, labelPadding=6
-    )
-    channels = {
-        "x": alt.X("set:N", axis=axis, scale=alt.Scale(domain=places, paddingInner=0.18)),
-        "xOffset": alt.XOffset(
-            "bar:O", scale=alt.Scale(domain=sorted({row["bar"] for row in rows}), paddingInner=0.12)
-        ),
-    }
-    base = max(y.domain[0], 0.0) if not y.log else y.domain[0]
-    words = {"name": " ", "set": " ", "version": " ", "y": "mean", "low": "from", "high": "to"}
-    if len(versions) == 1:
-        del words["version"]
-    shades = {version: OPACITIES[at % len(OPACITIES)] for at, version in enumerate(versions)}
-    bars = canvas.add([{**row, "base": base, "shade": shades[row["version"]]} for row in rows])
-    place = {**channels, "y": y.y(), "y2": "base:Q", "color": key.color()}
+    layer = partial(draw, channels={"xOffset": offset})
+    base = y.domain[0] if y.log else max(y.domain[0], 0.0)
+    told = {"name": " ", "set": " ", "version": " ", "y": "mean", "low": "from", "high": "to"}
+    if len({row["version"] for row in rows}) == 1:
+        del told["version"]
+    bars = [row | {"y2": base} for row in rows]
+    shades = alt.FillOpacity("shade:Q", scale=None, legend=None)
     layers = [
-        bars.mark_bar().encode(
-            **place,
-            fillOpacity=alt.FillOpacity("shade:Q", scale=None, legend=None),
-            tooltip=tooltip(**words),
-        ),
-        bars.mark_bar(filled=False, strokeWidth=1).encode(**place),
+        draw(bars, "bar", key=key, told=told, channels={"xOffset": offset, "fillOpacity": shades}),
+        layer(bars, "bar", key=key, filled=False, strokeWidth=1),
     ]
-    wide = [row for row in rows if row["high"] > row["low"]]
-    if wide:
-        ends = [
-            {**row, **{end: float(y.clipped(row[end])) for end in ("low", "high")}} for row in wide
-        ]
-        layers.append(
-            canvas.add(ends)
-            .mark_rule(strokeWidth=1.4, color="#262626")
-            .encode(**channels, y=y.y("low"), y2="high:Q")
-        )
-    layers.append(
-        bars.mark_point(
-            filled=True, size=30, opacity=1, stroke="#ffffff", strokeWidth=0.9, yOffset=-8
-        ).encode(**channels, y=y.y("base"), color=key.color(), shape=key.shape())
-    )
+    ends = [row | {"y": row["low"], "y2": row["high"]} for row in rows if row["high"] > row["low"]]
+    if ends:
+        layers.append(layer(y.clip(ends), "rule", strokeWidth=1.4, color="#262626"))
+    # Markers at the feet of bars tell groups apart in gray.
+    feet = [row | {"y": base} for row in rows]
+    look = {"size": 30, "opacity": 1, "stroke": "#ffffff", "strokeWidth": 0.9, "yOffset": -8}
+    layers.append(layer(feet, "point", key=key, filled=True, **look))
     if spots:
-        layers.append(
-            canvas.add(spots)
-            .mark_point(shape="diamond", size=60, fill="#ffffff", stroke="#000000", opacity=1)
-            .encode(**channels, y=y.y(), tooltip=tooltip(name="published", y=" "))
-        )
+        told = {"name": "published", "y": " "}
+        look = {"shape": "diamond", "size": 60, "fill": "#ffffff", "stroke": "#000000"}
+        layers.append(layer(spots, "point", told=told, opacity=1, **look))
     return layers
 
 
@@ -341,51 +296,48 @@ def draw_heat_map(
         for part in parts
     ]
     lowest, highest = _limits(limits, [row["value"] for rows in cells for row in rows])
-    sides = [[text(one) for one in distinct(columns[name])] for name in (x, y)]
-    cell_height = CELL_HEIGHT + (12 if published else 0)
-    width, height = CELL_WIDTH * len(sides[0]), cell_height * len(sides[1])
-    label = axis_title(value, value_label)
-    note = " (small: published)" if published else ""
-    place = {
-        "x": alt.X(
-            "x:N",
-            sort=sides[0],
-            axis=alt.Axis(title=axis_title(x, x_label), labelAngle=0, ticks=False, domain=False),
-        ),
-        "y": alt.Y(
-            "y:N",
-            sort=sides[1],
-            axis=alt.Axis(title=axis_title(y, y_label), ticks=False, domain=False),
-        ),
-    }
-    scale = alt.Scale(
-        domain=np.linspace(lowest, highest, len(GROWING)).tolist(), range=list(GROWING), clamp=True
+    (acrosses, downs) = ([text(one) for one in distinct(columns[name])] for name in (x, y))
+    width = CELL_WIDTH * len(acrosses)
+    height = (CELL_HEIGHT + (12 if published else 0)) * len(downs)
+    words = {"x": axis_title(x, x_label), "y": axis_title(y, y_label)}
+    words["value"] = axis_title(value, value_label)
+    axes: dict[str, Any] = {"ticks": False, "domain": False}
+    layer = partial(
+        canvas.layer,
+        x=alt.X("x:N", sort=acrosses, axis=alt.Axis(title=words["x"], labelAngle=0, **axes)),
+        y=alt.Y("y:N", sort=downs, axis=alt.Axis(title=words["y"], **axes)),
     )
-    legend = alt.Legend(title=label + note, gradientLength=180, gradientThickness=12)
-    words = {"x": axis_title(x, x_label), "y": axis_title(y, y_label), "value": label}
-    if published:
-        words["published"] = "published"
+    steps = np.linspace(lowest, highest, len(GROWING)).tolist()
+    color = alt.Color(
+        "value:Q",
+        scale=alt.Scale(domain=steps, range=list(GROWING), clamp=True),
+        legend=alt.Legend(
+            title=words["value"] + (" (small: published)" if published else ""),
+            gradientLength=180,
+            gradientThickness=12,
+        ),
+    )
     middle = lowest + DARK * (highest - lowest)
     ink = alt.condition(f"datum.value < {middle:g}", alt.value("#ffffff"), alt.value("#000000"))
+    told = words | ({"published": "published"} if published else {})
     drawn = []
     for part, rows in zip(parts, cells, strict=True):
-        chart = canvas.add(rows)
         layers = [
-            chart.mark_rect(stroke="#ffffff", strokeWidth=1).encode(
-                **place,
-                color=alt.Color("value:Q", scale=scale, legend=legend),
-                tooltip=tooltip(**words),
+            layer(
+                rows, "rect", told=told, channels={"color": color}, stroke="#ffffff", strokeWidth=1
             ),
-            chart.mark_text(fontSize=11, dy=-6 if published else 0).encode(
-                **place, text="short:N", color=ink
+            layer(
+                [row | {"words": row["short"]} for row in rows],
+                "text",
+                channels={"color": ink},
+                fontSize=11,
+                dy=-6 if published else 0,
             ),
         ]
         if published:
-            layers.append(
-                chart.mark_text(fontSize=9, dy=8, fontStyle="italic").encode(
-                    **place, text="printed:N", color=ink
-                )
-            )
+            small = [row | {"words": row["printed"]} for row in rows]
+            look: dict[str, Any] = {"fontSize": 9, "dy": 8, "fontStyle": "italic"}
+            layers.append(layer(small, "text", channels={"color": ink}, **look))
         heading = "" if panels is None else panel_title(panels, part)
         drawn.append(panel(*layers, width=width, height=height, title=heading))
     across = columns_for(len(parts), most=int(min(max(WIDEST_MAPS // (width + 70), 1), 4)))

@@ -9,6 +9,7 @@ import copy
 import html
 import json
 import os
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,13 +157,14 @@ class Picture:
         'ami.json'
         """
         file = check_path(path, records=self._records)
-        content: bytes | str = {
+        ways: dict[str, Callable[[], bytes | str]] = {
             ".png": self.to_png,
             ".svg": self.to_svg,
             ".pdf": self.to_pdf,
             ".html": self.to_html,
             ".json": self.to_json,
-        }[file.suffix.lower()]()
+        }
+        content = ways[file.suffix.lower()]()
         try:
             with whole_file(file) as part:
                 part.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -3,6 +3,7 @@
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +19,13 @@ from shoal.plotting._canvas import (
     Axis,
     Canvas,
     Key,
+    Rows,
     around,
     columns_for,
     panel,
     table,
-    tooltip,
 )
-from shoal.plotting._cells import Frame, runs
+from shoal.plotting._cells import runs
 from shoal.plotting._data import column_names, evenly, text
 from shoal.plotting._picture import Picture
 from shoal.plotting._theme import (
@@ -38,15 +39,7 @@ from shoal.plotting._theme import (
     line_glyph,
 )
 
-__all__ = [
-    "BOX",
-    "FLAT",
-    "box_layer",
-    "centers_layer",
-    "columns_of",
-    "draw_perturbation_area",
-    "draw_scatter",
-]
+__all__ = ["BOX", "CROSS", "FLAT", "box_rows", "draw_perturbation_area", "draw_scatter"]
 
 
 SIDE = 260  # pixels of a panel; of projections, less
@@ -59,7 +52,11 @@ CELLS = 56  # of a side of the table that densities are counted in
 SMOOTH = 1.4  # cells: single reports make no islands
 DOTS = 250  # reports that are drawn
 OUTSIDE = 0.004  # share of reports at either end of a column that lie outside the table
-BOX = (5.0, 3.0)  # dash of the public box
+BOX: dict[str, Any] = {"strokeDash": (5, 3), "strokeWidth": 1.2}  # of the public box
+CROSS: dict[str, Any] = {
+    **{"mark": "point", "shape": CENTER, "filled": True, "size": 110},
+    **{"stroke": "#ffffff", "strokeWidth": 1, "opacity": 1},
+}
 # From the area that holds most to the one that holds least.
 SHADES = ("#dbe8f3", "#8ab6d6", "#2c6c9c", "#0b3c5d")
 
@@ -126,55 +123,45 @@ def draw_scatter(
     middles = _centers(centers, tables, width)
     low, high = _limits(list(tables.values()), list(middles.values()))
     axes = [
-        Axis(name, (low[index], high[index]))
+        Axis(name, (low[index], high[index]), field=f"c{index}")
         for index, name in enumerate(column_names(columns, width))
     ]
     key = _key(clusters, middles)
     most = min(MAX_POINTS, MAX_ROWS // len(tables))
+    side = SIDE if width == FLAT else PROJECTION
     drawn = []
     for name, points in tables.items():
         rows = evenly(len(points), most)
         inside = rows[((points[rows] >= low) & (points[rows] <= high)).all(axis=1)]
         beyond = len(rows) - len(inside)
         more = f" ({beyond} of {len(rows)} outside)" if beyond else ""
-        marks = clusters[name][inside] if name in clusters else None
-        layers = [_dots(canvas, points[inside], marks, name, key)]
-        if name in middles:
-            layers.append(centers_layer(canvas, middles[name], key))
-        side = SIDE if width == FLAT else PROJECTION
-        for first, second in itertools.combinations(range(width), 2):
-            place = {"x": axes[first].x(f"c{first}"), "y": axes[second].y(f"c{second}")}
-            both = [layer.encode(**place) for layer in layers]
-            drawn.append(panel(*both, width=side, height=side, title=text(name) + more))
+        dots, look = _dots(
+            name, points[inside], clusters[name][inside] if name in clusters else None, key
+        )
+        crosses = table(name="centers", **_columns_of(middles[name])) if name in middles else []
+        for first, second in itertools.combinations(axes, 2):
+            layers = [canvas.layer(dots, x=first, y=second, **look)]
+            if crosses:
+                layers.append(canvas.layer(crosses, x=first, y=second, key=key, **CROSS))
+            drawn.append(panel(*layers, width=side, height=side, title=text(name) + more))
     across = columns_for(len(tables)) if width == FLAT else 3
     return canvas.finish(drawn, columns=across, key=key, square=True)
 
 
-def columns_of(points: Floats) -> dict[str, Floats]:
+def _columns_of(points: Floats) -> dict[str, Floats]:
     """Return the columns of points by the names that rows of a chart have for them."""
     return {f"c{index}": points[:, index] for index in range(points.shape[1])}
 
 
-def centers_layer(canvas: Canvas, points: Floats, key: Key, *, color: str = "#000000") -> Any:
-    """Return crosses, which still need their places."""
-    mark = {"shape": CENTER, "size": 110, "stroke": "#ffffff", "strokeWidth": 1, "opacity": 1}
-    name = key.add("centers", color, CENTER)
-    rows = canvas.add(table(name=name, **columns_of(points)))
-    return rows.mark_point(filled=True, **mark).encode(color=key.color(), tooltip=tooltip(name=" "))
-
-
-def box_layer(canvas: Canvas, low: Floats, high: Floats, key: Key) -> Any:
-    """Return the sides of the public box as a broken line, which still needs its places."""
+def box_rows(low: Floats, high: Floats) -> Rows:
+    """Return the corners of the public box, in the order of a line around it."""
     (left, bottom), (right, top) = low, high
-    name = key.add("public box", GRAY, line_glyph(BOX))
-    rows = table(
-        name=name,
-        c0=[left, right, right, left, left],
-        c1=[bottom, bottom, top, top, bottom],
+    return table(
+        name="public box",
+        x=[left, right, right, left, left],
+        y=[bottom, bottom, top, top, bottom],
         order=list(range(5)),
     )
-    line = canvas.add(rows).mark_line(strokeDash=BOX, strokeWidth=1.2)
-    return line.encode(color=key.color(), order="order:O")
 
 
 def _key(clusters: Mapping[str, Ints], middles: Mapping[str, Floats]) -> Key:
@@ -188,17 +175,15 @@ def _key(clusters: Mapping[str, Ints], middles: Mapping[str, Floats]) -> Key:
     return key
 
 
-def _dots(canvas: Canvas, points: Floats, marks: Ints | None, name: str, key: Key) -> Any:
-    """Return points in the color of their set or clusters, which still need their places."""
-    size = 22 if len(points) < MAX_POINTS // 6 else 9
+def _dots(name: str, points: Floats, marks: Ints | None, key: Key) -> tuple[Rows, dict[str, Any]]:
+    """Return rows of points and how they look: in the color of their set, or of their clusters."""
+    look: dict[str, Any] = {"opacity": 0.65, "size": 22 if len(points) < MAX_POINTS // 6 else 9}
     if marks is None:
         color = COLORS.get(name.lower(), COLORS["records"])
-        dots = canvas.add(table(**columns_of(points)))
-        return dots.mark_circle(size=size, opacity=0.65, color=color)
-    dots = canvas.add(table(name=[cluster_name(int(one)) for one in marks], **columns_of(points)))
-    return dots.mark_point(filled=True, size=size, opacity=0.65).encode(
-        color=key.color(), shape=key.shape(), tooltip=tooltip(name=" ")
-    )
+        return table(**_columns_of(points)), look | {"mark": "circle", "color": color}
+    names = [cluster_name(cluster) for cluster in marks.tolist()]
+    look |= {"mark": "point", "filled": True, "key": key, "told": {"name": " "}}
+    return table(name=names, **_columns_of(points)), look
 
 
 def _tables(parameter: str, given: Any) -> dict[str, Floats]:
@@ -350,38 +335,27 @@ def draw_perturbation_area(
     key.add("reports", COLORS["local"], "circle")
     key.add("record", "#000000", CENTER)
     if box is not None:
-        key.add("public box", GRAY, line_glyph(BOX))
+        key.add("public box", GRAY, line_glyph(BOX["strokeDash"]))
     side = SIDE if width == FLAT else PROJECTION
+    middle = len(wanted) // 2
     drawn = []
-    for (name, pair), area in areas.items():
-        place = [axes[index] for index in pair]
+    for (name, (first, second)), area in areas.items():
+        pair = [first, second]
+        layer = partial(canvas.layer, x=axes[first], y=axes[second], key=key)
         layers = [
-            runs(
-                canvas, area.cells, Frame(area.x, area.y, *place), names=held, key=key, overlap=0.1
-            )
+            layer(
+                runs(area.cells, area.x, area.y, names=held, overlap=0.1),
+                "rect",
+                told={"name": " "},
+            ),
+            layer(_reports(tables[name][:, pair], area), "circle", size=6, opacity=0.7),
+            layer(table(name="record", x=point[:, first], y=point[:, second]), **CROSS),
         ]
-        layers.append(_reports(canvas, tables[name][:, pair], area, key))
         if box is not None:
-            layers.append(box_layer(canvas, box.low[list(pair)], box.high[list(pair)], key))
-        layers.append(
-            canvas.add(table(name="record", **columns_of(point[:, pair])))
-            .mark_point(
-                filled=True, shape=CENTER, size=90, stroke="#ffffff", strokeWidth=1, opacity=1
-            )
-            .encode(color=key.color())
-        )
-        middle = len(wanted) // 2
+            layers.insert(2, layer(box_rows(box.low[pair], box.high[pair]), "line", **BOX))
         share, size = wanted[middle], area.sizes[middle]
-        drawn.append(
-            panel(
-                layers[0],
-                canvas.legend(key),
-                *(layer.encode(x=place[0].x("c0"), y=place[1].y("c1")) for layer in layers[1:]),
-                width=side,
-                height=side,
-                title=f"{name} ({100 * share:.3g} % in {readable(size)} unit²)",
-            )
-        )
+        title_of = f"{name} ({100 * share:.3g} % in {readable(size)} unit²)"
+        drawn.append(panel(*layers, canvas.legend(key), width=side, height=side, title=title_of))
     across = columns_for(len(tables), most=3) if width == FLAT else 3
     return canvas.finish(drawn, columns=across, key=key, square=True)
 
@@ -428,9 +402,8 @@ def _axes(
     ]
 
 
-def _reports(canvas: Canvas, points: Floats, area: Areas, key: Key) -> Any:
+def _reports(points: Floats, area: Areas) -> Rows:
     some = points[evenly(len(points), DOTS)]
     low, high = np.transpose([area.x, area.y])
     near = some[((some >= low) & (some <= high)).all(axis=1)]
-    dots = canvas.add(table(name=["reports"] * len(near), **columns_of(near)))
-    return dots.mark_circle(size=6, opacity=0.7).encode(color=key.color())
+    return table(name=["reports"] * len(near), x=near[:, 0], y=near[:, 1])

@@ -2,16 +2,17 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from shoal._numbers import readable
 from shoal._typing import Floats
-from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table, tooltip
+from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._cells import draw_thresholds
 from shoal.plotting._picture import Picture, alt
-from shoal.plotting._points import BOX, FLAT, box_layer
+from shoal.plotting._points import BOX, FLAT, box_rows
 from shoal.plotting._theme import COLORS, GRAY, RING, line_glyph
 
 __all__ = ["draw_release"]
@@ -71,7 +72,7 @@ def draw_release(
     if not values["certain"].all():
         key.add(UNSURE, GRAY, RING)
     if len(names) <= FLAT:
-        key.add("public box", GRAY, line_glyph(BOX))
+        key.add("public box", GRAY, line_glyph(BOX["strokeDash"]))
     layers = (_profiles if len(names) > FLAT else _places)(canvas, values, names, key)
     mark = "" if holds else " (nothing is promised: not to be published)"
     title = f"Released centers and noisy sizes{mark}"
@@ -92,39 +93,30 @@ def _places(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list
     y = Axis("", (-1.0, 1.0), labels=False, ticks=False)
     if len(names) > 1:
         y = Axis(f"{names[1]} (records' unit)", around(reach[:, 1], 0.08))
-    place = {"x": x.x("c0"), "y": y.y("c1")}
+    layer = partial(canvas.layer, x=x, y=y)
     certain = np.asarray(values["certain"], dtype=bool)
     areas = np.maximum(_areas(values["sizes"]), np.where(certain, 0.0, HOLLOW))
-    layers = [box_layer(canvas, low, high, key).encode(**place)]
+    size = {"size": alt.Size("area:Q", scale=None, legend=None)}
+    told = {"note": " ", "x": names[0]} | ({"y": names[1]} if len(names) > 1 else {})
+    layers = [layer(box_rows(low, high), "line", key=key, **BOX)]
     for chosen, name in ((certain, CENTER), (~certain, UNSURE)):
-        if not chosen.any():
-            continue
         rows = table(
-            name=name,
-            c0=centers[chosen, 0],
-            c1=centers[chosen, 1],
+            name=[name] * int(chosen.sum()),
+            x=centers[chosen, 0],
+            y=centers[chosen, 1],
             area=areas[chosen],
             note=[_note(values, number) for number in np.flatnonzero(chosen).tolist()],
         )
-        look = (
-            {"filled": True, "opacity": 0.55} if name == CENTER else {"filled": False, "opacity": 1}
-        )
+        look: dict[str, Any] = {
+            "filled": name == CENTER,
+            "opacity": 0.55 if name == CENTER else 1.0,
+        }
         layers.append(
-            canvas.add(rows)
-            .mark_point(shape="circle", **look)
-            .encode(
-                **place,
-                size=alt.Size("area:Q", scale=None, legend=None),
-                color=key.color(),
-                shape=key.shape(),
-                tooltip=tooltip(
-                    note=" ", c0=names[0], **({"c1": names[1]} if len(names) > 1 else {})
-                ),
-            )
+            layer(rows, "point", key=key, told=told, channels=size, shape="circle", **look)
         )
-    numbers = table(c0=centers[:, 0], c1=centers[:, 1], number=[*map(str, range(len(centers)))])
-    layers.append(canvas.add(numbers).mark_text(fontSize=11).encode(**place, text="number:N"))
-    return layers
+    numbers = [*map(str, range(len(centers)))]
+    words = table(x=centers[:, 0], y=centers[:, 1], words=numbers)
+    return [*layers, layer(words, "text", fontSize=11)]
 
 
 def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list[Any]:
@@ -138,33 +130,23 @@ def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> li
     )
     x = Axis("" if few else "column", (-0.3, len(names) - 0.4), ticks=order, **labels)
     y = Axis("place in the box (0 = low, 1 = high)", (-0.02, 1.02), grid=True)
+    layer = partial(canvas.layer, x=x, y=y)
+    told = {"note": " ", "set": "column", "y": "place in the box"}
     layers = []
     for number, (height, width) in enumerate(zip(heights, widths, strict=True)):
-        certain = bool(values["certain"][number])
-        rows = canvas.add(
-            table(
-                name=CENTER if certain else UNSURE,
-                note=_note(values, number),
-                set=list(names),
-                x=order,
-                y=height,
-            )
-        )
-        place = {"x": x.x(), "y": y.y(), "color": key.color()}
-        line = rows.mark_line(
-            strokeWidth=float(width),
-            opacity=0.5 if certain else 1.0,
-            strokeDash=[1, 0] if certain else BOX,
-        )
-        layers.append(line.encode(**place))
-        inside = {} if certain else {"fill": "#ffffff"}
-        dots = rows.mark_point(shape="circle", size=26, filled=certain, opacity=1, **inside)
-        told = tooltip(note=" ", set="column", y="place in the box")
-        layers.append(dots.encode(**place, tooltip=told))
-    last = table(x=order[-1], y=heights[:, -1], number=[*map(str, range(len(heights)))])
-    text = canvas.add(last).mark_text(align="left", dx=7, fontSize=11)
-    layers.append(text.encode(x=x.x(), y=y.y(), text="number:N"))
-    return layers
+        sure = bool(values["certain"][number])
+        note = _note(values, number)
+        rows = table(name=CENTER if sure else UNSURE, note=note, set=list(names), x=order, y=height)
+        line: dict[str, Any] = {"strokeWidth": float(width), "opacity": 0.5 if sure else 1.0}
+        if not sure:
+            line["strokeDash"] = BOX["strokeDash"]
+        dots: dict[str, Any] = {"shape": "circle", "size": 26, "filled": sure, "opacity": 1}
+        layers.append(layer(rows, "line", key=key, **line))
+        if not sure:
+            dots["fill"] = "#ffffff"
+        layers.append(layer(rows, "point", key=key, told=told, **dots))
+    words = table(x=order[-1], y=heights[:, -1], words=[*map(str, range(len(heights)))])
+    return [*layers, layer(words, "text", align="left", dx=7, fontSize=11)]
 
 
 def _note(values: Any, number: int) -> str:

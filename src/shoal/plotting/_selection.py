@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from shoal._numbers import readable
 from shoal.exceptions import ParameterError
-from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table, tooltip
+from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._data import text
 from shoal.plotting._picture import Picture
 from shoal.plotting._theme import COLORS, DARK_GRAY, DASHES, DOTS, RING, line_glyph
@@ -20,10 +21,16 @@ SCORES = {
     "silhouette": ("Silhouette: the largest", "silhouette (-1 to 1)"),
     "gap": ("Gap: the first near the next one's", "gap (natural logarithm)"),
 }
-WIDTH, HEIGHT = 270, 200
+FRAME: dict[str, Any] = {"width": 270, "height": 200}
 FIRST, SECOND, THIRD = 1, 2, 3
 TEENS = (11, 12, 13)
-RING_SIZE = 170
+KNEE: dict[str, Any] = {
+    "shape": "circle",
+    "size": 170,
+    "filled": False,
+    "strokeWidth": 2.4,
+    "opacity": 1,
+}
 
 
 def draw_n_clusters(
@@ -85,35 +92,28 @@ def _check(choice: Any) -> None:
 def _scores(canvas: Canvas, choice: Any) -> Any:
     heading, name = SCORES.get(choice.method, (text(choice.method), "score"))
     if len(choice.candidates) == 0:  # too few reports for any candidate
-        words = canvas.add(table(words=f"nothing to compare: k = {choice.n_clusters}"))
-        return panel(
-            words.mark_text(fontSize=12).encode(text="words:N"),
-            width=WIDTH,
-            height=HEIGHT,
-            title=heading,
-        )
+        words = table(words=f"nothing to compare: k = {choice.n_clusters}")
+        return panel(canvas.layer(words, "text", fontSize=12), **FRAME, title=heading)
     tried = np.asarray(choice.candidates, dtype=np.float64)
     scores = np.asarray(choice.scores, dtype=np.float64)
     key = Key()
     chosen = key.add(f"chosen: k = {choice.n_clusters}", COLORS["local"], RING)
-    x = Axis("number of clusters k", around(tried), ticks=tried)
-    y = Axis(name, around(scores, 0.08), grid=True)
-    curve = canvas.add(table(x=tried, y=scores)).encode(x=x.x(), y=y.y())
+    layer = partial(
+        canvas.layer,
+        x=Axis("number of clusters k", around(tried), ticks=tried),
+        y=Axis(name, around(scores, 0.08), grid=True),
+    )
+    curve = table(x=tried, y=scores)
     at = tried == choice.n_clusters
-    ring = canvas.add(table(name=[chosen] * int(at.sum()), x=tried[at], y=scores[at]))
-    line = canvas.add(table(x=choice.n_clusters))
+    ring = table(name=[chosen] * int(at.sum()), x=tried[at], y=scores[at])
+    color = COLORS["central"]
     return panel(
-        line.mark_rule(color=DARK_GRAY, strokeDash=DOTS).encode(x=x.x()),
-        curve.mark_line(color=COLORS["central"], strokeWidth=1.8),
-        curve.mark_circle(color=COLORS["central"], size=45, opacity=1).encode(
-            tooltip=tooltip(x="k", y=name)
-        ),
-        ring.mark_point(size=RING_SIZE, filled=False, strokeWidth=2.4, opacity=1).encode(
-            x=x.x(), y=y.y(), color=key.color()
-        ),
+        layer(table(x=choice.n_clusters), "rule", y=None, color=DARK_GRAY, strokeDash=DOTS),
+        layer(curve, "line", color=color, strokeWidth=1.8),
+        layer(curve, "circle", told={"x": "k", "y": name}, color=color, size=45, opacity=1),
+        layer(ring, "point", key=key, **KNEE),
         canvas.legend(key),
-        width=WIDTH,
-        height=HEIGHT,
+        **FRAME,
         title=heading,
     )
 
@@ -167,20 +167,18 @@ def draw_k_distance(
     knee = key.add("knee", COLORS["local"], RING)
     ranks = np.arange(1, len(distances) + 1)
     label = f"distance to the {ordinal(choice.neighbor)} neighbor (records' unit)"
-    x = Axis("reports, sorted (rank)", around(ranks))
-    y = Axis(label, around([*distances, choice.eps], zero=True), grid=True)
-    place = {"x": x.x(), "y": y.y(), "color": key.color()}
-    spot = canvas.add(table(name=knee, x=max(below, 1), y=float(choice.eps)))
+    layer = partial(
+        canvas.layer,
+        x=Axis("reports, sorted (rank)", around(ranks)),
+        y=Axis(label, around([*distances, choice.eps], zero=True), grid=True),
+        key=key,
+    )
+    eps = float(choice.eps)
+    spot = table(name=knee, x=max(below, 1), y=eps)
     drawn = panel(
-        canvas.add(table(name=curve, x=ranks, y=distances))
-        .mark_line(strokeWidth=1.8)
-        .encode(**place),
-        canvas.add(table(name=level, y=float(choice.eps)))
-        .mark_rule(strokeDash=DASHES[1], strokeWidth=1.4)
-        .encode(y=y.y(), color=key.color()),
-        spot.mark_point(size=RING_SIZE, filled=False, strokeWidth=2.4, opacity=1).encode(
-            **place, tooltip=tooltip(name=" ", x="rank", y="eps")
-        ),
+        layer(table(name=curve, x=ranks, y=distances), "line", strokeWidth=1.8),
+        layer(table(name=level, y=eps), "rule", x=None, strokeDash=DASHES[1], strokeWidth=1.4),
+        layer(spot, "point", told={"name": " ", "x": "rank", "y": "eps"}, **KNEE),
         canvas.legend(key),
         width=380,
         height=250,
