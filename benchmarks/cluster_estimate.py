@@ -11,12 +11,11 @@ from math import ceil, isqrt
 
 import numpy as np
 
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.engines import MergeKernel
 from shoal.tables import CountRows, Job, SparkTable
-from shoal.tables._far_table import FarTable
 from shoal.tables.spark_table import MAX_PARTIALS
+from shoal.tables.table import ExternalTable
 
 COLUMNS = 4
 BYTES = 8 * COLUMNS  # of a record, in columns of doubles without compression
@@ -38,7 +37,7 @@ class ScaledTable(SparkTable):
     """A sample that stands for all records."""
 
     def __init__(self, X: np.ndarray, records: int) -> None:
-        FarTable.__init__(self, [f"x{j}" for j in range(X.shape[1])])
+        ExternalTable.__init__(self, [f"x{j}" for j in range(X.shape[1])])
         self._block = tuple(np.ascontiguousarray(column) for column in X.T)
         self._scale = records // len(X)
         self._rows = self._scale * len(X)

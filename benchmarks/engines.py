@@ -62,8 +62,8 @@ def _lloyd(records: np.ndarray, centers: np.ndarray) -> Iterator[Ratio]:
         "one": lambda: fit(1),
         "eleven": lambda: fit(11),
         "sums": lambda: nearest_statistics(engine, centers),
-        "cube": lambda: nearest_statistics(engine, centers, reach=REACH),
-        "ball": lambda: nearest_statistics(engine, centers, reach=REACH, shape="ball"),
+        "cube": lambda: nearest_statistics(engine, centers, clip_radius=REACH),
+        "ball": lambda: nearest_statistics(engine, centers, clip_radius=REACH, shape="ball"),
     }
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(TURNS):
@@ -105,7 +105,7 @@ def _peak(records: np.ndarray, centers: np.ndarray) -> Ratio:
     """Megabytes that one pass allocates beside the records, and the records' own."""
     engine = ArrayEngine(records)
     tracemalloc.start()
-    nearest_statistics(engine, centers, reach=REACH, shape="ball")
+    nearest_statistics(engine, centers, clip_radius=REACH, shape="ball")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return Ratio("nearest 10^6 x 8, peak MB / input", peak / 1e6, records.nbytes / 1e6, 2.0)

@@ -24,10 +24,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from shoal._threads import usable_threads
-from shoal.cluster import DPKMeans, DPWaveCluster
-from shoal.cluster.private_copy import PrivateCopy
-from shoal.tables import ArrowTable, Job
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
+from shoal.tables import ArrowTable, Job, usable_threads
 from shoal.tables._arrow_pieces import Piece, open_dataset, pieces_of
 
 NAMES = [f"x{j}" for j in range(4)]

@@ -98,7 +98,7 @@ def kernels() -> Iterator[Measured]:
         for name, (reach, shape, operations) in clips.items():
             seconds = _best(
                 lambda r=reach, s=shape, e=engine, c=centers: nearest_statistics(
-                    e, c, reach=r, shape=s
+                    e, c, clip_radius=r, shape=s
                 )
             )
             title = f"nearest{name}, d = {d}, k = {k}"
@@ -129,7 +129,7 @@ def costs() -> Iterator[str]:
             n, d, k = (usual | {quantity: value}).values()
             records = _records(rng, n, d)
             engine, centers = ArrayEngine(records), records[:k].astype(np.int64)
-            seconds = _best(lambda e=engine, c=centers: nearest_statistics(e, c, reach=REACH))
+            seconds = _best(lambda e=engine, c=centers: nearest_statistics(e, c, clip_radius=REACH))
             found.append(f"{value:g}: {seconds / n * 1e9:.1f}")
         yield f"  {quantity:<6}" + "   ".join(found)
     engine = ArrayEngine(_records(rng, 1_000_000, 4))

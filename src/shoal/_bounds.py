@@ -13,7 +13,7 @@ __all__ = ["Box", "bounded_columns", "cells_per_column", "public_box"]
 
 # Width of a column below which the finest lattice on it, 2^46 steps, has steps that are no normal
 # doubles; 10^-289.
-NARROWEST = 2.0**-960
+MIN_WIDTH = 2.0**-960
 
 
 class Box(NamedTuple):
@@ -74,7 +74,7 @@ def public_box(bounds: Any, columns: int) -> Box:
         raise ParameterError(
             f"bounds must have low < high in every column, got {_one_line(bounds)}"
         )
-    if not (high / 2 - low / 2 >= NARROWEST / 2).all():
+    if not (high / 2 - low / 2 >= MIN_WIDTH / 2).all():
         raise ParameterError(
             "bounds must be at least 2^-960 (1e-289) apart in every column, got "
             f"{_one_line(bounds)}: rescale the narrowest column"
@@ -115,7 +115,7 @@ def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Ints:
 
 
 def bounded_columns(bounds: Any, *, default: int) -> int:
-    """Tell how many columns public bounds are for.
+    """Return how many columns public bounds are for.
 
     Parameters
     ----------

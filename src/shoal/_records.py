@@ -86,7 +86,7 @@ def validate_records(X: Any, *, estimator: Any = None, reset: bool = True) -> Fl
 
 
 def column_names(X: Any) -> list[str] | None:
-    """Tell the names of the columns of a table in memory.
+    """Return the names of the columns of a table in memory.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def column_names(X: Any) -> list[str] | None:
 
 
 def fitted_names(estimator: Any) -> list[str] | None:
-    """Tell the names of the columns that an estimator was fitted to.
+    """Return the names of the columns that an estimator was fitted to.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Statistics that rooms which do not know each other share."""
+"""Statistics that several packages share."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ __all__ = ["mean_interval"]
 
 
 def mean_interval(values: npt.ArrayLike, *, error: float) -> tuple[float, float]:
-    """Student's interval of the mean of independent values.
+    """Return Student's interval of the mean of independent values.
 
     Parameters
     ----------
@@ -29,6 +29,6 @@ def mean_interval(values: npt.ArrayLike, *, error: float) -> tuple[float, float]
     """
     sample = np.asarray(values, dtype=np.float64)
     spread = float(sample.std(ddof=1)) / len(sample) ** 0.5
-    reach = float(stdtrit(len(sample) - 1, 1.0 - error / 2)) * spread
+    half = float(stdtrit(len(sample) - 1, 1.0 - error / 2)) * spread
     mean = float(sample.mean())
-    return mean - reach, mean + reach
+    return mean - half, mean + half

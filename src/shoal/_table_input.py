@@ -24,7 +24,7 @@ Arguments = ParamSpec("Arguments")
 def leaves_last_fit(
     fit: Callable[Concatenate[Estimator, Arguments], Result],
 ) -> Callable[Concatenate[Estimator, Arguments], Result]:
-    """Let a fit that fails before it has a release leave the estimator as it was.
+    """Make a fit that fails before it has a release leave the estimator as it was.
 
     The columns are noted first and the budget may be refused after that: without this, an estimator
     would have the columns of the table that was refused, the centers of the one before, and

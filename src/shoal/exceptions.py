@@ -10,7 +10,7 @@
     ├── GuaranteeError (ValueError)         a promise cannot be converted that way
     ├── UnknownEventError (TypeError)       an event that no accountant understands
     ├── ReleaseError (ValueError)           a release that cannot be written or read
-    ├── CellError                           a cell of an experiment failed; the others are kept
+    ├── TrialError                          a trial of an experiment failed; the others are kept
     ├── LedgerError
     │   ├── BudgetExceededError             the spend would pass the limit; nothing was spent
     │   ├── LedgerFileError                 the ledger's file is damaged or disagrees
@@ -24,7 +24,6 @@ value of a record. A way out that is written in Python (a call, a class, a keywo
 
 __all__ = [
     "BudgetExceededError",
-    "CellError",
     "DataError",
     "DataTypeError",
     "GuaranteeError",
@@ -36,6 +35,7 @@ __all__ = [
     "ParameterError",
     "ReleaseError",
     "ShoalError",
+    "TrialError",
     "UnknownEventError",
 ]
 
@@ -82,8 +82,8 @@ class DataTypeError(DataError, TypeError):
     """The table holds something that is not a number."""
 
 
-class CellError(ShoalError):
-    """A cell of an experiment could not be worked on; what was done before is kept."""
+class TrialError(ShoalError):
+    """A trial of an experiment could not be run; what was done before is kept."""
 
 
 class GuaranteeError(ShoalError, ValueError):

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 
-from audit.estimators import (
+from helpers.toy_estimators import (
     ListedInAnyOrder,
     ManyOrFew,
     NoisyCount,

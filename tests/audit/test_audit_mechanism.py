@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from audit.samplers import FINE, ball_noise, grid, planar_laplace, resampled_laplace
-from audit.samplers import thesis_spherical as spherical_as_published
+from helpers.toy_samplers import FINE, ball_noise, grid, planar_laplace, resampled_laplace
+from helpers.toy_samplers import thesis_spherical as spherical_as_published
 from shoal._bounds import public_box
 from shoal.audit.mechanisms import MechanismAudit, RecordPair, audit_mechanism
 from shoal.audit.mechanisms._record_pairs import Lattice, local_pairs, metric_pairs

@@ -6,7 +6,7 @@ Each test states the epsilon claimed; a bound above it at confidence 0.999 shows
 import numpy as np
 import pytest
 
-from audit.samplers import FINE, ball_noise, float_laplace, grid, grid_laplace
+from helpers.toy_samplers import FINE, ball_noise, float_laplace, grid, grid_laplace
 from shoal.audit import epsilon_lower_bound
 
 CLAIMED = 1.0

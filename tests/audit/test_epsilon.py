@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit.samplers import FINE, float_laplace, grid, grid_laplace, randomized_response
+from helpers.toy_samplers import FINE, float_laplace, grid, grid_laplace, randomized_response
 from shoal.audit import epsilon_lower_bound
 
 RUNS = 200

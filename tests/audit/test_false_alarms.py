@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit.estimators import NoisyCount, two_sided_geometric
-from audit.samplers import randomized_response
+from helpers.toy_estimators import NoisyCount, two_sided_geometric
+from helpers.toy_samplers import randomized_response
 from shoal.audit import Neighbors, audit_estimator, epsilon_lower_bound
 from shoal.audit.mechanisms import audit_mechanism
 from shoal.privacy import Guarantee

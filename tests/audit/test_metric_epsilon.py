@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audit.samplers import (
+from helpers.toy_samplers import (
     FINE,
     ball_noise,
     float_laplace,

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.estimators import NoisyCount
-from audit.resumed_audit import FITS
+from helpers.resumed_audit import FITS
+from helpers.toy_estimators import NoisyCount
 from shoal.audit import Neighbors, audit_estimator
 from shoal.audit.estimators._fits import PIECE
 from shoal.exceptions import ParameterError
 
-SCRIPT = Path(__file__).with_name("resumed_audit.py")
+SCRIPT = Path(__file__).parents[1] / "helpers" / "resumed_audit.py"
 ONE = Neighbors("one", records=[[0.0], [0.0]], added=[0.25])
 TWO = Neighbors("two", records=[[0.0]], added=[0.25])
 

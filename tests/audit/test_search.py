@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from audit.estimators import NoisyCount, NoisyMean, PromisesTooMuch, Toy, UnclippedMean
+from helpers.toy_estimators import NoisyCount, NoisyMean, PromisesTooMuch, Toy, UnclippedMean
 from shoal.audit import Neighbors, audit_estimator, neighboring_datasets
 from shoal.audit.estimators._halving import plan
 

@@ -12,8 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from shoal import plotting
-from shoal.cli.cluster import cluster
-from shoal.datasets import read_table
+from shoal.cli.cluster import cluster_command
 from shoal.exceptions import (
     BudgetExceededError,
     LedgerFileError,
@@ -22,11 +21,12 @@ from shoal.exceptions import (
     ShoalError,
 )
 from shoal.privacy import Ledger, Release
+from shoal.tables import read_table
 
 SENTINEL = "41.73912846"  # a value of a record, in no release
 
 app = typer.Typer()
-app.command()(cluster)
+app.command()(cluster_command)
 
 
 @pytest.fixture

@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from shoal import datasets
 from shoal.cli import app
-from shoal.datasets import read_table
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
-from shoal.experiments import book
-from shoal.experiments.compare import attack_work as attacks
+from shoal.experiments import report
+from shoal.experiments.compare import measurements
 from shoal.plotting import Picture
 from shoal.privacy import Ledger, Release
+from shoal.tables import files, read_table
+from shoal.tables._csv import read_csv
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
 BOUNDS = "0:120,40:250"
@@ -40,9 +42,9 @@ def data(tmp_path):
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
     """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
-    monkeypatch.setattr(attacks, "RUNS", 2)
-    monkeypatch.setattr(attacks, "SHADOWS", 8)
-    monkeypatch.setattr(book, "_draw", lambda figure: EMPTY)
+    monkeypatch.setattr(measurements, "RUNS", 2)
+    monkeypatch.setattr(measurements, "SHADOWS", 8)
+    monkeypatch.setattr(report, "_draw", lambda figure: report._Shown(EMPTY, figure.says))
 
 
 def run(data, *arguments, out):
@@ -109,6 +111,16 @@ def test_methods_of_the_users_own(data, tmp_path, monkeypatch):
     assert {path.name for path in (tmp_path / "out").glob("records-*.csv")} > kept
 
 
+def test_the_file_is_parsed_once(data, tmp_path, monkeypatch):
+    reads = []
+    right = datasets.read_table
+    monkeypatch.setattr(
+        datasets, "read_table", lambda path, **kwargs: reads.append(path) or right(path, **kwargs)
+    )
+    assert run(data, out=tmp_path / "out").exit_code == 0
+    assert reads == [data]
+
+
 def test_two_runs_recommend_nothing(data, tmp_path):
     result = run(data, out=tmp_path / "out")
     assert "±" not in result.stdout
@@ -146,6 +158,20 @@ def test_a_report_for_the_curator(data, tmp_path):
     assert "For the curator only" in text
     for path in out.iterdir():
         assert SENTINEL[:8] not in path.read_text(encoding="utf-8", errors="replace")
+
+
+@pytest.mark.parametrize("copy", [(), ("--private-copy", "1")])
+def test_a_file_is_parsed_once(data, tmp_path, monkeypatch, copy):
+    parsed = []
+
+    def counted(path, *arguments):
+        parsed.append(path.name)
+        return read_csv(path, *arguments)
+
+    monkeypatch.setattr(files, "read_csv", counted)
+    result = run(data, *copy, "--epsilon", "1", out=tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert parsed == ["people.csv", *(["private-copy.csv"] if copy else [])]
 
 
 def test_json_and_again(data, tmp_path):

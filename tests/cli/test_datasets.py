@@ -9,15 +9,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from shoal.cli._arguments import parse_bounds
-from shoal.cli.datasets import datasets
+from shoal.cli._input import parse_bounds
+from shoal.cli.datasets import datasets_command
 from shoal.datasets import list_datasets
 from shoal.datasets import registry as registry_module
 from shoal.datasets.registry import REGISTRY, find
 from shoal.exceptions import DataError, ParameterError
 
 app = typer.Typer()
-app.command()(datasets)
+app.command()(datasets_command)
 
 
 @pytest.fixture(autouse=True)
@@ -36,14 +36,14 @@ def asked(monkeypatch):
     info = replace(find("house5"), sha256=hashlib.sha256(FILE).hexdigest())
     others = tuple(entry for entry in REGISTRY if entry.name != info.name)
     monkeypatch.setattr(registry_module, "REGISTRY", (info, *others))
-    monkeypatch.setattr(sys.modules["shoal.datasets.load"], "REGISTRY", (info, *others))
+    monkeypatch.setattr(sys.modules["shoal.datasets.loading"], "REGISTRY", (info, *others))
     urls = []
 
     def serve(url):
         urls.append(url)
         return CONTENT
 
-    monkeypatch.setattr(sys.modules["shoal.datasets.fetch"], "download", serve)
+    monkeypatch.setattr(sys.modules["shoal.datasets.fetching"], "download", serve)
     return urls
 
 
@@ -134,7 +134,7 @@ def test_nothing_is_downloaded_without_being_asked(asked):
 
 
 def test_what_is_not_the_file_is_not_kept(asked, monkeypatch, tmp_path):
-    monkeypatch.setattr(sys.modules["shoal.datasets.fetch"], "download", lambda _: b"1 2 3\n")
+    monkeypatch.setattr(sys.modules["shoal.datasets.fetching"], "download", lambda _: b"1 2 3\n")
     result = run("house5", "--download", "--to", str(tmp_path))
     assert isinstance(result.exception, DataError)
     assert "nothing was kept" in str(result.exception)

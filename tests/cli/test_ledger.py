@@ -7,13 +7,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from shoal.cli.ledger import ledger
+from shoal.cli.ledger import ledger_command
 from shoal.exceptions import LedgerFileError, ShoalError
 from shoal.privacy import Ledger, MetricEvent, PureEvent, Release
-from shoal.privacy.ledger_chain import START, encode_line
+from shoal.privacy._ledger_file import START, encode_line
 
 app = typer.Typer()
-app.command()(ledger)
+app.command()(ledger_command)
 
 
 def run(*arguments):

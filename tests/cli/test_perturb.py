@@ -9,18 +9,18 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from shoal.cli._messages import command_line_message
-from shoal.cli.perturb import perturb
-from shoal.datasets import read_table
+from shoal._build import LOCAL
+from shoal.cli._screen import command_line_message
+from shoal.cli.perturb import perturb_command
 from shoal.exceptions import BudgetExceededError, ReleaseError, ShoalError
-from shoal.experiments.targets import LOCAL
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger
+from shoal.tables import read_table
 
 BOX = ["--bounds", "-1,1"]
 
 app = typer.Typer()
-app.command()(perturb)
+app.command()(perturb_command)
 
 
 @pytest.fixture

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from papers.published import needs_files
+from helpers.paper_data import needs_files
 from shoal.cli import app
-from shoal.papers.finding import Finding
-from shoal.papers.run_study import Reproduction
+from shoal.papers import Claim, Reproduction, Verdict
 
 RUN = CliRunner()
 COMMAND = [sys.executable, "-c", "from shoal.cli import main; main()", "reproduce", "kccm"]
@@ -27,10 +26,10 @@ def quiet_study(monkeypatch):
 
     def run_study(study, **words):
         calls.append((study.name, words))
-        finding = Finding("H1", "it holds", "reproduced", "0.5 [0.4, 0.6]")
+        verdict = Verdict(Claim("H1", "it holds"), "reproduced", "0.5 [0.4, 0.6]")
         report = words["folder"] / "report.html"
         report.touch()
-        return Reproduction(report, (finding,), {"first": [{}, {}]})
+        return Reproduction(report, (verdict,), {"first": [{}, {}]})
 
     monkeypatch.setattr("shoal.papers.run_study", run_study)
     return calls
@@ -52,7 +51,7 @@ def test_source_and_size_reach_the_run(tmp_path, quiet_study, source, size):
 def test_json(tmp_path, quiet_study):
     result = RUN.invoke(app, ["reproduce", "kccm", "--json", "--out", str(tmp_path / "out")])
     found = json.loads(result.stdout)
-    assert found["findings"][0]["evidence"] == "0.5 [0.4, 0.6]"
+    assert found["verdicts"][0]["evidence"] == "0.5 [0.4, 0.6]"
     assert found["records"] == {"first": 2}
 
 

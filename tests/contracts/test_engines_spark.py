@@ -2,21 +2,21 @@
 
 import pytest
 
-from contracts.engines import ESTIMATORS, NAMES, named, outcome, records
+from helpers.engine_equivalence import ESTIMATORS, NAMES, named, outcome, records
+from helpers.spark import SPARK, spark_session
 from shoal.tables import SparkTable
-from tables.spark.session import SPARK, spark_session
 
 pytestmark = SPARK
 
 X = records()
 
 
-@pytest.fixture(scope="module", params=[1, 5])
-def frame(request):
-    """The records in so many partitions, with a column of text that nobody asked for."""
+@pytest.fixture(scope="module")
+def frame():
+    """The records in five partitions, with a column of text that nobody asked for."""
     session = spark_session()
     rows = [("x", *row) for row in X.tolist()]
-    spread = session.sparkContext.parallelize(rows, request.param)
+    spread = session.sparkContext.parallelize(rows, 5)
     schema = ", ".join(["name string", *(f"{name} double" for name in NAMES)])
     found = session.createDataFrame(spread, schema).cache()
     yield found
@@ -29,6 +29,11 @@ def test_spark(name, frame):
     _, *expected = outcome(ESTIMATORS[name], named(X))
     assert found == expected
     assert not hasattr(model, "labels_")
+
+
+def test_one_partition(frame):
+    found = outcome(ESTIMATORS["DPKMeans"], SparkTable(frame.coalesce(1), columns=NAMES))
+    assert found[1:] == outcome(ESTIMATORS["DPKMeans"], named(X))[1:]
 
 
 @pytest.mark.parametrize("name", ["DPKMeans", "DPWaveCluster-oneshot", "DPWaveCluster-sparse"])

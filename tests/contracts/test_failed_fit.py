@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from contracts.engines import ESTIMATORS
+from helpers.engine_equivalence import ESTIMATORS
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import BudgetExceededError, DataError
 from shoal.privacy import Ledger

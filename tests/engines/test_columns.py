@@ -15,8 +15,8 @@ ONCE = [1] * 300
 def some_records(n, columns, *, half=HALF):
     """Records in and around the bins, some on the border, with weights."""
     rng = np.random.default_rng(columns)
-    reach = min(2 * half, HALF)
-    records = rng.integers(-reach, reach, (n, columns), endpoint=True)
+    edge = min(2 * half, HALF)
+    records = rng.integers(-edge, edge, (n, columns), endpoint=True)
     records[:2] = [[-HALF], [HALF]]
     return records, rng.integers(0, 256, n, endpoint=True)
 

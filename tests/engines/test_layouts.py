@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from engines import exact
+from helpers import exact_statistics
 from shoal.engines import Part, grid, nearest, nearest_statistics, tree
-from shoal.engines.adaptive_grid import AdaptiveKernel
-from shoal.engines.grid import GridKernel
+from shoal.engines.grid import AdaptiveKernel, GridKernel
 from shoal.engines.nearest import NearestKernel
 from shoal.engines.sparse_grid import SparseGridKernel
 from shoal.engines.tree import LeafKernel, TreeKernel
@@ -70,34 +69,34 @@ def small_blocks(monkeypatch):
     for module in (nearest, tree):
         monkeypatch.setattr(module, "block_rows", lambda *_: 64)
         monkeypatch.setattr(module, "product_rows", lambda *_: 24)
-    for module in ("sparse_grid", "adaptive_grid"):
+    for module in ("sparse_grid", "grid"):
         monkeypatch.setattr(f"shoal.engines.{module}.BLOCK_ROWS", 64)
     monkeypatch.setattr(grid, "BLOCK_VALUES", 64)
 
 
-@pytest.mark.parametrize(("reach", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")])
 @pytest.mark.parametrize(
     ("d", "k"), [(1, 3), (4, 8), (4, 13), (15, 5), (16, 8), (16, 40), (20, 28)]
 )
-def test_nearest(monkeypatch, d, k, reach, shape):
+def test_nearest(monkeypatch, d, k):
     """Few and many centers, by products and by indices, for tables of few and of many columns."""
-    small_blocks(monkeypatch)
-    records, weights, rng = table(k, d)
-    centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
-    centers[k // 2] = centers[0]
-    labels = exact.nearest(records, centers)
-    kernel = NearestKernel(centers, reach, shape)
-    for part in parts(records, weights):
-        expected = exact.statistics(
-            records, labels, centers, weights=part.weights, reach=reach, shape=shape
-        )
-        assert [result.tolist() for result in kernel(part)] == list(expected)
-        assert kernel.labels(part).tolist() == labels
+    for clip_radius, shape in [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")]:
+        small_blocks(monkeypatch)
+        records, weights, rng = table(k, d)
+        centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
+        centers[k // 2] = centers[0]
+        labels = exact_statistics.nearest(records, centers)
+        kernel = NearestKernel(centers, clip_radius, shape)
+        for part in parts(records, weights):
+            expected = exact_statistics.statistics(
+                records, labels, centers, weights=part.weights, clip_radius=clip_radius, shape=shape
+            )
+            assert [result.tolist() for result in kernel(part)] == list(expected)
+            assert kernel.labels(part).tolist() == labels
 
 
 @pytest.mark.parametrize("d", [2, 20])
 def test_the_ball_is_closed(d):
-    """Offsets of exactly the reach are left as they are, and the count takes no part in them."""
+    """Offsets of exactly the radius are left as they are, and the count takes no part in them."""
     records = np.zeros((N, d), dtype=np.int32)
     records[:, 0] = 3 * np.arange(N)
     records[:, 1] = 4 * np.arange(N)
@@ -110,23 +109,25 @@ def test_the_ball_is_closed(d):
         assert (sums[0] == times * records.sum(axis=0)).all()
 
 
-@pytest.mark.parametrize(("reach", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")])
+@pytest.mark.parametrize(
+    ("clip_radius", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")]
+)
 @pytest.mark.parametrize("d", [2, 20])
-def test_trees(monkeypatch, d, reach, shape):
+def test_trees(monkeypatch, d, clip_radius, shape):
     small_blocks(monkeypatch)
     records, weights, rng = table(1, d)
     planes = rng.integers(-HALF, HALF, (9, d), endpoint=True)
     kernel = TreeKernel(planes, rng.integers(-(2**30), 2**30, 9))
-    codes = exact.codes(records, planes, kernel.cuts)
+    codes = exact_statistics.codes(records, planes, kernel.cuts)
     leaf_of_code = rng.integers(0, 6, 512, dtype=np.int32)
     anchors = rng.integers(-HALF, HALF, (5, d), endpoint=True)
     labels = [leaf if leaf < 5 else -1 for leaf in leaf_of_code[codes].tolist()]
-    leaves = LeafKernel(kernel, leaf_of_code, anchors, reach, shape)
+    leaves = LeafKernel(kernel, leaf_of_code, anchors, clip_radius, shape)
     for part in parts(records, weights):
         counts = np.bincount(codes, weights=part.weights, minlength=512)
         assert (kernel(part)[0] == counts).all()
-        expected = exact.statistics(
-            records, labels, anchors, weights=part.weights, reach=reach, shape=shape
+        expected = exact_statistics.statistics(
+            records, labels, anchors, weights=part.weights, clip_radius=clip_radius, shape=shape
         )
         assert [result.tolist() for result in leaves(part)] == list(expected)
 
@@ -170,7 +171,9 @@ def test_a_single_wide_record_lies_both_ways(d, rows, shape):
     rng = np.random.default_rng(d)
     records = rng.integers(-HALF, HALF, (rows, d)).astype(np.int32)
     centers = rng.integers(-HALF, HALF, (3, d))
-    found = nearest_statistics(records, centers, reach=2**18, shape=shape)
-    repeated = nearest_statistics(np.repeat(records, 5, axis=0), centers, reach=2**18, shape=shape)
+    found = nearest_statistics(records, centers, clip_radius=2**18, shape=shape)
+    repeated = nearest_statistics(
+        np.repeat(records, 5, axis=0), centers, clip_radius=2**18, shape=shape
+    )
     assert (5 * found.counts == repeated.counts).all()
     assert (5 * found.sums == repeated.sums).all()

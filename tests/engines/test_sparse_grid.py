@@ -9,9 +9,6 @@ import pytest
 from shoal.engines import (
     ArrayEngine,
     Part,
-    SparseCounts,
-    block_cells,
-    block_counts,
     grid_counts,
     sparse_grid_counts,
 )
@@ -46,22 +43,22 @@ def exact(records, cells, half=HALF, weights=None):
     return {key: value for key, value in expected.items() if value}
 
 
-@pytest.mark.parametrize("half", [7, 1000, HALF])
 @pytest.mark.parametrize(
     "cells", [(5,), (4, 3), (1, 14, 2), (3, 1, 1, 2, 7), (2,) * 61, (9,) * 19, (14,) * 8]
 )
-def test_against_integers_of_python(cells, half):
-    rng = np.random.default_rng([len(cells), half])
-    records = rng.integers(-half - 3, half + 3, (300, len(cells)), endpoint=True)
-    records = np.clip(records, -HALF, HALF)
-    records[:2] = [[-HALF], [HALF]]
-    weights = rng.integers(0, 3, 300) * rng.integers(0, 129, 300)
-    assert (weights == 0).any()
-    for given in (None, weights):
-        found = sparse_grid_counts(ArrayEngine(records, given), cells, half)
-        assert found.codes.dtype == found.counts.dtype == np.int64
-        assert (np.diff(found.codes) > 0).all()
-        assert table(found) == exact(records, cells, half, given)
+def test_against_integers_of_python(cells):
+    for half in [7, 1000, HALF]:
+        rng = np.random.default_rng([len(cells), half])
+        records = rng.integers(-half - 3, half + 3, (300, len(cells)), endpoint=True)
+        records = np.clip(records, -HALF, HALF)
+        records[:2] = [[-HALF], [HALF]]
+        weights = rng.integers(0, 3, 300) * rng.integers(0, 129, 300)
+        assert (weights == 0).any()
+        for given in (None, weights):
+            found = sparse_grid_counts(ArrayEngine(records, given), cells, half)
+            assert found.codes.dtype == found.counts.dtype == np.int64
+            assert (np.diff(found.codes) > 0).all()
+            assert table(found) == exact(records, cells, half, given)
 
 
 @pytest.mark.parametrize("cells", [(1000,), (40, 33), (8, 16, 8), (5, 6, 7, 8)])
@@ -170,36 +167,11 @@ def test_one_record_changes_one_count():
 def test_no_records(weights):
     found = sparse_grid_counts(ArrayEngine(np.empty((0, 2), dtype=int), weights), (3, 4))
     assert found.codes.shape == found.counts.shape == (0,)
-    assert block_counts(found, (3, 4), 2).codes.shape == (0,)
 
 
 def test_records_without_weight():
     engine = ArrayEngine(np.zeros((50, 2), dtype=int), np.zeros(50, dtype=int), rows=7)
     assert table(sparse_grid_counts(engine, (3, 4))) == {}
-
-
-@pytest.mark.parametrize("by", [1, 2, 3, 4, 100])
-@pytest.mark.parametrize("cells", [(7,), (8, 5), (2, 1, 9, 6)])
-def test_blocks_against_integers_of_python(cells, by):
-    rng = np.random.default_rng([*cells, by])
-    kept = np.flatnonzero(rng.random(np.prod(cells)) < 0.6)
-    found = SparseCounts(kept, rng.integers(1, 2**40, kept.size))
-    blocks = tuple((m + by - 1) // by for m in cells)
-    assert block_cells(cells, by) == blocks
-    expected = Counter()
-    for place in itertools.product(*map(range, cells)):
-        at = code([digit // by for digit in place], blocks)
-        expected[at] += table(found).get(code(place, cells), 0)
-    coarse = block_counts(found, cells, by)
-    assert (np.diff(coarse.codes) > 0).all()
-    assert table(coarse) == {key: value for key, value in expected.items() if value}
-
-
-@pytest.mark.parametrize("level", [1, 2, 5])
-def test_blocks_of_even_grids_are_cells_of_coarser_ones(level):
-    records = np.random.default_rng(9).integers(-HALF, HALF, (1000, 6), endpoint=True)
-    found = block_counts(sparse_grid_counts(records, (64,) * 6), (64,) * 6, 2**level)
-    assert table(found) == table(sparse_grid_counts(records, (64 >> level,) * 6))
 
 
 @pytest.mark.parametrize(
@@ -221,17 +193,3 @@ def test_too_many_cells_for_a_code():
     with pytest.raises(ParameterError, match=f"fewer than {2**62} in all, got {2**62}: take fewer"):
         sparse_grid_counts(np.zeros((1, 62), dtype=int), (2,) * 62)
     sparse_grid_counts(np.zeros((1, 61), dtype=int), (2,) * 61)
-
-
-@pytest.mark.parametrize(
-    ("cells", "by", "message"),
-    [
-        ((4, 5), 0, "by must be from 1"),
-        ((4, 5), 2.0, "by must be a whole number"),
-        ((4, 4), 2, "found must be the counts of a grid with these cells"),
-    ],
-)
-def test_bad_blocks(cells, by, message):
-    found = SparseCounts(np.array([3, 19]), np.array([1, 1]))
-    with pytest.raises(ParameterError, match=message):
-        block_counts(found, cells, by)

@@ -17,8 +17,8 @@ from shoal.engines import (
     adaptive_counts,
     column_counts,
     grid_counts,
-    held_engine,
     leaf_statistics,
+    load_array_engine,
     magnitude_counts,
     nearest_centers,
     nearest_statistics,
@@ -45,14 +45,16 @@ LEAVES, ANCHORS = rng.integers(-1, 5, 16), rng.integers(-HALF, HALF, (5, D))
 
 STATISTICS = {
     "nearest": lambda engine: nearest_statistics(engine, CENTERS),
-    "cube": lambda engine: nearest_statistics(engine, CENTERS, reach=2**17),
-    "ball": lambda engine: nearest_statistics(engine, CENTERS, reach=2**17, shape="ball"),
+    "cube": lambda engine: nearest_statistics(engine, CENTERS, clip_radius=2**17),
+    "ball": lambda engine: nearest_statistics(engine, CENTERS, clip_radius=2**17, shape="ball"),
     "grid": lambda engine: grid_counts(engine, (5, 6, 7)),
     "columns": lambda engine: column_counts(engine, 9),
     "adaptive": lambda engine: adaptive_counts(engine, 2, np.arange(1, 9)),
     "sparse": lambda engine: sparse_grid_counts(engine, (100, 100, 100)),
     "tree": lambda engine: tree_counts(engine, PLANES, CUTS),
-    "leaves": lambda engine: leaf_statistics(engine, PLANES, CUTS, LEAVES, ANCHORS, reach=2**18),
+    "leaves": lambda engine: leaf_statistics(
+        engine, PLANES, CUTS, LEAVES, ANCHORS, clip_radius=2**18
+    ),
     "weight": total_weight,
 }
 
@@ -99,15 +101,15 @@ def expected():
     return {name: statistic(engine) for name, statistic in STATISTICS.items()}
 
 
-@pytest.mark.parametrize("rows", [1, 64, 1 << 14])
 @pytest.mark.parametrize("workers", [1, 4])
 @pytest.mark.parametrize("name", STATISTICS)
-def test_the_statistics_of_an_array(name, workers, rows, expected, monkeypatch):
+def test_the_statistics_of_an_array(name, workers, expected, monkeypatch):
     """Parts are filled to the last row, whatever the blocks; 1 row: a part for each record."""
-    monkeypatch.setattr(stream_engine, "MIN_ROWS", 1)
-    monkeypatch.setattr(stream_engine, "MAX_VALUES", rows * D)
-    engine = StreamEngine(Blocks(X, [1, 64, 65, 65, 400], workers), LATTICE)
-    assert same(STATISTICS[name](engine), expected[name])
+    for rows in [1, 64, 1 << 14]:
+        monkeypatch.setattr(stream_engine, "MIN_ROWS", 1)
+        monkeypatch.setattr(stream_engine, "MAX_VALUES", rows * D)
+        engine = StreamEngine(Blocks(X, [1, 64, 65, 65, 400], workers), LATTICE)
+        assert same(STATISTICS[name](engine), expected[name])
 
 
 @settings(max_examples=60, deadline=None)
@@ -170,7 +172,7 @@ def test_a_pass_looks_at_records_again(bad, tmp_path):
     table = ArrowTable(path, columns=[f"x{j}" for j in range(D)])
     table.check()
     pq.write_table(pa.table({f"x{j}": wrong[:, j] for j in range(D)}), path)
-    for reading in (lambda: held_engine(table, LATTICE), lambda: magnitude_counts(table)):
+    for reading in (lambda: load_array_engine(table, LATTICE), lambda: magnitude_counts(table)):
         with pytest.raises(DataError, match=r"finite|damaged"):
             reading()
 
@@ -182,11 +184,11 @@ def test_held_records_are_those_of_the_files(tmp_path, expected):
     assert not table.fits_in_memory  # before they are counted
     table.check()
     assert table.fits_in_memory
-    engine = held_engine(table, LATTICE)
+    engine = load_array_engine(table, LATTICE)
     for name, statistic in STATISTICS.items():
         assert same(statistic(engine), expected[name])
     labels = nearest_centers(engine, CENTERS)
     assert (labels == nearest_centers(LATTICE.encode(X), CENTERS)).all()
     pq.write_table(pa.table({f"x{j}": X[:-1, j] for j in range(D)}), path, row_group_size=90)
     with pytest.raises(DataError, match=r"stay as it is|damaged"):
-        held_engine(table, LATTICE)
+        load_array_engine(table, LATTICE)

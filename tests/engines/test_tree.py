@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from engines import exact
+from helpers import exact_statistics
 from shoal.engines import ArrayEngine, Part, leaf_statistics, tree, tree_counts
 from shoal.exceptions import ParameterError
 
@@ -26,7 +26,7 @@ def forest(seed, n, d, levels):
 def test_codes_against_integers_of_python(n, d, levels):
     records, planes, cuts, rng = forest(n, n, d, levels)
     weights = rng.integers(0, 256, n, endpoint=True)
-    codes = exact.codes(records, planes, cuts)
+    codes = exact_statistics.codes(records, planes, cuts)
     for given in (None, weights):
         expected = np.bincount(codes, weights=given, minlength=2**levels)
         found = tree_counts(ArrayEngine(records, given), planes, cuts)
@@ -43,21 +43,25 @@ def test_exact_in_the_largest_box():
     assert tree_counts(-corner, planes, cuts).nonzero()[0].tolist() == [0b1100]
 
 
-@pytest.mark.parametrize(("reach", "shape"), [(None, "cube"), (HALF // 4, "cube"), (HALF, "ball")])
+@pytest.mark.parametrize(
+    ("clip_radius", "shape"), [(None, "cube"), (HALF // 4, "cube"), (HALF, "ball")]
+)
 @pytest.mark.parametrize(("d", "leaves"), [(3, 2), (3, 11), (20, 5), (20, 50)])
-def test_leaves_against_integers_of_python(d, leaves, reach, shape):
+def test_leaves_against_integers_of_python(d, leaves, clip_radius, shape):
     records, planes, cuts, rng = forest(leaves, 150, d, 6)
     leaf_of_code = rng.integers(-1, leaves, 64)
     anchors = rng.integers(-HALF, HALF, (leaves, d), endpoint=True)
     weights = rng.integers(0, 256, 150, endpoint=True)
-    codes = exact.codes(records, planes, cuts)
+    codes = exact_statistics.codes(records, planes, cuts)
     leaf_of_code[codes[:2]] = -1
     labels = leaf_of_code[codes].tolist()
-    expected = exact.statistics(records, labels, anchors, weights=weights, reach=reach, shape=shape)
+    expected = exact_statistics.statistics(
+        records, labels, anchors, weights=weights, clip_radius=clip_radius, shape=shape
+    )
     for rows, threads in itertools.product((1, 40, 150), (1, 2, 7)):
         engine = ArrayEngine(records, weights, rows=rows, threads=threads)
         found = leaf_statistics(
-            engine, planes, cuts, leaf_of_code, anchors, reach=reach, shape=shape
+            engine, planes, cuts, leaf_of_code, anchors, clip_radius=clip_radius, shape=shape
         )
         assert found.counts.tolist() == expected[0]
         assert found.sums.tolist() == expected[1]
@@ -77,10 +81,12 @@ def test_one_record_changes_one_leaf():
     records, planes, cuts, rng = forest(10, 40, 3, 4)
     leaf_of_code = np.arange(16) % 5 - 1
     anchors = rng.integers(-HALF, HALF, (4, 3))
-    labels = leaf_of_code[exact.codes(records, planes, cuts)]
+    labels = leaf_of_code[exact_statistics.codes(records, planes, cuts)]
 
     def measure(rows):
-        return leaf_statistics(rows, planes, cuts, leaf_of_code, anchors, reach=9, shape="ball")
+        return leaf_statistics(
+            rows, planes, cuts, leaf_of_code, anchors, clip_radius=9, shape="ball"
+        )
 
     more = measure(records)
     for i, label in enumerate(labels.tolist()):

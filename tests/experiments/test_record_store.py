@@ -17,7 +17,7 @@ from shoal.experiments.spec import ExperimentSpec
 SPEC = ExperimentSpec(
     name="small", datasets=['a "b", c'], mechanisms=["m"], epsilons=[1.0, 2.0], repeats=2
 )
-KEYS = [cell.key for cell in SPEC.cells()]
+KEYS = [trial.key for trial in SPEC.trials()]
 ROWS = [{"text": "1", "number": 0.1, "whole": 3}, {"text": 'a "b", c', "number": None, "whole": 4}]
 
 
@@ -60,7 +60,7 @@ def test_values_come_back_as_they_were_types_included(path):
         ]
 
 
-def test_cells_come_back_in_the_order_of_the_spec(path):
+def test_trials_come_back_in_the_order_of_the_spec(path):
     with RecordStore(path, SPEC) as store:
         for key in reversed(KEYS):
             store.append(key, [{"key": key, "other": 1}, {"other": 2, "key": key}])
@@ -75,9 +75,9 @@ def test_cells_come_back_in_the_order_of_the_spec(path):
 def test_other_programs_can_read_it(path):
     fill(path)
     table = pd.read_csv(path, skiprows=1)
-    assert list(table) == ["cell", "left", "text", "number", "whole"]
+    assert list(table) == ["trial", "left", "text", "number", "whole"]
     assert table["number"].dtype == float
-    assert set(table["cell"]) == set(KEYS)
+    assert set(table["trial"]) == set(KEYS)
     with path.open(newline="", encoding="utf-8") as file:
         next(file)
         assert next(csv.DictReader(file))["text"] == "1"
@@ -90,7 +90,7 @@ def test_a_new_store_holds_nothing(path):
         assert store.records() == []
 
 
-def test_torn_anywhere_it_keeps_the_whole_cells(path, monkeypatch):
+def test_torn_anywhere_it_keeps_the_whole_trials(path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # slow, and the disk is not in doubt
     content = fill(path, KEYS[:3])
     ends = [
@@ -123,10 +123,10 @@ def test_damage_is_refused(path):
     for number, line in enumerate(lines[1:-3], start=1):
         for damaged in ([], [b""], [b"\xff"], [line + b",1"], [line, b"x"], [line, line]):
             if not damaged and b'",1,' in line:
-                continue  # a cell with one record less looks whole
+                continue  # a trial with one record less looks whole
             path.write_bytes(b"\n".join([*lines[:number], *damaged, *lines[number + 1 :]]))
-            refused(path, "must hold whole cells, and is damaged")
-    # The same cell twice, and one of another experiment.
+            refused(path, "must hold whole trials, and is damaged")
+    # The same trial twice, and one of another experiment.
     path.write_bytes(content + b"\n".join(lines[2:4]) + b"\n")
     refused(path, "damaged")
     path.write_bytes(content.replace(b"epsilon 1.0", b"epsilon 3.0"))
@@ -151,7 +151,7 @@ def test_the_store_of_another_version_is_refused(path, monkeypatch):
 
 
 def test_other_files_are_refused(path, tmp_path):
-    for content in (b"years of work", b"a,b\n1,2\n", b"# shoal records 2 abc\n", b"\n"):
+    for content in (b"years of work", b"a,b\n1,2\n", b"# shoal records 1 abc\n", b"\n"):
         path.write_bytes(content)
         refused(path, "must be a store of records, and is something else")
     refused(tmp_path, "a file that can be written, got .*Is a directory")
@@ -197,9 +197,9 @@ def test_records_that_cannot_be_stored_are_refused(path, key, records, says):
 def test_own_columns_are_refused(path):
     with (
         RecordStore(path, SPEC) as store,
-        pytest.raises(ParameterError, match="without cell and left"),
+        pytest.raises(ParameterError, match="without trial and left"),
     ):
-        store.append(KEYS[0], [{"cell": 1}])
+        store.append(KEYS[0], [{"trial": 1}])
 
 
 @pytest.mark.parametrize("failure", ["short", "sync", "interrupt"])

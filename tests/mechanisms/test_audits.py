@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from contracts import checks
-from contracts.registry import INSTANCES
+from helpers import estimator_checks
+from helpers.estimator_instances import INSTANCES
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.mechanisms import (
     Duchi,
@@ -141,9 +141,9 @@ def test_planted_window_that_is_cut_at_the_border(monkeypatch):
 @pytest.mark.parametrize("name", ["Piecewise", "Piecewise-sample", "Hybrid", "SquareWave"])
 def test_planted_share_is_noticed_by_the_contract(name, monkeypatch):
     """Epsilon for each column instead of epsilon for the record."""
-    checks.noise_pays_for(INSTANCES[name])
+    estimator_checks.noise_pays_for(INSTANCES[name])
     monkeypatch.setattr(
         ColumnMechanism, "_column_law", lambda self, columns: self._law(Fraction(3 * self.epsilon))
     )
     with pytest.raises(AssertionError):
-        checks.noise_pays_for(INSTANCES[name])
+        estimator_checks.noise_pays_for(INSTANCES[name])

@@ -7,8 +7,8 @@ from scipy import integrate, special, stats
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from contracts import checks
-from contracts.registry import FIXED_COLUMNS
+from helpers import estimator_checks
+from helpers.estimator_instances import FIXED_COLUMNS
 from shoal.exceptions import DataError
 from shoal.mechanisms import Laplace, PlanarLaplace, SphericalLaplace
 from shoal.privacy import Ledger
@@ -92,14 +92,16 @@ def test_other_numbers_of_columns_are_refused_and_nothing_is_spent(d):
 def test_contracts(d, monkeypatch):
     estimator = clone(FIXED_COLUMNS[d])
     records = np.random.default_rng(0).uniform(-1.0, 1.0, (60, d))
-    monkeypatch.setattr(checks, "output", lambda fitted, X=records: fitted.fit_transform(X))
-    monkeypatch.setattr(checks, "RECORDS", records)
+    monkeypatch.setattr(
+        estimator_checks, "output", lambda fitted, X=records: fitted.fit_transform(X)
+    )
+    monkeypatch.setattr(estimator_checks, "RECORDS", records)
     for check in (
-        checks.has_a_guarantee,
-        checks.spends_before_it_draws,
-        checks.repeats_with_a_seed,
-        checks.differs_without_a_seed,
-        checks.noise_pays_for,
+        estimator_checks.has_a_guarantee,
+        estimator_checks.spends_before_it_draws,
+        estimator_checks.repeats_with_a_seed,
+        estimator_checks.differs_without_a_seed,
+        estimator_checks.noise_pays_for,
     ):
         check(estimator)
 

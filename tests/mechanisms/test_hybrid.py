@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mechanisms.test_piecewise import published_cdf, published_variance
+from helpers.piecewise_distribution import published_cdf, published_variance
 from shoal.mechanisms import Duchi, Hybrid
 
 FALSE_ALARM = 1e-6

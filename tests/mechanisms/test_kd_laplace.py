@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from contracts.checks import roomy_ledger
-from contracts.tape import recording
+from helpers.estimator_checks import roomy_ledger
+from helpers.noise_recorder import recording
 from shoal.exceptions import BudgetExceededError, ParameterError
 from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from contracts import checks
+from helpers import estimator_checks
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger
@@ -61,7 +61,7 @@ def test_log_density_is_normalized_over_shells(d):
 
 
 def test_planar_reports_keep_epsilon_and_the_audit_comes_within_a_tenth():
-    checks.survives_an_audit_of_reports()
+    estimator_checks.survives_an_audit_of_reports()
 
 
 @pytest.mark.parametrize("d", [1, 3])

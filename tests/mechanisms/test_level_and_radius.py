@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contracts.checks import roomy_ledger
+from helpers.estimator_checks import roomy_ledger
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace, PlanarLaplace, SphericalLaplace
 

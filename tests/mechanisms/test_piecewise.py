@@ -2,27 +2,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from contracts.checks import roomy_ledger
+from helpers.estimator_checks import roomy_ledger
+from helpers.piecewise_distribution import published_cdf, published_variance
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Piecewise
 
 FALSE_ALARM = 1e-6  # of each test of a law, when its seed was chosen
 DRAWS = 1_000_000
-
-
-def published_variance(t, epsilon):
-    s = np.exp(epsilon / 2)
-    return t**2 / (s - 1) + (s + 3) / (3 * (s - 1) ** 2)
-
-
-def published_cdf(t, epsilon):
-    """Distribution function of a report: linear between -C, the window's ends and C."""
-    s = np.exp(epsilon / 2)
-    c = (s + 1) / (s - 1)
-    left = (c + 1) * t / 2 - (c - 1) / 2
-    right = left + c - 1
-    outside = (left + c) / (c + 1) / (s + 1)
-    return lambda z: np.interp(z, [-c, left, right, c], [0, outside, outside + s / (s + 1), 1])
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 12.0])

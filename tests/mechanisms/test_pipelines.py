@@ -10,28 +10,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from shoal.mechanisms import (
-    Duchi,
-    Hybrid,
-    Laplace,
-    Piecewise,
-    PlanarLaplace,
-    SphericalLaplace,
-    SquareWave,
-)
+from helpers.scaled_mechanisms import MECHANISMS
 
-BOX = (-3.0, 3.0)
-MECHANISMS = {
-    "Laplace": Laplace(20.0, bounds=BOX, random_state=0),
-    "Laplace-resample": Laplace(20.0, bounds=BOX, truncate="resample", random_state=0),
-    "PlanarLaplace": PlanarLaplace(20.0, bounds=BOX, random_state=0),
-    "SphericalLaplace": SphericalLaplace(20.0, bounds=BOX, random_state=0),
-    "Piecewise": Piecewise(20.0, bounds=BOX, random_state=0),
-    "Piecewise-sample": Piecewise(8.0, bounds=BOX, columns="sample", random_state=0),
-    "Duchi": Duchi(20.0, bounds=BOX, random_state=0),
-    "Hybrid": Hybrid(20.0, bounds=BOX, random_state=0),
-    "SquareWave": SquareWave(20.0, bounds=BOX, random_state=0),
-}
 CLUSTERERS = {
     "KMeans": KMeans(2, n_init=1, random_state=0),
     "AgglomerativeClustering": AgglomerativeClustering(2),

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
-from contracts.checks import roomy_ledger
+from helpers.estimator_checks import roomy_ledger
 from shoal.exceptions import BudgetExceededError
 from shoal.mechanisms import (
     Duchi,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from helpers.spark import SPARK, spark_session
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
 from shoal.mechanisms import Laplace
 from shoal.privacy import Ledger
-from tables.spark.session import SPARK, spark_session
 
 pytestmark = SPARK
 

@@ -13,7 +13,7 @@ from scipy.stats import ks_2samp
 from sklearn import config_context
 from sklearn.base import clone
 
-from mechanisms.test_pipelines import MECHANISMS
+from helpers.scaled_mechanisms import MECHANISMS
 from shoal.exceptions import (
     BudgetExceededError,
     DataError,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contracts.checks import roomy_ledger
+from helpers.estimator_checks import roomy_ledger
 from shoal.audit import metric_epsilon_lower_bound
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import KdLaplace, Laplace, PlanarLaplace, SphericalLaplace

@@ -9,8 +9,8 @@ import pytest
 from mpmath.ctx_iv import MPIntervalContext
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, two_sample_p
-from noise.test_discrete_laplace import Scripted
+from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, two_sample_p
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import (
     SeededSource,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noise.laws import DRAWS, FALSE_ALARM
+from helpers.noise_distributions import DRAWS, FALSE_ALARM
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, k_norm, planar_laplace, spherical_laplace
 

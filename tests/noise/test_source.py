@@ -1,34 +1,13 @@
 import multiprocessing
-import os
 import pickle
 import threading
 
 import numpy as np
 import pytest
 
+from helpers.random_sources import all_different, words_of_forked_children
 from shoal.exceptions import ParameterError
 from shoal.noise import SecureSource, SeededSource, as_source
-
-
-def words_of_forked_children(source, children=3, count=8):
-    """What forked children draw first from a source their parent has already used."""
-    source.words(count)
-    drawn = []
-    for _ in range(children):
-        read, write = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.write(write, source.words(count).tobytes())
-            os._exit(0)
-        os.waitpid(child, 0)
-        drawn.append(np.frombuffer(os.read(read, 8 * count), np.uint64))
-        os.close(read)
-        os.close(write)
-    return [*drawn, source.words(count)]
-
-
-def all_different(streams):
-    return len({stream.tobytes() for stream in streams}) == len(streams)
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from contracts import checks
-from contracts.registry import INSTANCES
-from noise.laws import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
-from noise.test_source import all_different, words_of_forked_children
-from shoal.cluster import DPKMeans, _noise, _open_engine
+from helpers import estimator_checks
+from helpers.estimator_instances import INSTANCES
+from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
+from helpers.random_sources import all_different, words_of_forked_children
+from shoal.cluster import DPKMeans, _engines, _noise
 from shoal.cluster._budget import CountSum
-from shoal.cluster.kmeans import _fit, _grid
+from shoal.cluster.kmeans import _grid, _lloyd, dp_kmeans
 from shoal.noise import SecureSource, SeededSource, discrete_gaussian, discrete_laplace
 from shoal.noise.source import _Forks
 from shoal.privacy import Ledger
@@ -46,7 +46,7 @@ def test_half_the_scale_in_the_estimator(estimator, monkeypatch):
     law = _noise.ZCDPNoise if estimator.delta else _noise.PureNoise
     right = law.scales
     monkeypatch.setattr(law, "scales", lambda *a, **k: CountSum(*(s / 2 for s in right(*a, **k))))
-    red(checks.noise_pays_for, estimator)
+    red(estimator_checks.noise_pays_for, estimator)
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.98])
@@ -64,7 +64,7 @@ def test_half_the_noise_in_reports(monkeypatch):
         "k_norm",
         lambda n, d, *, scale, source: right(n, d, scale=scale / 2, source=source),
     )
-    red(checks.survives_an_audit_of_reports)
+    red(estimator_checks.survives_an_audit_of_reports)
 
 
 # Swapped shares
@@ -73,7 +73,7 @@ def test_half_the_noise_in_reports(monkeypatch):
 def test_swapped_shares_of_a_round(monkeypatch):
     right = _noise.split_pure
     monkeypatch.setattr(_noise, "split_pure", lambda *a: CountSum(*reversed(right(*a))))
-    red(checks.divides_rounds_as_su_et_al)
+    red(estimator_checks.divides_rounds_as_su_et_al)
 
 
 @pytest.mark.parametrize("estimator", [KMEANS, LLOYD, GAUSSIAN])
@@ -82,29 +82,31 @@ def test_swapped_sensitivities(estimator, monkeypatch):
     law = _noise.ZCDPNoise if estimator.delta else _noise.PureNoise
     right = law.scales
     monkeypatch.setattr(law, "scales", lambda *a, **k: CountSum(*reversed(right(*a, **k))))
-    red(checks.noise_pays_for, estimator)
+    red(estimator_checks.noise_pays_for, estimator)
 
 
 def test_sums_unclipped(monkeypatch):
     """Offsets of any size, under noise for a window."""
     right = _grid.nearest_statistics
-    monkeypatch.setattr(_grid, "nearest_statistics", lambda e, c, **k: right(e, c, reach=2**20))
-    red(checks.replays_on_neighbors, KMEANS)
+    monkeypatch.setattr(
+        _grid, "nearest_statistics", lambda e, c, **k: right(e, c, clip_radius=2**20)
+    )
+    red(estimator_checks.replays_on_neighbors, KMEANS)
 
 
 def test_first_centers_from_the_records(monkeypatch):
     seen = []
-    right = _open_engine.lattice_records
+    right = _engines.lattice_records
 
     def peeking(X, lattice):
         seen[:] = right(X, lattice)[-8:]
         return np.array(right(X, lattice))
 
-    monkeypatch.setattr(_open_engine, "lattice_records", peeking)
+    monkeypatch.setattr(_engines, "lattice_records", peeking)
     monkeypatch.setattr(
-        _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
+        _lloyd, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )
-    red(checks.replays_on_neighbors, LLOYD)
+    red(estimator_checks.replays_on_neighbors, LLOYD)
 
 
 def test_an_attribute_from_the_records(monkeypatch):
@@ -112,21 +114,21 @@ def test_an_attribute_from_the_records(monkeypatch):
     right = DPKMeans._publish
 
     def telling(self, fitted, *rest):
-        self.total_ = _fit.total_weight(fitted.engine)
+        self.total_ = dp_kmeans.total_weight(fitted.engine)
         right(self, fitted, *rest)
 
     monkeypatch.setattr(DPKMeans, "_publish", telling)
-    red(checks.replays_on_neighbors, KMEANS)
+    red(estimator_checks.replays_on_neighbors, KMEANS)
 
 
 def test_grid_from_the_records(monkeypatch):
     """The number of cells from the true number of records."""
-    true_n, right, plan = [], _fit.total_weight, _grid.plan_grid
-    monkeypatch.setattr(_fit, "total_weight", lambda e: true_n.append(right(e)) or right(e))
+    true_n, right, plan = [], dp_kmeans.total_weight, _grid.plan_grid
+    monkeypatch.setattr(dp_kmeans, "total_weight", lambda e: true_n.append(right(e)) or right(e))
     monkeypatch.setattr(
         _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
     )
-    red(checks.replays_on_neighbors, KMEANS)
+    red(estimator_checks.replays_on_neighbors, KMEANS)
 
 
 @pytest.mark.full  # a minute; `test_sampled` and `test_replayed` see such bugs in seconds
@@ -138,7 +140,7 @@ def test_centers_without_records_left_out(monkeypatch):
         return np.where(values == 0, 0, right(self, values, share, **words))
 
     monkeypatch.setattr(_noise.PureNoise, "counts", skipping)
-    red(checks.survives_an_audit_of_centers, 1.0, 4000, "grid")
+    red(estimator_checks.survives_an_audit_of_centers, 1.0, 4000, "grid")
 
 
 # Spends that are skipped, late or too small
@@ -147,7 +149,7 @@ def test_centers_without_records_left_out(monkeypatch):
 @pytest.mark.parametrize("estimator", [KMEANS, GAUSSIAN, REPORTS])
 def test_skipped_spend(estimator, monkeypatch):
     monkeypatch.setattr(Ledger, "spend", lambda self, event, **words: SimpleNamespace(receipt=None))
-    red(checks.spends_before_it_draws, estimator)
+    red(estimator_checks.spends_before_it_draws, estimator)
 
 
 @pytest.mark.parametrize("estimator", [KMEANS, REPORTS])
@@ -167,7 +169,7 @@ def test_spend_after_the_release(estimator, monkeypatch):
         return result
 
     monkeypatch.setattr(kind, work, reversed_order)
-    red(checks.spends_before_it_draws, late)
+    red(estimator_checks.spends_before_it_draws, late)
 
 
 def test_half_the_spend(monkeypatch):
@@ -175,9 +177,9 @@ def test_half_the_spend(monkeypatch):
     monkeypatch.setattr(
         _noise.PureNoise,
         "event",
-        lambda self, purpose: right(_noise.PureNoise(self.budget / 2), purpose),
+        lambda self, purpose: right(_noise.PureNoise(self.total_budget / 2), purpose),
     )
-    red(checks.spends_before_it_draws, KMEANS)
+    red(estimator_checks.spends_before_it_draws, KMEANS)
 
 
 # Randomness that repeats
@@ -198,10 +200,9 @@ def test_child_that_reuses_the_parents_stream(monkeypatch):
 @pytest.mark.parametrize("estimator", [KMEANS, REPORTS])
 def test_noise_from_a_fixed_seed_when_none_was_asked_for(estimator, monkeypatch):
     base = sys.modules["shoal.mechanisms._base"]
-    kmeans = sys.modules["shoal.cluster.kmeans.dp_kmeans"]
-    for module in (base, kmeans):
+    for module in (base, dp_kmeans):
         monkeypatch.setattr(module, "as_source", lambda state: SeededSource(0))
-    red(checks.differs_without_a_seed, estimator)
+    red(estimator_checks.differs_without_a_seed, estimator)
 
 
 # Data-dependent noise, and noise in plain doubles
@@ -216,7 +217,7 @@ def test_no_noise_where_nothing_is(monkeypatch):
         return replace(noisy, sums=sums)
 
     monkeypatch.setattr(_noise.PureNoise, "pairs", skipping)
-    red(checks.survives_an_audit_of_centers)
+    red(estimator_checks.survives_an_audit_of_centers)
 
 
 def test_half_the_noise_in_centers(monkeypatch):
@@ -224,7 +225,7 @@ def test_half_the_noise_in_centers(monkeypatch):
     monkeypatch.setattr(
         _noise.PureNoise, "scales", lambda *a, **k: CountSum(*(s / 3 for s in right(*a, **k)))
     )
-    red(checks.survives_an_audit_of_centers)
+    red(estimator_checks.survives_an_audit_of_centers)
 
 
 def test_reports_in_plain_doubles(monkeypatch):
@@ -237,4 +238,4 @@ def test_reports_in_plain_doubles(monkeypatch):
         return records + radii * directions
 
     monkeypatch.setattr(LAPLACE.Laplace, "_perturb", naive)
-    red(checks.survives_an_audit_of_reports)
+    red(estimator_checks.survives_an_audit_of_reports)

@@ -1,6 +1,5 @@
 """Bugs that a replay must find, each planted on purpose, and the words that it finds them with."""
 
-import sys
 import warnings
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,13 +8,11 @@ import numpy as np
 import pytest
 
 from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
-from shoal.cluster import DPKMeans, DPWaveCluster, _noise, _open_engine
-from shoal.cluster.kmeans import _contributions, _fit, _grid
-from shoal.cluster.kmeans._users import Users
-from shoal.cluster.wavecluster import _techniques
+from shoal.cluster import DPKMeans, DPWaveCluster, _engines, _noise
+from shoal.cluster.kmeans import _contributions, _grid, _lloyd, dp_kmeans
+from shoal.cluster.kmeans._contributions import Users
+from shoal.cluster.wavecluster import _published
 from shoal.privacy import Ledger, PrivacyUnit
-
-dp_kmeans = sys.modules["shoal.cluster.kmeans.dp_kmeans"]
 
 BOX = (-1.0, 1.0)
 GRID = DPKMeans(2, bounds=BOX, method="grid")
@@ -74,18 +71,20 @@ def test_a_cube_taken_for_a_ball(estimator, monkeypatch):
 @pytest.mark.parametrize("estimator", [GRID])
 def test_offsets_unclipped(estimator, monkeypatch):
     right = _grid.nearest_statistics
-    monkeypatch.setattr(_grid, "nearest_statistics", lambda e, c, **k: right(e, c, reach=2**20))
+    monkeypatch.setattr(
+        _grid, "nearest_statistics", lambda e, c, **k: right(e, c, clip_radius=2**20)
+    )
     assert ", declared" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [LLOYD])
 def test_one_round_that_nobody_pays_for(estimator, monkeypatch):
-    right = _fit.noisy_lloyd
+    right = _lloyd.noisy_rounds
 
-    def longer(problem, start, rounds):
-        return right(problem.spending(problem.share * (rounds + 1) / rounds), start, rounds + 1)
+    def longer(problem, start, budgets):
+        return right(problem, start, [*budgets, budgets[-1]])
 
-    monkeypatch.setattr(_fit, "noisy_lloyd", longer)
+    monkeypatch.setattr(_lloyd, "noisy_rounds", longer)
     found = findings(estimator)
     assert "all releases cost epsilon 1.5, claimed 1" in found
     assert "all releases are declared to cost epsilon 1.5, claimed 1" in found
@@ -94,23 +93,23 @@ def test_one_round_that_nobody_pays_for(estimator, monkeypatch):
 @pytest.mark.parametrize("estimator", [LLOYD])
 def test_first_centers_from_the_records(estimator, monkeypatch):
     seen = []
-    right = _open_engine.lattice_records
+    right = _engines.lattice_records
 
     def peeking(X, lattice):
         seen[:] = right(X, lattice)[:2]
         return right(X, lattice)
 
-    monkeypatch.setattr(_open_engine, "lattice_records", peeking)
+    monkeypatch.setattr(_engines, "lattice_records", peeking)
     monkeypatch.setattr(
-        _fit, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
+        _lloyd, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )
     assert "centers differs although" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [GRID])
 def test_cells_from_the_true_number_of_records(estimator, monkeypatch):
-    true_n, right, plan = [], _fit.total_weight, _grid.plan_grid
-    monkeypatch.setattr(_fit, "total_weight", lambda e: true_n.append(right(e)) or right(e))
+    true_n, right, plan = [], dp_kmeans.total_weight, _grid.plan_grid
+    monkeypatch.setattr(dp_kmeans, "total_weight", lambda e: true_n.append(right(e)) or right(e))
     monkeypatch.setattr(
         _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
     )
@@ -182,14 +181,14 @@ def test_the_box_from_the_records():
 @pytest.mark.parametrize("estimator", [DPWaveCluster(bounds=BOX, grid=16, technique="thr-em")])
 def test_thresholds_up_to_the_true_maximum(estimator, monkeypatch):
     """The flaw of the source: candidates that one table has and its neighbor lacks."""
-    right = _techniques.noisy_counts
+    right = _published.noisy_counts
 
     def true_top(problem, share):
         noisy = right(problem, share)
-        noisy.flat[0] = 4 * _techniques.exact_counts(problem).max()
+        noisy.flat[0] = 4 * _published.exact_counts(problem).max()
         return noisy
 
-    monkeypatch.setattr(_techniques, "noisy_counts", true_top)
+    monkeypatch.setattr(_published, "noisy_counts", true_top)
     assert "costs inf" in findings(estimator)
 
 
@@ -232,25 +231,25 @@ def test_one_user_changes_what_others_add(name, bug, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [GRID])
 def test_a_purpose_that_counts_records(estimator, monkeypatch):
-    right = dp_kmeans.pay
+    right = dp_kmeans.charge
 
     def telling(ledger, table, *rest, what, **words):
         return right(ledger, table, *rest, what=f"{what} of {table.rows} records", **words)
 
-    monkeypatch.setattr(dp_kmeans, "pay", telling)
+    monkeypatch.setattr(dp_kmeans, "charge", telling)
     assert "the ledger's entry differs" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [GRID])
 def test_a_warning_that_counts_records(estimator, monkeypatch):
-    right = _fit.total_weight
+    right = dp_kmeans.total_weight
 
     def telling(engine):
         if right(engine) > 20:
             warnings.warn("many records", stacklevel=2)
         return right(engine)
 
-    monkeypatch.setattr(_fit, "total_weight", telling)
+    monkeypatch.setattr(dp_kmeans, "total_weight", telling)
     assert "a warning differs" in findings(estimator)
 
 
@@ -295,7 +294,7 @@ def test_spend_after_the_release(estimator, monkeypatch):
 def test_half_the_spend(estimator, monkeypatch):
     right = _noise.PureNoise.event
     monkeypatch.setattr(
-        _noise.PureNoise, "event", lambda self, p: right(_noise.PureNoise(self.budget / 2), p)
+        _noise.PureNoise, "event", lambda self, p: right(_noise.PureNoise(self.total_budget / 2), p)
     )
     assert "the ledger was charged epsilon 0.5, promised 1" in findings(estimator)
 

@@ -51,7 +51,9 @@ def noisy_round(noise, columns):
 
     def release(record, count):
         exact = NearestStatistics(np.ones(count, np.int64), np.tile(record, (count, 1)))
-        shown = noise.pairs(exact, noise.budget, reach=REACH, unit=1, source=SOURCE)
+        shown = noise.pairs(
+            exact, noise.total_budget, clip_radius=REACH, contribution=1, source=SOURCE
+        )
         return np.column_stack([shown.counts, shown.sums])
 
     first, second = np.full(columns, -REACH), np.full(columns, REACH)

@@ -13,8 +13,8 @@ import pytest
 
 from shoal.exceptions import BudgetExceededError
 from shoal.privacy import Adjacency, ApproximateEvent, Event, PureEvent, ZCDPEvent
-from shoal.privacy.account import Account
-from shoal.privacy.limits import Limits
+from shoal.privacy._account import Account
+from shoal.privacy.entries import Limits
 
 ADD_REMOVE = Adjacency.ADD_REMOVE
 

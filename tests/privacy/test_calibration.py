@@ -2,13 +2,12 @@
 
 import pytest
 
-from privacy import laws
+from helpers import privacy_profiles
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import (
     ApproximateEvent,
     Event,
     GaussianEvent,
-    LaplaceEvent,
     PureEvent,
     Repeated,
     compose,
@@ -18,20 +17,20 @@ from shoal.privacy import (
 
 def test_gaussian_noise_is_as_small_as_it_can_be() -> None:
     sigma = scale_to_fit(lambda m: [GaussianEvent(sigma=m, sensitivity=1.0)], 1.0, 1e-6)
-    assert laws.gaussian_delta(1 / sigma, 1.0) <= 1e-6
-    assert laws.gaussian_delta(1 / (sigma * 0.999), 1.0) > 1e-6
+    assert privacy_profiles.gaussian_delta(1 / sigma, 1.0) <= 1e-6
+    assert privacy_profiles.gaussian_delta(1 / (sigma * 0.999), 1.0) > 1e-6
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 40.0])
 def test_pure_schedules_add_up(epsilon: float) -> None:
-    scale = scale_to_fit(lambda m: [LaplaceEvent(scale=m, sensitivity=1.0)] * 4, epsilon)
+    scale = scale_to_fit(lambda m: [PureEvent(epsilon=1 / m)] * 4, epsilon)
     assert 4 / scale <= epsilon
     assert 4 / scale >= epsilon * 0.9998
 
 
 def test_mixed_schedules_fit_and_hardly_more() -> None:
     def schedule(multiplier: float) -> list[Event]:
-        step = LaplaceEvent(scale=8 * multiplier, sensitivity=1.0)
+        step = PureEvent(epsilon=1 / (8 * multiplier))
         return [
             GaussianEvent(sigma=5 * multiplier, sensitivity=1.0),
             Repeated(event=step, times=20),

@@ -11,33 +11,26 @@ from shoal.privacy import (
     ApproximateEvent,
     Composed,
     DiscreteGaussianEvent,
-    DiscreteLaplaceEvent,
     Event,
     GaussianEvent,
-    KNormEvent,
-    LaplaceEvent,
     MetricEvent,
-    Parallel,
     PureEvent,
     Repeated,
     ZCDPEvent,
-    event_from_dict,
-    event_to_dict,
 )
+from shoal.privacy.events import event_from_dict, event_to_dict
 
 LEAVES = [
-    LaplaceEvent(scale=0.1, sensitivity=1.0, dimension=3, purpose="sums"),
-    DiscreteLaplaceEvent(scale=7, sensitivity=2),
+    PureEvent(epsilon=0.25, purpose="sums"),
     GaussianEvent(sigma=1 / 3, sensitivity=1e-300),
     DiscreteGaussianEvent(sigma=2.5, sensitivity=1, dimension=4),
-    KNormEvent(scale=2.0, sensitivity=1.0),
     PureEvent(epsilon=0.1),
     ZCDPEvent(rho=0.1),
     ApproximateEvent(epsilon=1.0, delta=1e-9),
     MetricEvent(epsilon=0.5, unit="km"),
 ]
 NESTED = Composed(
-    events=(Parallel(events=LEAVES[:3]), Repeated(event=LEAVES[5], times=4)), purpose='"é\n'
+    events=(Composed(events=LEAVES[:3]), Repeated(event=LEAVES[3], times=4)), purpose='"é\n'
 )
 
 
@@ -54,26 +47,23 @@ def test_is_frozen(event: Event) -> None:
         event.purpose = "other"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("bad", [0, -1.0, float("nan"), float("inf"), "1", None, True, 10**400, 1j])
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
-        (LaplaceEvent, {"scale": 1.0, "sensitivity": 1.0}),
-        (DiscreteLaplaceEvent, {"scale": 1.0, "sensitivity": 1.0}),
         (GaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
         (DiscreteGaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
-        (KNormEvent, {"scale": 1.0, "sensitivity": 1.0}),
         (PureEvent, {"epsilon": 1.0}),
         (ZCDPEvent, {"rho": 1.0}),
         (ApproximateEvent, {"epsilon": 1.0}),
         (MetricEvent, {"epsilon": 1.0}),
     ],
 )
-def test_bad_numbers_are_named(kind: type[Event], fields: dict[str, float], bad: object) -> None:
+def test_bad_numbers_are_named(kind: type[Event], fields: dict[str, float]) -> None:
     rest = {ApproximateEvent: {"delta": 0.1}, MetricEvent: {"unit": "m"}}.get(kind, {})
     for name in fields:
-        with pytest.raises(ParameterError, match=name):
-            kind(**{**fields, **rest, name: bad})  # type: ignore[arg-type]
+        for bad in (0, -1.0, float("nan"), float("inf"), "1", None, True, 10**400, 1j):
+            with pytest.raises(ParameterError, match=name):
+                kind(**{**fields, **rest, name: bad})  # type: ignore[arg-type]
 
 
 def test_other_fields_are_checked() -> None:
@@ -85,7 +75,7 @@ def test_other_fields_are_checked() -> None:
         with pytest.raises(ParameterError, match="times"):
             Repeated(event=step, times=bad)  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="dimension"):
-            LaplaceEvent(scale=1.0, sensitivity=1.0, dimension=bad)  # type: ignore[arg-type]
+            DiscreteGaussianEvent(sigma=1.0, sensitivity=1.0, dimension=bad)  # type: ignore[arg-type]
     for bad in (3, "ab", [step, 1], step):
         with pytest.raises(ParameterError, match="events"):
             Composed(events=bad)  # type: ignore[arg-type]
@@ -98,13 +88,15 @@ def test_other_fields_are_checked() -> None:
 
 
 def test_numpy_numbers_become_plain_ones() -> None:
-    event = LaplaceEvent(scale=np.float32(0.5), sensitivity=np.int64(2), dimension=np.int8(3))
-    assert [type(v) for v in (event.scale, event.sensitivity, event.dimension)] == [
+    event = DiscreteGaussianEvent(
+        sigma=np.float32(0.5), sensitivity=np.int64(2), dimension=np.int8(3)
+    )
+    assert [type(v) for v in (event.sigma, event.sensitivity, event.dimension)] == [
         float,
         float,
         int,
     ]
-    assert event == LaplaceEvent(scale=0.5, sensitivity=2.0, dimension=3)
+    assert event == DiscreteGaussianEvent(sigma=0.5, sensitivity=2.0, dimension=3)
 
 
 def test_positional_arguments_are_refused() -> None:

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from privacy.laws import response_delta
+from helpers.privacy_profiles import response_delta
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import Adjacency, Guarantee, pure_to_zcdp, zcdp_to_epsilon
 

@@ -13,7 +13,7 @@ OWN = (
     "shoal.exceptions",
     "shoal._optional",
     "shoal._numbers",
-    "shoal._whole_file",
+    "shoal._files",
 )
 
 

@@ -25,7 +25,6 @@ from shoal.privacy import (
     GaussianEvent,
     Ledger,
     MetricEvent,
-    Parallel,
     PrivacyUnit,
     PureEvent,
     Repeated,
@@ -34,7 +33,7 @@ from shoal.privacy import (
     pure_to_zcdp,
     zcdp_to_epsilon,
 )
-from shoal.privacy.ledger_file import LedgerFile
+from shoal.privacy._ledger_file import LedgerFile
 
 SUBSTITUTE = Adjacency.SUBSTITUTE
 
@@ -302,15 +301,6 @@ class TestReadings:
         ledger.spend(pure(0.25), adjacency=adjacency)
         assert [(g.epsilon, g.notion) for g in ledger.spent] == [(0.25, "central"), (0.5, "local")]
         assert ledger.remaining == 0.25, "they share the limit"
-
-    def test_parallel_parts_need_add_remove(self) -> None:
-        parts = Parallel(events=[pure(0.2)] * 3)
-        ledger = Ledger(epsilon=1.0, adjacency=SUBSTITUTE)
-        for reading in ({"adjacency": SUBSTITUTE}, {"notion": "local"}):
-            with pytest.raises(GuaranteeError, match="add/remove only"):
-                ledger.spend(parts, **reading)  # type: ignore[arg-type]
-        ledger.spend(parts)
-        assert ledger.spent[0].epsilon == 0.4
 
     def test_metric_spends_are_kept_apart(self, new) -> None:
         ledger = new(epsilon=1.0, metric_epsilon=2.0, metric_unit="km")

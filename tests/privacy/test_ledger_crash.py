@@ -16,7 +16,7 @@ from shoal.privacy import Ledger
 SPENDER = """
 import os, signal, sys
 from shoal.privacy import Ledger, PureEvent
-import shoal.privacy.ledger_file as module
+import shoal.privacy._ledger_file as module
 plan = sys.argv[2] if len(sys.argv) > 2 else ""
 {planted}
 ledger = Ledger(sys.argv[1], epsilon=1e6)

@@ -20,14 +20,13 @@ from shoal.privacy import (
     GaussianEvent,
     Ledger,
     MetricEvent,
-    Parallel,
     PrivacyUnit,
     PureEvent,
     Receipt,
     Release,
     compose,
 )
-from shoal.privacy.ledger_chain import START, encode_line
+from shoal.privacy._ledger_file import START, encode_line
 
 HALF = PureEvent(epsilon=0.5)
 
@@ -165,7 +164,7 @@ class TestReceipts:
 
     def test_hashes_tell_nothing_of_equal_ledgers(self, monkeypatch) -> None:
         """Two ledgers with the same limits and spends at the same moment have other hashes."""
-        monkeypatch.setattr("shoal.privacy.entry.Entry.now", staticmethod(lambda: "2026"))
+        monkeypatch.setattr("shoal.privacy.entries.Entry.now", staticmethod(lambda: "2026"))
         hashes = {Ledger(epsilon=1.0).spend(HALF).receipt.hash for _ in range(2)}
         assert len(hashes) == 2
 
@@ -335,7 +334,7 @@ class TestWhatAttackersRead:
         steps = (HALF for _ in range(2))
         assert compose(steps).epsilon == 1.0
         ledger = Ledger(epsilon=1.0)
-        for event in (Composed(events=steps), Composed(events=[Parallel(events=[])])):
+        for event in (Composed(events=steps), Composed(events=[Composed(events=[])])):
             with pytest.raises(GuaranteeError, match="at least one step"):
                 ledger.spend(event)
         assert len(ledger) == 0
@@ -407,7 +406,7 @@ class TestOldFormat:
     ) -> None:
         """A new ledger with some of the old entries would have had budget left."""
         from shoal.privacy import convert_ledger
-        from shoal.privacy.ledger_file import LedgerFile
+        from shoal.privacy._ledger_file import LedgerFile
 
         calls, append = [], LedgerFile.append
 

@@ -12,8 +12,8 @@ import pytest
 
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
 from shoal.privacy import Adjacency, GaussianEvent, Ledger, MetricEvent, PrivacyUnit, PureEvent
-from shoal.privacy import ledger_file as module
-from shoal.privacy.ledger_chain import START, encode_line
+from shoal.privacy import _ledger_file as module
+from shoal.privacy._ledger_file import START, encode_line
 
 TENTH = PureEvent(epsilon=0.1)
 

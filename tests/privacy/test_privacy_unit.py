@@ -10,16 +10,14 @@ from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
 from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
-    Composed,
     GaussianEvent,
     Guarantee,
     Ledger,
     MetricEvent,
-    Parallel,
     PrivacyUnit,
     PureEvent,
-    group_size,
 )
+from shoal.privacy.privacy_unit import group_size
 
 ADD_REMOVE, SUBSTITUTE = Adjacency.ADD_REMOVE, Adjacency.SUBSTITUTE
 RECORD = PrivacyUnit()
@@ -178,22 +176,6 @@ def test_the_order_of_conversions_does_not_matter():
     assert promise.to_privacy_unit(RECORD).to_substitute().epsilon == 4.0
     with pytest.raises(GuaranteeError, match="another user"):
         promise.to_substitute().to_privacy_unit(RECORD)
-
-
-def test_rows_of_a_user_lie_in_several_parts():
-    """Three parts at 1 each were "1 for any one user", whose rows may lie in all of them."""
-    parts = [PureEvent(epsilon=1.0)] * 3
-    users = Ledger(epsilon=4.0, privacy_unit=USER)
-    for event in (Parallel(events=parts), Composed(events=[Parallel(events=parts)])):
-        with pytest.raises(GuaranteeError, match="several parts"):
-            users.spend(event, privacy_unit=USER)
-        with pytest.raises(GuaranteeError, match="several parts"):
-            Ledger(epsilon=4.0).spend(event, privacy_unit=USER)
-    users.spend(Composed(events=parts), privacy_unit=USER)
-    assert users.spent[0].epsilon == 3.0
-    rows = Ledger(epsilon=6.0, privacy_unit=FIVE_ROWS)
-    rows.spend(Parallel(events=parts))  # one row lies in one part: five cost five
-    assert rows.spent[0].epsilon == 5.0
 
 
 def test_users_and_records_no_longer_add_up_to_a_false_sentence():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from remap.brute_force import (
+from helpers.brute_force_remap import (
     best_place,
     densities,
     expected_loss,

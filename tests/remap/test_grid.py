@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from remap.brute_force import points_of
+from helpers.brute_force_remap import points_of
 from shoal.remap import Clip, GridRemap
 
 RNG = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from remap.brute_force import points_of, update
+from helpers.brute_force_remap import points_of, update
 from shoal.exceptions import ParameterError
 from shoal.remap import iterative_bayesian_update
 from shoal.remap._convolution import Convolution

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from remap.utility import compare_remaps
+from helpers.remap_comparison import compare_remaps
 from shoal.mechanisms import Laplace
 from shoal.remap import BayesRemap, Clip
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reports.comparison import EPSILONS, TUNED, compare
+from helpers.noise_aware_comparison import EPSILONS, TUNED, compare
 
 
 @pytest.mark.parametrize(("name", "epsilon"), [("s1", 8.0), ("a2", 8.0), ("unbalance", 4.0)])

@@ -299,7 +299,7 @@ def test_a_disk_that_fills_up(data, tmp_path, monkeypatch, place):
         "write": (pq.ParquetWriter, "write_table"),
         "close": (pq.ParquetWriter, "close"),
         "sync": (os, "fsync"),
-        "folder": (_staged_files, "_sync"),
+        "folder": (_staged_files, "sync_folder"),
     }[place]
     real = getattr(where, name)
     if place == "folder":

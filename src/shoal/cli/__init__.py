@@ -1,22 +1,23 @@
 """The command line: one command a file; each parses, calls and prints."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from shoal import __version__
-from shoal.cli._arguments import RecordedCommand, drop_empty_folders
-from shoal.cli._messages import command_line_message
-from shoal.cli.attack import attack
-from shoal.cli.audit import audit
-from shoal.cli.cluster import cluster
-from shoal.cli.compare import compare
-from shoal.cli.datasets import datasets
-from shoal.cli.demo import demo
-from shoal.cli.ledger import ledger
-from shoal.cli.perturb import perturb
-from shoal.cli.reproduce import reproduce
+from shoal.cli._output import RecordedCommand, drop_empty_folders
+from shoal.cli._screen import command_line_message
+from shoal.cli.attack import attack_command
+from shoal.cli.audit import audit_command
+from shoal.cli.cluster import cluster_command
+from shoal.cli.compare import compare_command
+from shoal.cli.datasets import datasets_command
+from shoal.cli.demo import demo_command
+from shoal.cli.ledger import ledger_command
+from shoal.cli.perturb import perturb_command
+from shoal.cli.reproduce import reproduce_command
 from shoal.exceptions import ShoalError
 
 __all__ = ["app", "main"]
@@ -29,18 +30,19 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (
-    attack,
-    audit,
-    cluster,
-    compare,
-    datasets,
-    demo,
-    ledger,
-    perturb,
-    reproduce,
-):
-    app.command(cls=RecordedCommand)(command)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "attack": attack_command,
+    "audit": audit_command,
+    "cluster": cluster_command,
+    "compare": compare_command,
+    "datasets": datasets_command,
+    "demo": demo_command,
+    "ledger": ledger_command,
+    "perturb": perturb_command,
+    "reproduce": reproduce_command,
+}
+for name, command in COMMANDS.items():
+    app.command(name, cls=RecordedCommand)(command)
 
 
 def _version(wanted: bool) -> None:

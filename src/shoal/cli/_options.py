@@ -1,14 +1,76 @@
-"""Options that several commands take, each described once."""
+"""Options that several commands take, each described once, and what the shell offers after a tab.
 
+The names that are offered come from the registry: nothing that they name is loaded.
+"""
+
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shoal.cli._complete import complete_settings
+from shoal._registry import METHODS, class_names
 
-__all__ = ["Columns", "LedgerFile", "NoHeader", "Settings", "TableName", "Who"]
+__all__ = [
+    "BoundsText",
+    "Columns",
+    "LedgerFile",
+    "NoHeader",
+    "Settings",
+    "TableName",
+    "Who",
+    "complete_central",
+    "complete_datasets",
+    "complete_local",
+    "complete_settings",
+    "complete_targets",
+]
 
+
+def complete_datasets(incomplete: str) -> list[str]:
+    """Return the names of data sets that begin with what was typed."""
+    from shoal.datasets.registry import REGISTRY
+
+    return _beginning(incomplete, (info.name for info in REGISTRY))
+
+
+def complete_central(incomplete: str) -> list[str]:
+    """Return the names of estimators over raw records that begin with what was typed.
+
+    >>> complete_central("DPW")
+    ['DPWaveCluster']
+    """
+    return _beginning(incomplete, class_names("central"))
+
+
+def complete_local(incomplete: str) -> list[str]:
+    """Return the names of mechanisms that begin with what was typed."""
+    return _beginning(incomplete, class_names("local"))
+
+
+def complete_targets(incomplete: str) -> list[str]:
+    """Return the names of estimators and mechanisms that begin with what was typed."""
+    return complete_central(incomplete) + complete_local(incomplete)
+
+
+def complete_settings(incomplete: str) -> list[str]:
+    """Return the settings of ``--set`` that make a method of its own, and begin as it was typed.
+
+    >>> complete_settings("method=l")
+    ['method=lloyd', 'method=lsh']
+    """
+    named = (f"{name}={value}" for method in METHODS for name, value in method.kwargs.items())
+    return _beginning(incomplete, ("method=auto", *named))
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+BoundsText = Annotated[
+    str | None,
+    typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
+]
 Columns = Annotated[
     str | None,
     typer.Option(
@@ -32,7 +94,9 @@ Settings = Annotated[
         autocompletion=complete_settings,
     ),
 ]
-LedgerFile = Annotated[Path | None, typer.Option(help="Ledger that pays; made by `shoal ledger`.")]
+LedgerFile = Annotated[
+    Path | None, typer.Option(help="Ledger that is charged; made by `shoal ledger`.")
+]
 TableName = Annotated[
     str | None,
     typer.Option(help="Name of these records in the ledger; that of the file if left out."),

@@ -8,19 +8,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import output_folder, parse_bounds, parse_list, typed
-from shoal.cli._complete import complete_targets
-from shoal.cli._options import Columns, NoHeader, Settings
-from shoal.cli._progress import progress_bar
+from shoal.cli._input import parse_bounds, parse_list
+from shoal.cli._options import BoundsText, Columns, NoHeader, Settings, complete_targets
+from shoal.cli._output import output_folder, typed
+from shoal.cli._screen import progress_bar
 
 if TYPE_CHECKING:
     from shoal.audit import AttackResult
     from shoal.experiments import AttackSuite
 
-__all__ = ["attack"]
+__all__ = ["attack_command"]
 
 
-def attack(
+def attack_command(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
     *,
     target: Annotated[
@@ -31,10 +31,7 @@ def attack(
         ),
     ] = "DPKMeans",
     epsilon: Annotated[float | None, typer.Option(help="Its epsilon.")] = None,
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
-    ] = None,
+    bounds: BoundsText = None,
     columns: Columns = None,
     no_header: NoHeader = False,
     label: Annotated[str | None, typer.Option(help="Column of classes, not a number.")] = None,
@@ -56,26 +53,21 @@ def attack(
     Example: shoal attack people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._table_source import given_columns  # noqa: PLC0415
-    from shoal.datasets import read_table  # noqa: PLC0415
-    from shoal.experiments import (  # noqa: PLC0415
-        attack_report,
-        attack_suite,
-        build_target,
-        parse_words,
-    )
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
-    from shoal.plotting import draw_rates  # noqa: PLC0415
+    from shoal._build import build_estimator, parse_settings
+    from shoal.cli._input import parse_columns
+    from shoal.experiments import Provenance, attack_report, attack_suite
+    from shoal.plotting import draw_rates
+    from shoal.tables import read_table
 
-    used, header = given_columns(
+    used, header = parse_columns(
         columns, bounds=bounds, no_header=no_header, apart={"--label": label}
     )
     table = read_table(data, columns=used, label=label, names=header)
-    model = build_target(
+    model = build_estimator(
         target,
         epsilon=epsilon,
         bounds=parse_bounds(bounds, table.names),
-        words=parse_words(setting or []),
+        kwargs=parse_settings(setting or []),
     )
     folder = output_folder(out)
     with progress_bar("attacking") as update:
@@ -125,9 +117,9 @@ def _table(suite: "AttackSuite") -> Table:
     return table
 
 
-def _right(found: "AttackResult") -> str:
-    low, high = found.interval()
-    return f"{100 * found.right:.0f} ± {25 * (high - low):.1f}"
+def _right(result: "AttackResult") -> str:
+    low, high = result.interval()
+    return f"{100 * result.right:.0f} ± {25 * (high - low):.1f}"
 
 
 def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
@@ -150,7 +142,7 @@ def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
         }
         for row in suite.rows
     ]
-    found = {
+    others = {
         "reconstruction": suite.reconstruction and str(suite.reconstruction),
         "attribute": suite.attribute and str(suite.attribute),
         "attribute_without_privacy": suite.attribute_control and str(suite.attribute_control),
@@ -163,7 +155,7 @@ def _plain(suite: "AttackSuite", report: Path) -> dict[str, object]:
         "tells_privacy_from_none": suite.tells_apart,
         "sentences": suite.sentences,
         "attacks": rows,
-        **found,
+        **others,
         "notes": suite.notes,
         "report": str(report),
     }

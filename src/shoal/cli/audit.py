@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from shoal.cli._arguments import output_folder, parse_bounds, typed
-from shoal.cli._complete import complete_targets
-from shoal.cli._options import Settings
-from shoal.cli._progress import progress_bar
+from shoal.cli._input import parse_bounds
+from shoal.cli._options import Settings, complete_targets
+from shoal.cli._output import output_folder, typed
+from shoal.cli._screen import progress_bar
 
 if TYPE_CHECKING:
     from shoal.experiments import PromiseAudit
 
-__all__ = ["audit"]
+__all__ = ["audit_command"]
 
 BOX = "-1,1"
 BROKEN = 1  # exit code of a promise that was seen to be broken
 
 
-def audit(
+def audit_command(
     target: Annotated[
         str,
         typer.Argument(
@@ -63,25 +63,19 @@ def audit(
     Example: shoal audit DPKMeans --epsilon 1 --set n_clusters=2 --set method=lloyd
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.experiments import (  # noqa: PLC0415
-        audit_promise,
-        audit_report,
-        build_target,
-        draw_promise,
-        parse_words,
-    )
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
+    from shoal._build import build_estimator, parse_settings
+    from shoal.experiments import Provenance, audit_promise, audit_report, draw_promise
 
-    model = build_target(
+    model = build_estimator(
         target,
         epsilon=epsilon,
         # An object of the user's own has its own.
         bounds=parse_bounds(bounds if bounds or ":" in target else BOX),
-        words=parse_words(setting or []),
+        kwargs=parse_settings(setting or []),
     )
     folder = output_folder(out)
     with progress_bar("auditing") as update:
-        found = audit_promise(
+        result = audit_promise(
             model,
             columns=columns,
             runs=runs,
@@ -92,42 +86,42 @@ def audit(
             resume=resume,
             progress=update,
         )
-    picture = draw_promise(found, path=folder / "audit.png")
+    picture = draw_promise(result, path=folder / "audit.png")
     made = Provenance(typed(), seed)
-    report = audit_report(folder / "report.html", found, picture=picture, made=made)
+    report = audit_report(folder / "report.html", result, picture=picture, made=made)
     if as_json:
-        typer.echo(json.dumps({**_plain(found, report), "provenance": made.to_dict()}))
+        typer.echo(json.dumps({**_plain(result, report), "provenance": made.to_dict()}))
     else:
-        _print(Console(), found, report)
-    if found.broken:
+        _print(Console(), result, report)
+    if result.broken:
         raise typer.Exit(BROKEN)
 
 
-def _print(screen: Console, found: "PromiseAudit", report: Path) -> None:
-    claim = "nothing" if found.claimed is None else f"epsilon {found.claimed:.4g}{found.unit}"
-    screen.print(f"audited: {found.target}", soft_wrap=True)
+def _print(screen: Console, result: "PromiseAudit", report: Path) -> None:
+    claim = "nothing" if result.claimed is None else f"epsilon {result.claimed:.4g}{result.unit}"
+    screen.print(f"audited: {result.target}", soft_wrap=True)
     screen.print(f"claimed: {claim}")
-    screen.print(f"measured: at least {found.sampling.epsilon:.4g}{found.unit}")
-    screen.print(f"worst pair: {found.sampling.worst}")
-    screen.print(f"event: {found.event}", soft_wrap=True)
-    if found.replay is not None:
-        screen.print(str(found.replay), soft_wrap=True)
-    screen.print(f"\n{found.verdict}")
+    screen.print(f"measured: at least {result.sampling.epsilon:.4g}{result.unit}")
+    screen.print(f"worst pair: {result.sampling.worst}")
+    screen.print(f"event: {result.event}", soft_wrap=True)
+    if result.replay is not None:
+        screen.print(str(result.replay), soft_wrap=True)
+    screen.print(f"\n{result.verdict}")
     screen.print(f"\nreport: {report.resolve()}", soft_wrap=True)
 
 
-def _plain(found: "PromiseAudit", report: Path) -> dict[str, object]:
-    replay = found.replay
+def _plain(result: "PromiseAudit", report: Path) -> dict[str, object]:
+    replay = result.replay
     return {
-        "target": found.target,
-        "guarantee": found.guarantee,
-        "claimed": found.claimed,
-        "measured": found.sampling.epsilon,
-        "confidence": found.sampling.confidence,
-        "broken": found.broken,
-        "worst": found.sampling.worst,
-        "event": found.event,
-        "searched": found.searched,
+        "target": result.target,
+        "guarantee": result.guarantee,
+        "claimed": result.claimed,
+        "measured": result.sampling.epsilon,
+        "confidence": result.sampling.confidence,
+        "broken": result.broken,
+        "worst": result.sampling.worst,
+        "event": result.event,
+        "searched": result.searched,
         "replay": replay
         and {
             "privacy_measure": replay.privacy_measure,
@@ -135,6 +129,6 @@ def _plain(found: "PromiseAudit", report: Path) -> dict[str, object]:
             "budget": replay.budget,
             "findings": replay.findings,
         },
-        "verdict": found.verdict,
+        "verdict": result.verdict,
         "report": str(report),
     }

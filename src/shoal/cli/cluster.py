@@ -11,15 +11,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._complete import complete_central
-from shoal.cli._options import Columns, LedgerFile, NoHeader, Settings, TableName, Who
-from shoal.cli._progress import progress_bar
+from shoal.cli._options import (
+    Columns,
+    LedgerFile,
+    NoHeader,
+    Settings,
+    TableName,
+    Who,
+    complete_central,
+)
+from shoal.cli._screen import progress_bar
 from shoal.exceptions import MissingPackageError, ParameterError, ReleaseError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.cli._table_clusters import Clusters
+    from shoal.cli._clusters import Clusters
 
-__all__ = ["cluster"]
+__all__ = ["cluster_command"]
 
 RELEASE, PICTURE = "release.json", "release.png"
 FILES = (RELEASE, PICTURE, "centers.csv", "clusters.csv")
@@ -27,7 +34,7 @@ LABELS = ("cluster",)
 MAX_SHOWN = 8  # columns that fit on a screen
 
 
-def cluster(
+def cluster_command(
     data: Annotated[
         Path,
         typer.Argument(
@@ -85,65 +92,63 @@ def cluster(
     Example: shoal cluster people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._table_clusters import released_clusters, uncertain_centers  # noqa: PLC0415
-    from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
-    from shoal.cli._table_stage import staged  # noqa: PLC0415
-    from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
-    from shoal.datasets import Table  # noqa: PLC0415
-    from shoal.datasets.write_table import write_table  # noqa: PLC0415
-    from shoal.experiments.targets import CENTRAL  # noqa: PLC0415
-    from shoal.tables import ArrayTable  # noqa: PLC0415
+    from shoal._build import CENTRAL
+    from shoal.cli._clusters import released_clusters, uncertain_centers
+    from shoal.cli._input import open_records, parse_columns
+    from shoal.cli._output import staged
+    from shoal.cli._target import build_target, ledger_to_charge
+    from shoal.tables import ArrayTable, write_table
 
-    chosen = given_columns(
+    chosen = parse_columns(
         columns, bounds=bounds, no_header=no_header, apart={"--user-column": user_column}
     )
-    model = private_target(
+    model = build_target(
         target,
         CENTRAL,
         epsilon=epsilon,
         bounds=bounds,
         names=chosen.used,
         settings=setting or [],
-        ledger=paying_ledger(ledger, data, out, table=table, who=who),
+        ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
         seed=seed,
     )
     _set_users(model, user_column, records_per_user)
     _check_places(data, out, labels, ledger)
-    names, records = chosen.used, opened_records(data, chosen, user=user_column)
-    in_memory = ArrayTable(records.X, tuple(names)) if isinstance(records, Table) else None
+    names, records = chosen.used, open_records(data, chosen, user=user_column)
+    in_memory = isinstance(records, ArrayTable)
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("clustering"):
-            if isinstance(records, Table) and records.user_ids is not None:
-                model.fit(in_memory, user_ids=records.user_ids)
+            if isinstance(records, ArrayTable) and records.user_ids is not None:
+                model.fit(records, user_ids=records.user_ids)
             else:
-                model.fit(records if in_memory is None else in_memory)
+                model.fit(records)
         release = model.release_
-        found = released_clusters(release, names)
+        clusters = released_clusters(release, names)
         with _after_the_spend(
             f"the release cannot be written to {str(out)!r}", "and nothing was released"
         ):
             release.save(stage.path / RELEASE)
-            write_table(stage.path / found.file, found.names, found.values)
+            write_table(stage.path / clusters.file, clusters.names, clusters.values)
             stage.show()
         with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
             notes = [
                 *_promise_notes(model, user_column),
-                *uncertain_centers(model, found),
+                *uncertain_centers(model, clusters),
                 *_picture(release, names, stage.path / PICTURE),
             ]
             stage.show()
     if labels is not None:
         with _after_the_spend("labels cannot be written", f"and the release is in {out}"):
-            each = model.predict(records) if in_memory is None else model.labels_
+            each = model.labels_ if in_memory else model.predict(records)
             write_table(labels, LABELS, each[:, None])
     if as_json:
-        typer.echo(json.dumps(_plain(release, found, stage.shown, labels, notes)))
+        typer.echo(json.dumps(_plain(release, clusters, stage.shown, labels, notes)))
     else:
-        _print(release, found, stage.shown, labels, notes)
+        _print(release, clusters, stage.shown, labels, notes)
 
 
 def _set_users(model: Any, user_column: str | None, records_per_user: int | None) -> None:
-    """Let an estimator promise to people instead of rows, if it can."""
+    """Set an estimator to promise to people instead of rows, if it can."""
     if user_column is None:
         if records_per_user is not None:
             raise ParameterError(
@@ -160,7 +165,7 @@ def _set_users(model: Any, user_column: str | None, records_per_user: int | None
 
 
 def _promise_notes(model: Any, user_column: str | None) -> list[str]:
-    """Say to whom nothing is promised."""
+    """Return notes on who is promised nothing."""
     notes = []
     if model.random_state is not None:
         notes.append("no promise: who knows --seed can take the noise away")
@@ -175,8 +180,8 @@ def _promise_notes(model: Any, user_column: str | None) -> list[str]:
 
 def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | None) -> None:
     """Refuse, before anything is spent, what would destroy the data or publish the labels."""
-    from shoal.cli._table_source import check_outside  # noqa: PLC0415
-    from shoal.datasets.write_table import check_table_path  # noqa: PLC0415
+    from shoal.cli._input import check_outside
+    from shoal.tables import check_table_path
 
     check_outside("--out", out, data)
     if data.resolve() in [(out / name).resolve() for name in FILES]:
@@ -206,8 +211,8 @@ def _after_the_spend(what: str, state: str) -> Iterator[None]:
 
 
 def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
-    """Draw the release, or say why there is no picture."""
-    from shoal.plotting import draw_release  # noqa: PLC0415
+    """Draw the release; return a note where there is no picture."""
+    from shoal.plotting import draw_release
 
     try:
         drawn = draw_release(release, names, path=path)
@@ -217,11 +222,11 @@ def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
 
 
 def _print(
-    release: Any, found: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
+    release: Any, clusters: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
 ) -> None:
     # Names of columns are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
-    screen.print(_table(release.kind, found))
+    screen.print(_table(release.kind, clusters))
     screen.print(f"{release.guarantee}\n", soft_wrap=True)
     if release.ledger is not None:
         screen.print(f"ledger: {release.ledger}")
@@ -234,18 +239,18 @@ def _print(
         screen.print(f"for the curator only: {labels.resolve()}", soft_wrap=True)
 
 
-def _table(kind: str, found: "Clusters") -> Table:
-    shown = found.names[: min(found.columns, MAX_SHOWN)]
-    hidden = found.columns - len(shown)
-    captions = [f"and {hidden} more columns in {found.file}"] if hidden else []
+def _table(kind: str, clusters: "Clusters") -> Table:
+    shown = clusters.names[: min(clusters.columns, MAX_SHOWN)]
+    hidden = clusters.columns - len(shown)
+    captions = [f"and {hidden} more columns in {clusters.file}"] if hidden else []
     table = Table(
-        title=f"Released by {kind}: {found.certain.sum()} clusters",
-        caption="; ".join([*captions, *filter(None, [found.caption])]) or None,
+        title=f"Released by {kind}: {clusters.certain.sum()} clusters",
+        caption="; ".join([*captions, *filter(None, [clusters.caption])]) or None,
     )
     for heading in ("cluster", *shown):
         table.add_column(heading, justify="right")
-    for number in found.certain.nonzero()[0]:
-        table.add_row(str(number), *map(_short, found.values[number, : len(shown)]))
+    for number in clusters.certain.nonzero()[0]:
+        table.add_row(str(number), *map(_short, clusters.values[number, : len(shown)]))
     return table
 
 
@@ -256,15 +261,15 @@ def _short(value: float) -> str:
 
 
 def _plain(
-    release: Any, found: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
+    release: Any, clusters: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
 ) -> dict[str, object]:
     return {
         "target": release.kind,
         "guarantee": {**release.guarantee.to_dict(), "text": str(release.guarantee)},
         "may_be_published": release.guarantee.holds,
         "ledger": None if release.ledger is None else release.ledger.to_dict(),
-        "clusters": found.rows(certain=True),
-        "may_be_noise": found.rows(certain=False),
+        "clusters": clusters.rows(certain=True),
+        "may_be_noise": clusters.rows(certain=False),
         "files": [str(file) for file in files],
         "labels_for_the_curator_only": None if labels is None else str(labels),
         "notes": notes,

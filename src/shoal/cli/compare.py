@@ -9,23 +9,24 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import parse_bounds, parse_list, typed
-from shoal.cli._options import Columns, NoHeader, Who
-from shoal.cli._progress import progress_bar
+from shoal.cli._input import parse_bounds, parse_list
+from shoal.cli._options import BoundsText, Columns, NoHeader, Who
+from shoal.cli._output import typed
+from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    from shoal.experiments import Estimate
     from shoal.experiments.compare import Comparison
-    from shoal.experiments.estimate import Estimate
 
-__all__ = ["compare"]
+__all__ = ["compare_command"]
 
 REPORT = "report.html"
 PICTURES = ("agreement", "cost", "trade-off")
 FILES = (REPORT, *[f"{name}.{end}" for name in PICTURES for end in ("svg", "png", "json")])
 
 
-def compare(
+def compare_command(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records.")],
     *,
     epsilon: Annotated[
@@ -35,10 +36,7 @@ def compare(
             "record from any other. All methods are run at the same."
         ),
     ] = "0.5,1,2",
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
-    ] = None,
+    bounds: BoundsText = None,
     columns: Columns = None,
     no_header: NoHeader = False,
     label: Annotated[
@@ -69,7 +67,7 @@ def compare(
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="Ledger that pays for --private-copy; made by `shoal ledger`."),
+        typer.Option(help="Ledger that is charged for --private-copy; made by `shoal ledger`."),
     ] = None,
     table_name: Annotated[
         str | None,
@@ -94,27 +92,27 @@ def compare(
     Example: shoal compare people.csv --columns age,weight --bounds 0:120,0:250 --label group
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal import _numbers  # noqa: PLC0415
-    from shoal._optional import require  # noqa: PLC0415
-    from shoal.cli._table_private_copy import check_private_copy, opened_private_copy  # noqa: PLC0415
-    from shoal.cli._table_source import given_columns  # noqa: PLC0415
-    from shoal.cli._table_stage import staged  # noqa: PLC0415
-    from shoal.cli._table_target import paying_ledger  # noqa: PLC0415
-    from shoal.datasets import read_table  # noqa: PLC0415
-    from shoal.experiments.compare import (  # noqa: PLC0415
+    from shoal import _numbers
+    from shoal._optional import require
+    from shoal.cli._input import parse_columns
+    from shoal.cli._output import staged
+    from shoal.cli._private_copy import check_private_copy, open_private_copy
+    from shoal.cli._target import ledger_to_charge
+    from shoal.experiments import Provenance
+    from shoal.experiments.compare import (
+        ComparedTable,
         choose_contenders,
         compare_methods,
         compare_report,
-        open_frame,
     )
-    from shoal.experiments.provenance import Provenance  # noqa: PLC0415
+    from shoal.tables import read_table
 
     for package in ("altair", "vl_convert"):  # not after minutes of work
         require(package, extra="plot")
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
-    used, header = given_columns(
+    used, header = parse_columns(
         columns, bounds=bounds, no_header=no_header, apart={"--label": label}
     )
     table = read_table(data, columns=used, label=label, names=header)
@@ -122,31 +120,29 @@ def compare(
     box = parse_bounds(bounds, table.names)
     if ledger is not None and private_copy is None:
         raise ParameterError(
-            f"--ledger must come with --private-copy EPSILON, got "
-            f"{str(ledger)!r} alone: a comparison "
-            "on raw records is for the curator only, and no ledger pays for it"
+            f"--ledger must come with --private-copy EPSILON, got {str(ledger)!r} alone: a "
+            "comparison on raw records is for the curator only, and no ledger pays for it"
         )
-    paying = paying_ledger(ledger, data, out, table=table_name, who=who)
-    asked = check_private_copy(
-        table, box, data=data, out=out, epsilon=private_copy, ledger=paying, seed=seed
+    charged = ledger_to_charge(ledger, data, out, table=table_name, who=who)
+    request = check_private_copy(
+        table, box, data=data, out=out, epsilon=private_copy, ledger=charged, seed=seed
     )
     made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
-        copy = opened_private_copy(asked, out)
+        copy = open_private_copy(request, out)
         if copy is not None and label is not None:
             note = f"Agreement with the column {label!r}: the copy holds no labels."
             chosen = chosen._replace(left_out=(*chosen.left_out, note))
         with progress_bar("comparing") as update:
-            frame = open_frame(
-                data if copy is None else copy.file,
-                columns=table.names,
-                header=header if copy is None else None,
+            compared = ComparedTable.from_table(
+                table if copy is None else read_table(copy.file, columns=table.names),
+                file=data if copy is None else copy.file,
                 label=label if copy is None else None,
                 bounds=box,
-                clusters=clusters,
+                n_clusters=clusters,
             )
-            found = compare_methods(
-                frame,
+            comparison = compare_methods(
+                compared,
                 chosen,
                 epsilons=epsilons,
                 runs=runs,
@@ -157,7 +153,7 @@ def compare(
             )
         compare_report(
             stage.path / REPORT,
-            found,
+            comparison,
             made=made,
             private_copy=None if copy is None else copy.guarantee,
             paid="" if copy is None else copy.paid,
@@ -167,9 +163,11 @@ def compare(
     if copy is not None:
         state = "may be shared" if copy.guarantee.holds else "not to be shared: seeded"
     if as_json:
-        typer.echo(json.dumps({**_plain(found, state, out / REPORT), "provenance": made.to_dict()}))
+        typer.echo(
+            json.dumps({**_plain(comparison, state, out / REPORT), "provenance": made.to_dict()})
+        )
     else:
-        _print(found, state, out / REPORT)
+        _print(comparison, state, out / REPORT)
 
 
 def _number(text: str) -> float | str:
@@ -179,28 +177,30 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _print(found: "Comparison", state: str, report: Path) -> None:
-    from shoal.experiments.compare import recommend  # noqa: PLC0415
+def _print(comparison: "Comparison", state: str, report: Path) -> None:
+    from shoal.experiments.compare import recommend
 
     screen = Console(markup=False, highlight=False)
+    baseline = comparison.baseline
+    spread = " ± half of its 95% interval" if comparison.decides else ""
     table = Table(
-        title=f"{found.frame.records:,} records, {found.frame.columns} columns, "
-        f"{found.frame.clusters} clusters: cost at each worst-case epsilon",
-        caption=f"mean of {found.runs} runs{' ± half of its 95% interval' * found.decides}; 1 = "
-        f"k-means without privacy; the best without looking: {found.frame.baselines.best:.3g}",
+        title=f"{baseline.n_records:,} records, {baseline.n_columns} columns, "
+        f"{baseline.n_clusters} clusters: cost at each worst-case epsilon",
+        caption=f"mean of {comparison.runs} runs{spread}; 1 = k-means without privacy; the best "
+        f"without looking: {baseline.trivial_costs.best:.3g}",
     )
     table.add_column("method", no_wrap=True)
-    for epsilon in found.epsilons:
+    for epsilon in comparison.epsilons:
         table.add_column(f"{epsilon:g}", justify="right")
-    for method in found.methods:
-        costs = [row.cost for row in found.rows if row.method == method]
+    for method in comparison.methods:
+        costs = [row.cost for row in comparison.rows if row.method == method]
         if any(costs):
-            table.add_row(method, *[_short(cost, found.decides) for cost in costs])
+            table.add_row(method, *[_short(cost, comparison.decides) for cost in costs])
     screen.print(table)
-    for row in found.at(found.middle):
+    for row in comparison.at(comparison.middle):
         if ":" in row.contender:
             screen.print(f"{row.method}: {row.guarantee}", soft_wrap=True)
-    screen.print(f"{recommend(found)}\n", soft_wrap=True)
+    screen.print(f"{recommend(comparison)}\n", soft_wrap=True)
     screen.print(f"report, {state}: {report.resolve()}", soft_wrap=True)
 
 
@@ -210,20 +210,20 @@ def _short(cost: "Estimate | None", decides: bool) -> str:
     return cost.brief if decides else f"{cost.mean:.3g}"
 
 
-def _plain(found: "Comparison", state: str, report: Path) -> dict[str, object]:
-    from shoal.experiments.compare import recommend  # noqa: PLC0415
+def _plain(comparison: "Comparison", state: str, report: Path) -> dict[str, object]:
+    from shoal.experiments.compare import recommend
 
-    frame = found.frame
+    baseline = comparison.baseline
     return {
-        "recommendation": recommend(found),
-        "enough_runs": found.decides,
-        "records": frame.records,
-        "columns": frame.names,
-        "clusters": frame.clusters,
-        "runs": found.runs,
-        "baselines": frame.baselines._asdict(),
-        "methods": [{**asdict(row), "attack": dict(row.attack)} for row in found.rows],
-        "left_out": found.left_out,
+        "recommendation": recommend(comparison),
+        "enough_runs": comparison.decides,
+        "records": baseline.n_records,
+        "columns": baseline.names,
+        "clusters": baseline.n_clusters,
+        "runs": comparison.runs,
+        "baselines": baseline.trivial_costs._asdict(),
+        "methods": [{**asdict(row), "attack": dict(row.attack)} for row in comparison.rows],
+        "left_out": comparison.left_out,
         "report": str(report),
         "state": state,
     }

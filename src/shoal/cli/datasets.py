@@ -8,24 +8,24 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._complete import complete_datasets
+from shoal.cli._options import complete_datasets
 from shoal.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
     from shoal.datasets import Dataset, DatasetInfo
 
-__all__ = ["datasets"]
+__all__ = ["datasets_command"]
 
 
 class _Known(NamedTuple):
     """What the registry says, and the set itself or why it cannot be loaded."""
 
     info: "DatasetInfo"
-    found: "Dataset | None"
+    dataset: "Dataset | None"
     missing: str = ""
 
 
-def datasets(
+def datasets_command(
     name: Annotated[
         str | None,
         typer.Argument(help="One of them, to describe.", autocompletion=complete_datasets),
@@ -46,7 +46,7 @@ def datasets(
     Example: shoal datasets iris
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.datasets import list_datasets  # noqa: PLC0415
+    from shoal.datasets import list_datasets
 
     entries = {info.name: info for info in list_datasets()}
     if name is not None and name not in entries:
@@ -68,7 +68,7 @@ def datasets(
             screen.print(f"file: {path.resolve()}", soft_wrap=True)
         return
     _list(screen, known)
-    absent = [one for one in known if one.found is None]
+    absent = [one for one in known if one.dataset is None]
     if absent:
         screen.print(
             f"{len(absent)} are not there: set SHOAL_DATA to the folder that holds their files, or "
@@ -80,17 +80,17 @@ def datasets(
 
 
 def _download(name: str | None, to: Path | None) -> Path:
-    """Get the file of a set; who it belongs to is said first."""
-    from shoal.datasets import fetch  # noqa: PLC0415
+    """Download the file of a set; its license is shown first."""
+    from shoal.datasets import fetch
 
     if name is None:
         raise ParameterError("--download must come with the name of a data set, got none")
-    return fetch(name, to, tell=lambda words: typer.echo(words, err=True))
+    return fetch(name, to, notify=lambda text: typer.echo(text, err=True))
 
 
 def _look(info: "DatasetInfo", folder: Path | None = None) -> _Known:
     """Load a set, which checks its file against the registry."""
-    from shoal.datasets import load  # noqa: PLC0415
+    from shoal.datasets import load
 
     try:
         return _Known(info, load(info.name, data_dir=folder))
@@ -99,20 +99,20 @@ def _look(info: "DatasetInfo", folder: Path | None = None) -> _Known:
 
 
 def _generated() -> list[str]:
-    from shoal import datasets as room  # noqa: PLC0415
+    from shoal import datasets as package
 
-    return [name for name in room.__all__ if name.startswith("make_")]
+    return [name for name in package.__all__ if name.startswith("make_")]
 
 
 def _list(screen: Console, known: list[_Known]) -> None:
     rows = [("name", "records", "columns", "there", "license; source")]
-    for info, found, _ in known:
+    for info, dataset, _ in known:
         rows.append(
             (
                 info.name,
-                "" if found is None else f"{len(found.X):,}",
+                "" if dataset is None else f"{len(dataset.X):,}",
                 str(len(info.limits)),
-                "no" if found is None else "yes",
+                "no" if dataset is None else "yes",
                 f"{info.license}; {info.source}",
             )
         )
@@ -127,11 +127,11 @@ def _list(screen: Console, known: list[_Known]) -> None:
 
 
 def _describe(screen: Console, known: _Known) -> None:
-    info, found, missing = known
+    info, dataset, missing = known
     where = "comes with scikit-learn" if info.bundled else f"file {info.file}"
-    screen.print(str(found) if found else missing, soft_wrap=True)
-    for words in (f"source: {info.source}", f"license: {info.license}", where):
-        screen.print(words, soft_wrap=True)
+    screen.print(str(dataset) if dataset else missing, soft_wrap=True)
+    for line in (f"source: {info.source}", f"license: {info.license}", where):
+        screen.print(line, soft_wrap=True)
     if info.label:
         screen.print(f"label: {info.label}")
     table = Table(title="Public bounds")
@@ -146,15 +146,15 @@ def _describe(screen: Console, known: _Known) -> None:
 
 def _bounds(known: _Known) -> dict[str, tuple[float, float]]:
     """Return the bounds by column, as a file for ``--bounds`` has them."""
-    columns = known.found.columns if known.found is not None else known.info.columns
+    columns = known.dataset.columns if known.dataset is not None else known.info.columns
     return dict(zip(columns, known.info.limits, strict=True))
 
 
 def _plain(known: _Known) -> dict[str, object]:
-    info, found, missing = known
+    info, dataset, missing = known
     return {
         "name": info.name,
-        "records": None if found is None else len(found.X),
+        "records": None if dataset is None else len(dataset.X),
         "columns": len(info.limits),
         "bounds": _bounds(known),
         "reason": info.reason,
@@ -163,7 +163,7 @@ def _plain(known: _Known) -> dict[str, object]:
         "source": info.source,
         "file": info.file,
         "sha256": info.sha256,
-        "there": found is not None,
+        "there": dataset is not None,
         "downloadable": info.downloadable,
         "made_from": [] if info.origin is None else list(info.origin.urls),
         "why_not": missing or None,

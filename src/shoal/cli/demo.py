@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from shoal.cli._arguments import output_folder
+from shoal.cli._output import output_folder
 
 if TYPE_CHECKING:
     from shoal.experiments import DemoRow
 
-__all__ = ["demo"]
+__all__ = ["demo_command"]
 
 
-def demo(
+def demo_command(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the report.")] = Path(
         "shoal-demo"
     ),
@@ -34,9 +34,14 @@ def demo(
     Example: shoal demo --records 5000 --out my-demo
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.experiments import demo_report, demo_rows, example  # noqa: PLC0415
-    from shoal.experiments.demo import CENTRAL_EPSILONS, METRIC_EPSILONS  # noqa: PLC0415
-    from shoal.plotting import draw_demo  # noqa: PLC0415
+    from shoal.experiments import (
+        CENTRAL_EPSILONS,
+        METRIC_EPSILONS,
+        demo_report,
+        demo_rows,
+        example,
+    )
+    from shoal.plotting import draw_demo
 
     output_folder(out)
     console = Console(stderr=as_json)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal._whole_file import whole_file
+from shoal._files import atomic_write
 from shoal.exceptions import LedgerFileError, ParameterError
 
 if TYPE_CHECKING:
     from shoal.privacy import Ledger, PrivacyUnit
 
-__all__ = ["ledger"]
+__all__ = ["ledger_command"]
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
@@ -28,7 +28,7 @@ td:last-child {{ font-family: monospace; font-size: 11px; word-break: break-all;
 """
 
 
-def ledger(
+def ledger_command(
     file: Annotated[Path, typer.Argument(help="File of the ledger.")],
     *,
     epsilon: Annotated[
@@ -67,33 +67,33 @@ def ledger(
     Example: shoal ledger people.ledger --epsilon 3 --table people
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._table_target import open_ledger  # noqa: PLC0415
+    from shoal.cli._target import open_ledger
 
     unit = _privacy_unit(user_column, rows_per_user)
-    words: dict[str, Any] = {"metric_unit": metric_unit, "table": table, "privacy_unit": unit}
+    kwargs: dict[str, Any] = {"metric_unit": metric_unit, "table": table, "privacy_unit": unit}
     if convert is not None:
-        from shoal.privacy import convert_ledger  # noqa: PLC0415
+        from shoal.privacy import convert_ledger
 
         if epsilon is not None or delta or metric_epsilon is not None:
             raise ParameterError("--convert must come without limits: the old ledger has them")
-        book = convert_ledger(file, convert, **words)
+        ledger = convert_ledger(file, convert, **kwargs)
     elif epsilon is None:
         given = (delta, metric_epsilon is not None, metric_unit, user_column, rows_per_user)
         if any(given):
             raise ParameterError("--epsilon must be given with the limits of a new ledger")
-        book = open_ledger(file, **({"table": table} if table else {}))
+        ledger = open_ledger(file, **({"table": table} if table else {}))
     else:
         limits = {"epsilon": epsilon, "delta": delta, "metric_epsilon": metric_epsilon}
-        book = open_ledger(file, **limits, **words)
+        ledger = open_ledger(file, **limits, **kwargs)
     if release is not None:
-        _check_release(book, release)
+        _check_release(ledger, release)
     if html_page is not None:
-        _write_page(html_page, file.name, book)
-    typer.echo(json.dumps(_plain(book)) if as_json else str(book))
+        _write_page(html_page, file.name, ledger)
+    typer.echo(json.dumps(_plain(ledger)) if as_json else str(ledger))
 
 
 def _privacy_unit(user_column: str, rows: int | None) -> "PrivacyUnit":
-    from shoal.privacy import PrivacyUnit  # noqa: PLC0415
+    from shoal.privacy import PrivacyUnit
 
     if not user_column:
         if rows is not None:
@@ -102,24 +102,24 @@ def _privacy_unit(user_column: str, rows: int | None) -> "PrivacyUnit":
     return PrivacyUnit.user(user_column, max_rows=rows, enforced=rows is None)
 
 
-def _check_release(book: "Ledger", path: Path) -> None:
+def _check_release(ledger: "Ledger", path: Path) -> None:
     """Refuse a release that the ledger did not pay for, or no longer knows of."""
-    from shoal.privacy import Release  # noqa: PLC0415
+    from shoal.privacy import Release
 
     receipt = Release.load(path).ledger
     if receipt is None:
         raise ParameterError(f"--release must be one that a ledger paid for, got {path.name!r}")
-    if not book.paid_for(receipt):
+    if not ledger.paid_for(receipt):
         raise LedgerFileError(
             f"the ledger has no entry {receipt.count} with the hash of {path.name!r}: another one "
             "paid, or this one was rolled back"
         )
 
 
-def _write_page(path: Path, name: str, book: "Ledger") -> None:
-    page = _PAGE.format(title=html.escape(f"Ledger {name}"), table=book._repr_html_())
+def _write_page(path: Path, name: str, ledger: "Ledger") -> None:
+    page = _PAGE.format(title=html.escape(f"Ledger {name}"), table=ledger._repr_html_())
     try:
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(page, encoding="utf-8")
     except OSError as failure:
         raise ParameterError(
@@ -127,17 +127,17 @@ def _write_page(path: Path, name: str, book: "Ledger") -> None:
         ) from None
 
 
-def _plain(book: "Ledger") -> dict[str, object]:
+def _plain(ledger: "Ledger") -> dict[str, object]:
     return {
-        "file": book.path,
-        "limits": book.limits.to_dict(),
-        "table": book.table,
+        "file": ledger.path,
+        "limits": ledger.limits.to_dict(),
+        "table": ledger.table,
         "entries": [
             {**entry.to_dict(), "hash": None if entry.receipt is None else entry.receipt.hash}
-            for entry in book.entries
+            for entry in ledger.entries
         ],
-        "spent": [{**promise.to_dict(), "text": str(promise)} for promise in book.spent],
-        "used": book.used,
-        "left": book.remaining,
-        "receipt": book.receipt.to_dict(),
+        "spent": [{**promise.to_dict(), "text": str(promise)} for promise in ledger.spent],
+        "used": ledger.used,
+        "left": ledger.remaining,
+        "receipt": ledger.receipt.to_dict(),
     }

@@ -8,23 +8,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from shoal.cli._complete import complete_local
-from shoal.cli._options import Columns, LedgerFile, NoHeader, TableName, Who
-from shoal.cli._progress import progress_bar
+from shoal.cli._options import (
+    BoundsText,
+    Columns,
+    LedgerFile,
+    NoHeader,
+    TableName,
+    Who,
+    complete_local,
+)
+from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError, ReleaseError
 
 if TYPE_CHECKING:
-    from shoal.datasets import Table
     from shoal.privacy import Guarantee, Ledger
+    from shoal.tables import ArrayTable
 
-__all__ = ["perturb"]
+__all__ = ["perturb_command"]
 
 FILES = (".csv", ".parquet", ".pq")
 SEEDED = "no promise: who knows --seed can take the noise away"
 ROWS = "the promise is to rows: a person with several rows is protected less"
 
 
-def perturb(
+def perturb_command(
     data: Annotated[
         Path,
         typer.Argument(
@@ -51,10 +58,7 @@ def perturb(
     epsilon: Annotated[
         float | None, typer.Option(help="Its epsilon, for each report; 1 if left out.")
     ] = None,
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file."),
-    ] = None,
+    bounds: BoundsText = None,
     columns: Columns = None,
     no_header: NoHeader = False,
     unit: Annotated[
@@ -84,28 +88,28 @@ def perturb(
     Example: shoal perturb places.csv -o reports.csv --columns x,y --bounds -1,1 --epsilon 2
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal._bounds import public_box  # noqa: PLC0415
-    from shoal.cli._table_source import given_columns, opened_records  # noqa: PLC0415
-    from shoal.cli._table_target import paying_ledger, private_target  # noqa: PLC0415
-    from shoal.datasets import Table  # noqa: PLC0415
-    from shoal.experiments.targets import LOCAL  # noqa: PLC0415
+    from shoal._bounds import public_box
+    from shoal._build import LOCAL
+    from shoal.cli._input import open_records, parse_columns
+    from shoal.cli._target import build_target, ledger_to_charge
+    from shoal.tables import ArrayTable
 
-    chosen = given_columns(columns, bounds=bounds, no_header=no_header)
+    chosen = parse_columns(columns, bounds=bounds, no_header=no_header)
     names = chosen.used
-    mechanism = private_target(
+    mechanism = build_target(
         target,
         LOCAL,
         epsilon=epsilon,
         bounds=bounds,
         names=names,
         settings=setting or [],
-        ledger=paying_ledger(ledger, data, out, table=table, who=who),
+        ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
         seed=seed,
     )
     if unit is not None:
         _set_unit(mechanism, unit)
-    records = opened_records(data, chosen)
-    if isinstance(records, Table):
+    records = open_records(data, chosen)
+    if isinstance(records, ArrayTable):
         count = _in_memory(mechanism, records, data, out)
     else:
         count = _streamed(mechanism, records, data, out)
@@ -116,8 +120,8 @@ def perturb(
         return
     # The names of files are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
-    for words, promise in promises.items():
-        screen.print(f"{words}: {promise}", soft_wrap=True)
+    for title, promise in promises.items():
+        screen.print(f"{title}: {promise}", soft_wrap=True)
     if mechanism.random_state is not None:
         screen.print(SEEDED)
     screen.print(ROWS, soft_wrap=True)
@@ -127,7 +131,7 @@ def perturb(
 
 
 def _set_unit(mechanism: Any, unit: str) -> None:
-    """Name the unit of a metric promise, which a ledger needs."""
+    """Set the unit of a metric promise, which a ledger needs."""
     if "unit" not in mechanism.get_params():
         raise ParameterError(
             f"--unit must come with a metric promise, got {type(mechanism).__name__}, whose "
@@ -136,16 +140,15 @@ def _set_unit(mechanism: Any, unit: str) -> None:
     mechanism.set_params(unit=unit)
 
 
-def _in_memory(mechanism: Any, table: "Table", data: Path, out: Path) -> int:
-    """Write the reports to a file; give their number."""
-    from shoal.datasets.write_table import check_table_path, write_table  # noqa: PLC0415
-    from shoal.tables import ArrayTable  # noqa: PLC0415
+def _in_memory(mechanism: Any, table: "ArrayTable", data: Path, out: Path) -> int:
+    """Write the reports to a file; return their number."""
+    from shoal.tables import check_table_path, write_table
 
     check_table_path(out, table.names)
     if out.exists() and out.samefile(data):
         raise ParameterError(f"--out must not replace the records, got {str(out)!r}")
     with progress_bar("perturbing"):
-        reports = mechanism.fit_transform(ArrayTable(table.X, table.names))
+        reports = mechanism.fit_transform(table)
     try:
         write_table(out, table.names, reports)
     except ParameterError as failure:
@@ -156,8 +159,8 @@ def _in_memory(mechanism: Any, table: "Table", data: Path, out: Path) -> int:
 
 
 def _streamed(mechanism: Any, records: Any, data: Path, out: Path) -> int:
-    """Write the reports to a folder; give their number."""
-    from shoal.cli._table_source import check_outside  # noqa: PLC0415
+    """Write the reports to a folder; return their number."""
+    from shoal.cli._input import check_outside
 
     if out.suffix.lower() in FILES:
         raise ParameterError(
@@ -171,7 +174,7 @@ def _streamed(mechanism: Any, records: Any, data: Path, out: Path) -> int:
 
 
 def _promises(guarantee: "Guarantee", diameter: float) -> dict[str, "Guarantee"]:
-    """Say what is promised, and for a metric promise what remains of it over the whole box."""
+    """Return what is promised, and for a metric promise what remains of it over the whole box."""
     if guarantee.notion != "metric":
         return {"each report": guarantee}
     return {"each report": guarantee, "over the whole box": guarantee.to_local(diameter)}

@@ -9,13 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._arguments import output_folder
-from shoal.cli._progress import progress_bar
+from shoal.cli._output import output_folder
+from shoal.cli._screen import progress_bar
 
 if TYPE_CHECKING:
-    from shoal.papers.run_study import Reproduction
+    from shoal.papers import Reproduction
 
-__all__ = ["reproduce"]
+__all__ = ["reproduce_command"]
 
 
 class Source(StrEnum):
@@ -26,7 +26,7 @@ class Source(StrEnum):
     WAVECLUSTER = "wavecluster"
 
 
-def reproduce(
+def reproduce_command(
     source: Annotated[Source, typer.Argument(help="Whose experiments.")],
     *,
     full: Annotated[
@@ -47,45 +47,49 @@ def reproduce(
     Example: shoal reproduce kccm --quick
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.papers.run_study import run_study  # noqa: PLC0415
-    from shoal.papers.studies import STUDIES  # noqa: PLC0415
+    from shoal.papers import load_study, run_study
 
     size = "full" if full else "quick"
     folder = output_folder(out or Path(f"shoal-reproduce-{source.value}-{size}"))
     with progress_bar(f"reproducing {source.value}") as update:
-        found = run_study(
-            STUDIES[source.value], folder=folder, full=full, seed=seed, n_jobs=jobs, progress=update
+        result = run_study(
+            load_study(source.value),
+            folder=folder,
+            full=full,
+            seed=seed,
+            n_jobs=jobs,
+            progress=update,
         )
     if as_json:
-        typer.echo(json.dumps(_plain(found)))
+        typer.echo(json.dumps(_plain(result)))
         return
     screen = Console()
-    screen.print(_table(found))
-    screen.print(found.verdict)
-    screen.print(f"\nreport: {found.report.resolve()}", soft_wrap=True)
+    screen.print(_table(result))
+    screen.print(result.summary)
+    screen.print(f"\nreport: {result.report.resolve()}", soft_wrap=True)
 
 
-def _table(found: "Reproduction") -> Table:
+def _table(result: "Reproduction") -> Table:
     table = Table(title="Claims of the source", show_lines=True)
     for heading in ("claim", "what the source says", "verdict"):
         table.add_column(heading)
-    for one in found.findings:
-        table.add_row(one.claim, one.words, one.outcome)
+    for one in result.verdicts:
+        table.add_row(one.claim.name, one.claim.text, one.outcome)
     return table
 
 
-def _plain(found: "Reproduction") -> dict[str, object]:
+def _plain(result: "Reproduction") -> dict[str, object]:
     return {
-        "verdict": found.verdict,
-        "findings": [
+        "summary": result.summary,
+        "verdicts": [
             {
-                "claim": one.claim,
-                "words": one.words,
+                "claim": one.claim.name,
+                "text": one.claim.text,
                 "outcome": one.outcome,
                 "evidence": one.evidence,
             }
-            for one in found.findings
+            for one in result.verdicts
         ],
-        "records": {name: len(rows) for name, rows in found.records.items()},
-        "report": str(found.report),
+        "records": {name: len(rows) for name, rows in result.measurements.items()},
+        "report": str(result.report),
     }

@@ -1,72 +1,74 @@
-"""How noisy Lloyd divides epsilon: rounds, and counts against sums.
+"""The budget of a fit: how it is divided, how that reads in a ledger, and when it is charged.
 
-Su, Cao, Li, Bertino & Jin (2016) for pure epsilon; the ratio of FastLloyd (Diaa et al. 2024) for
-Gaussian noise. Everything here is a function of public numbers. Units: the box is [-1, 1]^d.
+A budget is epsilon, or rho of zero-concentrated privacy; both add up over releases. Everything here
+is a function of public numbers. Units of the divisions between counts and sums: the box is
+[-1, 1]^d.
 """
 
 import math
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-__all__ = ["MAX_ROUNDS", "SPLITS", "CountSum", "Split", "lloyd_rounds", "split_pure", "split_zcdp"]
+from shoal import _numbers
+from shoal.engines import MAX_COLUMNS
+from shoal.exceptions import DataError, ParameterError
+from shoal.privacy import Guarantee, Ledger, Receipt
+from shoal.tables import Table
+
+if TYPE_CHECKING:
+    from shoal.cluster._noise import BudgetedNoise
+
+__all__ = [
+    "COUNT_PART",
+    "MAX_EPSILON",
+    "SPLITS",
+    "BudgetSplit",
+    "CountSum",
+    "Split",
+    "charge",
+    "check_columns",
+    "check_epsilon",
+    "check_ledger",
+    "count_weight",
+    "split_pure",
+    "split_zcdp",
+]
 
 Split = Literal["joint", "analytic", "equal"]
 SPLITS = ("joint", "analytic", "equal")
 
-SPREAD = 0.225  # typical distance of a record from its center, in half box widths (Su et al.)
-TOLERANCE = 0.004  # largest squared error of a center that a round should add (Su et al.)
-MIN_ROUNDS, MAX_ROUNDS = 2, 7
+MAX_EPSILON = 1e9  # beyond, quotients and squares of scales leave the doubles
+COUNT_PART = 0.02  # for the noisy number of records where none is declared and one is needed
+SPREAD = 0.225  # typical distance of a record from its center, in half box widths (Su et al. 2016)
 
 
 class CountSum(NamedTuple):
-    """A share for the counts and one for the sums of a round."""
+    """A number for the counts of a release of pairs, and one for its sums."""
 
     counts: float
     sums: float
 
 
-def lloyd_rounds(n: float, columns: int, n_clusters: int, epsilon: float) -> int:
-    """Choose how many rounds epsilon can pay for.
+@dataclass(frozen=True)
+class BudgetSplit:
+    """Budgets of the steps of a fit, by their names; what is not asked for costs nothing."""
 
-    Parameters
-    ----------
-    n : float
-        Number of records, public or noisy.
-    columns : int
-        Number of columns.
-    n_clusters : int
-        Number of clusters.
-    epsilon : float
-        Budget of all rounds.
-
-    Returns
-    -------
-    rounds : int
-        2 to 7, so that a round moves a center by noise of at most 0.004, squared.
-    """
-    weight = columns + _count_weight(columns)
-    needed = math.sqrt(2 / TOLERANCE * (n_clusters * weight) ** 3) / max(n, 1.0)
-    return int(min(max(epsilon / needed, MIN_ROUNDS), MAX_ROUNDS))
+    def __str__(self) -> str:
+        """Format the part of each step in per cent, as a ledger prints it."""
+        budgets = asdict(self)
+        total = sum(budgets.values())
+        parts = ((name.replace("_", " "), part / total) for name, part in budgets.items() if part)
+        return ", ".join(f"{name} {part:.0%}" for name, part in parts)
 
 
 def split_pure(epsilon: float, columns: int, split: Split) -> CountSum:
-    """Divide the epsilon of a round between counts and sums.
+    """Divide the epsilon of a round between counts and all columns of the sums together.
 
-    Parameters
-    ----------
-    epsilon : float
-        Budget of the round: ``counts + sums`` of the result.
-    columns : int
-        Number of columns.
-    split : {"analytic", "equal"}
-        ``"equal"``: all columns and the count alike, as DP-KCCM; otherwise the division of Su et
-        al., which makes the centers' error least.
-
-    Returns
-    -------
-    shares : CountSum
-        Epsilon of the counts, and of all columns of the sums together.
+    ``"equal"``: all columns and the count alike, as DP-KCCM; otherwise the division of Su, Cao, Li,
+    Bertino & Jin (2016), which makes the centers' error least.
     """
-    weight = 1.0 if split == "equal" else _count_weight(columns)
+    weight = 1.0 if split == "equal" else count_weight(columns)
     return CountSum(
         counts=epsilon * weight / (columns + weight),
         sums=epsilon * columns / (columns + weight),
@@ -74,25 +76,70 @@ def split_pure(epsilon: float, columns: int, split: Split) -> CountSum:
 
 
 def split_zcdp(rho: float, columns: int, split: Split) -> CountSum:
-    """Divide the rho of a round between counts and sums.
+    """Divide the rho of a round between counts and all columns of the sums together.
 
-    Parameters
-    ----------
-    rho : float
-        Budget of the round: ``counts + sums`` of the result.
-    columns : int
-        Number of columns.
-    split : {"joint", "analytic", "equal"}
-        ``"equal"``: all columns and the count alike, as DP-KCCM; otherwise the ratio of FastLloyd.
-
-    Returns
-    -------
-    shares : CountSum
-        Rho of the counts, and of all columns of the sums together.
+    ``"equal"``: all columns and the count alike, as DP-KCCM; otherwise the ratio of FastLloyd (Diaa
+    et al. 2024).
     """
     weight = columns if split == "equal" else math.sqrt(4 * columns)
     return CountSum(counts=rho / (1 + weight), sums=rho * weight / (1 + weight))
 
 
-def _count_weight(columns: int) -> float:
+def count_weight(columns: int) -> float:
+    """Return the best budget of the counts, where that of each column of the sums is 1."""
     return math.cbrt(4 * columns * SPREAD**2)
+
+
+def check_epsilon(value: Any, *, remedy: str = ", and its noise is nothing either") -> float:
+    """Return epsilon as a float, if it is above 0 and at most ``MAX_EPSILON``."""
+    epsilon = _numbers.positive("epsilon", value)
+    if epsilon > MAX_EPSILON:
+        raise ParameterError(
+            f"epsilon must be at most {MAX_EPSILON:g}, got {value!r}: so much promises "
+            f"nothing{remedy}"
+        )
+    return epsilon
+
+
+def check_ledger(ledger: Any) -> None:
+    """Refuse what is neither a ledger nor None."""
+    if not (ledger is None or isinstance(ledger, Ledger)):
+        raise ParameterError(f"ledger must be a Ledger or None, got {ledger!r}")
+
+
+def check_columns(columns: int) -> None:
+    """Refuse more columns than engines take."""
+    if columns > MAX_COLUMNS:
+        raise DataError(f"X must have at most {MAX_COLUMNS} columns, got {columns}")
+
+
+def charge(
+    ledger: Ledger | None,
+    table: Table,
+    noise: "BudgetedNoise",
+    budgets: BudgetSplit,
+    *,
+    what: str,
+    promise: Guarantee,
+    columns: Iterable[str] = (),
+) -> Receipt | None:
+    """Check the records, then charge the ledger: the last step before anything is released.
+
+    The steps of a fit divide a fixed total, so all of it is spent before any is released. Where a
+    record is not finite, a file is damaged or the ledger cannot pay, nothing is spent.
+    """
+    if ledger is None:
+        table.check()
+        return None
+    event = noise.event(str(budgets))
+    if not table.in_memory:
+        # Reading may take long, and would be in vain.
+        ledger.check(event, privacy_unit=promise.privacy_unit)
+    table.check()
+    return ledger.spend(
+        event,
+        purpose=f"{what}: {budgets}",
+        privacy_unit=promise.privacy_unit,
+        seeded=promise.seeded,
+        columns=columns,
+    ).receipt

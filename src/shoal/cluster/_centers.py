@@ -47,20 +47,7 @@ def pack_spheres(n_clusters: int, columns: int, source: RandomSource) -> Floats:
 
 
 def uniforms(shape: tuple[int, ...], source: RandomSource) -> Floats:
-    """Draw public uniform numbers in [-1, 1); they hide nothing, so doubles will do.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of the result.
-    source : RandomSource
-        Where random words come from.
-
-    Returns
-    -------
-    numbers : ndarray of float64
-        Independent draws.
-    """
+    """Draw public uniform numbers in [-1, 1); they hide nothing, so doubles will do."""
     words = source.words(math.prod(shape)) >> np.uint64(11)
     numbers: Floats = words.astype(np.float64).reshape(shape) * 2.0**-52 - 1.0
     return numbers

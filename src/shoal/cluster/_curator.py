@@ -1,4 +1,4 @@
-"""What both clusterers do with labels: keep them with the curator.
+"""Labels of both clusterers stay with the curator.
 
 Labels of private records are private, and their number is the number of records. A notebook shows
 every public attribute of a fitted estimator, a debugger all of ``vars``, and pickle, joblib and
@@ -35,7 +35,7 @@ class CuratorsClusterer(ClusterMixin, BaseEstimator):
             )
         return labels
 
-    def fit_predict(self, X: Any, y: Any = None, **words: Any) -> Any:
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
         """Spend the budget, and find the cluster of each record; private.
 
         Parameters
@@ -44,7 +44,7 @@ class CuratorsClusterer(ClusterMixin, BaseEstimator):
             Records.
         y : None
             Ignored.
-        **words
+        **kwargs
             As for ``fit``.
 
         Returns
@@ -52,7 +52,7 @@ class CuratorsClusterer(ClusterMixin, BaseEstimator):
         labels : ndarray of shape (n,), or Spark DataFrame
             As ``predict`` gives them.
         """
-        self.fit(X, **words)
+        self.fit(X, **kwargs)
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
     def _keep_labels(self, labels: Labels | None) -> None:

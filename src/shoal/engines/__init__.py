@@ -1,7 +1,7 @@
 """Exact statistics of raw records on the lattice; no noise and no promise lives here."""
 
-from shoal.engines.adaptive_grid import adaptive_counts
-from shoal.engines.array_engine import ArrayEngine
+from shoal.engines._parallel import run_in_parts
+from shoal.engines.array_engine import ArrayEngine, total_weight
 from shoal.engines.columns import column_counts, grouped_counts
 from shoal.engines.engine import (
     HALF,
@@ -12,19 +12,11 @@ from shoal.engines.engine import (
     MergeKernel,
     Part,
 )
-from shoal.engines.grid import grid_cell, grid_counts, grid_edges
-from shoal.engines.held_engine import held_engine
+from shoal.engines.grid import adaptive_counts, grid_cell, grid_counts, grid_edges
 from shoal.engines.magnitudes import magnitude_counts, magnitude_edges
 from shoal.engines.nearest import NearestStatistics, nearest_centers, nearest_statistics
-from shoal.engines.parts import run_in_parts
-from shoal.engines.sparse_grid import (
-    SparseCounts,
-    block_cells,
-    block_counts,
-    sparse_grid_counts,
-)
-from shoal.engines.stream_engine import Encoder, StreamEngine, StreamTable
-from shoal.engines.total_weight import total_weight
+from shoal.engines.sparse_grid import SparseCounts, sparse_grid_counts
+from shoal.engines.stream_engine import Encoder, StreamEngine, StreamTable, load_array_engine
 from shoal.engines.tree import leaf_statistics, tree_counts
 
 __all__ = [
@@ -42,15 +34,13 @@ __all__ = [
     "StreamEngine",
     "StreamTable",
     "adaptive_counts",
-    "block_cells",
-    "block_counts",
     "column_counts",
     "grid_cell",
     "grid_counts",
     "grid_edges",
     "grouped_counts",
-    "held_engine",
     "leaf_statistics",
+    "load_array_engine",
     "magnitude_counts",
     "magnitude_edges",
     "nearest_centers",

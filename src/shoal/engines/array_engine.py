@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Ints
-from shoal.engines._checks import whole
+from shoal.engines._parallel import run_in_parts
 from shoal.engines.engine import (
     HALF,
     MAX_COLUMNS,
@@ -20,14 +20,14 @@ from shoal.engines.engine import (
     Engine,
     Kernel,
     MergeKernel,
+    Merges,
     Part,
+    Sums,
+    check_integer,
 )
-from shoal.engines.parts import run_in_parts
-from shoal.engines.totals import Merges, Sums
 from shoal.exceptions import DataError, DataTypeError
 
-__all__ = ["ArrayEngine", "as_engine"]
-
+__all__ = ["ArrayEngine", "as_engine", "total_weight"]
 
 MAX_THREADS = 1024
 
@@ -74,8 +74,8 @@ class ArrayEngine:
             if weights.shape != records.shape[:1]:
                 raise DataError("weights must be one number for each record: pass shape (n,)")
             self._weights = _small_integers("weights", weights, 0, MAX_WEIGHT)
-        self._threads = None if threads is None else whole("threads", threads, MAX_THREADS)
-        self._rows = None if rows is None else whole("rows", rows, MAX_ROWS)
+        self._threads = None if threads is None else check_integer("threads", threads, MAX_THREADS)
+        self._rows = None if rows is None else check_integer("rows", rows, MAX_ROWS)
 
     @property
     def columns(self) -> int:
@@ -90,52 +90,17 @@ class ArrayEngine:
         return int(self._weights.sum(dtype=np.int64))
 
     def add_up(self, kernel: Kernel) -> tuple[Ints, ...]:
-        """Return the sum of a kernel's results over all records.
-
-        Parameters
-        ----------
-        kernel : Kernel
-            What to compute of each part.
-
-        Returns
-        -------
-        totals : tuple of ndarray of int64
-            The same for any threads and rows.
-        """
+        """Return the sum of a kernel's results over all records."""
         return self._put_together(kernel, Sums())
 
     def merge(self, kernel: MergeKernel) -> tuple[Ints, ...]:
-        """Return a kernel's merged results over all records.
-
-        Parameters
-        ----------
-        kernel : MergeKernel
-            What to compute of each part, and how results merge.
-
-        Returns
-        -------
-        merged : tuple of ndarray of int64
-            The same for any threads and rows.
-        """
+        """Return a kernel's merged results over all records."""
         return self._put_together(kernel, Merges(kernel))
 
     def collect(
         self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int
     ) -> npt.NDArray[np.int32]:
-        """Return a number for each record, in the records' order.
-
-        Parameters
-        ----------
-        function : callable
-            Numbers of the records of one part.
-        rows : int
-            Rows of a part above which it pays to split it.
-
-        Returns
-        -------
-        numbers : ndarray of int32, shape (n,)
-            One for each record: raw-data output, for the curator only.
-        """
+        """Return a number for each record, in the records' order."""
         numbers = np.empty(len(self._records), dtype=np.int32)
 
         def fill(start: int, stop: int) -> None:
@@ -177,3 +142,26 @@ def _small_integers(
     if values.flags.forc:
         return values.astype(np.int32, copy=False)
     return np.ascontiguousarray(values, dtype=np.int32)
+
+
+def total_weight(engine: Engine | npt.NDArray[Any]) -> int:
+    """Count the records, each as often as its weight says.
+
+    Parameters
+    ----------
+    engine : Engine, or ndarray of integers, shape (n, d)
+        Lattice records.
+
+    Returns
+    -------
+    weight : int
+        One record more or less changes it by that record's weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import total_weight
+    >>> total_weight(np.zeros((3, 2), dtype=np.int32))
+    3
+    """
+    return as_engine(engine).weight

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Ints
-from shoal.engines._checks import whole
 from shoal.engines.array_engine import as_engine
-from shoal.engines.engine import HALF, Engine, Part
+from shoal.engines.engine import HALF, Engine, Part, check_integer
 from shoal.engines.grid import MAX_CELLS, cell_counts, grid_cell
 from shoal.exceptions import ParameterError
 
@@ -28,21 +27,11 @@ PART_ROWS, PART_VALUES = 1 << 14, 1 << 20  # with fewer of both, calls take long
 
 @dataclass(frozen=True)
 class ColumnKernel:
-    """Counts in the bins of every column, for one part of the records.
+    """Counts in the bins of every column, for one part of the records."""
 
-    Parameters
-    ----------
-    columns : int
-        Number of columns.
-    bins : int
-        Bins of each column.
-    half : int
-        Columns are -half .. half.
-    """
-
-    columns: int
-    bins: int
-    half: int
+    columns: int  # number of columns
+    bins: int  # bins of each column
+    half: int  # columns are -half .. half
 
     @property
     def rows(self) -> int:
@@ -56,31 +45,20 @@ class ColumnKernel:
         # Each block adds a table as well.
         for block in part.blocks(max(self.bins, BLOCK_ROWS)):
             for j, column in enumerate(block.records.T):
-                places = grid_cell(column, self.bins, self.half)
-                counts[j] += cell_counts(places, block.weights, self.bins)
+                cell = grid_cell(column, self.bins, self.half)
+                counts[j] += cell_counts(cell, block.weights, self.bins)
         return (counts,)
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedKernel:
-    """Counts of cells that are groups of bins, for one part of the records.
+    """Counts of cells that are groups of bins, for one part of the records."""
 
-    Parameters
-    ----------
-    cut : tuple of int
-        Columns that say something about the cell.
-    steps : ndarray of int64, shape (len(cut), bins)
-        What each bin of these columns adds to the number of a record's cell.
-    cells : int
-        Number of cells.
-    half : int
-        Columns are -half .. half.
-    """
-
-    cut: tuple[int, ...]
+    cut: tuple[int, ...]  # columns that say something about the cell
+    # shape (len(cut): what each bin of these columns adds to the number of a record's cell
     steps: Ints
-    cells: int
-    half: int
+    cells: int  # number of cells
+    half: int  # columns are -half .. half
 
     @property
     def rows(self) -> int:
@@ -90,15 +68,15 @@ class GroupedKernel:
 
     def __call__(self, part: Part, /) -> tuple[Ints]:
         """Return the counts of one part."""
-        places = np.zeros(len(part.records), dtype=np.intp)
+        codes = np.zeros(len(part.records), dtype=np.intp)
         start = 0
         for block in part.blocks(BLOCK_ROWS):
             stop = start + len(block.records)
             for j, steps in zip(self.cut, self.steps, strict=True):
                 bins = grid_cell(block.records[:, j], len(steps), self.half)
-                places[start:stop] += steps.take(bins)
+                codes[start:stop] += steps.take(bins)
             start = stop
-        return (cell_counts(places, part.weights, self.cells),)
+        return (cell_counts(codes, part.weights, self.cells),)
 
 
 def column_counts(engine: Engine | npt.NDArray[Any], bins: int, half: int = HALF) -> Ints:
@@ -126,8 +104,8 @@ def column_counts(engine: Engine | npt.NDArray[Any], bins: int, half: int = HALF
     [[1, 2], [0, 3]]
     """
     held = as_engine(engine)
-    half = whole("half", half, HALF)
-    bins = whole("bins", bins, 2 * half)
+    half = check_integer("half", half, HALF)
+    bins = check_integer("bins", bins, 2 * half)
     if held.columns * bins > MAX_CELLS:
         raise ParameterError(
             f"bins must be at most {MAX_CELLS // held.columns} for {held.columns} columns, "
@@ -171,7 +149,7 @@ def grouped_counts(
     [1, 0, 1, 1]
     """
     held = as_engine(engine)
-    half = whole("half", half, HALF)
+    half = check_integer("half", half, HALF)
     sides, cell_of_bin = _checked(sides, cell_of_bin, held.columns, half)
     cut = np.flatnonzero(sides > 1)
     # A cell's number is a sum over columns, so that what each bin adds to it is looked up.
@@ -199,7 +177,7 @@ def _checked(
             f"cell_of_bin must be whole numbers of shape ({columns}, bins), "
             f"got shape {cell_of_bin.shape} of {cell_of_bin.dtype}"
         )
-    whole("bins of cell_of_bin", cell_of_bin.shape[1], 2 * half)
+    check_integer("bins of cell_of_bin", cell_of_bin.shape[1], 2 * half)
     if sides.min() < 1 or math.prod(sides.tolist()) > MAX_CELLS:
         raise ParameterError(
             f"sides must be at least 1 and make at most {MAX_CELLS} cells in all: take fewer"

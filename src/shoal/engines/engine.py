@@ -21,6 +21,7 @@ Doubles hold all integers up to 2^53, so matrix products and sums in doubles are
 Sums over parts are int64, which suffices for 2^34 rows with weights, and for 2^42 without.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -29,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Ints
-from shoal.exceptions import DataError
+from shoal.exceptions import DataError, ParameterError
 
 __all__ = [
     "HALF",
@@ -39,9 +40,13 @@ __all__ = [
     "Engine",
     "Kernel",
     "MergeKernel",
+    "Merges",
     "Part",
+    "Sums",
+    "check_integer",
+    "lattice_points",
+    "totals_of",
 ]
-
 
 HALF = 2**19  # lattice records lie in -HALF .. HALF
 MAX_COLUMNS = 2**13
@@ -77,18 +82,7 @@ class Part:
             raise DataError(f"records of one part must have at most {MAX_ROWS} rows: split them")
 
     def blocks(self, rows: int) -> Iterator["Part"]:
-        """Cut the part into blocks that fit in cache.
-
-        Parameters
-        ----------
-        rows : int
-            Largest number of rows of a block.
-
-        Yields
-        ------
-        block : Part
-            The next rows; none for an empty part.
-        """
+        """Cut the part into blocks that fit in cache."""
         if len(self.records) <= rows:
             if len(self.records):
                 yield self
@@ -160,3 +154,84 @@ class Engine(Protocol):
     def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:
         """Return a number for each record: raw-data output, for the curator only."""
         ...
+
+
+Result = tuple[Ints, ...]
+
+
+class Sums:
+    """Results that add up; several threads may add."""
+
+    def __init__(self) -> None:
+        self._totals: list[Ints] = []
+        self._lock = threading.Lock()
+
+    def add(self, result: Result) -> None:
+        """Take in the result of one more part, whose arrays are not used by others."""
+        with self._lock:
+            if not self._totals:
+                self._totals.extend(result)
+                return
+            for total, value in zip(self._totals, result, strict=True):
+                np.add(total, value, out=total)
+
+    def result(self) -> Result:
+        """Return the sum over all parts, of which there was at least one."""
+        return tuple(self._totals)
+
+
+class Merges:
+    """Results that their kernel merges; several threads may add."""
+
+    def __init__(self, kernel: MergeKernel) -> None:
+        self._kernel = kernel
+        # Results wait for one of about their size, so that none is copied once for each part; those
+        # that wait differ by more than a factor of two, so all are less than twice the largest.
+        self._waiting: list[Result] = []
+        self._lock = threading.Lock()
+
+    def add(self, result: Result) -> None:
+        """Take in the result of one more part."""
+        while True:
+            with self._lock:
+                alike = [i for i, other in enumerate(self._waiting) if _alike(other, result)]
+                if not alike:
+                    self._waiting.append(result)
+                    return
+                other = self._waiting.pop(alike[0])
+            result = self._kernel.merge(other, result)
+
+    def result(self) -> Result:
+        """Return what all parts merge to, of which there was at least one."""
+        first, *others = self._waiting
+        return self._kernel.merge(first, *others) if others else first
+
+
+def totals_of(kernel: Kernel | MergeKernel) -> Sums | Merges:
+    """Begin to put together the results of a kernel."""
+    return Merges(kernel) if isinstance(kernel, MergeKernel) else Sums()
+
+
+def _alike(one: Result, other: Result) -> bool:
+    smaller, larger = sorted(sum(values.size for values in result) for result in (one, other))
+    return larger <= 2 * smaller
+
+
+def lattice_points(name: str, points: npt.NDArray[Any], columns: int) -> npt.NDArray[np.int64]:
+    """Return ``points`` as int64 of shape (at least 1, columns), within the lattice."""
+    if points.ndim != 2 or points.shape[1] != columns or len(points) == 0:
+        raise ParameterError(f"{name} must have shape (1 or more, {columns}), got {points.shape}")
+    if points.dtype.kind not in "iu":
+        raise ParameterError(f"{name} must be integers, got {points.dtype}: round them first")
+    if not (points.min() >= -HALF and points.max() <= HALF):
+        raise ParameterError(f"{name} must lie between {-HALF} and {HALF}: clip them first")
+    return points.astype(np.int64, copy=False)
+
+
+def check_integer(name: str, value: Any, most: int) -> int:
+    """Return ``value`` as an int from 1 to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ParameterError(f"{name} must be a whole number, got {value!r}")
+    if not 1 <= value <= most:
+        raise ParameterError(f"{name} must be from 1 to {most}, got {value!r}")
+    return int(value)

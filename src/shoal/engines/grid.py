@@ -17,23 +17,23 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.engines._checks import whole
-from shoal.engines._scratch import thread_scratch
+from shoal.engines._parallel import thread_scratch
 from shoal.engines.array_engine import as_engine
-from shoal.engines.engine import HALF, Engine, Part
+from shoal.engines.engine import HALF, Engine, Part, check_integer
 from shoal.exceptions import ParameterError
 
 __all__ = [
     "BLOCK_ROWS",
     "MAX_CELLS",
+    "AdaptiveKernel",
     "GridKernel",
+    "adaptive_counts",
     "cell_counts",
     "cell_type",
     "grid_cell",
     "grid_counts",
     "grid_edges",
 ]
-
 
 MAX_CELLS = 2**24
 # Integers of one block: they stay in the last cache, and calls are long enough for threads that
@@ -44,18 +44,10 @@ BLOCK_ROWS = 1 << 16  # of a block where columns are taken one by one
 
 @dataclass(frozen=True)
 class GridKernel:
-    """Counts in the cells of a grid, for one part of the records.
+    """Counts in the cells of a grid, for one part of the records."""
 
-    Parameters
-    ----------
-    cells : tuple of int
-        Cells of each column.
-    half : int
-        Half the width of the grid, in lattice steps.
-    """
-
-    cells: tuple[int, ...]
-    half: int
+    cells: tuple[int, ...]  # cells of each column
+    half: int  # half the width of the grid, in lattice steps
 
     @property
     def rows(self) -> int:
@@ -65,36 +57,36 @@ class GridKernel:
 
     def __call__(self, part: Part, /) -> tuple[Ints]:
         """Return the counts of one part, cell by cell in C order."""
-        places = np.empty(len(part.records), dtype=np.intp)
+        codes = np.empty(len(part.records), dtype=np.intp)
         start = 0
         for block in part.blocks(max(BLOCK_VALUES // len(self.cells), 1)):
             stop = start + len(block.records)
-            self._place(block.records, places[start:stop])
+            self._encode(block.records, codes[start:stop])
             start = stop
-        return (cell_counts(places, part.weights, math.prod(self.cells)),)
+        return (cell_counts(codes, part.weights, math.prod(self.cells)),)
 
-    def _place(self, records: npt.NDArray[np.int32], places: npt.NDArray[np.intp]) -> None:
+    def _encode(self, records: npt.NDArray[np.int32], codes: npt.NDArray[np.intp]) -> None:
         # All columns in one call, as threads wait for each other between calls.
         rows, d = records.shape
         kind = cell_type(self.cells, self.half)
         doubles = -(-(d + 1) * rows * kind.itemsize // 8)
-        room: npt.NDArray[Any] = thread_scratch().take("cells", (doubles,)).view(kind)
-        cell, place = room[: d * rows].reshape(d, rows), room[d * rows : (d + 1) * rows]
+        memory: npt.NDArray[Any] = thread_scratch().take("cells", (doubles,)).view(kind)
+        cell, code = memory[: d * rows].reshape(d, rows), memory[d * rows : (d + 1) * rows]
         cells = np.array(self.cells, dtype=kind)[:, np.newaxis]
         steps = [math.prod(self.cells[j + 1 :]) for j in range(d)]
         _cells_of(records.T, cells, self.half, cell)
         cell *= np.array(steps, dtype=kind)[:, np.newaxis]
-        places[:] = np.add.reduce(cell, axis=0, out=place)
+        codes[:] = np.add.reduce(cell, axis=0, out=code)
 
 
 def cell_counts(
-    places: npt.NDArray[np.intp], weights: npt.NDArray[np.int32] | None, cells: int
+    codes: npt.NDArray[np.intp], weights: npt.NDArray[np.int32] | None, cells: int
 ) -> Ints:
-    """Add up the weights at each place."""
+    """Add up the weights of each code."""
     if weights is None:
-        return np.bincount(places, minlength=cells).astype(np.int64, copy=False)
+        return np.bincount(codes, minlength=cells).astype(np.int64, copy=False)
     # Weights of a part add up to at most 2^32: the doubles of bincount are exact.
-    return np.bincount(places, weights=weights, minlength=cells).astype(np.int64)
+    return np.bincount(codes, weights=weights, minlength=cells).astype(np.int64)
 
 
 def cell_type(cells: tuple[int, ...], half: int) -> np.dtype[Any]:
@@ -206,13 +198,118 @@ def grid_counts(
     [[0, 1], [0, 2]]
     """
     held = as_engine(engine)
-    half = whole("half", half, HALF)
+    half = check_integer("half", half, HALF)
     if len(cells) != held.columns:
         raise ParameterError(f"cells must have {held.columns} entries, got {len(cells)}")
-    cells = tuple(whole(f"cells[{j}]", value, 2 * half) for j, value in enumerate(cells))
+    cells = tuple(check_integer(f"cells[{j}]", value, 2 * half) for j, value in enumerate(cells))
     if math.prod(cells) > MAX_CELLS:
         raise ParameterError(
             f"cells must be at most {MAX_CELLS} in all, got {math.prod(cells)}: take fewer"
         )
     (counts,) = held.add_up(GridKernel(cells, half))
     return counts.reshape(cells)
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveKernel:
+    """Counts of all parts of all cells, for one part of the records."""
+
+    side: int  # cells along each column of the coarse grid
+    sides: Ints  # shape (side^d,): parts along each column of every coarse cell
+    half: int  # records lie in -half .. half
+
+    @property
+    def rows(self) -> int:
+        """Rows of a part above which it pays to split it."""
+        # Each part adds a table of all parts of cells, so it should be longer than that.
+        return min(max(4 * self._parts, 1 << 16), 1 << 20)
+
+    @property
+    def _parts(self) -> int:
+        columns = round(math.log(len(self.sides), self.side)) if self.side > 1 else 1
+        return int((self.sides**columns).sum())
+
+    def __call__(self, part: Part, /) -> tuple[Ints]:
+        """Return the counts of one part of the records."""
+        sizes = self.sides ** part.records.shape[1]
+        starts = np.cumsum(sizes) - sizes
+        codes = np.empty(len(part.records), dtype=np.int64)
+        start = 0
+        for block in part.blocks(BLOCK_ROWS):
+            stop = start + len(block.records)
+            self._encode(block.records, starts, codes[start:stop])
+            start = stop
+        return (cell_counts(codes, part.weights, int(sizes.sum())),)
+
+    def _encode(self, records: npt.NDArray[np.int32], starts: Ints, codes: Ints) -> None:
+        """Write the code of each record among all parts of all cells."""
+        columns = records.T
+        coarse = np.empty(columns.shape, dtype=np.int64)
+        cell = np.zeros(len(records), dtype=np.int64)
+        for index, column in zip(coarse, columns, strict=True):
+            cell *= self.side
+            cell += grid_cell(column, self.side, self.half, out=index)
+        cut = self.sides[cell]
+        codes[:] = 0
+        for index, column in zip(coarse, columns, strict=True):
+            # Cells of the grid that cuts every coarse cell so finely, as exact integers: as in
+            # grid_cell, the upper border belongs to the last cell.
+            fine = column.astype(np.int64)
+            fine += self.half
+            fine *= self.side * cut
+            fine //= 2 * self.half
+            fine -= index * cut
+            codes *= cut
+            codes += np.clip(fine, 0, cut - 1, out=fine)
+        codes += starts[cell]
+
+
+def adaptive_counts(
+    engine: Engine | npt.NDArray[Any], side: int, sides: Ints, half: int = HALF
+) -> Ints:
+    """Count the records in every part of every coarse cell.
+
+    Parameters
+    ----------
+    engine : Engine or ndarray of integers, shape (n, d)
+        Lattice records.
+    side : int
+        Cells along each column of the coarse grid, 1 to 2 * half.
+    sides : ndarray of int64, shape (side^d,)
+        Parts along each column of every coarse cell, in the order of their codes; at most 2^24
+        parts in all.
+    half : int, default=2**19
+        Records lie in -half .. half.
+
+    Returns
+    -------
+    counts : ndarray of int64, shape (sum of sides^d,)
+        Exact; one record is in one part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import adaptive_counts
+    >>> records = np.array([[-4], [-3], [-1], [2], [4]])
+    >>> adaptive_counts(records, 2, np.array([2, 1]), half=4).tolist()
+    [2, 1, 2]
+    """
+    held = as_engine(engine)
+    half = check_integer("half", half, HALF)
+    side = check_integer("side", side, 2 * half)
+    sides = np.asarray(sides)
+    if sides.shape != (side**held.columns,) or sides.dtype.kind not in "iu":
+        raise ParameterError(
+            f"sides must be {side}^{held.columns} whole numbers, one for each coarse cell, "
+            f"got shape {sides.shape} of {sides.dtype}"
+        )
+    sides = sides.astype(np.int64)
+    if not 1 <= int(sides.min()) <= int(sides.max()) <= 2 * half:
+        raise ParameterError(
+            f"sides must be from 1 to {2 * half}, got {sides.min()} to {sides.max()}"
+        )
+    # In doubles, which do not overflow.
+    if (sides.astype(np.float64) ** held.columns).sum() > MAX_CELLS:
+        raise ParameterError(f"sides must make at most {MAX_CELLS} parts in all: take fewer")
+    (counts,) = held.add_up(AdaptiveKernel(side, sides, half))
+    return counts

@@ -91,15 +91,9 @@ def magnitude_counts(
 
 @dataclass(frozen=True)
 class MagnitudeJob:
-    """Counts of magnitudes, of records that are handed out in blocks.
+    """Counts of magnitudes, of records that are handed out in blocks."""
 
-    Parameters
-    ----------
-    columns : int
-        Number of columns of a record.
-    """
-
-    columns: int
+    columns: int  # number of columns of a record
     looks = False
 
     def start(self) -> "_MagnitudeFold":
@@ -120,8 +114,8 @@ class _MagnitudeFold:
         for counts, values in zip(self._counts, block, strict=True):
             # Sign and exponent are the first 12 bits of a double: counting these is exact.
             heads = (values.view(np.uint64) >> np.uint64(52)).view(np.int64)
-            found = np.bincount(heads, weights=weights, minlength=len(BIN_OF_HEAD))
-            np.add.at(counts, BIN_OF_HEAD, found.astype(np.int64))
+            tally = np.bincount(heads, weights=weights, minlength=len(BIN_OF_HEAD))
+            np.add.at(counts, BIN_OF_HEAD, tally.astype(np.int64))
 
     def result(self) -> tuple[Ints, ...]:
         """Return the counts of all records that were taken in."""

@@ -2,8 +2,8 @@
 
 A record belongs to its nearest center by exact squared distance, the lowest index among equals. So
 one record more or less changes one count by its weight and one row of sums by at most weight *
-reach, in each column (cube) or in Euclidean length (ball); without a reach by at most weight * 2^19
-in each column. shoal.engines.engine says why doubles are exact here.
+clip_radius, in each column (cube) or in Euclidean length (ball); without a radius by at most
+weight * 2^19 in each column. shoal.engines.engine says why doubles are exact here.
 """
 
 import functools
@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.engines._checks import lattice_points
-from shoal.engines._offset_sums import (
+from shoal.engines._offsets import (
     Belonging,
     block_rows,
     check_clip,
@@ -26,9 +25,9 @@ from shoal.engines._offset_sums import (
     part_rows,
     product_rows,
 )
-from shoal.engines._scratch import Scratch, thread_scratch
+from shoal.engines._parallel import Scratch, thread_scratch
 from shoal.engines.array_engine import as_engine
-from shoal.engines.engine import HALF, Engine, Part
+from shoal.engines.engine import HALF, Engine, Part, lattice_points
 
 __all__ = ["NearestKernel", "NearestStatistics", "nearest_centers", "nearest_statistics"]
 
@@ -55,21 +54,11 @@ class NearestStatistics:
 
 @dataclass(frozen=True, eq=False)
 class NearestKernel:
-    """Counts and sums around given centers, for one part of the records.
+    """Counts and sums around given centers, for one part of the records."""
 
-    Parameters
-    ----------
-    centers : ndarray of int64, shape (k, d)
-        Lattice centers.
-    reach : int, default=None
-        Largest offset; None adds up the records themselves.
-    shape : {"cube", "ball"}, default="cube"
-        Whether ``reach`` bounds each column or the Euclidean length.
-    """
-
-    centers: Ints
-    reach: int | None = None
-    shape: str = "cube"
+    centers: Ints  # shape (k, d): lattice centers
+    clip_radius: int | None = None  # largest offset; None adds up the records themselves
+    shape: str = "cube"  # whether ``clip_radius`` bounds each column or the Euclidean length
 
     @property
     def rows(self) -> int:
@@ -82,7 +71,7 @@ class NearestKernel:
             part,
             self._assign,
             self.centers,
-            reach=self.reach,
+            clip_radius=self.clip_radius,
             shape=self.shape,
             rows=self._block_rows(lies_by_column(part.records)),
         )
@@ -109,7 +98,7 @@ class NearestKernel:
 
     @functools.cached_property
     def _slots(self) -> int:
-        """Power of two that leaves room for an index below a distance, or 0 if doubles do not."""
+        """Power of two that leaves bits for an index below a distance, or 0 if doubles do not."""
         k, d = self.centers.shape
         slots = 1 << (k - 1).bit_length()
         return slots if 3 * d * HALF**2 * slots + k <= 2**53 else 0
@@ -166,7 +155,7 @@ class NearestKernel:
             some = columns[:, start : start + rows]
             if self._slots:
                 # Distance and index are one number: the least has the lowest index among equals,
-                # and numpy finds a minimum faster than its place.
+                # and numpy finds a minimum faster than its index.
                 least = scratch.take("least", some.shape[1:])
                 labels[start : start + rows] = np.minimum.reduce(
                     self._keys(some, scratch), axis=0, out=least
@@ -188,7 +177,7 @@ def nearest_statistics(
     engine: Engine | npt.NDArray[Any],
     centers: npt.NDArray[Any],
     *,
-    reach: int | None = None,
+    clip_radius: int | None = None,
     shape: str = "cube",
 ) -> NearestStatistics:
     """Count and add up the records of each center.
@@ -199,12 +188,13 @@ def nearest_statistics(
         Lattice records, at most 2^19 in absolute value.
     centers : ndarray of integers, shape (k, d)
         Lattice centers, likewise.
-    reach : int, default=None
+    clip_radius : int, default=None
         None adds up the records themselves; a number from 1 to 2^27 adds up clipped offsets from
         the center.
     shape : {"cube", "ball"}, default="cube"
-        ``"cube"`` clips each column of an offset to -reach .. reach; ``"ball"`` shrinks an offset
-        longer than ``reach`` toward the center, to whole lattice steps and no longer than that.
+        ``"cube"`` clips each column of an offset to -clip_radius .. clip_radius; ``"ball"`` shrinks
+        an offset longer than ``clip_radius`` toward the center, to whole lattice steps and no
+        longer than that.
 
     Returns
     -------
@@ -218,12 +208,12 @@ def nearest_statistics(
     >>> records = ArrayEngine(np.array([[0], [1], [9]], dtype=np.int32))
     >>> nearest_statistics(records, np.array([[0], [10]])).sums.ravel().tolist()
     [1, 9]
-    >>> nearest_statistics(records, np.array([[3], [10]]), reach=2).sums.ravel().tolist()
+    >>> nearest_statistics(records, np.array([[3], [10]]), clip_radius=2).sums.ravel().tolist()
     [-4, -1]
     """
     held = as_engine(engine)
     kernel = NearestKernel(
-        lattice_points("centers", centers, held.columns), check_clip(reach, shape), shape
+        lattice_points("centers", centers, held.columns), check_clip(clip_radius, shape), shape
     )
     return NearestStatistics(*held.add_up(kernel))
 

@@ -16,17 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Ints
-from shoal.engines._checks import whole
 from shoal.engines.array_engine import as_engine
-from shoal.engines.engine import HALF, Engine, Part
+from shoal.engines.engine import HALF, Engine, Part, check_integer
 from shoal.engines.grid import BLOCK_ROWS, cell_type, grid_cell
 from shoal.exceptions import ParameterError
 
 __all__ = [
     "SparseCounts",
     "SparseGridKernel",
-    "block_cells",
-    "block_counts",
     "sparse_grid_counts",
 ]
 
@@ -52,18 +49,10 @@ class SparseCounts:
 
 @dataclass(frozen=True)
 class SparseGridKernel:
-    """Codes and counts of the cells that hold a record, for one part of the records.
+    """Codes and counts of the cells that hold a record, for one part of the records."""
 
-    Parameters
-    ----------
-    cells : tuple of int
-        Cells of each column.
-    half : int
-        Half the width of the grid, in lattice steps.
-    """
-
-    cells: tuple[int, ...]
-    half: int
+    cells: tuple[int, ...]  # cells of each column
+    half: int  # half the width of the grid, in lattice steps
 
     @property
     def rows(self) -> int:
@@ -112,88 +101,23 @@ def sparse_grid_counts(
 
     Returns
     -------
-    found : SparseCounts
+    counted : SparseCounts
         Exact counts, with weights, of the cells where they are not zero.
 
     Examples
     --------
     >>> import numpy as np
     >>> from shoal.engines import sparse_grid_counts
-    >>> found = sparse_grid_counts(np.array([[-4, 1], [3, 2], [4, 4]]), (2, 2), half=4)
-    >>> found.codes.tolist(), found.counts.tolist()
+    >>> counted = sparse_grid_counts(np.array([[-4, 1], [3, 2], [4, 4]]), (2, 2), half=4)
+    >>> counted.codes.tolist(), counted.counts.tolist()
     ([1, 3], [1, 2])
     """
     held = as_engine(engine)
-    half = whole("half", half, HALF)
+    half = check_integer("half", half, HALF)
     if len(cells) != held.columns:
         raise ParameterError(f"cells must have {held.columns} entries, got {len(cells)}")
     kernel = SparseGridKernel(_check_cells(cells, 2 * half), half)
     return SparseCounts(*held.merge(kernel))
-
-
-def block_cells(cells: tuple[int, ...], by: int) -> tuple[int, ...]:
-    """Return the blocks of each column when ``by`` neighboring cells make one.
-
-    Parameters
-    ----------
-    cells : tuple of int
-        Cells of each column.
-    by : int
-        Cells of a block along each column; the last block may have fewer.
-
-    Returns
-    -------
-    blocks : tuple of int
-        Blocks of each column.
-
-    Examples
-    --------
-    >>> from shoal.engines import block_cells
-    >>> block_cells((64, 7), 2)
-    (32, 4)
-    """
-    by = whole("by", by, 2 * HALF)
-    return tuple(-(-value // by) for value in _check_cells(cells, 2 * HALF))
-
-
-def block_counts(found: SparseCounts, cells: tuple[int, ...], by: int) -> SparseCounts:
-    """Add up the counts of blocks of neighboring cells.
-
-    Parameters
-    ----------
-    found : SparseCounts
-        Counts of a grid's cells.
-    cells : tuple of int
-        Cells of each column of that grid.
-    by : int
-        Cells of a block along each column; the last block may have fewer. A Haar average of level
-        l takes ``2**l``.
-
-    Returns
-    -------
-    blocks : SparseCounts
-        Counts of the blocks, with codes in a grid of ``block_cells(cells, by)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shoal.engines import block_counts, sparse_grid_counts
-    >>> found = sparse_grid_counts(np.array([[-4], [-2], [4]]), (5,), half=4)
-    >>> found.codes.tolist(), block_counts(found, (5,), 2).codes.tolist()
-    ([0, 1, 4], [0, 2])
-    """
-    blocks = block_cells(cells, by)
-    rest = found.codes
-    if rest.size and not (rest[0] >= 0 and rest[-1] < math.prod(cells)):
-        raise ParameterError("found must be the counts of a grid with these cells: pass the same")
-    codes = np.zeros_like(rest)
-    step = 1
-    for fine, coarse in zip(reversed(cells), reversed(blocks), strict=True):
-        above = rest // fine
-        codes += (rest - above * fine) // by * step
-        rest = above
-        step *= coarse
-    return SparseCounts(*_add_up(codes, found.counts))
 
 
 def _add_up(codes: Ints, counts: Ints) -> tuple[Ints, Ints]:
@@ -206,7 +130,7 @@ def _add_up(codes: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 
 def _check_cells(cells: tuple[int, ...], most: int) -> tuple[int, ...]:
-    cells = tuple(whole(f"cells[{j}]", value, most) for j, value in enumerate(cells))
+    cells = tuple(check_integer(f"cells[{j}]", value, most) for j, value in enumerate(cells))
     if math.prod(cells) >= BEYOND:
         raise ParameterError(
             f"cells must be fewer than {BEYOND} in all, got {math.prod(cells)}: take fewer"

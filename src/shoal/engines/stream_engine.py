@@ -2,10 +2,11 @@
 
 Whoever holds the records hands out blocks of them; what is done with a block is here, once for all:
 encode it to the lattice, gather as many rows as the kernel likes, call the kernel. Results are
-exact integers, so they are the same bits as those of an array in memory.
+exact integers, so they are the same bits as those of an array in memory. Files that fit in memory
+on the lattice are read once and kept there (:func:`load_array_engine`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,15 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Ints
-from shoal.engines._blas import one_blas_thread
-from shoal.engines.engine import MAX_COLUMNS, Kernel, MergeKernel, Part
-from shoal.engines.totals import totals_of
+from shoal.engines._parallel import one_blas_thread
+from shoal.engines.array_engine import ArrayEngine
+from shoal.engines.engine import MAX_COLUMNS, Kernel, MergeKernel, Part, totals_of
 from shoal.exceptions import DataError
-from shoal.tables import Block, Job, Label
-from shoal.tables.blocks import refuse_infinite
+from shoal.tables import CHANGED, ArrowTable, Block, Job, Label, refuse_infinite
 
-__all__ = ["Encoder", "LatticeJob", "StreamEngine", "StreamTable", "encoded"]
-
+__all__ = ["Encoder", "LatticeJob", "StreamEngine", "StreamTable", "load_array_engine"]
 
 MIN_ROWS = 1 << 14  # calls of a kernel on fewer rows are mostly overhead
 MAX_VALUES = 1 << 24  # lattice values that one thread gathers: 64 MiB
@@ -87,50 +86,15 @@ class StreamEngine:
         return self._table.rows
 
     def add_up(self, kernel: Kernel) -> tuple[Ints, ...]:
-        """Return the sum of a kernel's results over all records.
-
-        Parameters
-        ----------
-        kernel : Kernel
-            What to compute of each part.
-
-        Returns
-        -------
-        totals : tuple of ndarray of int64
-            The same as those of an array in memory.
-        """
+        """Return the sum of a kernel's results over all records."""
         return self._fold(kernel)
 
     def merge(self, kernel: MergeKernel) -> tuple[Ints, ...]:
-        """Return a kernel's merged results over all records.
-
-        Parameters
-        ----------
-        kernel : MergeKernel
-            What to compute of each part, and how results merge.
-
-        Returns
-        -------
-        merged : tuple of ndarray of int64
-            The same as those of an array in memory.
-        """
+        """Return a kernel's merged results over all records."""
         return self._fold(kernel)
 
     def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:
-        """Return a number for each record.
-
-        Parameters
-        ----------
-        function : callable
-            Numbers of the records of one part.
-        rows : int
-            Rows of a part above which it pays to split it; blocks are smaller.
-
-        Returns
-        -------
-        numbers : ndarray of int32, or what the table has in its place
-            One for each record: raw-data output, for the curator only.
-        """
+        """Return a number for each record."""
         with one_blas_thread():
             return self._table.collect(LatticeLabel(function, self._encoder))
 
@@ -141,21 +105,11 @@ class StreamEngine:
 
 @dataclass(frozen=True, eq=False)
 class LatticeJob:
-    """A kernel's statistic, of records that are not on the lattice yet.
+    """A kernel's statistic, of records that are not on the lattice yet."""
 
-    Parameters
-    ----------
-    kernel : Kernel or MergeKernel
-        What to compute of each part.
-    encoder : Encoder
-        The public lattice.
-    columns : int
-        Number of columns of a record.
-    """
-
-    kernel: Kernel | MergeKernel
-    encoder: Encoder
-    columns: int
+    kernel: Kernel | MergeKernel  # what to compute of each part
+    encoder: Encoder  # the public lattice
+    columns: int  # number of columns of a record
     looks = True
 
     def start(self) -> "_LatticeFold":
@@ -188,12 +142,12 @@ class _LatticeFold:
         while done < count:
             start = self._filled
             step = min(count - done, self._lattice.shape[1] - start)
-            for place, values in enumerate(block):
-                encode_checked(
+            for column, values in enumerate(block):
+                _encode_finite(
                     self._job.encoder,
-                    place,
+                    column,
                     values[done : done + step],
-                    self._lattice[place, start : start + step],
+                    self._lattice[column, start : start + step],
                 )
             self._filled += step
             done += step
@@ -215,49 +169,61 @@ class _LatticeFold:
 
 @dataclass(frozen=True, eq=False)
 class LatticeLabel:
-    """A number for each record, from the lattice record alone.
+    """A number for each record, from the lattice record alone."""
 
-    Parameters
-    ----------
-    function : callable
-        Numbers of the records of one part.
-    encoder : Encoder
-        The public lattice.
-    """
-
-    function: Callable[[Part], npt.NDArray[np.int32]]
-    encoder: Encoder
+    function: Callable[[Part], npt.NDArray[np.int32]]  # numbers of the records of one part
+    encoder: Encoder  # the public lattice
 
     def __call__(self, block: Block) -> npt.NDArray[np.int32]:
         """Return the numbers of a block's records."""
         with one_blas_thread():
-            return self.function(Part(encoded(block, self.encoder).T))
+            return self.function(Part(_encode(block, self.encoder).T))
 
 
-def encoded(block: Block, encoder: Encoder) -> npt.NDArray[np.int32]:
-    """Put a block on the lattice.
+def _encode(block: Block, encoder: Encoder) -> npt.NDArray[np.int32]:
+    """Put a block on the lattice."""
+    lattice = np.empty((len(block), len(block[0])), dtype=np.int32)
+    for column, values in enumerate(block):
+        _encode_finite(encoder, column, values, lattice[column])
+    return lattice
+
+
+def _encode_finite(
+    encoder: Encoder, column: int, values: npt.NDArray[np.float64], out: npt.NDArray[np.int32]
+) -> None:
+    """Put values of one column on the lattice, and refuse those that are infinite or NaN."""
+    if not encoder.encode_column(column, values, out):
+        refuse_infinite(values)  # records inside the box need no second look
+
+
+def load_array_engine(table: ArrowTable, encoder: Encoder) -> ArrayEngine:
+    """Read a table onto the lattice.
 
     Parameters
     ----------
-    block : Block
-        Columns of some records.
+    table : ArrowTable
+        Checked.
     encoder : Encoder
         The public lattice.
 
     Returns
     -------
-    lattice : ndarray of int32, shape (d, rows)
-        One column after the other.
+    engine : ArrayEngine
+        Four bytes for each value; the same statistics as those of the files.
     """
-    lattice = np.empty((len(block), len(block[0])), dtype=np.int32)
-    for place, values in enumerate(block):
-        encode_checked(encoder, place, values, lattice[place])
-    return lattice
+    lattice = np.empty((table.columns, table.rows), dtype=np.int32)
+    parts: dict[int, list[npt.NDArray[np.int32]]] = {}
 
+    def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> None:
+        for index, blocks in pieces:
+            parts[index] = [_encode(block, encoder) for block in blocks]
 
-def encode_checked(
-    encoder: Encoder, place: int, values: npt.NDArray[np.float64], out: npt.NDArray[np.int32]
-) -> None:
-    """Put values of one column on the lattice, and refuse those that are infinite or NaN."""
-    if not encoder.encode_column(place, values, out):
-        refuse_infinite(values)  # records inside the box need no second look
+    table.on_threads(work, look=False)  # encoding looks itself
+    if sum(part.shape[1] for piece in parts.values() for part in piece) != table.rows:
+        raise DataError(CHANGED)
+    start = 0
+    for index in sorted(parts):  # labels come in the records' order
+        for part in parts.pop(index):
+            lattice[:, start : start + part.shape[1]] = part
+            start += part.shape[1]
+    return ArrayEngine(lattice.T)

@@ -3,7 +3,7 @@
 Bit l of a record's code is set where ``planes[l] . x > cuts[l]``, in exact integers. The first l
 bits are the record's node at depth l, so counts of all 2^L codes hold those of every node. A record
 has one code and one leaf: one record more or less changes one count by its weight, and one leaf's
-sums by at most weight * reach, in each column (cube) or in Euclidean length (ball).
+sums by at most weight * clip_radius, in each column (cube) or in Euclidean length (ball).
 """
 
 import functools
@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.engines._checks import lattice_points
-from shoal.engines._offset_sums import (
+from shoal.engines._offsets import (
     Belonging,
     block_rows,
     check_clip,
@@ -24,9 +23,9 @@ from shoal.engines._offset_sums import (
     part_rows,
     product_rows,
 )
-from shoal.engines._scratch import Scratch, thread_scratch
+from shoal.engines._parallel import Scratch, thread_scratch
 from shoal.engines.array_engine import as_engine
-from shoal.engines.engine import Engine, Part
+from shoal.engines.engine import Engine, Part, lattice_points
 from shoal.engines.grid import cell_counts
 from shoal.engines.nearest import NearestStatistics
 from shoal.exceptions import ParameterError
@@ -40,18 +39,10 @@ MAX_CUT = 2**51  # no product of a plane and a record is larger
 
 @dataclass(frozen=True, eq=False)
 class TreeKernel:
-    """Counts of all codes, for one part of the records.
+    """Counts of all codes, for one part of the records."""
 
-    Parameters
-    ----------
-    planes : ndarray of int64, shape (levels, d)
-        Normals of the hyperplanes, at most 2^19 in absolute value.
-    cuts : ndarray of int64, shape (levels,)
-        Where they cut.
-    """
-
-    planes: Ints
-    cuts: Ints
+    planes: Ints  # shape (levels, d): normals of the hyperplanes, at most 2^19 in absolute value
+    cuts: Ints  # shape (levels,): where they cut
 
     @property
     def rows(self) -> int:
@@ -101,27 +92,14 @@ class TreeKernel:
 
 @dataclass(frozen=True, eq=False)
 class LeafKernel:
-    """Counts and sums of the leaves of a tree, for one part of the records.
+    """Counts and sums of the leaves of a tree, for one part of the records."""
 
-    Parameters
-    ----------
-    tree : TreeKernel
-        The codes.
-    leaf_of_code : ndarray of int32, shape (2^levels,)
-        Leaf of each code; the number of leaves stands for none.
-    anchors : ndarray of int64, shape (leaves, d)
-        Public point of each leaf.
-    reach : int or None
-        Largest offset; None adds up the records themselves.
-    shape : {"cube", "ball"}
-        Whether ``reach`` bounds each column or the Euclidean length.
-    """
-
-    tree: TreeKernel
+    tree: TreeKernel  # the codes
+    # shape (2^levels,): leaf of each code; the number of leaves stands for none
     leaf_of_code: npt.NDArray[np.int32]
-    anchors: Ints
-    reach: int | None
-    shape: str
+    anchors: Ints  # shape (leaves, d): public point of each leaf
+    clip_radius: int | None  # largest offset; None adds up the records themselves
+    shape: str  # whether ``clip_radius`` bounds each column or the Euclidean length
 
     @property
     def rows(self) -> int:
@@ -136,7 +114,7 @@ class LeafKernel:
             part,
             self._leaves,
             np.concatenate([self.anchors, np.zeros((1, d), dtype=np.int64)]),
-            reach=self.reach,
+            clip_radius=self.clip_radius,
             shape=self.shape,
             # Each block adds a table of all leaves, so it should hold about as many records.
             rows=max(self.tree.block_rows, min(leaves, 1 << 16)),
@@ -187,7 +165,7 @@ def leaf_statistics(
     leaf_of_code: npt.NDArray[Any],
     anchors: npt.NDArray[Any],
     *,
-    reach: int | None = None,
+    clip_radius: int | None = None,
     shape: str = "cube",
 ) -> NearestStatistics:
     """Count and add up the records of each leaf of a tree.
@@ -202,7 +180,7 @@ def leaf_statistics(
         Leaf of each code, from 0; -1 leaves its records out.
     anchors : ndarray of integers, shape (leaves, d)
         A public lattice point for each leaf.
-    reach : int, default=None
+    clip_radius : int, default=None
         None adds up the records themselves; a number from 1 to 2^27 adds up clipped offsets from
         the anchor.
     shape : {"cube", "ball"}, default="cube"
@@ -219,8 +197,9 @@ def leaf_statistics(
     >>> from shoal.engines import leaf_statistics
     >>> records, planes = np.array([[-3, 1], [2, 2], [5, -1]]), np.array([[1, 0]])
     >>> leaf_of_code, anchors = np.array([-1, 0]), np.array([[4, 0]])
-    >>> found = leaf_statistics(records, planes, np.array([0]), leaf_of_code, anchors, reach=1)
-    >>> found.counts.tolist(), found.sums.tolist()
+    >>> cuts = np.array([0])
+    >>> leaves = leaf_statistics(records, planes, cuts, leaf_of_code, anchors, clip_radius=1)
+    >>> leaves.counts.tolist(), leaves.sums.tolist()
     ([2], [[0, 0]])
     """
     held = as_engine(engine)
@@ -231,8 +210,8 @@ def leaf_statistics(
         raise ParameterError(f"leaf_of_code must be {1 << len(cuts)} integers, one for each code")
     if not (leaf_of_code.min() >= -1 and leaf_of_code.max() < leaves):
         raise ParameterError(f"leaf_of_code must lie between -1 and {leaves - 1}, as anchors has")
-    places = np.where(leaf_of_code < 0, leaves, leaf_of_code).astype(np.int32)
-    kernel = LeafKernel(tree, places, anchors, check_clip(reach, shape), shape)
+    leaf_or_none = np.where(leaf_of_code < 0, leaves, leaf_of_code).astype(np.int32)
+    kernel = LeafKernel(tree, leaf_or_none, anchors, check_clip(clip_radius, shape), shape)
     return NearestStatistics(*held.add_up(kernel))
 
 

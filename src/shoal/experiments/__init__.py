@@ -1,38 +1,54 @@
 """Comparisons, audits and attacks that end in a table, a picture and a report."""
 
-from shoal.experiments.attack_report import attack_report
-from shoal.experiments.attack_suite import ATTACKS, AttackRow, AttackSuite, attack_suite
-from shoal.experiments.audit_report import audit_report, draw_promise
-from shoal.experiments.cell import Cell
-from shoal.experiments.choice import Choice
-from shoal.experiments.demo import DemoRow, Example, demo_rows, example
-from shoal.experiments.demo_report import demo_report
-from shoal.experiments.promise_audit import PromiseAudit, audit_promise
-from shoal.experiments.record_store import RecordStore
-from shoal.experiments.run_spec import run_spec
+from shoal.experiments.attack_results import AttackRow, AttackSuite, attack_report
+from shoal.experiments.attacks import ATTACKS, attack_suite
+from shoal.experiments.demo import (
+    CENTRAL_EPSILONS,
+    METRIC_EPSILONS,
+    DemoRow,
+    Example,
+    demo_report,
+    demo_rows,
+    example,
+)
+from shoal.experiments.estimate import Estimate, rounded
+from shoal.experiments.promise_audit import PromiseAudit, audit_promise, audit_report, draw_promise
+from shoal.experiments.provenance import Provenance, typed_command
+from shoal.experiments.record_store import Record, RecordStore
+from shoal.experiments.report import Report
+from shoal.experiments.runner import Progress, Work, offset_progress, run_spec
 from shoal.experiments.spec import ExperimentSpec
-from shoal.experiments.targets import build_target, parse_words
+from shoal.experiments.trial import Component, Trial
 
 __all__ = [
     "ATTACKS",
+    "CENTRAL_EPSILONS",
+    "METRIC_EPSILONS",
     "AttackRow",
     "AttackSuite",
-    "Cell",
-    "Choice",
+    "Component",
     "DemoRow",
+    "Estimate",
     "Example",
     "ExperimentSpec",
+    "Progress",
     "PromiseAudit",
+    "Provenance",
+    "Record",
     "RecordStore",
+    "Report",
+    "Trial",
+    "Work",
     "attack_report",
     "attack_suite",
     "audit_promise",
     "audit_report",
-    "build_target",
     "demo_report",
     "demo_rows",
     "draw_promise",
     "example",
-    "parse_words",
+    "offset_progress",
+    "rounded",
     "run_spec",
+    "typed_command",
 ]

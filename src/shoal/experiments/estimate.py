@@ -1,5 +1,6 @@
 """A mean over independent runs, with its interval."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,7 +23,8 @@ class Estimate:
     mean : float
         The mean.
     low, high : float
-        Student's limits; those of a single run are itself, and say nothing.
+        Student's limits; those of a single run are itself, and say nothing. NaN where there are
+        none: they are not printed.
 
     Examples
     --------
@@ -32,6 +34,8 @@ class Estimate:
     '0.20 ± 0.25'
     >>> Estimate.of([0.1, 0.3, 0.2], lowest=0.0).brief
     '0.20 [0.00, 0.45]'
+    >>> print(f"{Estimate(0.021, 0.0, 0.042):.1%}")
+    2.1% [0.0%, 4.2%]
     """
 
     mean: float
@@ -39,18 +43,46 @@ class Estimate:
     high: float
 
     @classmethod
-    def of(cls, values: Iterable[float], *, lowest: float = -np.inf) -> "Estimate":
-        """Summarize one value for each run, at least one; no value can lie below ``lowest``."""
+    def of(
+        cls,
+        values: Iterable[float],
+        *,
+        lowest: float = -math.inf,
+        highest: float = math.inf,
+        error: float = ERROR,
+    ) -> "Estimate":
+        """Summarize one value for each run, at least one.
+
+        Parameters
+        ----------
+        values : iterable of float
+            Of independent runs.
+        lowest, highest : float
+            Limits of the values; the interval is cut there, since no mean can lie beyond.
+        error : float, default=0.05
+            Probability with which the interval may miss.
+
+        Returns
+        -------
+        estimate : Estimate
+            Mean and limits.
+        """
         sample = list(values)
         mean = float(np.mean(sample))
         if len(sample) == 1:
             return cls(mean, mean, mean)
-        low, high = mean_interval(sample, error=ERROR)
-        return cls(mean, max(low, lowest), high)
+        low, high = mean_interval(sample, error=error)
+        return cls(mean, max(low, lowest), min(high, highest))
 
     def __str__(self) -> str:
         mean, low, high = (rounded(one, 3) for one in (self.mean, self.low, self.high))
-        return f"{mean} [{low}, {high}]"
+        return mean if math.isnan(self.low) else f"{mean} [{low}, {high}]"
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        mean, low, high = (format(one, spec) for one in (self.mean, self.low, self.high))
+        return mean if math.isnan(self.low) else f"{mean} [{low}, {high}]"
 
     @property
     def brief(self) -> str:

@@ -1,8 +1,9 @@
-"""Everything that tells whether a promise is kept: the replay, the samples, and one verdict."""
+"""Is the promise kept? The replay, the samples, one verdict, and its report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,19 @@ from shoal.audit import (
 )
 from shoal.audit._detached import detached
 from shoal.exceptions import MissingBoundsError, ParameterError
+from shoal.experiments.provenance import Provenance
+from shoal.experiments.report import Report
+from shoal.plotting import Picture, draw_audit
 from shoal.privacy import Guarantee
 
-__all__ = ["PromiseAudit", "audit_promise", "promise_of", "promise_of_fitted"]
+__all__ = [
+    "PromiseAudit",
+    "audit_promise",
+    "audit_report",
+    "draw_promise",
+    "promise_of",
+    "promise_of_fitted",
+]
 
 NO_GUARANTEE = "it has no guarantee_, so nothing is promised"
 
@@ -71,7 +82,7 @@ class PromiseAudit:
     def searched(self) -> dict[str, float]:
         """Estimates of epsilon on all pairs that were tried."""
         if isinstance(self.sampling, MechanismAudit):
-            return {name: found.epsilon for name, found in self.sampling.searched.items()}
+            return {name: bound.epsilon for name, bound in self.sampling.searched.items()}
         return dict(self.sampling.searched)
 
     @property
@@ -84,8 +95,8 @@ class PromiseAudit:
     def verdict(self) -> str:
         """The verdict in a sentence or two."""
         if self.claimed is None:
-            found = self.sampling.epsilon
-            return f"Nothing is promised; at least epsilon {found:.3g}{self.unit} was measured."
+            measured = self.sampling.epsilon
+            return f"Nothing is promised; at least epsilon {measured:.3g}{self.unit} was measured."
         claim = f"epsilon {self.claimed:.4g}{self.unit}"
         if not self.broken:
             replayed = (
@@ -159,7 +170,7 @@ def audit_promise(
     >>> audit.broken
     False
     """
-    words: dict[str, Any] = {
+    kwargs: dict[str, Any] = {
         "confidence": confidence,
         "random_state": random_state,
         "progress": progress,
@@ -180,8 +191,8 @@ def audit_promise(
                 in_python="pass samples",
             )
         if samples is not None:
-            words["samples"] = samples
-        reports = audit_mechanism(target, columns=wide, **words)
+            kwargs["samples"] = samples
+        reports = audit_mechanism(target, columns=wide, **kwargs)
         return PromiseAudit(repr(target), guarantee, reports, None)
     if samples is not None:
         raise ParameterError(
@@ -189,42 +200,145 @@ def audit_promise(
         )
     pairs = list(neighboring_datasets(target.bounds, columns=wide))
     if runs is not None:
-        words["runs"] = runs
+        kwargs["runs"] = runs
     replay = replay_estimator(target, pairs)
-    fits = audit_estimator(target, pairs, n_jobs=n_jobs, resume=resume, **words)
+    fits = audit_estimator(target, pairs, n_jobs=n_jobs, resume=resume, **kwargs)
     return PromiseAudit(repr(target), guarantee, fits, replay)
 
 
 def promise_of(target: Any, columns: int) -> Guarantee:
-    """Read the promise of a target off a fit to one made-up record: it depends on no record.
-
-    Parameters
-    ----------
-    target : estimator or mechanism
-        Cloned without its ledger.
-    columns : int
-        Number of columns of the record.
-
-    Returns
-    -------
-    guarantee : Guarantee
-        As it would be for real records, secure randomness included.
-    """
+    """Read the promise of a target off a fit to one made-up record: it depends on no record."""
     return promise_of_fitted(detached(target).fit(np.zeros((1, columns))))
 
 
 def promise_of_fitted(model: Any) -> Guarantee:
-    """Read the promise of a fitted object.
+    """Read the promise of a fitted object: of notion "none" where it has no ``guarantee_``."""
+    promise = getattr(model, "guarantee_", None)
+    return promise if isinstance(promise, Guarantee) else Guarantee.none(NO_GUARANTEE)
+
+
+def audit_report(path: Path, audit: PromiseAudit, *, picture: Picture, made: Provenance) -> Path:
+    """Write the report.
 
     Parameters
     ----------
-    model : estimator or mechanism
-        Fitted; perhaps of the user's own.
+    path : Path
+        Where to.
+    audit : PromiseAudit
+        What was found.
+    picture : Picture
+        The worst pair, as :func:`draw_promise` draws it.
+    made : Provenance
+        Where the numbers come from.
 
     Returns
     -------
-    guarantee : Guarantee
-        Of notion "none" where it has no ``guarantee_``.
+    path : Path
+        The file written.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be written.
     """
-    promise = getattr(model, "guarantee_", None)
-    return promise if isinstance(promise, Guarantee) else Guarantee.none(NO_GUARANTEE)
+    sampling = audit.sampling
+    report = Report("Is the promise kept?")
+    report.lead("Measured on made-up records: nobody's data was read, and nothing was spent.")
+    report.verdict(audit.verdict, bad=audit.broken)
+    report.text(f"Audited: {audit.target}.")
+    report.text(f"Its promise: {audit.guarantee}.")
+    report.section("What was measured")
+    claim = "nothing" if audit.claimed is None else f"{audit.claimed:.4g}{audit.unit}"
+    report.table(
+        ["", "epsilon"],
+        [
+            ["claimed", claim],
+            [
+                f"measured, at least ({100 * sampling.confidence:.10g}% sure)",
+                f"{sampling.epsilon:.4g}{audit.unit}",
+            ],
+        ],
+    )
+    report.picture(picture, says="The worst pair, the event that tells it apart, and the bounds")
+    report.text(
+        f"Worst pair: {sampling.worst}. The event: {audit.event}. It was chosen on one half of the "
+        "releases and counted on the other, so the bound is true however many events were tried. "
+        "A bound below the claim proves nothing; a bound above it proves the claim wrong."
+    )
+    _search(report, audit)
+    _replay(report, audit)
+    return report.provenance(made).write(path)
+
+
+def draw_promise(audit: PromiseAudit, *, path: Path | None = None) -> Picture:
+    """Draw the worst pair of an audit, its event, and its bounds.
+
+    Parameters
+    ----------
+    audit : PromiseAudit
+        What was found.
+    path : Path, default=None
+        File to write as well: PNG, SVG, PDF, HTML or JSON.
+
+    Returns
+    -------
+    picture : Picture
+        The chart; its records are made up.
+    """
+    sampling = audit.sampling
+    if isinstance(sampling, EstimatorAudit):
+        sides = "without the record", "with it"
+        records, added = np.empty((0, 2)), np.empty((0, 2))
+        if sampling.pair is not None:
+            records, added = sampling.pair.records, sampling.pair.added[None]
+        points = {f"records of both tables ({len(records)})": records, "the added record": added}
+    else:
+        sides = "one record", "another record"
+        points = {sides[0]: sampling.pair.first[None], sides[1]: sampling.pair.second[None]}
+    return draw_audit(
+        points=points,
+        sides=sides,
+        evidence=sampling.evidence,
+        searched=audit.searched,
+        measured=sampling.epsilon,
+        claimed=audit.claimed,
+        unit=audit.unit,
+        path=path,
+    )
+
+
+def _search(report: Report, audit: PromiseAudit) -> None:
+    if not audit.searched:
+        return
+    report.section("Where was looked")
+    report.text(
+        "Estimates from few releases, good only to find the worst pair: some are above the claim "
+        "by chance."
+    )
+    ranked = sorted(audit.searched.items(), key=lambda item: -item[1])
+    report.table(["pair", f"estimate of epsilon{audit.unit}"], [[n, f"{v:.3g}"] for n, v in ranked])
+
+
+def _replay(report: Report, audit: PromiseAudit) -> None:
+    replay = audit.replay
+    if replay is None:
+        return
+    report.section("What one record costs, release by release")
+    report.text(
+        "The estimator was fitted on a table, and again on the table with one record more, where "
+        "it was shown the same noisy values. Whatever differed came from the record itself."
+    )
+    worst = replay.pairs[replay.worst]
+    report.table(
+        ["release", "law of its noise", f"declared ({replay.privacy_measure})", "what it told"],
+        [
+            [str(index), release.law, f"{release.declared:.4g}", f"{release.loss:.4g}"]
+            for index, release in enumerate(worst.releases, start=1)
+        ],
+        text=2,
+    )
+    total = "" if replay.budget is None else f" of {replay.budget:.4g} claimed"
+    report.text(f"Together {replay.loss:.4g}{total}, on the pair: {replay.worst}.")
+    if replay.findings:
+        report.section("What no promise allows")
+        report.points(replay.findings)

@@ -64,7 +64,7 @@ class Provenance:
         )
 
     def to_dict(self) -> dict[str, str | int | None]:
-        """Return the fields as plain values, and the randomness in words.
+        """Return the fields as plain values, and the randomness as text.
 
         Returns
         -------
@@ -74,14 +74,14 @@ class Provenance:
         return {**asdict(self), "randomness": self.randomness}
 
 
-def typed_command(name: str, words: Sequence[str]) -> str:
+def typed_command(name: str, arguments: Sequence[str]) -> str:
     """Write a command as it was typed, but files and folders without the folder that holds them.
 
     Parameters
     ----------
     name : str
         Name of the command.
-    words : sequence of str
+    arguments : sequence of str
         What followed it.
 
     Returns
@@ -94,11 +94,13 @@ def typed_command(name: str, words: Sequence[str]) -> str:
     >>> typed_command("attack", ["/srv/ann/people.csv", "--out=/srv/my page", "--runs", "5"])
     "shoal attack people.csv '--out=my page' --runs 5"
     """
-    return join(["shoal", name, *map(_without_folder, words)])
+    return join(["shoal", name, *map(_without_folder, arguments)])
 
 
-def _without_folder(word: str) -> str:
-    if not FOLDERS.search(word):
-        return word
-    option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+def _without_folder(argument: str) -> str:
+    if not FOLDERS.search(argument):
+        return argument
+    option, equals, value = "", "", argument
+    if argument.startswith("--"):
+        option, equals, value = argument.partition("=")
     return f"{option}{equals}{PurePath(value.replace(chr(92), '/')).name or '.'}"

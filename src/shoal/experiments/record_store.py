@@ -2,22 +2,29 @@
 
 The first line names the experiment by its fingerprint, the second the columns; then come the
 records (``pandas.read_csv(path, skiprows=1)`` reads them). The first two columns are the store's
-own: the cell, and how many records of it are ``left`` below this one. A cell is there when the line
-with 0 left is there, newline included. All lines of a cell are written at once and synced, so what
-follows the last whole cell was torn off by a crash: opening the store cuts it away.
+own: the trial's key, and how many records of it are ``left`` below this one. A trial is there when
+the line with 0 left is there, newline included. All lines of a trial are written at once and
+synced, so what follows the last whole trial was torn off by a crash: opening the store cuts it
+away.
+
+Values come back as they went in, types included: text is always quoted, and nothing else is. An
+unquoted field is a number, True, False, or, empty, None.
 """
 
 import contextlib
 import errno
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from reprlib import repr as short
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from shoal.exceptions import ParameterError
-from shoal.experiments._record_lines import Record, Value, check_record, parse_line, write_line
 from shoal.experiments.spec import ExperimentSpec
 
 try:
@@ -25,14 +32,21 @@ try:
 except ImportError:  # Windows: there, two runs at once on one store are the user's care
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["RecordStore"]
+__all__ = ["Record", "RecordStore", "Value", "check_record"]
 
-MAGIC = b"# shoal records 1 "
-OWN = ("cell", "left")
+MAGIC = b"# shoal records 2 "
+OWN = ("trial", "left")
+
+Value = str | bool | int | float | None
+Record = dict[str, Value]
+
+FIELD = re.compile(r'"((?:[^"]|"")*)"|([^",]*)')
+WORDS: dict[str, Value] = {"": None, "True": True, "False": False}
+WHOLE = re.compile(r"-?[0-9]+")
 
 
 class RecordStore:
-    """The records of one experiment in a file, cell by cell; one process at a time.
+    """The records of one experiment in a file, trial by trial; one process at a time.
 
     Parameters
     ----------
@@ -53,13 +67,12 @@ class RecordStore:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from shoal.experiments.choice import Choice
     >>> spec = ExperimentSpec(
-    ...     name="small", datasets=("heart",), mechanisms=(Choice("Laplace"),), epsilons=(1.0, 2.0)
+    ...     name="small", datasets=("heart",), mechanisms=("Laplace",), epsilons=(1.0, 2.0)
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with RecordStore(Path(folder) / "records.csv", spec) as store:
-    ...         store.append(spec.cells()[1].key, [{"ami": 0.5}])
+    ...         store.append(spec.trials()[1].key, [{"ami": 0.5}])
     ...     with RecordStore(Path(folder) / "records.csv", spec) as store:
     ...         store.records()
     [{'ami': 0.5}]
@@ -70,8 +83,8 @@ class RecordStore:
     ) -> None:
         self.path = Path(path)
         self.spec = spec
-        self._order = {cell.key: place for place, cell in enumerate(spec.cells())}
-        self._cells: dict[str, list[Record]] = {}
+        self._order = {trial.key: index for index, trial in enumerate(spec.trials())}
+        self._trials: dict[str, list[Record]] = {}
         self._columns: list[str] | None = None
         digest = hashlib.sha256(f"{spec.fingerprint} {inputs}".encode()).hexdigest()
         self._claim = MAGIC + f"{digest}\n".encode()
@@ -103,22 +116,22 @@ class RecordStore:
 
     @property
     def done(self) -> frozenset[str]:
-        """Keys of the cells that are there."""
-        return frozenset(self._cells)
+        """Keys of the trials that are there."""
+        return frozenset(self._trials)
 
     def records(self) -> list[Record]:
-        """List all records in the order of the experiment's cells.
+        """List all records in the order of the experiment's trials.
 
         Returns
         -------
         records : list of dict
             By column.
         """
-        keys = sorted(self._cells, key=self._order.__getitem__)
-        return [dict(record) for key in keys for record in self._cells[key]]
+        keys = sorted(self._trials, key=self._order.__getitem__)
+        return [dict(record) for key in keys for record in self._trials[key]]
 
     def table(self) -> dict[str, list[Value]]:
-        """Return all records as columns, in the order of the experiment's cells.
+        """Return all records as columns, in the order of the experiment's trials.
 
         Returns
         -------
@@ -129,12 +142,12 @@ class RecordStore:
         return {column: [record[column] for record in records] for column in self._columns or []}
 
     def append(self, key: str, records: Iterable[Mapping[str, Any]]) -> None:
-        """Add the records of a cell: when this returns they are on the disk, all of them.
+        """Add the records of a trial: when this returns they are on the disk, all of them.
 
         Parameters
         ----------
         key : str
-            Key of a cell that is not there yet.
+            Key of a trial that is not there yet.
         records : iterable of mapping
             At least one, all with the same columns: text, numbers, bools or None.
 
@@ -143,9 +156,9 @@ class RecordStore:
         ParameterError
             If they cannot be stored; the file is as it was before.
         """
-        if key not in self._order or key in self._cells:
-            why = "one that is there already" if key in self._cells else "another"
-            raise ParameterError(f"key must be of a cell that is not done, got {why}: {key!r}")
+        if key not in self._order or key in self._trials:
+            why = "one that is there already" if key in self._trials else "another"
+            raise ParameterError(f"key must be of a trial that is not done, got {why}: {key!r}")
         if self._descriptor < 0:
             raise ParameterError(f"{self.path} must be open to be written to, and it was closed")
         checked = [check_record(record) for record in records]
@@ -155,7 +168,7 @@ class RecordStore:
         for record in checked:
             if set(record) != set(columns) or set(OWN) & set(columns):
                 raise ParameterError(
-                    f"columns of records must be the same everywhere, without cell and left: "
+                    f"columns of records must be the same everywhere, without trial and left: "
                     f"{', '.join(columns)}; got {', '.join(record)} in {key!r}"
                 )
         lines = [write_line([*OWN, *columns])] if self._columns is None else []
@@ -163,7 +176,7 @@ class RecordStore:
             lines.append(write_line([key, left, *(record[column] for column in columns)]))
         self._write("".join(lines).encode())
         self._columns = columns
-        self._cells[key] = [{column: record[column] for column in columns} for record in checked]
+        self._trials[key] = [{column: record[column] for column in columns} for record in checked]
 
     def _open(self) -> int:
         descriptor = -1
@@ -206,25 +219,25 @@ class RecordStore:
         return end
 
     def _read(self, body: bytes) -> int:
-        """Take in the whole cells; return the number of bytes up to the end of the last one."""
+        """Keep the whole trials; return the number of bytes up to the end of the last one."""
         lines = body.split(b"\n")[:-1]  # what follows the last newline is torn
         if not lines:
             return 0
         header, *lines = lines
         columns = self._parsed_header(header)
-        place, end = len(header) + 1, 0
+        position, end = len(header) + 1, 0
         waiting: list[_Row] = []
         for line in lines:
-            place += len(line) + 1
+            position += len(line) + 1
             row = _parsed_row(line, columns)
             # A crash leaves a piece of the last write: its lines are whole but for the last one.
             if row is None or not self._follows(row, waiting):
                 raise self._damaged()
             waiting.append(row)
             if row.left == 0:
-                self._cells[row.key] = [whole.record for whole in waiting]
+                self._trials[row.key] = [whole.record for whole in waiting]
                 self._columns = columns
-                waiting, end = [], place
+                waiting, end = [], position
         return end
 
     def _parsed_header(self, line: bytes) -> list[str]:
@@ -237,10 +250,10 @@ class RecordStore:
         return columns[len(OWN) :]
 
     def _follows(self, row: "_Row", waiting: "list[_Row]") -> bool:
-        """Return whether a line is the next of a cell that is not there yet."""
+        """Return whether a line is the next of a trial that is not there yet."""
         if waiting:
             return (row.key, row.left + 1) == (waiting[-1].key, waiting[-1].left)
-        return row.key in self._order and row.key not in self._cells
+        return row.key in self._order and row.key not in self._trials
 
     def _write(self, data: bytes) -> None:
         try:
@@ -248,7 +261,7 @@ class RecordStore:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self._descriptor)
         except BaseException as failure:
-            # If this fails too, the next one who opens the store finds a torn or a whole cell.
+            # If this fails too, the next one who opens the store finds a torn or a whole trial.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._end)
                 os.fsync(self._descriptor)
@@ -259,7 +272,7 @@ class RecordStore:
 
     def _damaged(self) -> ParameterError:
         return ParameterError(
-            f"{self.path} must hold whole cells, and is damaged: restore it from a copy, or "
+            f"{self.path} must hold whole trials, and is damaged: restore it from a copy, or "
             "delete it"
         )
 
@@ -285,3 +298,68 @@ def _parsed_row(line: bytes, columns: list[str]) -> _Row | None:
     if not isinstance(key, str) or type(left) is not int or left < 0:
         return None
     return _Row(key, left, record)
+
+
+def check_record(record: Any) -> Record:
+    """Return a record with plain values, equal to what is read back from its line."""
+    if not isinstance(record, Mapping):
+        raise ParameterError(f"records must be dicts, got {type(record).__name__}")
+    plain: Record = {}
+    for column, value in record.items():
+        if not isinstance(column, str) or not column or not column.isprintable():
+            raise ParameterError(f"columns of records must be named in text, got {short(column)}")
+        item = value.item() if isinstance(value, np.generic) else value
+        if isinstance(item, str) and not item.isprintable():
+            raise ParameterError(f"{column} of a record must be text on one line")
+        if item is not None and type(item) not in (str, bool, int, float):
+            raise ParameterError(
+                f"{column} of a record must be text, a number, a bool or None, got "
+                f"{type(item).__name__}"
+            )
+        plain[column] = item
+    return plain
+
+
+def write_line(values: Iterable[Value]) -> str:
+    r"""Write the fields of a line, with its newline.
+
+    >>> write_line(["3", 3, 3.0, None, True, 'a "b" c'])
+    '"3",3,3.0,,True,"a ""b"" c"\n'
+    """
+    return ",".join(map(_field, values)) + "\n"
+
+
+def parse_line(line: str) -> Sequence[Value]:
+    """Read the fields of a line of :func:`write_line`; ValueError if it is another's.
+
+    >>> parse_line('"3",3,3.0,,True,"a ""b"" c"')
+    ['3', 3, 3.0, None, True, 'a "b" c']
+    """
+    values: list[Value] = []
+    index = 0
+    while True:
+        match = FIELD.match(line, index)
+        if match is None:
+            raise ValueError("not a field")
+        text, plain = match.groups()
+        values.append(_plain(plain) if text is None else text.replace('""', '"'))
+        index = match.end()
+        if index == len(line):
+            return values
+        if line[index] != ",":
+            raise ValueError("not a comma")
+        index += 1
+
+
+def _field(value: Value) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"'
+    return repr(value)
+
+
+def _plain(text: str) -> Value:
+    if text in WORDS:
+        return WORDS[text]
+    return int(text) if WHOLE.fullmatch(text) else float(text)

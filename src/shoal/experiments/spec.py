@@ -1,10 +1,10 @@
 """An experiment as data: what is crossed with what, how often, and what is measured."""
 
 import hashlib
+import json
 import math
 import numbers
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from reprlib import repr as short
@@ -12,9 +12,7 @@ from typing import Any
 
 from shoal import __version__, _numbers
 from shoal.exceptions import ParameterError
-from shoal.experiments._spec_toml import read_toml, toml_text, write_toml
-from shoal.experiments.cell import Cell
-from shoal.experiments.choice import Choice, check_name
+from shoal.experiments.trial import Component, Trial, check_name
 
 __all__ = ["ExperimentSpec"]
 
@@ -33,18 +31,18 @@ class ExperimentSpec:
         Name of the experiment.
     datasets : sequence of str
         Names of data sets, at least one.
-    mechanisms : sequence of Choice
+    mechanisms : sequence of Component
         What makes the clusters private, at least one; names alone do as well.
     epsilons : sequence of float
         At least one, each > 0; infinity = without privacy.
-    clusterers : sequence of Choice, default=()
+    clusterers : sequence of Component, default=()
         What clusters reports; none where mechanisms do it themselves, as central estimators.
     dimensions : sequence of int, default=()
         Numbers of columns; none = all columns.
     repeats : int, default=1
         Runs of each combination, each with noise of its own.
     measures : sequence of str, default=()
-        What is measured in each cell. Measures of one cell see the same noise.
+        What is measured in each trial. Measures of one trial see the same noise.
     seed : int, default=0
         Seed of everything.
 
@@ -56,20 +54,20 @@ class ExperimentSpec:
     Examples
     --------
     >>> spec = ExperimentSpec(
-    ...     name="small", datasets=("heart", "seeds"), mechanisms=(Choice("Laplace"),),
-    ...     clusterers=(Choice("KMeans", n_clusters=3),), epsilons=(0.5, 1.0, 2.0, 4.0), repeats=10,
+    ...     name="small", datasets=("heart", "seeds"), mechanisms=("Laplace",), repeats=10,
+    ...     clusterers=(Component("KMeans", n_clusters=3),), epsilons=(0.5, 1.0, 2.0, 4.0),
     ... )
-    >>> len(spec.cells()), len(spec.quick().cells())
+    >>> len(spec.trials()), len(spec.quick().trials())
     (80, 12)
-    >>> spec.cells()[0].key
+    >>> spec.trials()[0].key
     'heart | all columns | Laplace | KMeans(n_clusters=3) | epsilon 0.5 | repeat 0'
     """
 
     name: str
     datasets: tuple[str, ...]
-    mechanisms: tuple[Choice, ...]
+    mechanisms: tuple[Component, ...]
     epsilons: tuple[float, ...]
-    clusterers: tuple[Choice, ...] = ()
+    clusterers: tuple[Component, ...] = ()
     dimensions: tuple[int, ...] = ()
     repeats: int = 1
     measures: tuple[str, ...] = ()
@@ -79,9 +77,9 @@ class ExperimentSpec:
         checked: dict[str, Any] = {
             "name": check_name("name", self.name),
             "datasets": _several("datasets", self.datasets, check_name),
-            "mechanisms": _several("mechanisms", self.mechanisms, Choice.parse),
+            "mechanisms": _several("mechanisms", self.mechanisms, Component.parse),
             "epsilons": _several("epsilons", self.epsilons, _epsilon),
-            "clusterers": _several("clusterers", self.clusterers, Choice.parse),
+            "clusterers": _several("clusterers", self.clusterers, Component.parse),
             "dimensions": _several("dimensions", self.dimensions, _numbers.count),
             "repeats": _numbers.count("repeats", self.repeats),
             "measures": _several("measures", self.measures, check_name),
@@ -92,16 +90,16 @@ class ExperimentSpec:
                 raise ParameterError(f"{key} must hold at least one value, got none")
             object.__setattr__(self, key, value)
 
-    def cells(self) -> tuple[Cell, ...]:
-        """List the cells in a fixed order: repeats change fastest, data sets slowest.
+    def trials(self) -> tuple[Trial, ...]:
+        """List the trials in a fixed order: repeats change fastest, data sets slowest.
 
         Returns
         -------
-        cells : tuple of Cell
+        trials : tuple of Trial
             Each with a key and a seed of its own.
         """
         return tuple(
-            Cell(dataset, columns, mechanism, clusterer, epsilon, repeat, self.measures, self.seed)
+            Trial(dataset, columns, mechanism, clusterer, epsilon, repeat, self.measures, self.seed)
             for dataset, columns, mechanism, clusterer, epsilon, repeat in product(
                 self.datasets,
                 self.dimensions or (None,),
@@ -117,7 +115,7 @@ class ExperimentSpec:
 
         Of more than three epsilons the smallest, the middle and the largest are kept (of an even
         number, the larger one of the two in the middle), and of more than two repeats, two.
-        Everything else stays, so its cells are cells of this experiment with the same noise.
+        Everything else stays, so its trials are trials of this experiment with the same noise.
 
         Returns
         -------
@@ -135,63 +133,18 @@ class ExperimentSpec:
         """Hexadecimal digits that change with anything in it, and with shoal's version."""
         return hashlib.sha256(f"{__version__}\n{self._text()}".encode()).hexdigest()
 
-    @classmethod
-    def from_toml(cls, path: str | os.PathLike[str]) -> "ExperimentSpec":
-        """Read an experiment from a TOML file.
-
-        Parameters
-        ----------
-        path : path-like
-            As :meth:`to_toml` writes it. Choices without parameters may be written as plain names.
-
-        Returns
-        -------
-        spec : ExperimentSpec
-            Checked.
-
-        Raises
-        ------
-        ParameterError
-            If the file cannot be read, or something in it breaks a rule.
-        """
-        content = read_toml(path)
-        known = [field.name for field in fields(cls)]
-        try:
-            for key in content:
-                if key not in known:
-                    raise ParameterError(f"keys must be among {', '.join(known)}, got {short(key)}")
-            for key in NEEDED:
-                if key not in content:
-                    raise ParameterError(f"{key} must be given, got nothing")
-            return cls(**content)
-        except ParameterError as error:
-            raise ParameterError(f"{os.fspath(path)}: {error}") from None
-
-    def to_toml(self, path: str | os.PathLike[str]) -> None:
-        """Write the experiment to a TOML file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like
-            Where to; a file that is there is replaced.
-
-        Raises
-        ------
-        ParameterError
-            If it cannot be written.
-        """
-        write_toml(path, self._text())
-
     def _text(self) -> str:
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        return toml_text(
-            {
-                key: [{"name": choice.name, **choice.words} for choice in value]
-                if key in ("mechanisms", "clusterers")
-                else value
-                for key, value in plain.items()
-            }
-        )
+        """Write the experiment as text, for its fingerprint: equal specs are written alike."""
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        components = {key: content[key] for key in ("mechanisms", "clusterers") if content[key]}
+        lines = [
+            f"{key} = {_value(value)}" for key, value in content.items() if key not in components
+        ]
+        for key, several in components.items():
+            for one in several:
+                lines += ["", f"[[{key}]]", f"name = {_value(one.name)}"]
+                lines += [f"{name} = {_value(value)}" for name, value in one.pairs]
+        return "\n".join(lines) + "\n"
 
 
 def _several(key: str, values: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
@@ -199,8 +152,8 @@ def _several(key: str, values: Any, check: Callable[[str, Any], Any]) -> tuple[A
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"{key} must be a list, got {short(values)}")
     checked = tuple(check(key, value) for value in values)
-    for place, value in enumerate(checked):
-        if value in checked[:place]:
+    for index, value in enumerate(checked):
+        if value in checked[:index]:
             raise ParameterError(f"{key} must not repeat a value, got {value!s} twice")
     return checked
 
@@ -217,3 +170,13 @@ def _seed(value: Any) -> int:
     if seed is None:
         raise ParameterError("seed must be an integer >= 0, got None")
     return seed
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    return repr(value)

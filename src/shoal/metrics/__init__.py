@@ -21,7 +21,7 @@ from shoal.metrics.distance_by_epsilon import DistanceAtEpsilon, distance_by_eps
 from shoal.metrics.dsg import dsg
 from shoal.metrics.f_measure import f_measure
 from shoal.metrics.nicv import nicv
-from shoal.metrics.ocm import ocm
+from shoal.metrics.ocm import ocm, unmatched_share
 from shoal.metrics.privacy_distance import privacy_distance
 from shoal.metrics.roc import Roc, roc
 from shoal.metrics.scoring import score_clustering
@@ -46,4 +46,5 @@ __all__ = [
     "roc",
     "score_clustering",
     "two_ce",
+    "unmatched_share",
 ]

@@ -1,24 +1,31 @@
-"""Random sources, exact integer noise, the door where values are hidden, and the public lattice."""
+"""Random sources, exact samplers, noise distributions with their privacy loss, the lattice."""
 
-from shoal.noise._privatize import Noise, Observer, PrivacyMeasure, observed, privatize
-from shoal.noise.box_norm import box_norm
-from shoal.noise.discrete_gaussian import discrete_gaussian
-from shoal.noise.discrete_laplace import MAX_SCALE, discrete_laplace
-from shoal.noise.distributions import BoxNoise, ExponentialMechanism, GaussianNoise, LaplaceNoise
-from shoal.noise.exponential_choice import exponential_choice
-from shoal.noise.finite_precision import corrected_epsilon
-from shoal.noise.k_norm import k_norm
-from shoal.noise.lattice import Lattice
+from shoal.noise.box_norm_sampler import MAX_COLUMNS, box_norm
+from shoal.noise.distributions import (
+    BoxNoise,
+    ExponentialMechanism,
+    GaussianNoise,
+    LaplaceNoise,
+    SparseCounts,
+    SparseLaplaceNoise,
+)
+from shoal.noise.exponential_sampler import exponential_choice
+from shoal.noise.gaussian_sampler import discrete_gaussian
+from shoal.noise.k_norm_sampler import k_norm
+from shoal.noise.laplace_sampler import MAX_SCALE, discrete_laplace
+from shoal.noise.lattice import WIDE, Lattice, corrected_epsilon
 from shoal.noise.noisy_cells import NoisyCells, noisy_cells_above
-from shoal.noise.planar_laplace import planar_laplace
+from shoal.noise.planar_sampler import planar_laplace
+from shoal.noise.releases import Noise, Observer, PrivacyMeasure, observed, privatize
 from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
-from shoal.noise.sparse_laplace import SparseCounts, SparseLaplaceNoise
-from shoal.noise.spherical_laplace import spherical_laplace
-from shoal.noise.two_level import two_level
-from shoal.noise.uniform_integers import uniform_integers
+from shoal.noise.spherical_sampler import spherical_laplace
+from shoal.noise.two_level_sampler import two_level
+from shoal.noise.uniform_sampler import uniform_integers
 
 __all__ = [
+    "MAX_COLUMNS",
     "MAX_SCALE",
+    "WIDE",
     "BoxNoise",
     "ExponentialMechanism",
     "GaussianNoise",

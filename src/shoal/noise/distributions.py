@@ -1,6 +1,6 @@
-"""The laws under which the central model shows numbers, each with what it tells at most.
+"""The noise distributions of the central model, each with its privacy loss.
 
-Every ``loss`` is computed from the two exact values alone, whatever the caller took their
+Every ``privacy_loss`` is computed from the two exact values alone, whatever the caller took their
 sensitivity to be: it is what an audit adds up.
 """
 
@@ -14,14 +14,22 @@ from scipy.special import gammaincc, ndtr
 
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.noise._privatize import PrivacyMeasure
-from shoal.noise.box_norm import box_norm
-from shoal.noise.discrete_gaussian import discrete_gaussian
-from shoal.noise.discrete_laplace import discrete_laplace
-from shoal.noise.exponential_choice import exponential_choice
+from shoal.noise.box_norm_sampler import box_norm
+from shoal.noise.exponential_sampler import exponential_choice
+from shoal.noise.gaussian_sampler import discrete_gaussian
+from shoal.noise.laplace_sampler import discrete_laplace
+from shoal.noise.noisy_cells import check_noisy_cells, noisy_cells_above
+from shoal.noise.releases import PrivacyMeasure
 from shoal.noise.source import RandomSource
 
-__all__ = ["BoxNoise", "ExponentialMechanism", "GaussianNoise", "LaplaceNoise"]
+__all__ = [
+    "BoxNoise",
+    "ExponentialMechanism",
+    "GaussianNoise",
+    "LaplaceNoise",
+    "SparseCounts",
+    "SparseLaplaceNoise",
+]
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class LaplaceNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Epsilon."""
+        """Return the unit of the loss: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -63,7 +71,7 @@ class LaplaceNoise:
         return np.where(values >= 1, tail, 1.0 - tail)
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Sum of the differences over the scale; infinite between other shapes or fractions."""
+        """Return the L1 distance over the scale; infinite for other shapes or fractions."""
         gap = _whole_gap(exact, other)
         return math.inf if gap is None else float(np.abs(gap).sum()) / self.scale
 
@@ -91,7 +99,7 @@ class BoxNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Epsilon."""
+        """Return the unit of the loss: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -101,9 +109,9 @@ class BoxNoise:
     def upper_tail(self, values: Ints) -> Floats:
         """Return the probability that the noise of the first column is at least each value.
 
-        The first of m columns is scale * G * U, rounded, with G of law Gamma(m + 1) and U uniform
-        on [-1, 1]; so with t = (v - 1/2) / scale >= 0 the tail is E[(1 - t / G)+] / 2
-        = (Q(m + 1, t) - t Q(m, t) / m) / 2, Q the regularized upper incomplete Gamma function.
+        The first of m columns is scale * G * U, rounded, with G of distribution Gamma(m + 1) and U
+        uniform on [-1, 1]; so with t = (v - 1/2) / scale >= 0 the tail is E[(1 - t / G)+] / 2 =
+        (Q(m + 1, t) - t Q(m, t) / m) / 2, Q the regularized upper incomplete Gamma function.
         """
         m = len(self.scales)
         t = (np.asarray(values, dtype=np.float64) - 0.5) / self.scales[0]
@@ -113,7 +121,7 @@ class BoxNoise:
         return both
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Largest difference of a row in the box's own unit, rows added up."""
+        """Return the largest scaled difference of each row, summed."""
         gap = _whole_gap(exact, other)
         if gap is None:
             return math.inf
@@ -142,7 +150,7 @@ class GaussianNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Rho of zero-concentrated privacy."""
+        """Return the unit of the loss: rho of zCDP."""
         return "rho"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -159,7 +167,7 @@ class GaussianNoise:
         return tail
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Squared distance over twice the variance; infinite between other shapes or fractions."""
+        """Return the squared L2 distance over 2 sigma^2; infinite for other shapes or fractions."""
         gap = _whole_gap(exact, other)
         if gap is None:
             return math.inf
@@ -188,7 +196,7 @@ class ExponentialMechanism:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Epsilon."""
+        """Return the unit of the loss: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> int:
@@ -196,13 +204,13 @@ class ExponentialMechanism:
         return exponential_choice(exact, rate=self.rate, source=source)
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Rate times the range of the differences: what all penalties share changes nothing."""
+        """Return the rate times the range of the differences of the penalties."""
         gap = _gap(exact, other)
         return math.inf if gap is None else float(np.ptp(gap)) * self.rate
 
 
 def whole(exact: npt.NDArray[Any]) -> Ints:
-    """Return exact values as int64; noise on integers would show fractions as they are.
+    """Return exact values as int64; noise on integers would reveal fractions.
 
     Raises
     ------
@@ -212,7 +220,7 @@ def whole(exact: npt.NDArray[Any]) -> Ints:
     if not is_whole(exact):
         raise ParameterError(
             f"exact must be integers of a type that int64 holds, got {exact.dtype}: noise on "
-            "integers would show what lies between them; put values on a lattice first"
+            "integers would reveal what lies between them; put values on a lattice first"
         )
     return exact.astype(np.int64, copy=False)
 
@@ -232,3 +240,111 @@ def _whole_gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> Ints | None:
 def _gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
     gap: npt.NDArray[Any] | None = None if exact.shape != other.shape else other - exact
     return gap
+
+
+@dataclass(frozen=True, eq=False)
+class SparseCounts:
+    """Cells and their values; cells that are not named have value 0, or are not released.
+
+    Parameters
+    ----------
+    codes : ndarray of int64, shape (m,)
+        Which cells, ascending.
+    values : ndarray of int64, shape (m,)
+        Their values.
+    """
+
+    codes: Ints
+    values: Ints
+
+
+@dataclass(frozen=True)
+class SparseLaplaceNoise:
+    """Noise on all cells; those that reach the threshold are released.
+
+    Parameters
+    ----------
+    cells : int
+        Number of cells.
+    threshold : int
+        Smallest value released, at least 1.
+    scale : float
+        Scale of the noise.
+
+    Examples
+    --------
+    >>> from shoal.noise import SeededSource
+    >>> distribution = SparseLaplaceNoise(cells=10**12, threshold=40, scale=1.0)
+    >>> exact = SparseCounts(np.array([5, 7 * 10**11]), np.array([1, 600]))
+    >>> distribution.sample(exact, SeededSource(1)).codes.tolist()
+    [700000000000]
+    >>> distribution.privacy_loss(exact, SparseCounts(np.array([7 * 10**11]), np.array([600])))
+    1.0
+    """
+
+    cells: int
+    threshold: int
+    scale: float
+
+    def __str__(self) -> str:
+        return (
+            f"discrete Laplace noise, scale {self.scale:.4g}, on {self.cells:,} cells, shown from "
+            f"{self.threshold}"
+        )
+
+    @property
+    def privacy_measure(self) -> PrivacyMeasure:
+        """Return the unit of the loss: epsilon."""
+        return "epsilon"
+
+    def sample(self, exact: SparseCounts, source: RandomSource) -> SparseCounts:
+        """Draw the cells that reach the threshold, and their noisy values."""
+        # By public numbers: how many cells are occupied must not decide whether this fails.
+        check_noisy_cells(self.cells, self.threshold, self.scale)
+        noise = discrete_laplace(exact.values.shape, scale=self.scale, source=source)
+        noisy = whole(exact.values) + noise
+        passed = noisy >= self.threshold
+        rest = self.cells - len(exact.codes)
+        empty = noisy_cells_above(rest, threshold=self.threshold, scale=self.scale, source=source)
+        codes = np.concatenate([exact.codes[passed], free_codes(empty.positions, exact.codes)])
+        order = np.argsort(codes, kind="stable")
+        values = np.concatenate([noisy[passed], empty.values])
+        return SparseCounts(codes[order], values[order])
+
+    def privacy_loss(self, exact: SparseCounts, other: SparseCounts) -> float:
+        """Return the L1 distance over the scale, cells that only one of them names included.
+
+        Infinite where a value is no integer.
+        """
+        if not (is_whole(exact.values) and is_whole(other.values)):
+            return math.inf
+        codes, index = np.unique(np.concatenate([exact.codes, other.codes]), return_inverse=True)
+        gap = np.zeros(len(codes), dtype=np.int64)
+        np.add.at(gap, index, np.concatenate([exact.values, -other.values]))
+        return float(np.abs(gap).sum()) / self.scale
+
+
+def free_codes(positions: Ints, taken: Ints) -> Ints:
+    """Turn positions among the cells that are not taken into codes.
+
+    Parameters
+    ----------
+    positions : ndarray of int64
+        Positions among the cells that are not taken, from 0.
+    taken : ndarray of int64
+        Codes of the others, ascending.
+
+    Returns
+    -------
+    codes : ndarray of int64
+        Codes of the cells at these positions.
+
+    Examples
+    --------
+    >>> free_codes(np.array([0, 1, 2]), np.array([1, 2])).tolist()
+    [0, 3, 4]
+    """
+    # The j-th taken cell has taken[j] - j free ones before it.
+    free_before = taken - np.arange(len(taken))
+    codes: Ints = positions + np.searchsorted(free_before, positions, side="right")
+    return codes

@@ -1,14 +1,14 @@
 """Which of very many empty cells pass a threshold once they have noise, exact.
 
-A count of zero with discrete Laplace noise reaches a threshold t >= 1 with probability
-q = a^t / (1 + a), a = e^(-1/scale). This file draws the cells that do, and their noise, with
-exactly the law of drawing noise for every cell (proofs/noise.md) but without touching the others:
-the gaps between them are geometric, and so is their noise above the threshold. It is how a grid of
-2^62 cells, nearly all of them empty, is released at pure epsilon.
+A count of zero with discrete Laplace noise reaches a threshold t >= 1 with probability q = a^t / (1
++ a), a = e^(-1/scale). This file draws the cells that do, and their noise, with exactly the
+distribution of drawing noise for every cell (proofs/noise.md) but without touching the others: the
+gaps between them are geometric, and so is their noise above the threshold. It is how a grid of 2^62
+cells, nearly all of them empty, is released at pure epsilon.
 
 A geometric gap is taken apart: for any block b, gap = b * blocks + offset with independent parts,
-the number of whole blocks geometric again and the offset of the gap's law cut off at b. With b near
-1/q both are decided by doubles, however small q is.
+the number of whole blocks geometric again and the offset of the gap's distribution cut off at b.
+With b near 1/q both are decided by doubles, however small q is.
 """
 
 import math
@@ -23,8 +23,8 @@ import numpy as np
 
 from shoal._typing import Ints
 from shoal.exceptions import ParameterError
-from shoal.noise._settle import exact, floor_of, is_positive, settle
-from shoal.noise.discrete_laplace import check_scale
+from shoal.noise._interval_arithmetic import exact, floor_of, is_positive, settle
+from shoal.noise.laplace_sampler import check_scale
 from shoal.noise.source import RandomSource
 
 __all__ = ["NoisyCells", "check_noisy_cells", "noisy_cells_above"]
@@ -89,8 +89,8 @@ def noisy_cells_above(
     Examples
     --------
     >>> from shoal.noise import SeededSource, noisy_cells_above
-    >>> found = noisy_cells_above(10**15, threshold=64, scale=2.0, source=SeededSource(1))
-    >>> found.positions.size, int(found.values.min())  # 10^15 / (e^32 (1 + e^-1/2)) = 7.9 expected
+    >>> cells = noisy_cells_above(10**15, threshold=64, scale=2.0, source=SeededSource(1))
+    >>> cells.positions.size, int(cells.values.min())  # 10^15 / (e^32 (1 + e^-1/2)) = 7.9 expected
     (9, 64)
     """
     check_noisy_cells(cells, threshold, scale)
@@ -158,11 +158,11 @@ def _positions(cells: int, chance: float, enclose: Enclosure, source: RandomSour
         gaps = _geometric(count, mean, lambda c: 1 / (block * enclose(c)), most, source)
         gaps *= block
         gaps += _offsets(count, bits, rate, enclose, source)
-        # The first place outside is below 2^64, so that a sum that wraps is negative.
-        places = np.cumsum(gaps + 1) + (seen - 1)
-        outside = np.flatnonzero((places >= cells) | (places < 0))
-        parts.append(places[: outside[0]] if outside.size else places)
-        seen = cells if outside.size else int(places[-1]) + 1
+        # The first position outside is below 2^64, so that a sum that wraps is negative.
+        positions = np.cumsum(gaps + 1) + (seen - 1)
+        outside = np.flatnonzero((positions >= cells) | (positions < 0))
+        parts.append(positions[: outside[0]] if outside.size else positions)
+        seen = cells if outside.size else int(positions[-1]) + 1
     return np.concatenate(parts)
 
 
@@ -194,17 +194,17 @@ def _floor(context: Any, uniforms: list[Any], enclose: Enclosure, most: int) -> 
 def _offsets(count: int, bits: int, rate: float, enclose: Enclosure, source: RandomSource) -> Ints:
     """Draw from 0 .. 2^bits - 1 proportionally to e^(-rate * offset), by rejection."""
     offsets = np.zeros(count, dtype=np.int64)
-    open_places = np.arange(count if bits else 0)
-    while open_places.size:
-        words = source.words(2 * open_places.size).reshape(2, -1)
+    pending = np.arange(count if bits else 0)
+    while pending.size:
+        words = source.words(2 * pending.size).reshape(2, -1)
         proposals = (words[0] >> np.uint64(64 - bits)).view(np.int64)
         margins = np.exp(-rate * proposals) - words[1].astype(np.float64) * 2.0**-64
         accepted = margins > 0.0
         for i in np.flatnonzero(np.abs(margins) < SLACK):
             passes = partial(_passes, offset=int(proposals[i]), enclose=enclose)
             accepted[i] = settle(passes, [int(words[1, i])], 64, source)
-        offsets[open_places[accepted]] = proposals[accepted]
-        open_places = open_places[~accepted]
+        offsets[pending[accepted]] = proposals[accepted]
+        pending = pending[~accepted]
     return offsets
 
 

@@ -1,12 +1,269 @@
-"""All studies by name."""
+"""Studies: the experiments of a source, run again, judged, and put into one report."""
 
-from shoal.papers.kccm.kccm_study import KccmStudy
-from shoal.papers.kd_laplace.study import KdLaplaceStudy
-from shoal.papers.study import Study
-from shoal.papers.wavecluster.study import WaveClusterStudy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 
-__all__ = ["STUDIES"]
+from shoal._optional import require
+from shoal.exceptions import ParameterError
+from shoal.experiments import (
+    ExperimentSpec,
+    Progress,
+    Provenance,
+    RecordStore,
+    Report,
+    Work,
+    offset_progress,
+    run_spec,
+)
+from shoal.papers.claims import OUTCOMES, Verdict
+from shoal.papers.measurements import Measurement, Measurements
 
-STUDIES: dict[str, Study] = {
-    study.name: study for study in (KdLaplaceStudy(), KccmStudy(), WaveClusterStudy())
+__all__ = ["STUDIES", "Experiment", "Reproduction", "Study", "load_study", "run_study"]
+
+# Where each study is. A study is loaded when it is asked for, with what it needs.
+STUDIES = {
+    "kd-laplace": "shoal.papers.kd_laplace.study:KdLaplaceStudy",
+    "kccm": "shoal.papers.kccm.study:KccmStudy",
+    "wavecluster": "shoal.papers.wavecluster.study:WaveClusterStudy",
 }
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a study; it has a store of its own.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment and of its file of records.
+    spec : ExperimentSpec
+        What is run.
+    work : callable
+        From a trial to its measurements. Processes get copies of it, so it must pickle.
+    """
+
+    name: str
+    spec: ExperimentSpec
+    work: Work
+
+
+class Study(ABC):
+    """What it takes to run the experiments of one source again."""
+
+    name: str
+    title: str
+    source: str
+
+    @abstractmethod
+    def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
+        """Return the experiments.
+
+        Parameters
+        ----------
+        full : bool
+            As large as the source's own, or small enough for a first look.
+        seed : int
+            Seed of everything.
+
+        Returns
+        -------
+        experiments : tuple of Experiment
+            In the order in which they are run.
+
+        Raises
+        ------
+        DataError
+            If a file that they need is not there.
+        """
+
+    @abstractmethod
+    def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
+        """Judge every claim of the source.
+
+        Parameters
+        ----------
+        measurements : mapping of str to sequence of mapping
+            Of all experiments.
+
+        Returns
+        -------
+        verdicts : tuple of Verdict
+            In the order of the source.
+        """
+
+    @abstractmethod
+    def render(self, report: Report, measurements: Measurements) -> None:
+        """Put the figures and tables into the report.
+
+        Parameters
+        ----------
+        report : Report
+            The report.
+        measurements : mapping of str to sequence of mapping
+            Of all experiments.
+        """
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out of a study.
+
+    Parameters
+    ----------
+    report : Path
+        One HTML file with all figures.
+    verdicts : tuple of Verdict
+        One for each claim of the source.
+    measurements : mapping of str to sequence of mapping
+        By experiment.
+    """
+
+    report: Path
+    verdicts: tuple[Verdict, ...]
+    measurements: Measurements
+
+    @property
+    def summary(self) -> str:
+        """One sentence: how many claims had which outcome."""
+        outcomes = [verdict.outcome for verdict in self.verdicts]
+        counts = ", ".join(f"{outcomes.count(one)} {one}" for one in OUTCOMES)
+        return f"Of {len(outcomes)} claims: {counts}."
+
+
+def load_study(name: str) -> Study:
+    """Return the study of a source.
+
+    Parameters
+    ----------
+    name : str
+        One of ``STUDIES``.
+
+    Returns
+    -------
+    study : Study
+        Ready to be run.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> load_study("kccm").name
+    'kccm'
+    """
+    if name not in STUDIES:
+        raise ParameterError(f"study must be one of {', '.join(STUDIES)}, got {name!r}")
+    module, _, kind = STUDIES[name].partition(":")
+    study: Study = getattr(import_module(module), kind)()
+    return study
+
+
+def run_study(
+    study: Study,
+    *,
+    folder: Path,
+    full: bool = False,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run all experiments of a study and write its report; a stopped run is continued.
+
+    Parameters
+    ----------
+    study : Study
+        What to run.
+    folder : Path
+        Where records, figures and report go; made if it is not there.
+    full : bool, default=False
+        As large as the source's own experiments.
+    seed : int, default=0
+        Seed of everything.
+    n_jobs : int, default=1
+        Number of processes; -1 takes one for each core. Measurements do not depend on it.
+    progress : callable, default=None
+        Called as ``progress(done, total)``, in trials of all experiments.
+
+    Returns
+    -------
+    reproduction : Reproduction
+        Report, verdicts and measurements.
+
+    Raises
+    ------
+    DataError
+        If a file that the study needs is not there.
+    MissingPackageError
+        If a package that the study or its report needs is not installed.
+    ParameterError
+        If the folder cannot be written, or holds records of another run.
+    """
+    # What the report needs is asked for before hours of work, not after.
+    for package in ("altair", "vl_convert"):
+        require(package, extra="plot")
+    experiments = study.experiments(full=full, seed=seed)
+    figures = folder / "figures"
+    try:
+        figures.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(
+            f"folder must be one that can be written, got {str(folder)!r}: {error.strerror}"
+        ) from None
+    measurements = _run(experiments, folder, n_jobs, progress)
+    result = Reproduction(folder / "report.html", study.judge(measurements), measurements)
+    # Figures may show single records of the source's own, public tables.
+    report = Report(study.title, figures=figures, publishable=False)
+    report.lead(f"{study.source}. {_size(full)}").verdict(result.summary)
+    _render_claims(report, result.verdicts)
+    study.render(report, measurements)
+    size = "--full" if full else "--quick"
+    command = f"shoal reproduce {study.name} {size} --seed {seed}"
+    report.provenance(
+        Provenance(command, seed, data="the tables of the source"),
+        "Records are beside this file as CSV, figures as SVG. The command repeats them.",
+    )
+    report.write(result.report, n_jobs=n_jobs)
+    return result
+
+
+def _run(
+    experiments: Sequence[Experiment], folder: Path, n_jobs: int | None, progress: Progress | None
+) -> Measurements:
+    """Run the experiments one after the other, each with its store."""
+    sizes = [len(experiment.spec.trials()) for experiment in experiments]
+    measurements: dict[str, Sequence[Measurement]] = {}
+    for index, experiment in enumerate(experiments):
+        with RecordStore(folder / f"{experiment.name}.csv", experiment.spec) as store:
+            measurements[experiment.name] = run_spec(
+                experiment.spec,
+                experiment.work,
+                store=store,
+                n_jobs=n_jobs,
+                progress=offset_progress(progress, sum(sizes[:index]), sum(sizes)),
+            )
+    return measurements
+
+
+def _size(full: bool) -> str:
+    if full:
+        return "Run in full, with at least the source's own number of repeats."
+    return "A quick run, with few repeats and epsilons: its verdicts are a first look."
+
+
+def _render_claims(report: Report, verdicts: Sequence[Verdict]) -> None:
+    report.section("The claims, one by one")
+    report.text(
+        "A verdict needs an interval of 95% that excludes the limit; where a claim is about "
+        "several means, they share the 5%."
+    )
+    report.points(f"{name[:1].upper()}{name[1:]}: {meaning}." for name, meaning in OUTCOMES.items())
+    report.table(
+        ["claim", "what the source says", "verdict", "what we measured"],
+        [[one.claim.name, one.claim.text, one.outcome, one.evidence] for one in verdicts],
+        text=4,
+    )

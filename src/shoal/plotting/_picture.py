@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal._files import atomic_write
 from shoal._optional import require
-from shoal._whole_file import whole_file
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Picture:
         }
         content = ways[file.suffix.lower()]()
         try:
-            with whole_file(file) as part:
+            with atomic_write(file) as part:
                 part.write_bytes(content if isinstance(content, bytes) else content.encode())
         except OSError as failure:
             raise ParameterError(

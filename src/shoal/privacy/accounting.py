@@ -8,28 +8,31 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from shoal.exceptions import GuaranteeError, UnknownEventError
-from shoal.privacy.conversions import laplace_to_zcdp, pure_to_zcdp
+from shoal.privacy.conversions import group, group_zcdp, pure_to_zcdp
+from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.events import (
     ApproximateEvent,
     Composed,
     DiscreteGaussianEvent,
-    DiscreteLaplaceEvent,
     Event,
     GaussianEvent,
-    KNormEvent,
-    LaplaceEvent,
     MetricEvent,
-    Parallel,
     PureEvent,
     Repeated,
     ZCDPEvent,
 )
-from shoal.privacy.groups import group, group_zcdp
 
-__all__ = ["Cost", "cost", "leaves", "pure_epsilon", "zcdp_rho"]
+__all__ = [
+    "Cost",
+    "cost",
+    "leaves",
+    "metric_cost",
+    "readable_epsilon",
+]
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def leaves(event: Event, *, records: int = 1) -> Counter[Cost]:
     Returns
     -------
     prices : Counter of Cost
-        They add up to :func:`cost`; parallel parts are one step with the worst price.
+        They add up to :func:`cost`.
 
     Examples
     --------
@@ -131,87 +134,14 @@ def leaves(event: Event, *, records: int = 1) -> Counter[Cost]:
     return Counter([rule(event, records)])
 
 
-def pure_epsilon(event: Event) -> float:
-    """Return the pure epsilon of an event, infinite where it has none.
-
-    Parameters
-    ----------
-    event : Event
-        Any event but metric ones.
-
-    Returns
-    -------
-    epsilon : float
-        With delta = 0.
-
-    Examples
-    --------
-    >>> pure_epsilon(LaplaceEvent(scale=4.0, sensitivity=1.0))
-    0.25
-    >>> pure_epsilon(GaussianEvent(sigma=4.0, sensitivity=1.0))
-    inf
-    """
-    price = cost(event)
-    return price.epsilon if price.delta == 0 else math.inf
-
-
-def zcdp_rho(event: Event) -> float:
-    """Return the zCDP parameter of an event, infinite where it has none.
-
-    Parameters
-    ----------
-    event : Event
-        Any event but metric ones.
-
-    Returns
-    -------
-    rho : float
-        The event is rho-zCDP.
-
-    Examples
-    --------
-    >>> zcdp_rho(Repeated(event=GaussianEvent(sigma=2.0, sensitivity=1.0), times=4))
-    0.5
-    >>> zcdp_rho(ApproximateEvent(epsilon=1.0, delta=1e-6))
-    inf
-    """
-    price = cost(event)
-    return price.rho if price.delta == 0 else math.inf
-
-
 def ratio(sensitivity: float, spread: float) -> float:
     """Return sensitivity / spread, never zero: underflow must not make a step free."""
     return max(sensitivity / spread, math.ulp(0.0))
 
 
-def has_parallel(event: Event) -> bool:
-    """Return whether disjoint parts occur anywhere in the event."""
-    if isinstance(event, Repeated):
-        return has_parallel(event.event)
-    if isinstance(event, Composed):
-        return any(has_parallel(child) for child in event.events)
-    return isinstance(event, Parallel)
-
-
-def dominating_laplace(event: DiscreteLaplaceEvent) -> float:
-    """Return the epsilon of the continuous Laplace noise that is at least as revealing.
-
-    It is infinite where the sensitivity is no whole number of steps: the lattice is then unknown.
-    """
-    if not event.sensitivity.is_integer():
-        return math.inf
-    step = 1 / event.scale
-    # 2 ln((1 + e^step) / 2), without overflow for large steps and without loss for small ones.
-    if step < 1:
-        per_step = 2 * math.log1p(math.expm1(step) / 2)
-    else:
-        per_step = 2 * (step + math.log1p(math.exp(-step)) - math.log(2))
-    return event.sensitivity * per_step
-
-
 def _pure(event: PureEvent, records: int) -> Cost:
     epsilon = records * event.epsilon
-    return Cost(epsilon, _rho(pure_to_zcdp, epsilon), 0.0)
+    return Cost(epsilon, _rho(epsilon), 0.0)
 
 
 def _zcdp(event: ZCDPEvent, records: int) -> Cost:
@@ -220,33 +150,12 @@ def _zcdp(event: ZCDPEvent, records: int) -> Cost:
 
 def _approximate(event: ApproximateEvent, records: int) -> Cost:
     loss = group(event.epsilon, event.delta, size=records)
-    return Cost(loss.epsilon, _rho(pure_to_zcdp, loss.epsilon), loss.delta)
-
-
-def _laplace(event: LaplaceEvent | KNormEvent, records: int) -> Cost:
-    epsilon = records * ratio(event.sensitivity, event.scale)
-    return Cost(epsilon, _rho(laplace_to_zcdp, epsilon), 0.0)
-
-
-def _discrete_laplace(event: DiscreteLaplaceEvent, records: int) -> Cost:
-    epsilon = records * ratio(event.sensitivity, event.scale)
-    continuous = records * dominating_laplace(event)
-    return Cost(epsilon, min(_rho(pure_to_zcdp, epsilon), _rho(laplace_to_zcdp, continuous)), 0.0)
+    return Cost(loss.epsilon, _rho(loss.epsilon), loss.delta)
 
 
 def _gaussian(event: GaussianEvent | DiscreteGaussianEvent, records: int) -> Cost:
     scaled = records * ratio(event.sensitivity, event.sigma)
     return Cost(math.inf, max(scaled * scaled / 2, math.ulp(0.0)), 0.0)
-
-
-def _parallel(event: Parallel, records: int) -> Cost:
-    # Records in different parts cost no more than the same number in the worst part.
-    prices = [cost(child, records=records) for child in event.events]
-    return Cost(
-        max((price.epsilon for price in prices), default=0.0),
-        max((price.rho for price in prices), default=0.0),
-        max((price.delta for price in prices), default=0.0),
-    )
 
 
 def _metric(event: MetricEvent, records: int) -> Cost:
@@ -256,19 +165,67 @@ def _metric(event: MetricEvent, records: int) -> Cost:
     )
 
 
-def _rho(convert: Callable[[float], float], epsilon: float) -> float:
-    return max(convert(epsilon), math.ulp(0.0)) if math.isfinite(epsilon) else math.inf
+def _rho(epsilon: float) -> float:
+    return max(pure_to_zcdp(epsilon), math.ulp(0.0)) if math.isfinite(epsilon) else math.inf
 
 
 _RULES: dict[type[Event], Callable[[Any, int], Cost]] = {
-    LaplaceEvent: _laplace,
-    KNormEvent: _laplace,
-    DiscreteLaplaceEvent: _discrete_laplace,
     GaussianEvent: _gaussian,
     DiscreteGaussianEvent: _gaussian,
     PureEvent: _pure,
     ZCDPEvent: _zcdp,
     ApproximateEvent: _approximate,
-    Parallel: _parallel,
     MetricEvent: _metric,
 }
+
+
+def metric_cost(event: Event) -> tuple[str, Fraction] | None:
+    """Return the unit and the epsilon of a metric event, or None for any other event.
+
+    Parameters
+    ----------
+    event : Event
+        Metric events of one kind of unit, possibly composed, or events without any metric one.
+
+    Returns
+    -------
+    price : (str, Fraction) or None
+        The unit of distance of the first of them, and the total epsilon per that unit, exact.
+
+    Raises
+    ------
+    GuaranteeError
+        If metric events meet other events, or units that cannot be compared.
+
+    Examples
+    --------
+    >>> metric_cost(Repeated(event=MetricEvent(epsilon=0.5, unit="km"), times=2))
+    ('km', Fraction(1, 1))
+    """
+    if isinstance(event, MetricEvent):
+        return event.unit, Fraction(event.epsilon)
+    if isinstance(event, Repeated):
+        inner = metric_cost(event.event)
+        return None if inner is None else (inner[0], event.times * inner[1])
+    if not isinstance(event, Composed):
+        return None
+    prices = [metric_cost(child) for child in event.events]
+    metric = [price for price in prices if price is not None]
+    if not metric:
+        return None
+    if len(metric) < len(prices):
+        raise GuaranteeError(
+            "metric events add up with metric events only",
+            in_python="spend them apart, or convert with metric_to_local(epsilon, diameter)",
+        )
+    unit = metric[0][0]
+    if all(other == unit for other, _ in metric):
+        same = [epsilon for _, epsilon in metric]
+    else:
+        same = [convert_epsilon(epsilon, other, unit) for other, epsilon in metric]
+    return unit, sum(same, Fraction(0))
+
+
+def readable_epsilon(epsilon: Fraction) -> str:
+    """Write an exact epsilon, which may be too large for a float."""
+    return f"{float(epsilon):g}" if epsilon < 10**300 else "more than 1e300"

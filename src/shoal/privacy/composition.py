@@ -7,21 +7,18 @@ earlier releases, use :class:`shoal.privacy.Ledger`.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from shoal import _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.privacy.accounting import Cost, cost, has_parallel
-from shoal.privacy.adjacency import Adjacency
-from shoal.privacy.conversions import zcdp_to_epsilon
-from shoal.privacy.dominating import steps
+from shoal.privacy._loss_distributions import epsilon_by_losses, steps
+from shoal.privacy.accounting import Cost, cost, metric_cost
+from shoal.privacy.conversions import Loss, zcdp_to_epsilon
 from shoal.privacy.events import Composed, Event
-from shoal.privacy.groups import Loss
 from shoal.privacy.guarantee import Guarantee, Notion
-from shoal.privacy.losses import epsilon_by_losses
-from shoal.privacy.metric import metric_cost
+from shoal.privacy.privacy_unit import Adjacency
 
-__all__ = ["compose"]
+__all__ = ["compose", "scale_to_fit"]
 
 # A smaller delta is worth more than the last tenth of a percent of epsilon.
 _WORTH_A_DELTA = 0.999
@@ -62,13 +59,13 @@ def compose(
 
     Examples
     --------
-    >>> from shoal.privacy import GaussianEvent, LaplaceEvent, Repeated
-    >>> step = LaplaceEvent(scale=10.0, sensitivity=1.0)
+    >>> from shoal.privacy import GaussianEvent, PureEvent, Repeated
+    >>> step = PureEvent(epsilon=0.1)
     >>> compose([step, step]).epsilon
     0.2
     >>> many = compose([Repeated(event=step, times=100)], delta=1e-6)
     >>> round(many.epsilon, 2)  # adding gives 10
-    4.69
+    4.77
     >>> round(compose([GaussianEvent(sigma=4.0, sensitivity=1.0)], delta=1e-6).epsilon, 3)
     1.061
     """
@@ -87,12 +84,6 @@ def compose(
         return Guarantee("metric", total, adjacency=adjacency, unit=metric[0])
     if notion == "metric":
         raise GuaranteeError("a metric promise needs metric events: give MetricEvent with a unit")
-    if has_parallel(schedule) and (adjacency is Adjacency.SUBSTITUTE or notion == "local"):
-        raise GuaranteeError(
-            "parallel parts share one epsilon under add/remove only, because a substituted record "
-            "can change two parts",
-            in_python="compose under Adjacency.ADD_REMOVE and call to_substitute()",
-        )
     price = cost(schedule)
     best = _best(schedule, price, delta)
     rho = price.rho if price.delta == 0 and math.isfinite(price.rho) else None
@@ -128,3 +119,79 @@ def _zcdp_epsilon(price: Cost, delta: float) -> float:
     if left <= 0 or not math.isfinite(price.rho):
         return math.inf
     return zcdp_to_epsilon(price.rho, left)
+
+
+_MAX_DOUBLINGS = 40
+
+
+def scale_to_fit(
+    schedule: Callable[[float], Sequence[Event]],
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    tolerance: float = 1e-4,
+) -> float:
+    """Return the smallest noise multiplier whose schedule keeps within (epsilon, delta).
+
+    Parameters
+    ----------
+    schedule : callable
+        Maps a multiplier > 0 to events; more must mean more noise.
+    epsilon : float
+        The epsilon to keep within, > 0.
+    delta : float, default=0.0
+        The delta to keep within, in [0, 1).
+    tolerance : float, default=1e-4
+        How far above the smallest multiplier the answer may be, as a fraction.
+
+    Returns
+    -------
+    multiplier : float
+        ``compose(schedule(multiplier), delta=delta).epsilon <= epsilon``, as checked. Calls cost up
+        to a few seconds for long mixed schedules: keep the answer.
+
+    Raises
+    ------
+    GuaranteeError
+        If no multiplier up to 2^40 is enough.
+
+    Examples
+    --------
+    >>> from shoal.privacy import GaussianEvent
+    >>> sigma = scale_to_fit(lambda m: [GaussianEvent(sigma=m, sensitivity=1.0)], 1.0, 1e-6)
+    >>> round(sigma, 2)
+    4.23
+    """
+    epsilon = _numbers.positive("epsilon", epsilon)
+    delta = _numbers.probability("delta", delta)
+    tolerance = _numbers.positive("tolerance", tolerance)
+
+    def fits(multiplier: float) -> bool:
+        try:
+            return compose(schedule(multiplier), delta=delta).epsilon <= epsilon
+        except GuaranteeError:
+            return False  # too little noise for any promise at this delta
+
+    high = 1.0
+    if fits(high):
+        low = high / 2
+        while fits(low) and low > 2.0**-_MAX_DOUBLINGS:
+            low, high = low / 2, low
+    else:
+        low, high = high, 2 * high
+        while not fits(high):
+            if high >= 2.0**_MAX_DOUBLINGS:
+                _refuse(schedule(high), epsilon, delta)
+            low, high = high, 2 * high
+    while high / low > 1 + tolerance:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _refuse(events: Sequence[Event], epsilon: float, delta: float) -> None:
+    reached = compose(events, delta=delta).epsilon  # raises the reason where there is no promise
+    raise GuaranteeError(
+        f"epsilon must be above {reached:g}, which the schedule costs with any noise, got "
+        f"{epsilon:g}"
+    )

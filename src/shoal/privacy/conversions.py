@@ -1,24 +1,26 @@
 """Conversions between kinds of promise, each the best that is proved in ``proofs/composition.md``.
 
 Pure epsilon, zero-concentrated differential privacy (zCDP, Bun and Steinke 2016) and
-(epsilon, delta); and from metric privacy to the local one. From one record to several, and from
-add/remove to substitution: :mod:`shoal.privacy.groups`. All results are upper bounds on what is
-lost.
+(epsilon, delta); from metric privacy to the local one; from one record to a group of them, hence to
+substitution, which removes one record and adds another. All results are upper bounds.
 """
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from shoal import _numbers
+from shoal.exceptions import GuaranteeError
 
 __all__ = [
+    "Loss",
     "epsilon_to_zcdp",
-    "laplace_to_zcdp",
+    "group",
+    "group_zcdp",
     "metric_to_local",
     "pure_to_zcdp",
     "renyi_to_epsilon",
     "zcdp_order",
-    "zcdp_to_delta",
     "zcdp_to_epsilon",
 ]
 
@@ -46,34 +48,6 @@ def pure_to_zcdp(epsilon: float) -> float:
     """
     epsilon = _numbers.positive("epsilon", epsilon)
     return epsilon * math.tanh(epsilon / 2)
-
-
-def laplace_to_zcdp(epsilon: float) -> float:
-    """Return the smallest rho such that Laplace noise of pure epsilon is rho-zCDP.
-
-    It is ``epsilon + exp(-epsilon) - 1``. It holds for vectors with an L1 sensitivity and for
-    noise of density ``exp(-||z||/scale)`` in any norm too.
-
-    Parameters
-    ----------
-    epsilon : float
-        Sensitivity divided by scale, > 0.
-
-    Returns
-    -------
-    rho : float
-        The zCDP parameter.
-
-    Examples
-    --------
-    >>> round(laplace_to_zcdp(1.0), 4)
-    0.3679
-    """
-    epsilon = _numbers.positive("epsilon", epsilon)
-    if epsilon < 1e-3:
-        # The closed form cancels; the series alternates, so ending on a plus keeps it above.
-        return epsilon * epsilon * (1 / 2 - epsilon / 6 + epsilon * epsilon / 24)
-    return epsilon + math.expm1(-epsilon)
 
 
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
@@ -166,39 +140,6 @@ def renyi_to_epsilon(divergence: float, order: float, delta: float) -> float:
     return divergence + (log_inverse - math.log1p(excess)) / excess - math.log1p(1 / excess)
 
 
-def zcdp_to_delta(rho: float, epsilon: float) -> float:
-    """Return a delta for which rho-zCDP implies (epsilon, delta).
-
-    Parameters
-    ----------
-    rho : float
-        The zCDP parameter, >= 0.
-    epsilon : float
-        The epsilon wanted, >= 0.
-
-    Returns
-    -------
-    delta : float
-        At most 1.
-
-    Examples
-    --------
-    >>> zcdp_to_delta(0.1, 2.22) < 1e-6
-    True
-    """
-    rho = _numbers.non_negative("rho", rho)
-    epsilon = _numbers.non_negative("epsilon", epsilon)
-    if rho == 0:
-        return 0.0
-    # With t = alpha - 1, the derivative of ln(delta) is rho (2t+1) + ln(t/(1+t)) - epsilon.
-    low, high = 0.0, 1.0
-    while rho * (2 * high + 1) - math.log1p(1 / high) < epsilon:
-        low, high = high, 2 * high
-    t = _boundary(low, high, lambda t: rho * (2 * t + 1) - math.log1p(1 / t) < epsilon)
-    exponent = t * (rho * (t + 1) - epsilon) - math.log1p(t) - t * math.log1p(1 / t)
-    return math.exp(min(0.0, exponent))
-
-
 def epsilon_to_zcdp(epsilon: float, delta: float) -> float:
     """Return the largest rho that :func:`zcdp_to_epsilon` maps to at most epsilon.
 
@@ -266,3 +207,86 @@ def _boundary(low: float, high: float, holds: Callable[[float], bool]) -> float:
             low = middle
         else:
             high = middle
+
+
+_LARGEST_LOG = 700.0  # whose exponential is a float
+
+
+class Loss(NamedTuple):
+    """An (epsilon, delta) pair."""
+
+    epsilon: float
+    delta: float
+
+
+def group(epsilon: float, delta: float = 0.0, *, size: int) -> Loss:
+    """Return what an (epsilon, delta) promise for one record is worth for ``size`` records.
+
+    Parameters
+    ----------
+    epsilon : float
+        Promise for one record, >= 0.
+    delta : float, default=0.0
+        Promise for one record, in [0, 1).
+    size : int
+        How many records may change together, >= 1.
+
+    Returns
+    -------
+    loss : Loss
+        ``size * epsilon`` and ``delta * (1 + e^epsilon + ... + e^((size-1) epsilon))``.
+
+    Raises
+    ------
+    GuaranteeError
+        If delta would reach 1, which promises nothing.
+
+    Examples
+    --------
+    >>> group(0.5, size=3)
+    Loss(epsilon=1.5, delta=0.0)
+    """
+    epsilon = _numbers.non_negative("epsilon", epsilon)
+    delta = _numbers.probability("delta", delta)
+    size = _numbers.count("size", size)
+    total = 0.0
+    if delta > 0:
+        # The largest term alone decides whether delta stays below 1; exp may not overflow first.
+        if math.log(delta) + (size - 1) * epsilon < 0:
+            if size * epsilon < _LARGEST_LOG:
+                ratio = math.expm1(size * epsilon) / math.expm1(epsilon) if epsilon > 0 else size
+                total = delta * ratio
+            else:  # the sum over its largest term, since the sum itself is beyond a float
+                terms = math.expm1(-size * epsilon) / math.expm1(-epsilon)
+                total = math.exp(math.log(delta) + (size - 1) * epsilon) * terms
+        else:
+            total = 1.0
+    if total >= 1:
+        raise GuaranteeError(
+            f"delta must stay below 1, but {size} records at epsilon = {epsilon:g} and "
+            f"delta = {delta:g} reach it: ask for a smaller delta or a smaller group"
+        )
+    return Loss(size * epsilon, total)
+
+
+def group_zcdp(rho: float, *, size: int) -> float:
+    """Return the rho for ``size`` records that change together: ``size^2 rho``.
+
+    Parameters
+    ----------
+    rho : float
+        The zCDP parameter for one record, >= 0.
+    size : int
+        How many records may change together, >= 1.
+
+    Returns
+    -------
+    rho : float
+        The zCDP parameter for the group.
+
+    Examples
+    --------
+    >>> group_zcdp(0.1, size=2)
+    0.4
+    """
+    return _numbers.count("size", size) ** 2 * _numbers.non_negative("rho", rho)

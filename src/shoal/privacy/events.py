@@ -7,27 +7,26 @@ no result and no record, so it can be stored and shown. Pure functions turn it i
 ``sensitivity`` is always stated for the adjacency that the promise names.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from shoal import _numbers
-from shoal.exceptions import ParameterError
+from shoal.exceptions import ParameterError, UnknownEventError
 from shoal.privacy.distance_units import parse_unit
 
 __all__ = [
     "ApproximateEvent",
     "Composed",
     "DiscreteGaussianEvent",
-    "DiscreteLaplaceEvent",
     "Event",
     "GaussianEvent",
-    "KNormEvent",
-    "LaplaceEvent",
     "MetricEvent",
-    "Parallel",
     "PureEvent",
     "Repeated",
     "ZCDPEvent",
+    "event_from_dict",
+    "event_to_dict",
 ]
 
 
@@ -42,7 +41,7 @@ class Event:
 
     Examples
     --------
-    >>> LaplaceEvent(scale=2.0, sensitivity=1.0, purpose="counts").purpose
+    >>> PureEvent(epsilon=0.5, purpose="counts").purpose
     'counts'
     """
 
@@ -53,55 +52,6 @@ class Event:
         for field in fields(self):
             check = _CHECKS[field.name]
             object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class LaplaceEvent(Event):
-    """Independent Laplace noise on each entry.
-
-    Parameters
-    ----------
-    scale : float
-        Scale of the noise.
-    sensitivity : float
-        How far one record moves the noiseless value, in L1.
-    dimension : int, default=1
-        Number of entries.
-
-    Examples
-    --------
-    >>> LaplaceEvent(scale=4.0, sensitivity=2.0, dimension=3).scale
-    4.0
-    """
-
-    scale: float
-    sensitivity: float
-    dimension: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class DiscreteLaplaceEvent(Event):
-    """Independent two-sided geometric noise, P(z) ~ exp(-|z|/scale), on integers.
-
-    Parameters
-    ----------
-    scale : float
-        Scale of the noise, in steps of the lattice.
-    sensitivity : float
-        How far one record moves the noiseless value, in L1 and in steps of the lattice. (The noise
-        may live on a finer lattice as long as that one contains the integers.)
-    dimension : int, default=1
-        Number of entries.
-
-    Examples
-    --------
-    >>> DiscreteLaplaceEvent(scale=10.0, sensitivity=1).dimension
-    1
-    """
-
-    scale: float
-    sensitivity: float
-    dimension: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,27 +97,6 @@ class DiscreteGaussianEvent(Event):
     sigma: float
     sensitivity: float
     dimension: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class KNormEvent(Event):
-    """Noise of density ~ exp(-||z||/scale) in any norm.
-
-    Parameters
-    ----------
-    scale : float
-        Scale of the noise.
-    sensitivity : float
-        How far one record moves the noiseless value, in that norm.
-
-    Examples
-    --------
-    >>> KNormEvent(scale=2.0, sensitivity=1.0).scale
-    2.0
-    """
-
-    scale: float
-    sensitivity: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,27 +198,6 @@ class Composed(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parallel(Event):
-    """Steps on disjoint parts of the records: the worst one counts.
-
-    Valid under add/remove, where one record lies in one part. A substituted record may leave one
-    part and enter another, so account under add/remove and convert the result.
-
-    Parameters
-    ----------
-    events : sequence of Event
-        One event per part.
-
-    Examples
-    --------
-    >>> len(Parallel(events=[PureEvent(epsilon=0.5)] * 3).events)
-    3
-    """
-
-    events: tuple[Event, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Repeated(Event):
     """The same step several times on the same records.
 
@@ -330,7 +238,6 @@ def _distance_unit(name: str, value: Any) -> str:
 _CHECKS = {
     "purpose": _numbers.text,
     "unit": _distance_unit,
-    "scale": _numbers.positive,
     "sigma": _numbers.positive,
     "sensitivity": _numbers.positive,
     "epsilon": _numbers.positive,
@@ -341,3 +248,98 @@ _CHECKS = {
     "event": _one_event,
     "events": _many_events,
 }
+
+
+_BY_NAME: dict[str, type[Event]] = {
+    kind.__name__: kind
+    for kind in (
+        GaussianEvent,
+        DiscreteGaussianEvent,
+        PureEvent,
+        ZCDPEvent,
+        ApproximateEvent,
+        MetricEvent,
+        Composed,
+        Repeated,
+    )
+}
+
+
+def event_to_dict(event: Event) -> dict[str, Any]:
+    """Return a dictionary of plain values from which the event can be rebuilt.
+
+    Parameters
+    ----------
+    event : Event
+        One of the events of this module.
+
+    Returns
+    -------
+    plain : dict
+        The class name under ``"type"`` and one item per field.
+
+    Raises
+    ------
+    UnknownEventError
+        If the event is of a class that this module does not define.
+
+    Examples
+    --------
+    >>> event_to_dict(PureEvent(epsilon=0.5, purpose="counts"))
+    {'type': 'PureEvent', 'purpose': 'counts', 'epsilon': 0.5}
+    """
+    if type(event) not in _BY_NAME.values():
+        raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {event!r}")
+    plain: dict[str, Any] = {"type": type(event).__name__}
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if isinstance(value, Event):
+            value = event_to_dict(value)
+        elif isinstance(value, tuple):
+            value = [event_to_dict(child) for child in value]
+        plain[field.name] = value
+    return plain
+
+
+def event_from_dict(plain: Mapping[str, Any]) -> Event:
+    """Rebuild an event from :func:`event_to_dict`.
+
+    Parameters
+    ----------
+    plain : mapping
+        What :func:`event_to_dict` returned, possibly after a trip through JSON.
+
+    Returns
+    -------
+    event : Event
+        The same event.
+
+    Raises
+    ------
+    UnknownEventError
+        If the class is unknown, or fields are missing or too many.
+    ParameterError
+        If a number breaks its rule.
+
+    Examples
+    --------
+    >>> event_from_dict({"type": "PureEvent", "purpose": "counts", "epsilon": 0.5})
+    PureEvent(purpose='counts', epsilon=0.5)
+    """
+    if not isinstance(plain, Mapping) or plain.get("type") not in list(_BY_NAME):
+        raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {plain!r}")
+    kind = _BY_NAME[plain["type"]]
+    expected = {field.name for field in fields(kind)}
+    given = dict(plain)
+    del given["type"]
+    if set(given) != expected:
+        raise UnknownEventError(
+            f"{kind.__name__} must have the fields {sorted(expected)}, got {sorted(given)}"
+        )
+    if "event" in given:
+        given["event"] = event_from_dict(given["event"])
+    if "events" in given:
+        if not isinstance(given["events"], list):
+            raise UnknownEventError(f"events must be a list, got {given['events']!r}")
+        given["events"] = tuple(event_from_dict(child) for child in given["events"])
+    return kind(**given)

@@ -1,5 +1,7 @@
 """A privacy promise: what it says, when it holds, and what it is worth in other terms."""
 
+from __future__ import annotations
+
 import html
 import math
 from collections.abc import Mapping
@@ -8,13 +10,11 @@ from typing import Any, Literal, Self
 
 from shoal import _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.privacy import conversions, groups
-from shoal.privacy.adjacency import Adjacency
+from shoal.privacy import conversions
 from shoal.privacy.distance_units import parse_unit
-from shoal.privacy.guarantee_text import guarantee_text
-from shoal.privacy.privacy_unit import RECORD, PrivacyUnit, group_size
+from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
 
-__all__ = ["Guarantee", "Notion"]
+__all__ = ["Guarantee", "Notion", "guarantee_text"]
 
 Notion = Literal["central", "local", "metric", "none"]
 
@@ -203,8 +203,8 @@ class Guarantee:
         """
         size = _numbers.count("size", size)
         self._require_promise("a group's promise")
-        loss = groups.group(self.epsilon, self.delta, size=size)
-        rho = None if self.rho is None else groups.group_zcdp(self.rho, size=size)
+        loss = conversions.group(self.epsilon, self.delta, size=size)
+        rho = None if self.rho is None else conversions.group_zcdp(self.rho, size=size)
         return replace(self, epsilon=loss.epsilon, delta=loss.delta, rho=rho)
 
     def to_substitute(self) -> Self:
@@ -310,3 +310,90 @@ class Guarantee:
             raise GuaranteeError(
                 f"a metric promise has no {wanted} form", in_python="call to_local(diameter) first"
             )
+
+
+_SEEDED = "seeded: for tests and experiments only"
+_CHANGE = {
+    Adjacency.ADD_REMOVE: "adding or removing",
+    Adjacency.SUBSTITUTE: "replacing",
+}
+
+
+def guarantee_text(guarantee: Guarantee) -> str:
+    """Return a promise in words.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Any promise, or the absence of one.
+
+    Returns
+    -------
+    sentence : str
+        It names the notion, the numbers, the neighbors, and what they mean.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Guarantee
+    >>> print(guarantee_text(Guarantee("metric", epsilon=2.0, unit="km").to_local(1.5)))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    local differential privacy with epsilon = 3: exchanging a record for any other changes the
+    probability of any report by a factor of at most e^3 = 20.1
+    """
+    sentence = {"central": _central, "local": _local, "metric": _metric, "none": _none}[
+        guarantee.notion
+    ](guarantee)
+    notes = [guarantee.reason] if guarantee.reason and guarantee.notion != "none" else []
+    return "; ".join([sentence, *notes, *([_SEEDED] if guarantee.seeded else [])])
+
+
+def _central(guarantee: Guarantee) -> str:
+    return (
+        f"central differential privacy with {_parameters(guarantee)} "
+        f"({guarantee.adjacency.value}): "
+        f"{_CHANGE[guarantee.adjacency]} any one {guarantee.privacy_unit} changes the "
+        f"probability of any release by {_factor(guarantee)}"
+    )
+
+
+def _local(guarantee: Guarantee) -> str:
+    return (
+        f"local differential privacy with {_parameters(guarantee)}: exchanging "
+        f"{_values(guarantee)} for any other changes the probability of any report by "
+        f"{_factor(guarantee)}"
+    )
+
+
+def _metric(guarantee: Guarantee) -> str:
+    epsilon, unit = f"{guarantee.epsilon:g}", guarantee.unit
+    times = f"r times {unit}" if unit[:1].isdigit() else f"r {unit or 'units'}"
+    return (
+        f"metric privacy with epsilon = {epsilon} per {unit or 'unit of distance'}: exchanging "
+        f"{_values(guarantee)} for {_others(guarantee)} at a distance of {times} changes the "
+        f"probability of any report by a factor of at most e^({epsilon} r)"
+    )
+
+
+def _values(guarantee: Guarantee) -> str:
+    unit = guarantee.privacy_unit
+    return "a record" if unit.kind == "record" else f"the records of a {unit}"
+
+
+def _others(guarantee: Guarantee) -> str:
+    return "one" if guarantee.privacy_unit.kind == "record" else "others, each"
+
+
+def _none(guarantee: Guarantee) -> str:
+    return f"no privacy guarantee: {guarantee.reason}"
+
+
+def _parameters(guarantee: Guarantee) -> str:
+    delta = f" and delta = {guarantee.delta:g}" if guarantee.delta > 0 else ""
+    return f"epsilon = {guarantee.epsilon:g}{delta}"
+
+
+def _factor(guarantee: Guarantee) -> str:
+    epsilon = guarantee.epsilon
+    meaning = f" = {math.exp(epsilon):.3g}" if epsilon <= 10 else " (next to no protection)"
+    plus = f", plus at most {guarantee.delta:g}" if guarantee.delta > 0 else ""
+    return f"a factor of at most e^{epsilon:g}{meaning}{plus}"

@@ -16,16 +16,13 @@ from shoal.exceptions import (
     LedgerPicklingError,
     ParameterError,
 )
-from shoal.privacy.account import Account, Price
-from shoal.privacy.adjacency import Adjacency
-from shoal.privacy.entry import Entry, Receipt
+from shoal.privacy._account import Account, Price
+from shoal.privacy._ledger_file import Head, LedgerFile, new_header, open_header
+from shoal.privacy._ledger_text import ledger_html, ledger_text
+from shoal.privacy.entries import Entry, Limits, Receipt
 from shoal.privacy.events import Event
 from shoal.privacy.guarantee import Guarantee, Notion
-from shoal.privacy.ledger_chain import Head, new_header, open_header
-from shoal.privacy.ledger_file import LedgerFile
-from shoal.privacy.ledger_text import ledger_html, ledger_text
-from shoal.privacy.limits import Limits
-from shoal.privacy.privacy_unit import RECORD, PrivacyUnit
+from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit
 
 __all__ = ["Ledger"]
 

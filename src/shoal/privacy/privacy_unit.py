@@ -1,18 +1,39 @@
-"""Whom a promise protects: one record, or one user with all of their rows.
+"""What a promise is about: which tables are neighbors, and whom it protects.
 
-A promise for one unit is worth something for another only where a proof says so
+A promise for one privacy unit is worth something for another only where a proof says so
 (``proofs/ledger.md``, "Privacy units"): :func:`group_size` is that table, and refuses the rest.
 """
 
+import enum
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self
 
 from shoal import _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.privacy.adjacency import Adjacency
 
-__all__ = ["RECORD", "PrivacyUnit", "group_size"]
+__all__ = ["RECORD", "Adjacency", "PrivacyUnit", "group_size"]
+
+
+class Adjacency(enum.Enum):
+    """The two readings of "neighboring tables".
+
+    Under ``ADD_REMOVE`` one table is the other with one record more, so the number of records is
+    private. Under ``SUBSTITUTE`` both have the same public number of records and differ in one of
+    them; such a step is a removal followed by an addition, which is why promises of the first kind
+    convert into the second (:meth:`shoal.privacy.Guarantee.to_substitute`) and not the other way.
+
+    Examples
+    --------
+    >>> Adjacency.ADD_REMOVE.value
+    'add/remove'
+    >>> Adjacency("substitute")
+    <Adjacency.SUBSTITUTE: 'substitute'>
+    """
+
+    ADD_REMOVE = "add/remove"
+    SUBSTITUTE = "substitute"
+
 
 _KINDS = ("record", "user")
 

@@ -6,24 +6,23 @@ with their type and shape, and infinities and NaN, which JSON lacks, by name.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import html
 import importlib.metadata
 import json
 import os
 import platform
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
+from shoal._files import atomic_write
 from shoal.exceptions import ParameterError, ReleaseError
-from shoal.privacy.entry import Receipt
+from shoal.privacy._plain import freeze, from_plain, same, to_plain
+from shoal.privacy.entries import Receipt
 from shoal.privacy.guarantee import Guarantee
-from shoal.privacy.plain import freeze, from_plain, same, to_plain
 
 __all__ = ["Release", "current_versions"]
 
@@ -183,16 +182,10 @@ class Release:
         """
         target = Path(path)
         text = self.to_json()
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         try:
-            with temporary.open("x", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
+            with atomic_write(target) as part:
+                part.write_text(text, encoding="utf-8")
         except OSError as failure:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
             raise ReleaseError(f"{target} cannot be written: {failure.strerror}") from failure
 
     @classmethod

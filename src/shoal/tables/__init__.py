@@ -1,12 +1,23 @@
 """Raw records wherever they are: in memory, in files, in a Spark cluster. No noise lives here."""
 
-from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
-from shoal.tables.open_table import open_table
+from shoal.tables.columns import CHANGED, refuse_infinite
+from shoal.tables.files import check_table_path, open_table, read_table, write_table
 from shoal.tables.spark_table import SparkTable
-from shoal.tables.table import Block, CountRows, Fold, Job, Label, Table
+from shoal.tables.table import (
+    ArrayTable,
+    Block,
+    CountRows,
+    Fold,
+    Job,
+    Label,
+    Staged,
+    Table,
+    usable_threads,
+)
 
 __all__ = [
+    "CHANGED",
     "ArrayTable",
     "ArrowTable",
     "Block",
@@ -15,6 +26,12 @@ __all__ = [
     "Job",
     "Label",
     "SparkTable",
+    "Staged",
     "Table",
+    "check_table_path",
     "open_table",
+    "read_table",
+    "refuse_infinite",
+    "usable_threads",
+    "write_table",
 ]

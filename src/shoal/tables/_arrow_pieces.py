@@ -8,7 +8,8 @@ from typing import Any
 
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError
-from shoal.tables.column_names import check_header, locate_columns
+from shoal.tables._csv import arrow_csv
+from shoal.tables.columns import locate_columns
 
 __all__ = ["Piece", "file_states", "open_dataset", "pieces_of", "readable"]
 
@@ -50,18 +51,7 @@ class Piece:
             return self.fragment.physical_schema
 
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
-        """Read columns, a batch at a time.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Columns.
-
-        Yields
-        ------
-        batch : pyarrow.RecordBatch
-            The next records of the piece, in their order, under the names that were given.
-        """
+        """Yield the next records in order, the columns under the names that were given."""
         found = self.schema().names
         fields = [found[index] for index in locate_columns(found, names, self.name)]
         arrow = require("pyarrow", extra="arrow")
@@ -87,27 +77,7 @@ class Piece:
 
 
 def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
-    """Open files as one dataset; a dataset stays as it is.
-
-    Parameters
-    ----------
-    source : path-like or pyarrow.dataset.Dataset
-        A Parquet, Feather or CSV file, or a folder of such files, all of one kind.
-    names : sequence of str, default=None
-        Names of all columns, in order, of CSV files without a header line.
-
-    Returns
-    -------
-    dataset : pyarrow.dataset.Dataset
-        Nothing is read but names and types.
-
-    Raises
-    ------
-    DataError
-        If there are no such files, or they cannot be read.
-    ParameterError
-        If names are given for files that have some, or other than all.
-    """
+    """Open files of one kind as one dataset, of which only names and types are read."""
     datasets = require("pyarrow.dataset", extra="arrow")
     ours = isinstance(source, datasets.Dataset)
     form = "dataset" if ours else _format(Path(source))
@@ -120,7 +90,7 @@ def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
     path = Path(source)
     with readable(repr(str(path))):
         if form == "csv":
-            opened = datasets.dataset(path, format=_csv(path, names))
+            opened = datasets.dataset(path, format=arrow_csv(path, names))
         else:
             opened = datasets.dataset(path, format=form, exclude_invalid_files=False)
         states = [Path(file).stat() for file in opened.files]
@@ -131,45 +101,17 @@ def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
 
 
 def file_states(path: Path) -> frozenset[tuple[Path, int, int]]:
-    """Tell of which sizes and times the files are, so that a change of them shows.
-
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder of files.
-
-    Returns
-    -------
-    states : frozenset of tuple (file, size, time)
-        Empty where nothing is there.
-
-    Raises
-    ------
-    DataError
-        If they cannot be looked at.
-    """
+    """Return the sizes and times of the files, so that a change of them shows."""
     with readable(repr(str(path))):
         states = [(file, file.stat()) for file in _files(path)]
     return frozenset((file, state.st_size, state.st_mtime_ns) for file, state in states)
 
 
 def pieces_of(dataset: Any, name: str, *, numbered: bool) -> tuple[Piece, ...]:
-    """Cut a dataset into pieces, in the order of its records.
+    """Split a dataset into pieces, in the order of its records.
 
-    Parameters
-    ----------
-    dataset : pyarrow.dataset.Dataset
-        Files, or tables in memory.
-    name : str
-        What was given, for messages.
-    numbered : bool
-        Whether messages number the files of it: their own names, which may be those of people,
-        were not given.
-
-    Returns
-    -------
-    pieces : tuple of Piece
-        At least as many as files.
+    Messages call it `name`, with the number of a file where they are `numbered`: the names of the
+    files, which may be those of people, were not given.
     """
     datasets = require("pyarrow.dataset", extra="arrow")
     pieces: list[Piece] = []
@@ -184,26 +126,18 @@ def pieces_of(dataset: Any, name: str, *, numbered: bool) -> tuple[Piece, ...]:
 
 @contextlib.contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Turn what goes wrong while a file is read into one line without a value of a record.
-
-    Parameters
-    ----------
-    name : str
-        The file, as messages call it.
-
-    Raises
-    ------
-    DataError
-        In place of errors of pyarrow and of the system.
-    """
+    """Turn errors of pyarrow and of the system into one line without a value of a record."""
     arrow = require("pyarrow", extra="arrow")
     try:
         yield
     except OSError as error:
         why = error.strerror if error.errno and error.strerror else "it is damaged or cut short"
         raise _unreadable(name, why) from None
-    except arrow.ArrowException:
-        raise _unreadable(name, "it is damaged, its columns change, or two have one name") from None
+    except arrow.ArrowException as error:
+        why = "it is damaged, its columns change, or two have one name"
+        if "CSV conversion error" in str(error):  # the value is left out
+            why = "a column must hold numbers, got text after its first lines"
+        raise _unreadable(name, why) from None
 
 
 def _format(path: Path) -> str:
@@ -229,34 +163,6 @@ def _files(path: Path) -> list[Path]:
         if file.is_file()
         and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
     ]
-
-
-def _csv(path: Path, names: Sequence[str] | None) -> Any:
-    """Return how CSV files are read, from the types that their first lines look like."""
-    arrow = require("pyarrow", extra="arrow")
-    csv = require("pyarrow.csv", extra="arrow")
-    datasets = require("pyarrow.dataset", extra="arrow")
-    headless = csv.ReadOptions(autogenerate_column_names=names is not None)
-    # Else a line break in quotes is refused or not by where blocks end: by other records' lengths.
-    quoted = csv.ParseOptions(newlines_in_values=True)
-    looked = datasets.CsvFileFormat(read_options=headless, parse_options=quoted)
-    first = datasets.dataset(path, format=looked).schema
-    if names is not None:
-        check_header(names, len(first), repr(str(path)))
-    types = arrow.types
-    # First lines may look like whole numbers, or like nothing at all: numbers are doubles.
-    doubles = {
-        name: arrow.float64()
-        for name, field in zip(names or first.names, first, strict=True)
-        if types.is_integer(field.type)
-        or types.is_floating(field.type)
-        or types.is_null(field.type)
-    }
-    return datasets.CsvFileFormat(
-        parse_options=quoted,
-        convert_options=csv.ConvertOptions(column_types=doubles),
-        read_options=csv.ReadOptions(column_names=names),
-    )
 
 
 def _ending(file: Path) -> str:

@@ -27,27 +27,7 @@ PYTHON_ERROR = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception))\b", re.MULTILINE
 
 
 def run(action: Callable[[], Result]) -> Result:
-    """Do something that has no effect but its result, again where a Python worker was lost.
-
-    Parameters
-    ----------
-    action : callable
-        Runs jobs of Spark.
-
-    Returns
-    -------
-    result : object
-        Of the run that came to its end.
-
-    Raises
-    ------
-    DataError
-        If the records cannot be read.
-    ReleaseError
-        If reports were drawn twice.
-    ShoalError
-        If Spark cannot do it.
-    """
+    """Run an action without side effects, again where a Python worker was lost."""
     errors = (
         require("pyspark.errors", extra="spark").PySparkException,
         require("py4j.protocol", extra="spark").Py4JError,

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._optional import require
+from shoal._typing import Ints
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._spark_errors import CHANGED, TWICE, run
-from shoal.tables._spark_rows import ATTEMPT, ERROR, PARTITION, ReportTask
-from shoal.tables.staged import Start
+from shoal.tables._spark_tasks import ATTEMPT, ERROR, PARTITION, ReportTask
+from shoal.tables.table import Start
 
 __all__ = ["SparkStaged", "stage_reports"]
 
@@ -46,14 +46,7 @@ class SparkStaged:
         self._names = tuple(names)
 
     def publish(self) -> Any:
-        """Hand out the reports.
-
-        Returns
-        -------
-        reports : pyspark.sql.DataFrame
-            One row for each record, in columns of the same names. It lives as long as the
-            session, or the checkpoint folder, does: write it where it is to stay.
-        """
+        """Return the reports, one row a record, which live as long as the session."""
         return self._reports.toDF(*self._names)
 
     def discard(self) -> None:
@@ -64,31 +57,7 @@ class SparkStaged:
 def stage_reports(
     selected: Any, start: Start, names: Sequence[str], *, rows: int | None
 ) -> SparkStaged:
-    """Draw a report of each record, and note which ones may be handed out.
-
-    Parameters
-    ----------
-    selected : pyspark.sql.DataFrame
-        The columns of the records, and no others.
-    start : callable
-        From the number of a partition to a function that draws reports of a block.
-    names : sequence of str
-        Names for the columns of a report.
-    rows : int or None
-        How many records there are, if they were counted.
-
-    Returns
-    -------
-    staged : SparkStaged
-        Reports of all records.
-
-    Raises
-    ------
-    DataError
-        If the records cannot be used, or are not as many; nothing is staged then.
-    ParameterError
-        If Spark is set up so that a record might get two reports, or reports might be lost.
-    """
+    """Draw a report of each record, and note which attempts may be handed out."""
     reliable = _has_folder(selected)
     columns = selected.columns
     types = require("pyspark.sql.types", extra="spark")
@@ -111,8 +80,8 @@ def stage_reports(
     return SparkStaged(filed, filed, names)
 
 
-def _attempts(kept: Any, rows: int | None) -> npt.NDArray[np.int64]:
-    """Look once at all that was drawn, and note the attempt of each partition; -1 for none."""
+def _attempts(kept: Any, rows: int | None) -> Ints:
+    """Return the attempt that drew each partition, from one look at all reports; -1 for none."""
     functions = require("pyspark.sql.functions", extra="spark")
     drawn = kept.groupBy(PARTITION).agg(
         functions.count("*"),
@@ -136,7 +105,7 @@ def _attempts(kept: Any, rows: int | None) -> npt.NDArray[np.int64]:
     return attempts
 
 
-def _only(kept: Any, columns: Sequence[str], attempts: npt.NDArray[np.int64]) -> Any:
+def _only(kept: Any, columns: Sequence[str], attempts: Ints) -> Any:
     """Read the reports of these attempts; a report of any other is an error."""
     functions = require("pyspark.sql.functions", extra="spark")
     wanted = functions.get(functions.lit(attempts), functions.col(PARTITION).cast("int"))

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from shoal._files import hidden_sibling, sync_folder
 from shoal._optional import require
-from shoal._whole_file import beside
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._arrow_pieces import Piece, readable
-from shoal.tables.blocks import block_of, check_columns
-from shoal.tables.staged import Start
+from shoal.tables.columns import block_of, check_columns
+from shoal.tables.table import Start
 
 __all__ = ["StagedFiles", "stage_files"]
 
@@ -47,27 +47,14 @@ class StagedFiles:
         self.folder = hidden / "reports"
 
     def publish(self) -> Any:
-        """Put the files in their place, in one step.
-
-        Returns
-        -------
-        reports : pyarrow.dataset.Dataset
-            In the order of the records.
-
-        Raises
-        ------
-        ReleaseError
-            If the folder cannot get its name, which something else may have by now.
-        DataError
-            If the reports are in their place, but cannot be opened.
-        """
+        """Move the files to their place, in one step."""
         try:
             self.folder.rename(self._out)
         except OSError as failure:
             raise _unwritable(self._out, failure) from None
         self.discard()
         with contextlib.suppress(OSError):  # they are there: only a crash could undo the name
-            _sync(self._out.parent)
+            sync_folder(self._out.parent)
         with readable(str(self._out)):
             return require("pyarrow.dataset", extra="arrow").dataset(self._out, format="parquet")
 
@@ -79,50 +66,22 @@ class StagedFiles:
 def stage_files(
     pieces: Sequence[Piece], names: Sequence[str], start: Start, out: Any, *, threads: int
 ) -> StagedFiles:
-    """Draw the reports of all records and write them to files that nobody sees.
-
-    Parameters
-    ----------
-    pieces : sequence of Piece
-        All records, in order.
-    names : sequence of str
-        Columns.
-    start : Start
-        Gives what draws the reports of a partition.
-    out : path-like
-        A folder that is not there yet, or is empty.
-    threads : int
-        How many may work.
-
-    Returns
-    -------
-    staged : StagedFiles
-        On the disk, all of them.
-
-    Raises
-    ------
-    ParameterError
-        If ``out`` is taken, or no folder can be made there: before anything is read.
-    DataError
-        If the files cannot be read, lack a column, or hold a value that is not finite.
-    ReleaseError
-        If the disk does not take the reports. Nothing is left of them, as with every failure.
-    """
-    place = _free_folder(out)
+    """Draw the reports of all records and write them to hidden files; a failure leaves none."""
+    target = _free_folder(out)
     partitions = _partitions(pieces, names)
-    staged = StagedFiles(place, beside(place))
+    staged = StagedFiles(target, hidden_sibling(target))
     try:
         try:
             staged.folder.parent.mkdir(mode=0o700)
             staged.folder.mkdir()
         except OSError as failure:
-            raise _taken(place, failure.strerror or "it cannot be made") from None
+            raise _taken(target, failure.strerror or "it cannot be made") from None
         if not _write_all(staged.folder, partitions, names, start, threads):
             raise DataError("X must hold at least one record, got none")
-        _sync(staged.folder)
+        sync_folder(staged.folder)
     except OSError as failure:
         staged.discard()
-        raise _unwritable(place, failure) from None
+        raise _unwritable(target, failure) from None
     except BaseException:
         staged.discard()
         raise
@@ -136,7 +95,7 @@ def _write_all(
     start: Start,
     threads: int,
 ) -> int:
-    """Let threads share the partitions; give the number of reports."""
+    """Write all partitions on several threads; return the number of reports."""
     stop = threading.Event()
     width = max(5, len(str(len(partitions))))  # files sort as the records do
 
@@ -202,7 +161,7 @@ def _writer(opened: Any, schema: Any) -> Iterator[Any]:
 
 
 def _partitions(pieces: Sequence[Piece], names: Sequence[str]) -> list[list[Piece]]:
-    """Put pieces together that follow each other, the same way whoever works on them."""
+    """Group consecutive pieces, the same way for any number of threads."""
     partitions: list[list[Piece]] = []
     rows = 0
     for _, same in itertools.groupby(pieces, key=lambda piece: id(piece.fragment)):
@@ -234,10 +193,10 @@ def _rows(pieces: Sequence[Piece]) -> list[int]:
 def _free_folder(out: Any) -> Path:
     """Refuse a place that is taken: nothing is ever replaced."""
     try:
-        place = Path(out).resolve()
-        holds = place.is_dir() and any(place.iterdir())
-        file = place.exists() and not place.is_dir()
-        disk = place.is_mount()
+        target = Path(out).resolve()
+        holds = target.is_dir() and any(target.iterdir())
+        file = target.exists() and not target.is_dir()
+        disk = target.is_mount()
     except OSError as failure:
         raise _taken(out, failure.strerror or "it cannot be looked at") from None
     except (RuntimeError, TypeError, ValueError):
@@ -246,15 +205,7 @@ def _free_folder(out: Any) -> Path:
         raise _taken(out, "it is a file" if file else "it holds something")
     if disk:  # no rename reaches over to it
         raise _taken(out, "it is a disk of its own, choose a folder in it")
-    return place
-
-
-def _sync(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    return target
 
 
 def _taken(out: Any, why: str) -> ParameterError:

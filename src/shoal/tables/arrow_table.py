@@ -9,17 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from shoal._threads import usable_threads
-from shoal._typing import Ints
+from shoal._typing import Ints, Labels
 from shoal.exceptions import DataError, ParameterError
 from shoal.tables._arrow_pieces import Piece, file_states, open_dataset, pieces_of
-from shoal.tables._far_table import FarTable
 from shoal.tables._staged_files import StagedFiles, stage_files
-from shoal.tables.blocks import CHANGED, block_of, check_columns
-from shoal.tables.staged import Start
-from shoal.tables.table import Block, CountRows, Job, Label
+from shoal.tables.columns import CHANGED, block_of, check_columns
+from shoal.tables.table import Block, CountRows, ExternalTable, Job, Label, Start, usable_threads
 
 __all__ = ["ArrowTable"]
 
@@ -27,7 +23,7 @@ __all__ = ["ArrowTable"]
 HELD = 2**28  # bytes of records that an estimator may keep
 
 
-class ArrowTable(FarTable):
+class ArrowTable(ExternalTable):
     r"""A table in Parquet, Feather or CSV files, or in an Arrow dataset.
 
     Only the columns that are asked for are read. Each thread reads a piece of a file and works on
@@ -55,9 +51,9 @@ class ArrowTable(FarTable):
     >>> import tempfile
     >>> from pathlib import Path
     >>> folder = tempfile.TemporaryDirectory()
-    >>> for place in range(3):
-    ...     file = Path(folder.name) / f"part-{place}.csv"
-    ...     _ = file.write_text(f"height,weight,name\n1.{place},{place},x\n")
+    >>> for index in range(3):
+    ...     file = Path(folder.name) / f"part-{index}.csv"
+    ...     _ = file.write_text(f"height,weight,name\n1.{index},{index},x\n")
     >>> table = ArrowTable(folder.name, columns=["weight", "height"])
     >>> table.check()
     >>> table.rows, table.names
@@ -104,7 +100,7 @@ class ArrowTable(FarTable):
         return self._rows is not None and 4 * self._rows * self.columns <= self._memory
 
     def check(self) -> None:
-        """See that every record can be read and is finite.
+        """Check that every record can be read and is finite.
 
         Raises
         ------
@@ -121,7 +117,7 @@ class ArrowTable(FarTable):
         self._rows = int(rows[0])
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
-        """Do a job on all records.
+        """Run a job on all records.
 
         Parameters
         ----------
@@ -152,7 +148,7 @@ class ArrowTable(FarTable):
             raise DataError(CHANGED)
         return job.combine([result for _, result in found])
 
-    def collect(self, label: Label) -> npt.NDArray[np.int32]:
+    def collect(self, label: Label) -> Labels:
         """Return a number for each record, in the order of the files: private, as the records are.
 
         Parameters
@@ -165,14 +161,14 @@ class ArrowTable(FarTable):
         labels : ndarray of int32, shape (n,)
             For the curator only.
         """
-        parts: dict[int, list[npt.NDArray[np.int32]]] = {}
+        parts: dict[int, list[Labels]] = {}
 
         def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> None:
-            for place, blocks in pieces:
-                parts[place] = [label(block) for block in blocks]
+            for index, blocks in pieces:
+                parts[index] = [label(block) for block in blocks]
 
         self.on_threads(work)
-        ordered = [part for place in sorted(parts) for part in parts[place]]
+        ordered = [part for index in sorted(parts) for part in parts[index]]
         return np.concatenate([np.empty(0, dtype=np.int32), *ordered])
 
     def stage(self, start: Start, out: "str | os.PathLike[str]") -> StagedFiles:
@@ -204,13 +200,13 @@ class ArrowTable(FarTable):
     def on_threads(
         self, work: Callable[[Iterator[tuple[int, Iterator[Block]]]], Any], *, look: bool = True
     ) -> list[Any]:
-        """Let threads share the pieces of the files.
+        """Run a function in several threads, which share the pieces of the files.
 
         Parameters
         ----------
         work : callable
             Runs once in each thread. It is given an iterator that hands out pieces while there
-            are any: the place of the piece, and an iterator over its blocks, in order.
+            are any: the index of the piece, and an iterator over its blocks, in order.
         look : bool, default=True
             Whether blocks are looked at for NaN and inf before they are handed out.
 
@@ -225,11 +221,11 @@ class ArrowTable(FarTable):
         def handed_out() -> Iterator[tuple[int, Iterator[Block]]]:
             while not stop.is_set():
                 with lock:
-                    place, piece = next(waiting, (-1, None))
+                    index, piece = next(waiting, (-1, None))
                 if piece is None:
                     return
                 with closing(self._blocks(piece, stop, look)) as blocks:
-                    yield place, blocks
+                    yield index, blocks
 
         def guarded() -> Any:
             try:

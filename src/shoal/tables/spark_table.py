@@ -7,13 +7,10 @@ from typing import Any
 from shoal._optional import require
 from shoal._typing import Ints
 from shoal.exceptions import DataError, DataTypeError
-from shoal.tables._far_table import FarTable
 from shoal.tables._spark_errors import CHANGED, run
-from shoal.tables._spark_partials import PARTIALS, CombineTask, FoldTask, Partial, combine
-from shoal.tables._spark_rows import LabelTask
 from shoal.tables._spark_staged import SparkStaged, stage_reports
-from shoal.tables.staged import Start
-from shoal.tables.table import CountRows, Job, Label
+from shoal.tables._spark_tasks import PARTIALS, CombineTask, FoldTask, LabelTask, Partial, combine
+from shoal.tables.table import CountRows, ExternalTable, Job, Label, Start
 
 __all__ = ["SparkTable"]
 
@@ -22,7 +19,7 @@ NUMBERS = {"byte", "short", "integer", "long", "float", "double", "boolean"}
 MAX_PARTIALS = 32  # that the driver holds at a time
 
 
-class SparkTable(FarTable):
+class SparkTable(ExternalTable):
     """A table in a Spark DataFrame.
 
     Only the columns that are asked for leave the Java side. A job becomes one row for each
@@ -60,12 +57,12 @@ class SparkTable(FarTable):
     def __init__(self, frame: Any, *, columns: Sequence[str] | None = None) -> None:
         super().__init__(frame.columns if columns is None else columns)
         _check_columns(frame, self._names)
-        self._places = tuple(f"c{place}" for place in range(self.columns))
+        self._fields = tuple(f"c{index}" for index in range(self.columns))
         self._frame = frame
         self._partitions = 0
 
     def check(self) -> None:
-        """See that every record can be read and is finite.
+        """Check that every record can be read and is finite.
 
         Raises
         ------
@@ -84,7 +81,7 @@ class SparkTable(FarTable):
         self._rows, self._partitions = found.rows, len(partials)
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
-        """Do a job on all records, which are checked first if they have not been.
+        """Run a job on all records, which are checked first if they have not been.
 
         Parameters
         ----------
@@ -125,7 +122,7 @@ class SparkTable(FarTable):
             asked for. For the curator only.
         """
         functions = require("pyspark.sql.functions", extra="spark")
-        task = LabelTask(label, self._places)
+        task = LabelTask(label, self._fields)
         # Without annotations, which Spark would go by: arrays in, an array out.
         number = functions.arrow_udf(lambda *columns: task.run(*columns), "int")  # noqa: PLW0108
         return self._frame.withColumn(
@@ -160,8 +157,8 @@ class SparkTable(FarTable):
         column = require("pyspark.sql.functions", extra="spark").col
         return self._frame.select(
             *(
-                column(_quoted(name)).alias(place)
-                for name, place in zip(self._names, self._places, strict=True)
+                column(_quoted(name)).alias(field)
+                for name, field in zip(self._names, self._fields, strict=True)
             )
         )
 
@@ -179,7 +176,7 @@ class SparkTable(FarTable):
         """Return the statistics of partitions, put together at each level into so many."""
 
         def action() -> list[Partial]:
-            found = self._selected().mapInArrow(FoldTask(job, self._places).run, PARTIALS)
+            found = self._selected().mapInArrow(FoldTask(job, self._fields).run, PARTIALS)
             for tasks in levels:
                 found = found.repartition(tasks).mapInArrow(CombineTask(job).run, PARTIALS)
             return [Partial.read(*row) for row in found.collect()]

@@ -5,27 +5,47 @@ the blocks are, whoever works on them, in whatever order and however often. So a
 may be done again, by a machine that takes over from one that failed, and nothing changes.
 """
 
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal._typing import Ints
+from shoal._typing import Floats, Ints, Labels
+from shoal.exceptions import ParameterError
+from shoal.tables.columns import check_names
 
-__all__ = ["Block", "CountRows", "Fold", "Job", "Label", "Table"]
+__all__ = [
+    "ArrayTable",
+    "Block",
+    "CountRows",
+    "ExternalTable",
+    "Fold",
+    "Job",
+    "Label",
+    "Staged",
+    "Start",
+    "Table",
+    "usable_threads",
+]
 
-Block = Sequence[npt.NDArray[np.float64]]
+Block = Sequence[Floats]
 """The columns of some records, each contiguous; of finite numbers, unless a job looks itself."""
-Label = Callable[[Block], npt.NDArray[np.int32]]
+Label = Callable[[Block], Labels]
 """A number for each record of a block, of that record alone; pickles."""
+Start = Callable[[int], Callable[[Block], Floats]]
+"""From the number of a partition to a function that draws reports of a block's records, of shape
+(rows, d). Called once for each partition, and again for each new attempt at it, in the thread or
+process that works on it; pickles."""
 
 
 class Fold(Protocol):
     """A job under way, in one thread or process."""
 
     def add(self, block: Block) -> None:
-        """Take in some more records."""
+        """Add some more records."""
         ...
 
     def result(self) -> tuple[Ints, ...]:
@@ -54,8 +74,8 @@ class Table(Protocol):
     """Whoever holds the raw records."""
 
     @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, where they have any."""
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns; none where they have none."""
         ...
 
     @property
@@ -69,7 +89,19 @@ class Table(Protocol):
         ...
 
     def check(self) -> None:
-        """See that every record can be read and is finite, before anything is spent on them."""
+        """Check that every record can be read and is finite, before anything is spent on them."""
+        ...
+
+
+class Staged(Protocol):
+    """Reports of all records of a table, which nobody has seen yet."""
+
+    def publish(self) -> Any:
+        """Return them: a dataset of files, or a Spark DataFrame."""
+        ...
+
+    def discard(self) -> None:
+        """Leave nothing of them."""
         ...
 
 
@@ -95,7 +127,7 @@ class CountRows:
         return CountRows()
 
     def add(self, block: Block) -> None:
-        """Take in some more records."""
+        """Add some more records."""
         self._rows += len(block[0])
 
     def result(self) -> tuple[Ints, ...]:
@@ -105,3 +137,92 @@ class CountRows:
     def combine(self, results: Sequence[tuple[Any, ...]]) -> tuple[Ints, ...]:
         """Add up the numbers of parts."""
         return (np.sum([rows for (rows,) in results], axis=0),)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayTable:
+    """A table in memory, checked.
+
+    Parameters
+    ----------
+    X : ndarray of float64, shape (n, d)
+        Finite numbers.
+    names : tuple of str, default=()
+        Names of the columns; none where they have none.
+    labels : ndarray, default=None
+        Classes of the records, as text or numbers.
+    user_ids : list of str or int, default=None
+        Whose record each row is, as it is in the file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ArrayTable(np.zeros((5, 2))).columns
+    2
+    """
+
+    X: Floats
+    names: tuple[str, ...] = ()
+    labels: npt.NDArray[Any] | None = None
+    user_ids: list[str | int] | None = None
+    in_memory = True
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a record."""
+        return int(self.X.shape[1])
+
+    @property
+    def rows(self) -> int:
+        """Number of records: private."""
+        return len(self.X)
+
+    def check(self) -> None:
+        """Do nothing: arrays are checked when they come in."""
+
+
+class ExternalTable:
+    """What tables that are not in memory share: they are read some records at a time.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns that are read, in this order.
+    """
+
+    in_memory = False
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = check_names(names)
+        self._rows: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self._names
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a record."""
+        return len(self._names)
+
+    @property
+    def rows(self) -> int:
+        """Number of records, after ``check``: private."""
+        if self._rows is None:
+            raise ParameterError("the table must be checked before its records are counted")
+        return self._rows
+
+
+def usable_threads() -> int:
+    """Return the number of processors that the process may use.
+
+    Examples
+    --------
+    >>> usable_threads() >= 1
+    True
+    """
+    # Containers and batch systems give a process fewer processors than the machine has.
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

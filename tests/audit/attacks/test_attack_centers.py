@@ -10,7 +10,7 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 
-from audit.estimators import OnlyNoise, Toy
+from helpers.toy_estimators import OnlyNoise, Toy
 from shoal.audit.attacks._shadow_releases_ratio import LikelihoodRatio
 from shoal.audit.attacks.advantage_ceiling import advantage_ceiling
 from shoal.audit.attacks.attack_centers import attack_centers

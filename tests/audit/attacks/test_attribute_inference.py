@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 
-from audit.estimators import OnlyNoise
+from helpers.toy_estimators import OnlyNoise
 from shoal._bounds import public_box
 from shoal.audit.attacks._posterior_column import (
     guess_column,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audit.attacks.toolbox import coin_classes
+from helpers.attack_data import coin_classes
 from shoal.audit.attacks import label_only
 from shoal.audit.attacks._forest import Forest
 from shoal.audit.attacks.label_only import _best_cut, _kept, learn_label_attack

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from audit.attacks.toolbox import coin_classes
+from helpers.attack_data import coin_classes
 from shoal.audit.attacks._forest import Forest
 from shoal.audit.attacks._shadows import train_shadows
 from shoal.audit.attacks.loss_threshold import learn_loss_attack

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 
-from audit.attacks.toolbox import coin_classes, needs_toolbox
+from helpers.attack_data import coin_classes, needs_toolbox
 from shoal.audit.attacks import attack_centers, membership_inference
 from shoal.audit.attacks._targets import split_records
 from shoal.cluster import DPKMeans, DPWaveCluster

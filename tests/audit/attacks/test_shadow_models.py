@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from audit.attacks.toolbox import coin_classes, needs_toolbox
+from helpers.attack_data import coin_classes, needs_toolbox
 from shoal.audit.attacks._forest import Forest
 from shoal.audit.attacks.shadow_models import THRESHOLD, learn_shadow_attack
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from contracts.registry import INSTANCES
+from helpers.estimator_instances import INSTANCES
 from shoal.audit import (
     Neighbors,
     ReplayAudit,
@@ -129,9 +129,11 @@ def swap_as_diffprivlib(monkeypatch):
     """The share of one column of the sums on the counts, that of the counts on each column."""
     right = _noise.split_pure
 
-    def swapped(self, share, *, columns, reach, unit):
-        shares = right(share, columns, self.split)
-        return CountSum(unit / (shares.sums / columns), unit * reach / shares.counts)
+    def swapped(self, budget, *, columns, clip_radius, contribution):
+        budgets = right(budget, columns, self.split)
+        return CountSum(
+            contribution / (budgets.sums / columns), contribution * clip_radius / budgets.counts
+        )
 
     monkeypatch.setattr(_noise.PureNoise, "scales", swapped)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contracts import checks
+from helpers import estimator_checks
 from shoal.cluster import DPKMeans
 from shoal.privacy import Ledger
 
@@ -25,17 +25,19 @@ MANY_CELLS = 12  # from here on a grid takes a while: every fourth number of col
 
 @pytest.mark.parametrize("method", METHODS)
 def test_record_and_draws_are_the_claim(method):
-    words = METHODS[method]
-    gridded = words.get("method", "auto") in ("auto", "grid")
+    kwargs = METHODS[method]
+    gridded = kwargs.get("method", "auto") in ("auto", "grid")
     for d in range(1, 101):
-        if words.get("method") == "grid" and d > 32:
+        if kwargs.get("method") == "grid" and d > 32:
             break
         if gridded and MANY_CELLS < d <= 32 and d % 4:
             continue
-        ledger = Ledger(epsilon=1.5, delta=words.get("delta", 0.0))
-        model = DPKMeans(2, epsilon=1.5, bounds=(-1.0, 1.0), ledger=ledger, random_state=d, **words)
-        with checks.recording() as tape:
+        ledger = Ledger(epsilon=1.5, delta=kwargs.get("delta", 0.0))
+        model = DPKMeans(
+            2, epsilon=1.5, bounds=(-1.0, 1.0), ledger=ledger, random_state=d, **kwargs
+        )
+        with estimator_checks.recording() as tape:
             model.fit(np.zeros((3, d)))
-        checks.draws_pay_for(tape, model)
+        estimator_checks.draws_pay_for(tape, model)
         assert ledger.used == pytest.approx(1.0, rel=1e-9)
         assert ledger.used <= 1 + 1e-12

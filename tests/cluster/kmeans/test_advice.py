@@ -27,9 +27,9 @@ def made_up(n, d, k, seed):
     return np.clip(X, -1.0, 1.0)
 
 
-def ratios(X, k, *, bounds=(-1.0, 1.0), seeds=8, **words):
+def ratios(X, k, *, bounds=(-1.0, 1.0), seeds=8, **kwargs):
     best = KMeans(k, n_init=2, random_state=0).fit(X).cluster_centers_
-    fits = [DPKMeans(k, bounds=bounds, random_state=s, **words).fit(X) for s in range(seeds)]
+    fits = [DPKMeans(k, bounds=bounds, random_state=s, **kwargs).fit(X) for s in range(seeds)]
     return [cost_ratio(X, fitted.cluster_centers_, reference=best) for fitted in fits]
 
 
@@ -99,7 +99,7 @@ def test_more_records_cost_less():
 
 
 @pytest.mark.parametrize(
-    ("words", "name"),
+    ("kwargs", "name"),
     [
         ({"n": 0}, "n"),
         ({"n": 2.5}, "n"),
@@ -113,6 +113,6 @@ def test_more_records_cost_less():
         ({"random_state": 1.5}, "random_state"),
     ],
 )
-def test_bad_parameters_are_named(words, name):
+def test_bad_parameters_are_named(kwargs, name):
     with pytest.raises(ParameterError, match=f"^{name} must"):
-        DPKMeans.advise(**{"n": 100, "d": 2, "k": 3, "epsilon": 1.0, **words})
+        DPKMeans.advise(**{"n": 100, "d": 2, "k": 3, "epsilon": 1.0, **kwargs})

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cluster.tables import blobs
-from contracts.tape import recording
+from helpers.kmeans_problems import blobs
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._contributions import bounded_contributions
 from shoal.exceptions import DataError, ParameterError, ShoalError
@@ -17,8 +17,8 @@ X = blobs(3000)
 METHODS = ["grid", "lsh", "lloyd", "kccm"]
 
 
-def model(**words):
-    return DPKMeans(5, **{"epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 0, **words})
+def model(**kwargs):
+    return DPKMeans(5, **{"epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 0, **kwargs})
 
 
 def bits(fitted):
@@ -26,9 +26,9 @@ def bits(fitted):
     return b"".join(part.tobytes() for part in parts)
 
 
-def scales(records, given, **words):
+def scales(records, given, **kwargs):
     with recording() as tape:
-        model(**words).fit(records, **given)
+        model(**kwargs).fit(records, **given)
     return np.array([draw.scale for draw in tape.draws])
 
 
@@ -36,9 +36,9 @@ def scales(records, given, **words):
 def test_records_of_weight_zero_do_not_matter(method):
     weights = np.where(np.arange(len(X)) % 3 == 0, 0.0, 0.75)
     kept = weights > 0
-    words = {"method": method, "epsilon": 3.0}
-    one = model(**words).fit(X, sample_weight=weights)
-    two = model(**words).fit(X[kept], sample_weight=weights[kept])
+    kwargs = {"method": method, "epsilon": 3.0}
+    one = model(**kwargs).fit(X, sample_weight=weights)
+    two = model(**kwargs).fit(X[kept], sample_weight=weights[kept])
     assert bits(one) == bits(two)
     assert len(one.labels_) == len(X)
     assert (one.labels_[kept] == two.labels_).all()
@@ -47,9 +47,9 @@ def test_records_of_weight_zero_do_not_matter(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_weights_above_the_limit_count_as_the_limit(method):
     weights = np.random.default_rng(0).uniform(0.0, 2.0, len(X))
-    words = {"method": method, "weight_limit": 1.25}
-    one = model(**words).fit(X, sample_weight=weights)
-    two = model(**words).fit(X, sample_weight=np.minimum(weights, 1.25))
+    kwargs = {"method": method, "weight_limit": 1.25}
+    one = model(**kwargs).fit(X, sample_weight=weights)
+    two = model(**kwargs).fit(X, sample_weight=np.minimum(weights, 1.25))
     assert bits(one) == bits(two)
 
 
@@ -78,8 +78,8 @@ def test_equal_weights_are_as_none_in_distribution(method):
 def test_heavier_records_pull_more():
     pair = np.repeat([[-0.5], [0.5]], 2000, axis=0)
     weights = np.repeat([1.0, 0.25], 2000)
-    words = {"epsilon": 20.0, "bounds": (-1.0, 1.0), "method": "lloyd", "random_state": 0}
-    fitted = DPKMeans(1, **words).fit(pair, sample_weight=weights)
+    kwargs = {"epsilon": 20.0, "bounds": (-1.0, 1.0), "method": "lloyd", "random_state": 0}
+    fitted = DPKMeans(1, **kwargs).fit(pair, sample_weight=weights)
     assert fitted.cluster_centers_[0, 0] == pytest.approx(-0.3, abs=0.01)
     assert fitted.cluster_sizes_[0] == pytest.approx(2500, rel=0.01)
 
@@ -87,17 +87,17 @@ def test_heavier_records_pull_more():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_noise_is_scaled_to_what_a_person_adds(method, delta):
-    words = {"method": method, "delta": delta, "n_public": 2 * len(X)}
+    kwargs = {"method": method, "delta": delta, "n_public": 2 * len(X)}
     if method == "kccm" and delta:
-        words["noise"] = "gaussian"
+        kwargs["noise"] = "gaussian"
     if method == "lloyd":
-        words["max_iter"] = 3
+        kwargs["max_iter"] = 3
     if method in ("grid", "lsh"):  # whose plans depend on n / unit
-        words["n_public"] = None
-        words["epsilon"] = 1e5
+        kwargs["n_public"] = None
+        kwargs["epsilon"] = 1e5
     given = {"sample_weight": np.ones(len(X)), "user_ids": np.arange(len(X)) // 2}
-    plain = scales(X, {}, **words)
-    both = scales(X, given, records_per_user=2, **words)
+    plain = scales(X, {}, **kwargs)
+    both = scales(X, given, records_per_user=2, **kwargs)
     # The first draw is of the records' number, or of counts: 256 steps a record, 2 records.
     assert both[0] == pytest.approx(512 * plain[0])
     if method in ("lloyd", "kccm"):
@@ -113,9 +113,9 @@ def test_only_the_first_rows_of_each_user_count(method, most):
         seen[user] = seen.get(user, 0) + 1
         if seen[user] <= most:
             kept.append(row)
-    words = {"method": method, "records_per_user": most, "epsilon": 3.0}
-    one = model(**words).fit(X, user_ids=users)
-    two = model(**words).fit(X[kept], user_ids=users[kept])
+    kwargs = {"method": method, "records_per_user": most, "epsilon": 3.0}
+    one = model(**kwargs).fit(X, user_ids=users)
+    two = model(**kwargs).fit(X[kept], user_ids=users[kept])
     assert bits(one) == bits(two)
     assert one.labels_.shape == (len(X),)
     assert (one.labels_ == one.predict(X)).all()
@@ -131,15 +131,15 @@ def test_users_may_have_any_kind_of_name():
 
 def test_guarantee_names_users():
     users = pd.Series(np.arange(len(X)) // 3, name="person")
-    words = {"records_per_user": 3, "random_state": None}
-    fitted = model(**words).fit(X, user_ids=users)
+    kwargs = {"records_per_user": 3, "random_state": None}
+    fitted = model(**kwargs).fit(X, user_ids=users)
     assert fitted.guarantee_.holds
     assert fitted.guarantee_.privacy_unit == PrivacyUnit.user("person", max_rows=3)
     assert fitted.release_.guarantee == fitted.guarantee_
     assert "any one user (all rows with one value of 'person'" in str(fitted.guarantee_)
-    named = model(user_column="person", **words).fit(X, user_ids=users.to_list())
+    named = model(user_column="person", **kwargs).fit(X, user_ids=users.to_list())
     assert named.guarantee_ == fitted.guarantee_
-    unnamed = model(**words).fit(X, user_ids=users.to_list())
+    unnamed = model(**kwargs).fit(X, user_ids=users.to_list())
     assert unnamed.guarantee_.privacy_unit == PrivacyUnit.user(max_rows=3)
     assert model(random_state=None).fit(X).guarantee_.privacy_unit == PrivacyUnit()
 
@@ -194,23 +194,23 @@ def test_bad_contributions_cost_nothing_and_tell_nothing(name):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "kwargs",
     [{"weight_limit": 0.0}, {"weight_limit": np.inf}, {"records_per_user": 0}, {"max_clusters": 0}],
 )
-def test_bad_limits(words):
-    with pytest.raises(ParameterError, match=f"^{next(iter(words))} must"):
-        model(**words).fit(X)
+def test_bad_limits(kwargs):
+    with pytest.raises(ParameterError, match=f"^{next(iter(kwargs))} must"):
+        model(**kwargs).fit(X)
 
 
 def test_what_one_person_adds():
-    def unit(**given):
+    def contribution(**given):
         settings = {"sample_weight": None, "weight_limit": 1.0, "user_ids": None}
         table = ArrayTable(np.zeros((4, 1)))
         return bounded_contributions(table, records_per_user=3, **{**settings, **given})
 
-    assert unit()[2:4] == (1, 1)
-    assert unit(user_ids=[1, 1, 2, 1])[2:4] == (1, 3)
-    assert unit(sample_weight=[0, 1, 2, 0.5])[2:4] == (256, 256)
-    both = unit(sample_weight=[0, 1, 2, 0.5], user_ids=[1, 1, 1, 1])
+    assert contribution()[2:4] == (1, 1)
+    assert contribution(user_ids=[1, 1, 2, 1])[2:4] == (1, 3)
+    assert contribution(sample_weight=[0, 1, 2, 0.5])[2:4] == (256, 256)
+    both = contribution(sample_weight=[0, 1, 2, 0.5], user_ids=[1, 1, 1, 1])
     assert both[2:4] == (256, 768)
     assert both.weights.tolist() == [0, 256, 256]

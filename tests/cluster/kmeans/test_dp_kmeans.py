@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from cluster.tables import FIVE, blobs
-from contracts import checks
-from contracts.tape import recording
+from helpers import estimator_checks
+from helpers.kmeans_problems import FIVE, blobs
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
-from shoal.cluster._centers import pack_spheres
+from shoal.cluster.kmeans import pack_spheres
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, zcdp_to_epsilon
@@ -21,8 +21,8 @@ X = blobs(10_000)
 METHODS = ["grid", "lsh", "lloyd", "kccm"]
 
 
-def model(k=5, **words):
-    return DPKMeans(k, **{"epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 0, **words})
+def model(k=5, **kwargs):
+    return DPKMeans(k, **{"epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 0, **kwargs})
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -38,7 +38,7 @@ def test_noisy_sizes_are_near_the_true_ones(method, delta):
 
 
 def test_rounds_are_divided_as_published():
-    checks.divides_rounds_as_su_et_al()
+    estimator_checks.divides_rounds_as_su_et_al()
 
 
 def test_public_number_of_records_saves_the_noisy_count():
@@ -77,8 +77,8 @@ def test_first_centers_come_from_the_box_alone():
 def test_empty_clusters_are_moved_to_where_records_are():
     corner = np.random.default_rng(0).normal([9.0, 9.0], 0.3, (5000, 2))
     other = np.random.default_rng(1).normal([9.0, 6.0], 0.3, (5000, 2))
-    words = {"epsilon": 20.0, "bounds": (-10.0, 10.0), "method": "lloyd", "max_iter": 7}
-    fitted = model(2, random_state=1, **{**words}).fit(np.concatenate([corner, other]))
+    kwargs = {"epsilon": 20.0, "bounds": (-10.0, 10.0), "method": "lloyd", "max_iter": 7}
+    fitted = model(2, random_state=1, **{**kwargs}).fit(np.concatenate([corner, other]))
     assert sorted(np.rint(fitted.cluster_centers_[:, 1]).tolist()) == [6.0, 9.0]
 
 
@@ -100,21 +100,21 @@ def test_grid_search_spends_on_every_fit():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (3, 2), (200, 1), (200, 30), (40, 300)])
-def test_odd_shapes(method, delta, shape):
-    if method == "grid" and shape[1] > 16:
-        method = "auto"
-    noise = "gaussian" if delta else "average"
-    records = np.random.default_rng(0).uniform(-1, 1, shape)
-    for table in (records, np.zeros(shape), np.ones(shape)):
-        fitted = model(5, method=method, delta=delta, noise=noise).fit(table)
-        assert fitted.cluster_centers_.shape == (5, shape[1])
-        assert np.abs(fitted.cluster_centers_).max() <= 1.0
-        known = np.isfinite(fitted.center_radius_)
-        assert (fitted.center_radius_[known] < np.sqrt(shape[1])).all()
-        assert fitted.certain_.shape == fitted.noise_probability_.shape == (5,)
-        assert ((fitted.noise_probability_ >= 0) & (fitted.noise_probability_ <= 1)).all()
-        assert fitted.labels_.shape == (shape[0],)
+def test_odd_shapes(method, delta):
+    for shape in [(1, 1), (1, 2), (3, 2), (200, 1), (200, 30), (40, 300)]:
+        if method == "grid" and shape[1] > 16:
+            method = "auto"
+        noise = "gaussian" if delta else "average"
+        records = np.random.default_rng(0).uniform(-1, 1, shape)
+        for table in (records, np.zeros(shape), np.ones(shape)):
+            fitted = model(5, method=method, delta=delta, noise=noise).fit(table)
+            assert fitted.cluster_centers_.shape == (5, shape[1])
+            assert np.abs(fitted.cluster_centers_).max() <= 1.0
+            known = np.isfinite(fitted.center_radius_)
+            assert (fitted.center_radius_[known] < np.sqrt(shape[1])).all()
+            assert fitted.certain_.shape == fitted.noise_probability_.shape == (5,)
+            assert ((fitted.noise_probability_ >= 0) & (fitted.noise_probability_ <= 1)).all()
+            assert fitted.labels_.shape == (shape[0],)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -160,7 +160,7 @@ def test_tables_with_names():
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("kwargs", "error"),
     [
         ({"n_clusters": "many"}, "n_clusters must be a number"),
         ({"n_clusters": 0}, "n_clusters must"),
@@ -184,9 +184,9 @@ def test_tables_with_names():
         ({"random_state": "x"}, "random_state must"),
     ],
 )
-def test_bad_parameters_cost_nothing(words, error):
+def test_bad_parameters_cost_nothing(kwargs, error):
     ledger = Ledger(epsilon=10.0, delta=1e-5)
-    settings = {"n_clusters": 5, "bounds": (-1.0, 1.0), "ledger": ledger, **words}
+    settings = {"n_clusters": 5, "bounds": (-1.0, 1.0), "ledger": ledger, **kwargs}
     with pytest.raises(ParameterError, match=f"^{error}"):
         DPKMeans(**settings).fit(X)
     assert len(ledger) == 0

@@ -5,38 +5,40 @@ import itertools
 import numpy as np
 import pytest
 
-from cluster.tables import FIVE, blobs, problem
-from contracts.tape import recording
+from helpers.kmeans_problems import FIVE, blobs, problem
+from helpers.noise_recorder import recording
+from shoal.cluster import DPKMeans
 from shoal.cluster._noise import PureNoise, ZCDPNoise
 from shoal.cluster.kmeans._grid import (
     MAX_CELLS,
+    GridMethod,
     _midpoints,
     cluster_cells,
-    grid_kmeans,
     plan_grid,
     release_cells,
 )
 from shoal.engines import HALF, grid_counts
 
+METHOD = GridMethod(DPKMeans())
 LAWS = {"pure": PureNoise(1.0), "gaussian": ZCDPNoise(1.0)}
 
 
-def plan(n, columns, k, share=1.0, noise=LAWS["pure"]):
-    return plan_grid(n, columns, k, noise=noise, share=share, half=HALF)
+def plan(n, columns, k, budget=1.0, noise=LAWS["pure"]):
+    return plan_grid(n, columns, k, noise=noise, budget=budget, half=HALF)
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("columns", range(1, 17))
-def test_every_plan_can_be_carried_out(law, columns):
-    for n, k, share in itertools.product(
-        (-1e9, -1.0, 0.0, 1.0, 1e3, 1e6, 1e15), (1, 2, 1000), (1e-6, 0.1, 1.0, 1e9)
-    ):
-        made = plan(n, columns, k, share, LAWS[law])
-        assert 2 <= made.cells <= 2 * HALF
-        assert made.cells**columns <= max(MAX_CELLS, 3 ** min(columns, 6))
-        assert 1 <= made.reach <= HALF * np.sqrt(columns)
-        assert (made.steps > 0) == (made.grid_share < 1.0)
-        assert made.steps in (0, 1, 2)
+def test_every_plan_can_be_carried_out(law):
+    for columns in range(1, 17):
+        for n, k, budget in itertools.product(
+            (-1e9, -1.0, 0.0, 1.0, 1e3, 1e6, 1e15), (1, 2, 1000), (1e-6, 0.1, 1.0, 1e9)
+        ):
+            made = plan(n, columns, k, budget, LAWS[law])
+            assert 2 <= made.cells <= 2 * HALF
+            assert made.cells**columns <= max(MAX_CELLS, 3 ** min(columns, 6))
+            assert 1 <= made.clip_radius <= HALF * np.sqrt(columns)
+            assert (made.steps > 0) == (made.grid_part < 1.0)
+            assert made.steps in (0, 1, 2)
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -63,7 +65,7 @@ def test_n_and_epsilon_count_by_their_product():
 def test_more_clusters_get_more_cells_and_a_smaller_window():
     plans = [plan(1000, 2, k) for k in (1, 4, 16, 64, 256)]
     assert [p.cells for p in plans] == sorted(p.cells for p in plans)
-    assert [p.reach for p in plans] == sorted((p.reach for p in plans), reverse=True)
+    assert [p.clip_radius for p in plans] == sorted((p.clip_radius for p in plans), reverse=True)
 
 
 def test_midpoints_are_those_of_the_counts():
@@ -78,7 +80,7 @@ def test_midpoints_are_those_of_the_counts():
 def test_with_a_step_centers_are_near_the_means(delta):
     given = problem(blobs(10_000), 5, epsilon=1.0, delta=delta)
     with recording() as tape:
-        found = grid_kmeans(given)
+        found = METHOD.run(given)
     assert found.rounds >= 1
     assert "nearest_statistics" in [getattr(entry, "name", "") for entry in tape.entries]
     gaps = np.linalg.norm(found.centers[:, None] / HALF - FIVE[None], axis=2)
@@ -92,7 +94,7 @@ def test_with_a_step_centers_are_near_the_means(delta):
 def test_without_a_step_the_grid_gets_all(delta):
     given = problem(blobs(1000), 5, epsilon=0.03, delta=delta)
     with recording() as tape:
-        found = grid_kmeans(given)
+        found = METHOD.run(given)
     names = [entry.name for entry in tape.entries if hasattr(entry, "name")]
     assert names == ["grid_counts"]
     assert len(tape.draws) == 1
@@ -106,7 +108,7 @@ def test_without_a_step_the_grid_gets_all(delta):
 @pytest.mark.parametrize("k", [1, 5, 40, 300])
 def test_any_number_of_centers_from_few_records(k):
     given = problem(blobs(30), k, epsilon=1.0)
-    found = grid_kmeans(given)
+    found = METHOD.run(given)
     assert found.centers.shape == (k, 2)
     assert found.counts.shape == found.radii.shape == (k,)
     assert (found.radii > 0).all()

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from contracts.tape import recording
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans import _kccm, _lloyd
-from shoal.cluster.kmeans._kccm import KCCM_NOISE, merge_nearest, round_shares
+from shoal.cluster.kmeans._kccm import KCCM_NOISE, merge_nearest, round_budgets
 from shoal.datasets import make_gaussians
 from shoal.exceptions import ParameterError
 from shoal.metrics import cost_ratio
@@ -22,17 +22,17 @@ DELTA = 1e-5
 X = make_gaussians(2000, n_clusters=3, spread=0.05, random_state=1).X
 
 
-def model(noise="allocation", **words):
-    settings = {"epsilon": 4.0, "n_public": len(X), "random_state": 0, **words}
+def model(noise="allocation", **kwargs):
+    settings = {"epsilon": 4.0, "n_public": len(X), "random_state": 0, **kwargs}
     if noise == "gaussian":
         settings.setdefault("delta", DELTA)
     return DPKMeans(3, method="kccm", noise=noise, bounds=(-1.0, 1.0), **settings)
 
 
-def drawn_rounds(noise, **words):
+def drawn_rounds(noise, **kwargs):
     """Scales of counts and sums, round by round."""
     with recording() as tape:
-        model(noise, **words).fit(X)
+        model(noise, **kwargs).fit(X)
     assert [len(draw.shape) for draw in tape.draws] == [1, 2] * (len(tape.draws) // 2)
     scales = [draw.scale for draw in tape.draws]
     return list(zip(scales[::2], scales[1::2], strict=True)), tape
@@ -57,31 +57,31 @@ def merged_by_hand(centers, sizes, k):
 @pytest.mark.parametrize("noise", KCCM_NOISE)
 def test_shares_add_up(noise):
     for rounds in range(1, 51):
-        shares = round_shares(0.7, rounds, noise)
-        assert len(shares) == rounds
-        assert math.fsum(shares) == pytest.approx(0.7, rel=1e-14)
+        budgets = round_budgets(0.7, rounds, noise)
+        assert len(budgets) == rounds
+        assert math.fsum(budgets) == pytest.approx(0.7, rel=1e-14)
         if noise == "allocation":
-            assert (np.diff(shares) > 0).all()
-            assert shares == pytest.approx([turn * shares[0] for turn in range(1, rounds + 1)])
+            assert (np.diff(budgets) > 0).all()
+            assert budgets == pytest.approx([turn * budgets[0] for turn in range(1, rounds + 1)])
         else:
-            assert len(set(shares)) == 1
+            assert len(set(budgets)) == 1
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_merging_as_by_hand(seed):
-    rng = np.random.default_rng(seed)
-    m, d = int(rng.integers(2, 12)), int(rng.integers(1, 5))
-    k = int(rng.integers(1, m + 1))
-    centers, sizes = rng.uniform(-9, 9, (m, d)), rng.normal(20, 30, m)
-    kept = centers.copy(), sizes.copy()
-    found = merge_nearest(centers, sizes, k)
-    expected = merged_by_hand(centers, sizes, k)
-    assert [sorted(group) for group in found.members] == [sorted(one[0]) for one in expected]
-    assert found.centers == pytest.approx(np.array([one[1] for one in expected]))
-    assert found.sizes == pytest.approx(np.array([one[2] for one in expected]))
-    assert found.sizes.sum() == pytest.approx(sizes.sum())
-    assert np.array_equal(centers, kept[0])
-    assert np.array_equal(sizes, kept[1])
+def test_merging_as_by_hand():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        m, d = int(rng.integers(2, 12)), int(rng.integers(1, 5))
+        k = int(rng.integers(1, m + 1))
+        centers, sizes = rng.uniform(-9, 9, (m, d)), rng.normal(20, 30, m)
+        kept = centers.copy(), sizes.copy()
+        found = merge_nearest(centers, sizes, k)
+        expected = merged_by_hand(centers, sizes, k)
+        assert [sorted(group) for group in found.members] == [sorted(one[0]) for one in expected]
+        assert found.centers == pytest.approx(np.array([one[1] for one in expected]))
+        assert found.sizes == pytest.approx(np.array([one[2] for one in expected]))
+        assert found.sizes.sum() == pytest.approx(sizes.sum())
+        assert np.array_equal(centers, kept[0])
+        assert np.array_equal(sizes, kept[1])
 
 
 def test_as_many_as_wanted_are_left_alone():

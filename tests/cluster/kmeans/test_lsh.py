@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from cluster.tables import blobs, corners, problem
+from helpers.kmeans_problems import blobs, corners, problem
+from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans import _lsh
-from shoal.cluster.kmeans._lsh import OFFSET, _normals, _prune, lsh_kmeans, release_leaves
+from shoal.cluster.kmeans._lsh import OFFSET, LSHMethod, _normals, _prune, release_leaves
 from shoal.engines import HALF, tree_counts
 from shoal.metrics import cost_ratio
 from shoal.noise import SeededSource
+
+METHOD = LSHMethod(DPKMeans())
 
 
 @pytest.mark.parametrize("levels", [1, 3, 6, 10])
@@ -88,7 +91,7 @@ def test_finds_clusters_far_apart(columns, epsilon, delta):
     X = blobs(8000, centers, spread=0.1)
     ratios = []
     for seed in range(5):
-        found = lsh_kmeans(problem(X, 5, epsilon=epsilon, delta=delta, seed=seed))
+        found = METHOD.run(problem(X, 5, epsilon=epsilon, delta=delta, seed=seed))
         assert found.centers.shape == (5, columns)
         assert found.details["leaves"] >= 5
         ratios.append(cost_ratio(X, found.centers / HALF, reference=centers))
@@ -99,7 +102,7 @@ def test_finds_clusters_far_apart(columns, epsilon, delta):
 @pytest.mark.parametrize("n", [-100.0, 0.0, 1.0, 1e12])
 def test_a_wrong_number_of_records_breaks_nothing(n, delta):
     given = problem(blobs(200, corners(20, 3)), 3, epsilon=0.5, delta=delta, n=n)
-    found = lsh_kmeans(given)
+    found = METHOD.run(given)
     assert found.centers.shape == (3, 20)
     assert np.abs(found.centers).max() <= HALF
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contracts.tape import recording
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import PureNoise, ZCDPNoise
 from shoal.cluster.kmeans._private_bounds import private_box
@@ -14,7 +14,7 @@ from shoal.privacy import epsilon_to_zcdp
 RNG = np.random.default_rng(0)
 TABLES = {
     "small": 1e-6 * RNG.standard_normal((10_000, 2)),
-    "unit": RNG.standard_normal((10_000, 2)),
+    "contribution": RNG.standard_normal((10_000, 2)),
     "large": 1e6 * RNG.standard_normal((10_000, 2)),
     "offset": RNG.uniform(1000.0, 1010.0, (10_000, 2)),
     "negative": RNG.uniform(-70.0, -20.0, (10_000, 2)),
@@ -25,8 +25,8 @@ TABLES = {
 }
 
 
-def learned(X, seed=0, **words):
-    model = DPKMeans(3, bounds="private", random_state=seed, **words).fit(X)
+def learned(X, seed=0, **kwargs):
+    model = DPKMeans(3, bounds="private", random_state=seed, **kwargs).fit(X)
     return model.bounds_, model
 
 
@@ -62,7 +62,7 @@ def test_few_records_never_crash(n, method):
 
 def test_too_few_records_for_any_bin_give_a_box_around_zero():
     noise = PureNoise(1.0)
-    box = private_box(np.ones((3, 2)), None, noise, 1e-3, unit=1, source=SeededSource(0))
+    box = private_box(np.ones((3, 2)), None, noise, 1e-3, contribution=1, source=SeededSource(0))
     assert (box.low == -box.high).all()
 
 
@@ -71,7 +71,7 @@ def test_the_likeliest_magnitude_counts_both_signs_once():
     X = np.array([[5.0]] * 7 + [[-5.0]] * 7 + [[0.0]] * 12)
     highs = []
     for seed in range(20):
-        box = private_box(X, None, PureNoise(1.0), 0.5, unit=1, source=SeededSource(seed))
+        box = private_box(X, None, PureNoise(1.0), 0.5, contribution=1, source=SeededSource(seed))
         highs.append(box.high[0])
     assert np.median(highs) == 8.0
 
@@ -82,7 +82,7 @@ def test_noise_alone_fills_no_bin(noise):
     wrong = 0
     for seed in range(100):
         box = private_box(
-            np.full((500, 2), 3.0), None, noise, 0.5, unit=1, source=SeededSource(seed)
+            np.full((500, 2), 3.0), None, noise, 0.5, contribution=1, source=SeededSource(seed)
         )
         wrong += not ((box.low == 2.0).all() and (box.high == 4.0).all())
     assert wrong <= 5
@@ -91,7 +91,7 @@ def test_noise_alone_fills_no_bin(noise):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_it_costs_a_tenth(delta):
     with recording() as tape:
-        learned(TABLES["unit"], epsilon=0.8, delta=delta, method="grid")
+        learned(TABLES["contribution"], epsilon=0.8, delta=delta, method="grid")
     draw, other = tape.draws[:2]  # one for each column
     assert draw == other
     assert draw.shape == (201,)

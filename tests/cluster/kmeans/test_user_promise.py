@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cluster.kmeans.test_users import LARGE, SETS
+from helpers.user_ids import LARGE, SETS
 from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPKMeans
 from shoal.exceptions import DataTypeError, GuaranteeError
@@ -57,8 +57,8 @@ def test_what_one_row_of_a_user_costs(method, most, n_public, cost):
     users = np.repeat(np.arange(25.0), 4)
     records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
     pair = Neighbors("one more row of user 0", records, [0.0, 1.0])
-    words = {"method": method, "n_public": n_public, "records_per_user": most}
-    model = OfUsers(2, epsilon=1.0, bounds=(-1.0, 1.0), **words)
+    kwargs = {"method": method, "n_public": n_public, "records_per_user": most}
+    model = OfUsers(2, epsilon=1.0, bounds=(-1.0, 1.0), **kwargs)
     audit = replay_estimator(model, [pair], repeats=2)
     assert audit.loss == pytest.approx(cost, rel=1e-6)
     assert audit.broken == (cost > 1)
@@ -78,8 +78,8 @@ def test_a_user_costs_what_is_claimed(most, delta):
             return super().fit(np.repeat(X, np.where(X[:, 0] == 99, most, 1), axis=0))
 
     pair = Neighbors("one more user", records, [99.0, 1.0])
-    words = {"method": "lloyd", "delta": delta, "records_per_user": most}
-    audit = replay_estimator(Whole(2, epsilon=1.0, bounds=(-1.0, 1.0), **words), [pair], repeats=2)
+    kwargs = {"method": "lloyd", "delta": delta, "records_per_user": most}
+    audit = replay_estimator(Whole(2, epsilon=1.0, bounds=(-1.0, 1.0), **kwargs), [pair], repeats=2)
     assert not audit.broken, str(audit)
 
 
@@ -112,17 +112,17 @@ def fit_for_users(ledger, **kwargs):
 
 def test_the_ledger_counts_whose_promise_it_is():
     """A fit for users and one for records were "2 for any one record", which held for neither."""
-    unit = PrivacyUnit.user("person", max_rows=3)
+    contribution = PrivacyUnit.user("person", max_rows=3)
     records = Ledger(epsilon=3.0)
     fit_for_users(records, user_column="person")
     DPKMeans(2, bounds=(-1.0, 1.0), ledger=records).fit(np.zeros((20, 1)))
-    assert [entry.privacy_unit for entry in records.entries] == [unit, PrivacyUnit()]
+    assert [entry.privacy_unit for entry in records.entries] == [contribution, PrivacyUnit()]
     assert records.spent[0].epsilon == 3.0
     users = Ledger(epsilon=1.0, privacy_unit=PrivacyUnit.user("person"))
     model = fit_for_users(users, user_column="person")
     assert users.spent[0].epsilon == 1.0
     assert model.release_.ledger == users.receipt
-    assert model.guarantee_.privacy_unit == users.entries[0].privacy_unit == unit
+    assert model.guarantee_.privacy_unit == users.entries[0].privacy_unit == contribution
     for kwargs in ({"user_column": "household"}, {}):
         other = Ledger(epsilon=1.0, privacy_unit=PrivacyUnit.user("person"))
         with pytest.raises(GuaranteeError, match="same id column"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from cluster.tables import FIVE, blobs, corners
+from helpers.kmeans_problems import FIVE, blobs, corners
 from shoal.cluster import DPKMeans
 from shoal.metrics import cost_ratio
 
@@ -20,10 +20,10 @@ BEST = {
 }
 
 
-def typical_cost(name, seeds=9, **words):
+def typical_cost(name, seeds=9, **kwargs):
     """Median over seeds: a bad start costs k-means more than noise does."""
     X, k = TABLES[name]
-    fits = [DPKMeans(k, bounds=(-1.0, 1.0), random_state=s, **words).fit(X) for s in range(seeds)]
+    fits = [DPKMeans(k, bounds=(-1.0, 1.0), random_state=s, **kwargs).fit(X) for s in range(seeds)]
     costs = [cost_ratio(X, fit.cluster_centers_, reference=BEST[name]) for fit in fits]
     return float(np.median(costs))
 
@@ -43,8 +43,8 @@ def test_auto_is_near_the_best_in_few_columns():
 @pytest.mark.parametrize(("method", "limit"), [("grid", 1.001), ("lsh", 1.1)])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_cost_falls_with_epsilon_toward_that_of_plain_k_means(method, limit, delta):
-    words = {"method": method, "delta": delta}
-    costs = [typical_cost("two columns", epsilon=e, **words) for e in (0.01, 0.3, 50.0)]
+    kwargs = {"method": method, "delta": delta}
+    costs = [typical_cost("two columns", epsilon=e, **kwargs) for e in (0.01, 0.3, 50.0)]
     assert costs[0] > costs[1] > costs[2]
     assert costs[2] < limit
 

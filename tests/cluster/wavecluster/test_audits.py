@@ -7,16 +7,16 @@ cells from: post-processing cannot add to it.
 import numpy as np
 import pytest
 
-from cluster.wave_problems import wave_problem
+from helpers.wavecluster_problems import wave_problem
 from shoal.audit import Neighbors, audit_estimator, epsilon_lower_bound
 from shoal.cluster import DPWaveCluster
 from shoal.cluster._noise import PureNoise
-from shoal.cluster.wavecluster import _oneshot, _techniques
+from shoal.cluster.wavecluster import _oneshot, _published
 from shoal.cluster.wavecluster._band import Band
-from shoal.cluster.wavecluster._deconvolve import Kept
+from shoal.cluster.wavecluster._deconvolve import Significance
 from shoal.cluster.wavecluster._oneshot import dense_values, one_shot_sparse
-from shoal.cluster.wavecluster._techniques import priv_thr, priv_thr_em
-from shoal.noise import NoisyCells, sparse_laplace
+from shoal.cluster.wavecluster._published import priv_thr, priv_thr_em
+from shoal.noise import NoisyCells, distributions
 
 HERE, THERE = [-0.9], [0.9]
 # One record more in a cell of its own, beside an equal one, and with two others.
@@ -30,15 +30,15 @@ PAIRS = {
 class Heard(PureNoise):
     """Noise that remembers what it released."""
 
-    def counts(self, values, share, **words):
-        found = super().counts(values, share, **words)
+    def counts(self, values, budget, **kwargs):
+        found = super().counts(values, budget, **kwargs)
         self.__dict__.setdefault("released", []).append(found.ravel())
         return found
 
 
 def heard(technique, problem):
     """All counts that a technique releases, and its threshold."""
-    object.__setattr__(problem, "noise", Heard(problem.noise.budget))
+    object.__setattr__(problem, "noise", Heard(problem.noise.total_budget))
     cells = technique(problem)
     return np.concatenate([*problem.noise.__dict__["released"], [cells.threshold]])
 
@@ -71,17 +71,17 @@ def sparse(problem):
 def audited(monkeypatch):
     """Sparse releases of all that passes a limit which many do; few candidates, to be fast."""
 
-    def keep(values, **words):
+    def keep(values, **kwargs):
         every = np.ones(len(values), dtype=bool)
-        return Kept(every, words["limit"], every.astype(float), 1.0)
+        return Significance(every, kwargs["limit"], every.astype(float), 1.0)
 
     monkeypatch.setattr(_oneshot, "significant", keep)
     monkeypatch.setattr(_oneshot, "_without_singles", lambda cells, problem: cells)
-    monkeypatch.setattr(_techniques, "MAX_CANDIDATES", 16)
+    monkeypatch.setattr(_published, "MAX_CANDIDATES", 16)
 
-    def bound(technique, pair="far", *, epsilon=1.0, runs=1600, **words):
+    def bound(technique, pair="far", *, epsilon=1.0, runs=1600, **kwargs):
         def released(records, count):
-            settings = {"grid": 8, **words}
+            settings = {"grid": 8, **kwargs}
             table = np.array(records)
             problem = wave_problem(table, epsilon=epsilon, seed=len(records), **settings)
             return np.array([technique(problem) for _ in range(count)])
@@ -114,8 +114,8 @@ def test_no_bound_above_the_claim_for_a_longer_filter(technique, audited):
 def test_half_the_noise(technique, audited, monkeypatch):
     right = PureNoise.counts
 
-    def less(self, values, share, **words):
-        return right(self, values, 2 * share, **words)
+    def less(self, values, budget, **kwargs):
+        return right(self, values, 2 * budget, **kwargs)
 
     monkeypatch.setattr(PureNoise, "counts", less)
     assert audited(technique).exceeds(1.0)
@@ -124,7 +124,7 @@ def test_half_the_noise(technique, audited, monkeypatch):
 def test_no_noise_on_cells_without_records(audited, monkeypatch):
     nothing = np.empty(0, dtype=np.int64)
     none = NoisyCells(positions=nothing, values=nothing)
-    monkeypatch.setattr(sparse_laplace, "noisy_cells_above", lambda *a, **k: none)
+    monkeypatch.setattr(distributions, "noisy_cells_above", lambda *a, **k: none)
     assert audited(sparse).exceeds(2.0)
 
 
@@ -143,8 +143,8 @@ def test_number_of_empty_cells_as_if_a_record_touched_one(audited, monkeypatch):
 
 def test_candidates_from_the_true_maximum(audited, monkeypatch):
     """As published: thresholds that only one of two neighbors can choose."""
-    exact = _techniques.exact_counts
-    monkeypatch.setattr(_techniques, "noisy_counts", lambda problem, share: exact(problem))
+    exact = _published.exact_counts
+    monkeypatch.setattr(_published, "noisy_counts", lambda problem, budget: exact(problem))
     found = audited(lambda problem: [priv_thr_em(problem).threshold], "equal", epsilon=0.5)
     assert found.exceeds(0.5), str(found)
 

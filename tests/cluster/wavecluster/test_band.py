@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import pywt
 
-from shoal.cluster.wavecluster._band import MAX_SENSITIVE, Band, band_of
-from shoal.cluster.wavecluster._sparse_band import sparse_band
+from shoal.cluster.wavecluster._band import MAX_SENSITIVE, Band, band_of, sparse_band
 from shoal.exceptions import ParameterError
 
 WAVELETS = ["haar", "db2", "bior2.2", "sym5"]
@@ -43,32 +42,32 @@ def test_haar_adds_up_blocks(columns, level):
     assert (band_of("db1", level, 16, columns).dense(counts) == blocks).all()
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3])
-@pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("wavelet", ["db2", "bior2.2", "sym5", "bior4.4", "rbio3.1", "coif2"])
-def test_others_are_those_of_pywavelets(wavelet, level, columns):
+def test_others_are_those_of_pywavelets(wavelet):
     """Up to the cells that the circle is turned by, and one factor for all coefficients."""
-    cells = 16
-    counts = table(cells, columns)
-    band = band_of(wavelet, level, cells, columns)
-    found = band.dense(counts)
-    assert np.issubdtype(found.dtype, np.int64)
+    for level in [1, 2]:
+        for columns in [1, 2, 3]:
+            cells = 16
+            counts = table(cells, columns)
+            band = band_of(wavelet, level, cells, columns)
+            found = band.dense(counts)
+            assert np.issubdtype(found.dtype, np.int64)
 
-    one = band_of(wavelet, level, cells, 1)
-    impulse = np.zeros(cells, dtype=np.int64)
-    impulse[0] = 1
-    turns = []
-    for turn in range(cells):  # of the cells of one column: the same for all of them
-        mine = one.dense(impulse)
-        theirs = by_pywt(np.roll(impulse, turn), wavelet, level)
-        factor = np.abs(mine).max() / np.abs(theirs).max()
-        turns.append(np.abs(mine - factor * theirs).max() / factor)
-    turn = int(np.argmin(turns))
-    theirs = by_pywt(np.roll(counts, (turn,) * columns, range(columns)), wavelet, level)
-    factor = (found * theirs).sum() / (theirs**2).sum()
-    # Each coefficient is rounded by half a unit of the largest one's 2^bits.
-    assert np.abs(found / factor - theirs).max() < 0.01 * np.abs(theirs).max()
-    assert np.corrcoef(found.ravel(), theirs.ravel())[0, 1] > 0.9999
+            one = band_of(wavelet, level, cells, 1)
+            impulse = np.zeros(cells, dtype=np.int64)
+            impulse[0] = 1
+            turns = []
+            for turn in range(cells):  # of the cells of one column: the same for all of them
+                mine = one.dense(impulse)
+                theirs = by_pywt(np.roll(impulse, turn), wavelet, level)
+                factor = np.abs(mine).max() / np.abs(theirs).max()
+                turns.append(np.abs(mine - factor * theirs).max() / factor)
+            turn = int(np.argmin(turns))
+            theirs = by_pywt(np.roll(counts, (turn,) * columns, range(columns)), wavelet, level)
+            factor = (found * theirs).sum() / (theirs**2).sum()
+            # Each coefficient is rounded by half a unit of the largest one's 2^bits.
+            assert np.abs(found / factor - theirs).max() < 0.01 * np.abs(theirs).max()
+            assert np.corrcoef(found.ravel(), theirs.ravel())[0, 1] > 0.9999
 
 
 @pytest.mark.parametrize("cells", [2, 4, 6, 10])
@@ -83,20 +82,20 @@ def test_filters_longer_than_the_circle_wrap_around(wavelet, cells):
     assert min(gaps) <= 2.0**-10
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3])
-@pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("wavelet", [*WAVELETS, "bior4.4", "rbio2.4"])
-def test_one_record_in_every_cell(wavelet, level, columns):
-    cells = 8
-    band = band_of(wavelet, level, cells, columns)
-    effects = []
-    for cell in itertools.product(range(cells), repeat=columns):
-        counts = np.zeros((cells,) * columns, dtype=np.int64)
-        counts[cell] = 1
-        effects.append(band.dense(counts))
-    assert band.sensitivity == max(int(np.abs(effect).sum()) for effect in effects)
-    assert band.touched == max(int((effect != 0).sum()) for effect in effects)
-    assert band.signed == any((effect < 0).any() for effect in effects)
+def test_one_record_in_every_cell(wavelet):
+    for level in [1, 2]:
+        for columns in [1, 2, 3]:
+            cells = 8
+            band = band_of(wavelet, level, cells, columns)
+            effects = []
+            for cell in itertools.product(range(cells), repeat=columns):
+                counts = np.zeros((cells,) * columns, dtype=np.int64)
+                counts[cell] = 1
+                effects.append(band.dense(counts))
+            assert band.sensitivity == max(int(np.abs(effect).sum()) for effect in effects)
+            assert band.touched == max(int((effect != 0).sum()) for effect in effects)
+            assert band.signed == any((effect < 0).any() for effect in effects)
 
 
 def test_sensitivities_that_the_proof_quotes():
@@ -111,15 +110,15 @@ def test_no_record_changes_more_than_noise_can_be_drawn_for(columns):
             assert band_of(wavelet, level, 32, columns).sensitivity <= MAX_SENSITIVE
 
 
-@pytest.mark.parametrize("wavelet", EVERY)
 @pytest.mark.parametrize("level", [1, 2])
-def test_filters_are_centerd(wavelet, level):
+def test_filters_are_centered(level):
     """A full cell shows most in the value that stands for it."""
-    cells = 128
-    matrix = band_of(wavelet, level, cells, 1).matrix.toarray()
-    own = matrix[np.arange(cells) // 2**level, np.arange(cells)]
-    assert (own == matrix.max(axis=0)).all()
-    assert (own > 0).all()
+    for wavelet in EVERY:
+        cells = 128
+        matrix = band_of(wavelet, level, cells, 1).matrix.toarray()
+        own = matrix[np.arange(cells) // 2**level, np.arange(cells)]
+        assert (own == matrix.max(axis=0)).all()
+        assert (own > 0).all()
 
 
 @pytest.mark.parametrize("wavelet", WAVELETS)
@@ -134,26 +133,26 @@ def test_a_full_block_shows_most_in_its_own_value(wavelet, columns):
     assert (values == values.max()).sum() == 1
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3, 4])
 @pytest.mark.parametrize("wavelet", [*WAVELETS, "rbio3.1", "coif2"])
-@pytest.mark.parametrize("level", [1, 2])
-def test_sparse_is_dense(wavelet, columns, level):
-    cells = 8
-    band = band_of(wavelet, level, cells, columns)
-    rng = np.random.default_rng([columns, level])
-    for filled in (0, 1, 3, 40):
-        codes = np.unique(rng.integers(0, cells**columns, filled))
-        counts = rng.integers(1, 10**6, len(codes))
-        found, values = sparse_band(codes, counts, cells, band)
-        dense = np.zeros(cells**columns, dtype=np.int64)
-        dense[codes] = counts
-        expected = band.dense(dense.reshape((cells,) * columns)).ravel()
-        assert (np.diff(found) > 0).all()
-        assert (expected[found] == values).all()
-        rest = np.ones(len(expected), dtype=bool)
-        rest[found] = False
-        assert not expected[rest].any()
-        assert len(found) <= len(codes) * band.touched
+def test_sparse_is_dense(wavelet):
+    for columns in [1, 2, 3, 4]:
+        for level in [1, 2]:
+            cells = 8
+            band = band_of(wavelet, level, cells, columns)
+            rng = np.random.default_rng([columns, level])
+            for filled in (0, 1, 3, 40):
+                codes = np.unique(rng.integers(0, cells**columns, filled))
+                counts = rng.integers(1, 10**6, len(codes))
+                found, values = sparse_band(codes, counts, cells, band)
+                dense = np.zeros(cells**columns, dtype=np.int64)
+                dense[codes] = counts
+                expected = band.dense(dense.reshape((cells,) * columns)).ravel()
+                assert (np.diff(found) > 0).all()
+                assert (expected[found] == values).all()
+                rest = np.ones(len(expected), dtype=bool)
+                rest[found] = False
+                assert not expected[rest].any()
+                assert len(found) <= len(codes) * band.touched
 
 
 def test_sparse_codes_of_huge_grids():

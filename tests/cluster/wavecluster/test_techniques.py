@@ -1,230 +1,143 @@
-"""The techniques: they find clusters, and their parts do what the proofs say of them."""
+"""The list of techniques, and what DPWaveCluster refuses: in one line, before anything is spent."""
 
-import itertools
+import math
 
 import numpy as np
 import pytest
-from scipy import stats
-from sklearn.metrics import adjusted_rand_score
 
-from cluster.tables import FIVE, blobs
-from cluster.wave_problems import in_cells, wave_problem
+from shoal._registry import choices
 from shoal.cluster import DPWaveCluster
-from shoal.cluster.wavecluster import _baseline, _techniques
-from shoal.cluster.wavecluster._baseline import _consistent, _synthetic_counts, baseline
-from shoal.cluster.wavecluster._density import density
-from shoal.cluster.wavecluster._techniques import _positive_chance, priv_thr, priv_thr_em
-from shoal.datasets import make_spirals
-from shoal.engines import grid_counts
-from shoal.noise import SeededSource, discrete_laplace, laws
+from shoal.cluster.wavecluster._band import MAX_SENSITIVE, band_of
+from shoal.cluster.wavecluster._techniques import TECHNIQUES
+from shoal.exceptions import MissingBoundsError, ParameterError
+from shoal.noise import MAX_SCALE
+from shoal.privacy import Ledger
 
-SPIRALS = make_spirals(30_000, random_state=0)
-BLOBS = blobs(20_000, spread=0.04)
-BLOB = ((BLOBS[:, None] - FIVE) ** 2).sum(axis=2).argmin(axis=1)
+X = np.random.default_rng(0).uniform(-1, 1, (50, 2))
 
 
-def agreement(X, truth, **words):
-    """Adjusted Rand index with the shapes that the records were drawn from, for five seeds."""
-    model = DPWaveCluster(bounds=(-1.0, 1.0), **words)
-    labels = [model.set_params(random_state=seed).fit_predict(X) for seed in range(5)]
-    return np.array([adjusted_rand_score(truth, found) for found in labels])
+def test_the_list_is_that_of_the_registry():
+    assert tuple(TECHNIQUES) == choices("DPWaveCluster", "technique")
 
 
 @pytest.mark.parametrize(
-    ("technique", "epsilon"),
-    [("oneshot", 1.0), ("oneshot", 3.0), ("thr", 1.0), ("thr-em", 1.0), ("qt", 5.0)],
-)
-def test_arms_of_spirals(technique, epsilon):
-    words = {"technique": technique, "epsilon": epsilon, "grid": 64, "threshold": 0.3}
-    found = agreement(SPIRALS.X, SPIRALS.y, **words)
-    assert np.median(found) > 0.9
-    assert (found > 0.9).sum() >= 4
-
-
-@pytest.mark.parametrize(
-    ("technique", "epsilon"),
+    ("kwargs", "error"),
     [
-        *(("oneshot", 1.0), ("thr", 1.0), ("thr-em", 5.0), ("density", 1.0)),
-        *(("qt", 5.0), ("baseline", 5.0), ("oneshot", 5.0), ("density", 5.0)),
+        ({"epsilon": 0.0}, "epsilon must be a finite number > 0"),
+        ({"epsilon": -math.inf}, "epsilon must be a finite number > 0"),
+        ({"epsilon": "1"}, "epsilon must be a finite number > 0"),
+        ({"epsilon": 1e10}, r"epsilon must be at most 1e\+09"),
+        ({"epsilon": 1e-12}, "epsilon must be larger"),
+        ({"epsilon": 1e-320}, "epsilon must be larger"),
+        ({"wavelet": "morl"}, "wavelet must be a discrete wavelet of PyWavelets, got 'morl'"),
+        ({"wavelet": "Haar"}, "wavelet must be a discrete wavelet of PyWavelets, got 'Haar'"),
+        ({"wavelet": 2}, "wavelet must be a discrete wavelet of PyWavelets, got 2"),
+        ({"level": 0}, "level must be a whole number"),
+        ({"level": 1.0}, "level must be a whole number"),
+        ({"level": 21}, "level must be at most 20, got 21"),
+        ({"level": 2**53}, "level must be at most 20"),
+        ({"level": 20, "grid": "auto"}, "grid must be at most 2\\^20 cells along a column"),
+        ({"grid": 0}, "grid must be a whole number"),
+        ({"grid": 64.0}, "grid must be a whole number"),
+        ({"grid": True}, "grid must be a whole number"),
+        ({"grid": None}, "grid must be a whole number"),
+        ({"grid": "fine"}, 'grid must be a number or "auto"'),
+        ({"grid": 7}, r"grid must be a multiple of 2\^level = 2, got 7: try 8"),
+        ({"grid": 1}, r"grid must be a multiple of 2\^level = 2, got 1: try 2"),
+        ({"grid": 34, "level": 2}, r"grid must be a multiple of 2\^level = 4, got 34: try 32"),
+        ({"grid": 2**21}, "grid must be at most 2\\^20 cells along a column"),
+        ({"grid": 2**12, "technique": "thr"}, "grid must have at most 4194304 cells in all"),
+        ({"threshold": 1.0}, "threshold must be a number in"),
+        ({"threshold": -0.1}, "threshold must be a number in"),
+        ({"threshold": math.nan}, "threshold must be a number in"),
+        ({"threshold": None}, "threshold must be a number in"),
+        ({"technique": "best"}, "technique must be one of"),
+        ({"min_samples": 0}, "min_samples must be a whole number"),
+        ({"n_public": 0}, "n_public must be a whole number"),
+        ({"bounds": (1.0, -1.0)}, "bounds must have low < high"),
+        ({"bounds": (0.0, math.inf)}, "bounds must be finite"),
+        ({"bounds": "private"}, "bounds must be a low and a high number"),
+        ({"random_state": "x"}, "random_state must"),
     ],
 )
-def test_round_clusters(technique, epsilon):
-    found = agreement(BLOBS, BLOB, technique=technique, epsilon=epsilon, grid=32)
-    assert (found > 0.9).sum() >= 4
+def test_bad_parameters_cost_nothing(kwargs, error):
+    ledger = Ledger(epsilon=1e12)
+    settings = {"bounds": (-1.0, 1.0), "ledger": ledger, **kwargs}
+    with pytest.raises(ParameterError, match=f"^{error}") as caught:
+        DPWaveCluster(**settings).fit(X)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+    assert len(ledger) == 0
 
 
-@pytest.mark.parametrize("wavelet", ["db2", "bior2.2", "sym5"])
-@pytest.mark.parametrize("technique", ["oneshot", "density"])
-def test_other_wavelets(wavelet, technique):
-    """Filters with negative weights lose some of a cluster's border; noise takes no more."""
-    words = {"bounds": (-1.0, 1.0), "grid": 32, "wavelet": wavelet}
-    true = DPWaveCluster(epsilon=np.inf, **words).fit_predict(BLOBS)
-    words = {"grid": 32, "wavelet": wavelet, "technique": technique, "epsilon": 2.0}
-    found = agreement(BLOBS, BLOB, **words)
-    assert np.median(found) > adjusted_rand_score(BLOB, true) - 0.05
-    assert found.min() > 0.7
+def test_missing_bounds_and_ledger():
+    with pytest.raises(MissingBoundsError, match=r"^bounds must be given"):
+        DPWaveCluster().fit(X)
+    with pytest.raises(ParameterError, match=r"^ledger must be a Ledger or None"):
+        DPWaveCluster(bounds=(-1.0, 1.0), ledger=1.0).fit(X)
 
 
-# thr
+@pytest.mark.parametrize(
+    ("columns", "kwargs", "error"),
+    [
+        (21, {"grid": 8}, r"grid must have fewer than 2\^62 cells in all, got 8\^21"),
+        (21, {"grid": "auto"}, r"grid must have fewer than 2\^62 cells in all, got 8\^21"),
+        (62, {"grid": 2}, r"grid must have fewer than 2\^62 cells in all, got 2\^62"),
+        (8192, {"grid": 64}, r"grid must have fewer than 2\^62 cells in all, got 64\^8192"),
+        (8, {"grid": "auto", "technique": "qt"}, "grid must have at most 4194304 cells in all"),
+        (6, {"epsilon": math.inf}, "grid must have at most 4194304 cells .* a finite epsilon"),
+        (8, {"wavelet": "db4", "grid": 16}, "wavelet must change at most 1024 values"),
+        (20, {"wavelet": "db4", "grid": 8}, 'wavelet must be "haar" for 20 columns'),
+    ],
+)
+def test_too_many_columns_cost_nothing(columns, kwargs, error):
+    ledger = None if kwargs.get("epsilon") else Ledger(epsilon=10.0)
+    with pytest.raises(ParameterError, match=f"^{error}"):
+        DPWaveCluster(bounds=(-1.0, 1.0), ledger=ledger, **kwargs).fit(np.zeros((3, columns)))
+    assert not ledger or len(ledger) == 0
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 1.0, 3.0])
-@pytest.mark.parametrize(("columns", "level"), [(1, 1), (2, 1), (3, 1), (1, 3)])
-def test_chance_that_noise_lifts_an_empty_block(share, columns, level):
-    """Against 200,000 blocks of noise; false alarm 10^-6."""
-    problem = wave_problem(np.zeros((1, columns)), grid=8, level=level)
-    cells, trials = problem.band.block**columns, 200_000
-    noise = discrete_laplace((trials, cells), scale=1 / share, source=SeededSource(cells))
-    lifted = int((noise.sum(axis=1) > 0).sum())
-    chance = _positive_chance(problem, share)
-    assert stats.binomtest(lifted, trials, chance).pvalue > 1e-6
-    assert chance < 0.5
+@pytest.mark.parametrize("columns", [10, 20, 40, 61])
+def test_many_columns_where_codes_allow_it(columns):
+    grid = 8 if columns <= 20 else 2
+    fitted = DPWaveCluster(bounds=(-1.0, 1.0), grid=grid).fit(np.zeros((300, columns)))
+    assert fitted.labels_.shape == (300,)
 
 
-def test_thr_takes_off_what_noise_makes():
-    """Forty cells of 30 in 1024 blocks: about 0.9 x 40 are kept, of 500 that look positive."""
-    counts = np.zeros((64, 64), dtype=np.int64)
-    counts[:8:2, :20:2] = 30
-    kept = [len(priv_thr(wave_problem(in_cells(counts), grid=64, seed=s)).codes) for s in range(20)]
-    # The number of empty cells has noise of scale 10 at epsilon 1.
-    assert np.mean(kept) == pytest.approx(36, abs=15)
-    assert max(kept) < 120
+SMALL = np.arange(-9.0, -2.0, 0.5)
 
 
-# thr-em
+def fits(estimator):
+    try:
+        estimator.fit(X)
+    except ParameterError as error:
+        if "epsilon must be larger" not in str(error):
+            raise
+        return False
+    return True
 
 
-@pytest.fixture
-def penalties(monkeypatch):
-    """Penalties that the exponential mechanism is given; the last candidate is chosen."""
-    seen = []
-
-    def last(values, *, rate, source):
-        seen.append(np.asarray(values))
-        return len(values) - 1
-
-    monkeypatch.setattr(laws, "exponential_choice", last)
-    return seen
-
-
-def shown(counts, monkeypatch):
-    """Show these noisy counts, whatever the true ones are."""
-    monkeypatch.setattr(_techniques, "noisy_counts", lambda problem, share: counts)
+@pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "baseline", "density"])
+@pytest.mark.parametrize("kwargs", [{"grid": 8}, {"grid": "auto"}, {"grid": 8, "wavelet": "sym5"}])
+def test_smallest_epsilons_that_pass_the_check_can_be_drawn(technique, kwargs):
+    drawn = []
+    for power in SMALL:
+        ledger = Ledger(epsilon=1.0)
+        settings = {"technique": technique, "ledger": ledger, "random_state": 0, **kwargs}
+        drawn.append(fits(DPWaveCluster(epsilon=10.0**power, bounds=(-1.0, 1.0), **settings)))
+        assert len(ledger) == drawn[-1]
+    assert drawn == sorted(drawn)
+    assert set(drawn) == {False, True}
 
 
-def test_candidates_do_not_depend_on_the_true_maximum(penalties, monkeypatch):
-    shown(np.arange(64).reshape(8, 8), monkeypatch)
-    thresholds = []
-    for full in (1, 50, 5000):
-        counts = np.zeros((8, 8), dtype=np.int64)
-        counts[0, 0] = full
-        thresholds.append(priv_thr_em(wave_problem(in_cells(counts), grid=8)).threshold)
-    noisy_top = 54 + 55 + 62 + 63
-    assert thresholds == [noisy_top] * 3
-    assert {len(seen) for seen in penalties} == {noisy_top}
+def test_scales_of_any_band_can_be_drawn():
+    """The check is for the largest sensitivity that a band may have."""
+    assert band_of("dmey", 2, 64, 6).sensitivity <= MAX_SENSITIVE <= MAX_SCALE
 
 
-@pytest.mark.parametrize("wavelet", ["haar", "db2", "bior2.2"])
-@pytest.mark.parametrize("threshold", [0.0, 0.37])
-def test_one_record_moves_a_penalty_by_no_more_than_it_touches(
-    wavelet, threshold, penalties, monkeypatch
-):
-    """One record more in each of the cells, and the noisy counts as they were; in integers."""
-    rng = np.random.default_rng(5)
-    shown(rng.integers(-3, 12, (8, 8)), monkeypatch)
-    words = {"grid": 8, "wavelet": wavelet, "threshold": threshold}
-    monkeypatch.setattr(_techniques, "MAX_CANDIDATES", 1 << 10)
-    moved = set()
-    counts = rng.integers(0, 4, (8, 8)) * (rng.random((8, 8)) < 0.4)
-    touched = wave_problem(in_cells(counts), **words).band.touched
-    priv_thr_em(wave_problem(in_cells(counts), **words))
-    before = penalties[-1]
-    assert before.dtype.kind == "i"
-    for cell in itertools.product(range(8), repeat=2):
-        more = counts.copy()
-        more[cell] += 1
-        priv_thr_em(wave_problem(in_cells(more), **words))
-        moved.add(int(np.abs(penalties[-1] - before).max()))
-    assert 1 <= max(moved) <= touched
-
-
-# baseline
-
-
-def test_parts_are_consistent_with_their_coarse_counts():
-    """Their sum is the weighted mean, and has less noise than either; in 20,000 draws."""
-    trials, parts, wide, narrow = 20_000, 4, 3.0, 1.0
-    rng = np.random.default_rng(6)
-    owner = np.repeat(np.arange(trials), parts)
-    coarse = np.rint(400 + wide * rng.standard_normal(trials)).astype(np.int64)
-    fine = np.rint(100 + narrow * rng.standard_normal(trials * parts)).astype(np.int64)
-    estimate = _consistent(coarse, fine, owner, wide, narrow)
-    sums = estimate.reshape(trials, parts).sum(axis=1)
-    trust = 1 / wide**2, 1 / (parts * narrow**2)
-    own = fine.reshape(trials, parts).sum(axis=1)
-    expected = (trust[0] * coarse + trust[1] * own) / sum(trust)
-    assert sums == pytest.approx(expected)
-    assert sums.var() < min(coarse.var(), own.var())
-    assert sums.var() == pytest.approx(1 / sum(trust), rel=0.1)  # rounding adds 1/12
-    assert estimate.var() < fine.var()
-
-
-def test_one_part_of_its_own():
-    estimate = _consistent(np.array([10, 0]), np.array([20, 1, 3]), np.array([0, 1, 1]), 1.0, 1.0)
-    assert estimate.tolist() == pytest.approx([15.0, 1 - 4 / 3, 3 - 4 / 3])
-
-
-@pytest.mark.parametrize("chunk", [7, 1 << 20])
-def test_synthetic_records_stay_in_their_parts(chunk, monkeypatch):
-    monkeypatch.setattr(_baseline, "CHUNK", chunk)
-    problem = wave_problem(np.zeros((1, 2)), grid=8)
-    sides = np.array([1, 2, 4, 2])
-    drawn = np.arange(1 + 4 + 16 + 4)
-    counts = _synthetic_counts(problem, 2, sides, drawn)
-    assert counts.sum() == drawn.sum()
-    corners = {0: (0, 0, 0), 1: (0, 4, 1), 2: (4, 0, 5), 3: (4, 4, 21)}
-    for cell, (row, column, first) in corners.items():
-        cut = sides[cell]
-        block = counts[row : row + 4, column : column + 4]
-        found = block.reshape(cut, 4 // cut, cut, 4 // cut).sum(axis=(1, 3))
-        assert found.ravel().tolist() == drawn[first : first + cut**2].tolist()
-
-
-def test_synthetic_records_are_spread_evenly():
-    """Chi-square over the cells of one part; false alarm 10^-6."""
-    problem = wave_problem(np.zeros((1, 2)), grid=16)
-    counts = _synthetic_counts(problem, 1, np.array([1]), np.array([50_000]))
-    assert stats.chisquare(counts.ravel()).pvalue > 1e-6
-
-
-@pytest.mark.parametrize("n", [1, 10**12])
-def test_a_public_number_is_taken_at_its_word(n):
-    cells = baseline(wave_problem(BLOBS[:500], n=n, grid=32, epsilon=5.0))
-    assert cells.everything.sum() < 10**6
-
-
-# density
-
-
-@pytest.mark.parametrize("columns", [1, 2, 3])
-def test_neighborhoods_are_summed(columns):
-    rng = np.random.default_rng(columns)
-    problem = wave_problem(rng.uniform(-1, 1, (400, columns)), grid=8, epsilon=200.0)
-    counts = grid_counts(problem.engine, (4,) * columns, problem.half)
-    cells = density(problem, 20)
-    padded = np.pad(counts, 1)
-    for place in itertools.product(range(4), repeat=columns):
-        around = padded[tuple(slice(p, p + 3) for p in place)].sum()
-        assert cells.everything[place] == around
-    dense = (cells.everything >= cells.threshold) & (counts > 0)
-    assert cells.codes.tolist() == np.flatnonzero(dense).tolist()
-    assert cells.threshold == pytest.approx(20, abs=0.1)
-
-
-def test_an_empty_cell_beside_a_crowd_is_not_part_of_it():
-    counts = np.zeros((8, 8), dtype=np.int64)
-    counts[2, 2] = counts[4, 4] = 500
-    problems = [wave_problem(in_cells(counts), grid=8, epsilon=5.0, seed=s) for s in range(20)]
-    found = [density(problem, 10).codes.tolist() for problem in problems]
-    # Noise lifts one of 14 empty cells in every tenth fit.
-    assert sum(codes == [5, 10] for codes in found) >= 14
+@pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "baseline", "density"])
+def test_largest_epsilons(technique):
+    for wavelet in ["haar", "db2"]:
+        for epsilon in [30.0, 1e3, 1e9]:
+            kwargs = {"bounds": (-1.0, 1.0), "grid": 8, "technique": technique, "wavelet": wavelet}
+            assert DPWaveCluster(epsilon=epsilon, **kwargs).fit(X).labels_.shape == (50,)

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tables.spark.session import need_spark
+from helpers.spark import need_spark
 
-SCRIPT = Path(__file__).with_name("lost_executor.py")
+SCRIPT = Path(__file__).parents[2] / "helpers" / "spark_lost_executor.py"
 
 pytestmark = [
     pytest.mark.full,
@@ -22,7 +22,7 @@ pytestmark = [
 def readings(folder, *checkpoints):
     """Run the story, and give what each reading of the reports gave."""
     need_spark()
-    paths = [str(SCRIPT.parents[2]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(SCRIPT.parents[1]), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(folder), *checkpoints],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},

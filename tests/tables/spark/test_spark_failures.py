@@ -5,10 +5,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from helpers.spark import SPARK, frame_of, records, spark_session
+from helpers.spark_jobs import Fails, KillsItsWorker, Noise, Thousandths
 from shoal.exceptions import DataError, ShoalError
 from shoal.tables import SparkTable
-from tables.spark.jobs import Fails, KillsItsWorker, Noise, Thousandths
-from tables.spark.session import SPARK, frame_of, records, spark_session
 
 pytestmark = SPARK
 X = records(500)[:, :2]

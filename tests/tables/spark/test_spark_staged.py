@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from helpers.spark import SPARK, frame_of, records, spark_session
+from helpers.spark_jobs import Noise
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables import SparkTable, _spark_staged
-from tables.spark.jobs import Noise
-from tables.spark.session import SPARK, frame_of, records, spark_session
 
 pytestmark = SPARK
 X = records(200)

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
+from helpers.spark import SPARK, frame_of, records, spark_session
+from helpers.spark_jobs import BlasThreads, Thousandths, sign
 from shoal.engines.nearest import NearestKernel
 from shoal.engines.sparse_grid import SparseGridKernel
 from shoal.engines.stream_engine import LatticeJob
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.noise.lattice import Lattice
 from shoal.tables import ArrowTable, SparkTable, open_table, spark_table
-from tables.spark.jobs import BlasThreads, Thousandths, sign
-from tables.spark.session import SPARK, frame_of, records, spark_session
 
 pytestmark = SPARK
 X = records(1000)

@@ -17,12 +17,12 @@ from sklearn.cluster import KMeans
 
 from shoal import _numbers
 from shoal._typing import Floats
-from shoal.cluster.kmeans._choice import choose
-from shoal.cluster.kmeans._settings import MAX_EPSILON
+from shoal.cluster._budget import MAX_EPSILON
+from shoal.cluster.kmeans._methods import choose_method
 from shoal.noise import as_source
 from shoal.privacy import Release
 
-__all__ = ["Advice", "advice", "noise_advice"]
+__all__ = ["Advice", "noise_advice", "predict_cost"]
 
 
 WIDTH = 2.0  # of the made-up box: scores are in units of it
@@ -49,33 +49,16 @@ class Advice(NamedTuple):
         )
 
 
-def advice(
+def predict_cost(
     estimator: Any, n: int, d: int, k: int, epsilon: float, *, delta: float, random_state: Any
 ) -> Advice:
-    """Try the estimator on made-up tables.
-
-    Parameters
-    ----------
-    estimator : class
-        DPKMeans.
-    n, d, k : int
-        Sizes.
-    epsilon, delta : float
-        The promise.
-    random_state : None, int, RandomState or Generator
-        Of the made-up records.
-
-    Returns
-    -------
-    advice : Advice
-        Mean and range of the cost ratio over five tables.
-    """
+    """Try the estimator on made-up tables."""
     for name, value in (("n", n), ("d", d), ("k", k)):
         _numbers.count(name, value)
     _numbers.positive("epsilon", epsilon)
     _numbers.probability("delta", delta)
     rows = max(min(n, MAX_ROWS), k + 1)
-    choice = choose(d, epsilon, delta)
+    choice = choose_method(d, epsilon, delta)
     ratios = []
     for seed in as_source(random_state).words(POPULATIONS):
         X, centers = _made_up(rows, d, k, int(seed))
@@ -90,24 +73,12 @@ def advice(
         # From the centers they were made around, k-means settles near the best there is.
         best = KMeans(k, init=centers, n_init=1).fit(X).inertia_
         ratios.append(-model.score(X) * WIDTH**2 / best)
-    return Advice(choice.method, float(np.mean(ratios)), min(ratios), max(ratios), choice.reason)
+    mean = float(np.mean(ratios))
+    return Advice(choice.method.name, mean, min(ratios), max(ratios), choice.reason)
 
 
 def noise_advice(release: Release, *, learned: bool) -> str:
-    """Say what to do about centers that may be noise alone.
-
-    Parameters
-    ----------
-    release : Release
-        Of a DPKMeans; nothing else is looked at.
-    learned : bool
-        Whether the bounds are private already.
-
-    Returns
-    -------
-    advice : str
-        One line, empty where all centers are certain.
-    """
+    """Say what to do about centers that may be noise alone."""
     values = release.values
     certain = np.asarray(values["certain"])
     known = int(certain.sum())

@@ -1,9 +1,9 @@
-"""Bounds learned from the records under their own share of the budget.
+"""Bounds learned from the records under a budget of their own.
 
 Each column is counted in bins between powers of two, by sign; the bins of the noisy counts that
 noise alone would hardly reach, and fuller ones beside them, say between which powers of two the
-column lies. One record is in one bin of each column, so each column costs the share over the number
-of columns.
+column lies. One record is in one bin of each column, so each column costs the budget over the
+number of columns.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shoal._bounds import Box
 from shoal._typing import Floats
-from shoal.cluster._noise import Noise
+from shoal.cluster._noise import BudgetedNoise
 from shoal.engines import StreamTable, magnitude_counts, magnitude_edges
 from shoal.noise import RandomSource
 from shoal.tables import ArrayTable
@@ -25,41 +25,22 @@ FALSE_BINS = 0.01  # probability that noise alone puts any bin above the thresho
 def private_box(
     X: Floats | ArrayTable | StreamTable,
     weights: npt.NDArray[np.int32] | None,
-    noise: Noise,
-    share: float,
+    noise: BudgetedNoise,
+    budget: float,
     *,
-    unit: int,
+    contribution: int,
     source: RandomSource,
 ) -> Box:
-    """Find a box that holds nearly all records.
-
-    Parameters
-    ----------
-    X : ndarray of float64, shape (n, d), or table
-        Records.
-    weights : ndarray of int32, shape (n,) or None
-        Their integer weights.
-    noise : Noise
-        The privacy measure.
-    share : float
-        What the box costs.
-    unit : int
-        What one person can add to a count.
-    source : RandomSource
-        Where random words come from.
-
-    Returns
-    -------
-    box : Box
-        Its sides are powers of two, or 0; a column whose bins all look empty gets a box around 0.
-    """
+    """Find a box that holds nearly all records."""
     exact = magnitude_counts(X, weights)
     columns = len(exact)
-    per_column = share / columns
+    per_column = budget / columns
     # A record is in one bin of each column, so each column is a release of its own.
-    noisy = np.stack([noise.counts(row, per_column, unit=unit, source=source) for row in exact])
-    threshold = noise.count_tail(per_column, FALSE_BINS / noisy.size, unit=unit)
-    beside = noise.count_tail(per_column, FALSE_BINS / (2 * columns), unit=unit)
+    noisy = np.stack(
+        [noise.counts(row, per_column, contribution=contribution, source=source) for row in exact]
+    )
+    threshold = noise.count_tail(per_column, FALSE_BINS / noisy.size, contribution=contribution)
+    beside = noise.count_tail(per_column, FALSE_BINS / (2 * columns), contribution=contribution)
     edges = magnitude_edges()
     low, high = np.empty(columns), np.empty(columns)
     for column, counts in enumerate(noisy):

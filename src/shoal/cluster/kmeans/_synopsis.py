@@ -3,9 +3,15 @@
 Restarts are free here, and bad starts are what most private k-means lose by. The best start found
 is DP-KCCM's own idea, moved to where it costs nothing: find twice as many clusters, then merge, by
 the least increase of the cost (Ward 1963), and let k-means settle.
+
+Merging also gives the cost of every number of clusters at once. Where it is known how far records
+are from their points, the number with the best Calinski & Harabasz (1974) ratio of between to
+within variance wins; where it is not, the number whose next merge costs so much more than the last.
 """
 
 import functools
+from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -13,43 +19,60 @@ from threadpoolctl import ThreadpoolController
 
 from shoal._typing import Floats
 from shoal.cluster._centers import uniforms
+from shoal.cluster._noise import BudgetedNoise, noise_for
+from shoal.cluster.kmeans._problem import KMeansMethod, Problem
 from shoal.noise import RandomSource
 
-__all__ = ["cluster_points", "compress_points", "merge_costs"]
+__all__ = [
+    "SMALLEST_PART",
+    "SynopsisMethod",
+    "cluster_points",
+    "compress_points",
+    "count_clusters",
+    "merge_costs",
+]
 
-
+SMALLEST_PART = 0.1  # of a synopsis' budget, for the smallest release of a tree
 STARTS = 3
 OVER = 2
 DIRECT = 32  # so few points are merged one by one, which leaves nothing to chance
 SETTLE = 100  # rounds of k-means
 ROUGH = 30  # and of one that is only a start
+MAX_POINTS = 512  # more are first drawn together: merging takes their square in memory
+TINY = 1e-9  # of all variance: less than this counts as this
 
 
-@functools.cache
-def _pools() -> ThreadpoolController:
-    return ThreadpoolController()
+class SynopsisMethod(KMeansMethod):
+    """A method that clusters a released synopsis, from which the number of clusters follows too."""
+
+    releases_synopsis: ClassVar[bool] = True
+
+    def make_noise(self) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy."""
+        return noise_for(float(self.model.epsilon), float(self.model.delta))
+
+    @property
+    def needs_n(self) -> bool:
+        """Return whether the method must know the number of records, public or noisy."""
+        return True
+
+    def smallest_budget(self, budget: float) -> float:
+        """Return the least that a single release gets of the method's budget."""
+        return SMALLEST_PART * budget
+
+    @staticmethod
+    @abstractmethod
+    def noise_level(noise: BudgetedNoise, columns: int) -> float:
+        """Return how large the noise is that the method's error comes from."""
+
+    @staticmethod
+    @abstractmethod
+    def count_clusters(problem: Problem) -> int:
+        """Spend the problem's budget on a synopsis and choose the number of clusters from it."""
 
 
 def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource) -> Floats:
-    """Find the k centers of weighted points.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (m, d)
-        Released points, no two at one place.
-    weights : ndarray of float64, shape (m,)
-        Their weights, above 0.
-    k : int
-        How many centers.
-    source : RandomSource
-        Where random starts come from.
-
-    Returns
-    -------
-    centers : ndarray of float64, shape (k, d)
-        The cheapest of several starts; with fewer points than centers, the points and places
-        beside the heaviest.
-    """
+    """Find the k centers of weighted points."""
     m, d = points.shape
     if k == 1:
         return np.average(points, axis=0, weights=weights)[None]
@@ -69,28 +92,7 @@ def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource
 def compress_points(
     points: Floats, weights: Floats, m: int, source: RandomSource
 ) -> tuple[Floats, Floats, float]:
-    """Draw many points together into m at most.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n, d)
-        Released points, more than m.
-    weights : ndarray of float64, shape (n,)
-        Their weights, above 0.
-    m : int
-        How many to keep.
-    source : RandomSource
-        Where the random start comes from.
-
-    Returns
-    -------
-    places : ndarray of float64
-        Means of neighboring points.
-    masses : ndarray of float64
-        Their weights, above 0; they add up to the same.
-    blur : float
-        Mean squared distance between a point and its place.
-    """
+    """Draw many points together into m at most."""
     with _pools().limit(limits=1):
         fit = _kmeans(points, weights, m, source)
         blur = float(fit.inertia_) / float(weights.sum())
@@ -99,22 +101,7 @@ def compress_points(
 
 
 def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Merge weighted points by least increase of the cost, down to one.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (m, d)
-        Points.
-    weights : ndarray of float64, shape (m,)
-        Weights, above 0.
-
-    Returns
-    -------
-    costs : ndarray of float64, shape (m,)
-        ``costs[j]`` is what merging down to j + 1 clusters has added to the cost.
-    merges : ndarray of float64, shape (m - 1, 2)
-        The pair of points merged at each step, named by their first members.
-    """
+    """Merge weighted points by least increase of the cost, down to one."""
     places, masses = points.copy(), weights.copy()
     m = len(places)
     # Row by row: all differences at once would take as many times the memory as there are columns.
@@ -145,6 +132,37 @@ def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
         least[stale] = gaps[stale, nearest[stale]]
         least[q] = np.inf
     return costs, merges
+
+
+def count_clusters(
+    points: Floats, weights: Floats, *, max_clusters: int, blur: float | None, source: RandomSource
+) -> int:
+    """Choose the number of clusters of weighted points."""
+    total = float(weights.sum())
+    spread = 0.0
+    if len(points) > MAX_POINTS:
+        points, weights, spread = compress_points(points, weights, MAX_POINTS, source)
+    last = min(max_clusters, len(points))
+    if last < 2:
+        return 1
+    costs, _ = merge_costs(points, weights)
+    least = max(TINY * float(costs[0]), 1e-300)  # nothing is divided by zero
+    if blur is None:
+        # Without blur, each point its own cluster would always look best.
+        tried = np.arange(2, max(min(last, len(points) - 1), 2) + 1)
+        merging = np.maximum(np.append(costs[:-1] - costs[1:], 0.0), least)
+        return int(tried[(merging[tried - 2] / merging[tried - 1]).argmax()])
+    tried = np.arange(2, last + 1)
+    within = np.maximum(costs[tried - 1] + (blur + spread) * total, least)
+    between = costs[0] - costs[tried - 1]
+    # A handful of records, or none: the ratio still ranks.
+    ratios = between / (tried - 1) * np.maximum(total - tried, 1.0) / within
+    return int(tried[ratios.argmax()])
+
+
+@functools.cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def _from_merged(points: Floats, weights: Floats, k: int, source: RandomSource) -> KMeans:

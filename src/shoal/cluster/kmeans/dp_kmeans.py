@@ -8,32 +8,42 @@ width, so a bound's width weighs its column, in ``fit``, ``predict``, ``score``,
 and in labels from the release.
 """
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from shoal._bounds import Box
+from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
+from shoal._typing import Bounds
+from shoal.cluster._budget import Split, charge
 from shoal.cluster._curator import CuratorsClusterer
-from shoal.cluster._open_engine import open_engine
-from shoal.cluster._pay import pay
-from shoal.cluster.kmeans._advice import Advice, advice, noise_advice
-from shoal.cluster.kmeans._contributions import bounded_contributions, counted_rows
-from shoal.cluster.kmeans._fit import Fitted, fit_private
-from shoal.cluster.kmeans._settings import check_parameters, check_settings
-from shoal.cluster.kmeans._users import check_same_rows
-from shoal.engines import HALF, nearest_centers
+from shoal.cluster._engines import open_engine
+from shoal.cluster.kmeans._advice import Advice, noise_advice, predict_cost
+from shoal.cluster.kmeans._contributions import (
+    Contributions,
+    bounded_contributions,
+    check_same_rows,
+    counted_rows,
+)
+from shoal.cluster.kmeans._kccm import KCCMNoise
+from shoal.cluster.kmeans._methods import FitPlan, check_parameters, plan_fit, synopsis_method
+from shoal.cluster.kmeans._private_bounds import private_box
+from shoal.cluster.kmeans._problem import KMeansResult, Problem
+from shoal.engines import HALF, Engine, nearest_centers, total_weight
 from shoal.exceptions import DataError
-from shoal.noise import Lattice, as_source
+from shoal.noise import Lattice, RandomSource, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
-from shoal.tables import ArrayTable
+from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["DPKMeans"]
 
 FALSE_CERTAINTY = 0.001  # probability that a fit calls any empty cluster certain, at most
 
 
+@shared_docs
 class DPKMeans(CuratorsClusterer):
     """k-means whose centers may be published.
 
@@ -43,21 +53,18 @@ class DPKMeans(CuratorsClusterer):
         Number of clusters; it may exceed the number of records. ``"private"`` chooses 2 to
         ``max_clusters`` from released values: for nothing with ``"grid"`` and ``"lsh"``, for 20% of
         the budget elsewhere.
-    epsilon : float, default=1.0
-        Budget of one ``fit``, at most 1e9.
+    {epsilon}
     delta : float, default=0.0
         0 for pure differential privacy, above 0 to allow Gaussian noise.
-    bounds : tuple (low, high) or "private"
-        Public box, two numbers or one value per column in each. Records outside are clipped.
+    {bounds}
         Distance is in units of the bounds, so a bound's width weighs its column.
-        ``"private"`` learns powers of two from the records, for 10% of the budget.
+        ``bounds="private"`` learns powers of two from the records, for 10% of the budget.
     method : {"auto", "grid", "lsh", "lloyd", "kccm"}, default="auto"
         ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns. ``"lsh"``:
         the same on a tree of random hyperplanes, for many columns. ``"lloyd"``: rounds of noisy
         counts and sums. ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses
         ``"grid"`` or ``"lsh"`` and the smaller noise.
-    n_public : int, default=None
-        The number of records where it is public. None spends 2% of the budget on a noisy count.
+    {n_public}
     max_iter : int, default=None
         Number of rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and
         ``"kccm"`` (None: 12).
@@ -65,8 +72,8 @@ class DPKMeans(CuratorsClusterer):
         How a round of ``"lloyd"`` divides its budget between counts and sums: not at all (noise
         in the shape of a box), as Su et al. (2016), or the same for every number.
     noise : {"allocation", "average", "gaussian"}, default="allocation"
-        Noise of ``"kccm"``: Laplace with more budget in later rounds, Laplace with equal shares,
-        or Gaussian with equal shares, which needs ``delta > 0``.
+        Noise of ``"kccm"``: Laplace with more budget in later rounds, Laplace with equal budgets,
+        or Gaussian with equal budgets, which needs ``delta > 0``.
     overcluster : int, default=3
         Centers that ``"kccm"`` starts with for each one wanted; 1 merges nothing.
     max_clusters : int, default=20
@@ -79,10 +86,8 @@ class DPKMeans(CuratorsClusterer):
     user_column : str, default=""
         Name of the column that ``user_ids`` come from, for the guarantee and the ledger. Not needed
         for a pandas or polars column, which has a name of its own.
-    ledger : Ledger, default=None
-        Charged with the whole budget before the first number is released.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger}
+    {random_state}
 
     Attributes
     ----------
@@ -103,23 +108,17 @@ class DPKMeans(CuratorsClusterer):
         At most one fit in 1,000 calls any center certain whose cluster holds nobody.
     advice_ : str
         What to do about centers that may be noise alone; empty where there are none.
-    guarantee_ : Guarantee
-        What ``release_`` promises.
+    {guarantee_}
     release_ : Release
         The only thing meant to leave the curator; names of columns are in it as the table has them.
-    labels_ : ndarray of shape (n,)
-        Cluster of each record: private, for the curator only. Only for records in memory, and only
-        in the process and the object that ``fit`` ran on: copies, pickles and displays have none.
+    {labels_}
     bounds_ : tuple (low, high)
         The box, public or learned.
     method_, reason_ : str
         The method that ran, and why it was chosen.
     n_iter_ : int
         Number of passes that released centers.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {features_in_}
 
     See Also
     --------
@@ -152,12 +151,12 @@ class DPKMeans(CuratorsClusterer):
         *,
         epsilon: float = 1.0,
         delta: float = 0.0,
-        bounds: Any = None,
+        bounds: Bounds | str | None = None,
         method: str = "auto",
         n_public: int | None = None,
         max_iter: int | None = None,
-        split: str = "joint",
-        noise: str = "allocation",
+        split: Split = "joint",
+        noise: KCCMNoise = "allocation",
         overcluster: int = 3,
         max_clusters: int = 20,
         weight_limit: float = 1.0,
@@ -191,11 +190,8 @@ class DPKMeans(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
-            Records. Those that are not in memory are read once to see that they are all right, and
-            then once for each pass.
-        y : None
-            Ignored.
+        {X_of_fit}
+        {y}
         sample_weight : array-like of shape (n,), default=None
             Weights from 0 to ``weight_limit``, rounded to 1/256 of it.
         user_ids : array-like of shape (n,), default=None
@@ -221,36 +217,34 @@ class DPKMeans(CuratorsClusterer):
             records_per_user=int(self.records_per_user),
             user_column=self.user_column,
         )
-        settings = check_settings(self, table.columns, given.unit)
+        plan = plan_fit(self, table.columns, given.max_contribution)
         source = as_source(self.random_state)
-        choice = settings.choice
-        what = f"DPKMeans({self.n_clusters}, {choice.method})"
         promise = Guarantee(
             "central",
             epsilon=float(self.epsilon),
-            delta=float(self.delta) if choice.noise.approximate else 0.0,
+            delta=float(self.delta) if plan.noise.approximate else 0.0,
             adjacency=Adjacency.ADD_REMOVE,
             seeded=source.seeded,
             privacy_unit=given.privacy_unit,
         )
-        receipt = pay(
+        receipt = charge(
             self.ledger,
             table,
-            choice.noise,
-            settings.shares,
-            what=what,
+            plan.noise,
+            plan.budgets,
+            what=f"DPKMeans({self.n_clusters}, {plan.method.name})",
             promise=promise,
             columns=getattr(self, "feature_names_in_", ()),
         )
-        fitted = fit_private(self, counted_rows(table, given), given, settings, source)
-        self.method_, self.reason_ = choice.method, choice.reason
+        fitted = self._find_centers(counted_rows(table, given), given, plan, source)
+        self.method_, self.reason_ = plan.method.name, plan.reason
         self.guarantee_ = promise
         self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._publish(fitted, given.record, receipt)
         labels = None
         if table.in_memory:
             whole = fitted.engine if given.rows is None else open_engine(table, fitted.lattice)
-            labels = nearest_centers(whole, fitted.found.centers)
+            labels = nearest_centers(whole, fitted.result.centers)
         self._keep_labels(labels)
         return self
 
@@ -284,15 +278,14 @@ class DPKMeans(CuratorsClusterer):
         >>> advice.method, advice.cost_ratio < 1.1
         ('grid', True)
         """
-        return advice(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
+        return predict_cost(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
 
     def predict(self, X: Any) -> Any:
         """Find the nearest center of each record; of private records, private.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
-            Records.
+        {X_of_predict}
 
         Returns
         -------
@@ -314,8 +307,7 @@ class DPKMeans(CuratorsClusterer):
         ----------
         X : array-like of shape (n, d)
             Records.
-        y : None
-            Ignored.
+        {y}
 
         Returns
         -------
@@ -331,16 +323,60 @@ class DPKMeans(CuratorsClusterer):
         gaps /= self.bounds_.high / 2 - self.bounds_.low / 2
         return -float(np.einsum("ij,ij->", gaps, gaps))
 
-    def _publish(self, fitted: Fitted, record: int, receipt: Receipt | None) -> None:
-        found = fitted.found
+    def _find_centers(
+        self,
+        table: ArrayTable | ArrowTable | SparkTable,
+        given: Contributions,
+        plan: FitPlan,
+        source: RandomSource,
+    ) -> "_Fitted":
+        """Run the steps of a fit: bounds, number of records, number of clusters, clusters.
+
+        Each spends its budget, which has been charged, and hands only noisy values to the next; the
+        records go no further than the engine.
+        """
+        noise, budgets, contribution = plan.noise, plan.budgets, given.max_contribution
+        box = plan.box or private_box(
+            table,
+            given.weights,
+            noise,
+            budgets.bounds,
+            contribution=contribution,
+            source=source,
+        )
+        lattice = Lattice.box(*box, half=HALF)
+        engine = open_engine(table, lattice, given.weights)
+        n = float(self.n_public or 0) * given.record / contribution  # 0: no step asks for it
+        if budgets.records:
+            exact = np.array([total_weight(engine)])
+            noisy = noise.counts(exact, budgets.records, contribution=contribution, source=source)
+            n = float(noisy[0]) / contribution
+        problem = Problem(
+            engine,
+            HALF,
+            None if isinstance(self.n_clusters, str) else int(self.n_clusters),
+            int(self.max_clusters),
+            n,
+            contribution,
+            noise,
+            budgets.clusters,
+            source,
+        )
+        if budgets.n_clusters:
+            count = synopsis_method(problem.columns).count_clusters
+            problem = problem.with_n_clusters(count(problem.with_budget(budgets.n_clusters)))
+        return _Fitted(plan.method.run(problem), box, lattice, engine)
+
+    def _publish(self, fitted: "_Fitted", record: int, receipt: Receipt | None) -> None:
+        result = fitted.result
         self.bounds_ = fitted.box
-        self.cluster_centers_ = fitted.lattice.decode(found.centers)
-        sizes = np.maximum(found.counts, 0.0) / record
+        self.cluster_centers_ = fitted.lattice.decode(result.centers)
+        sizes = np.maximum(result.counts, 0.0) / record
         self.cluster_sizes_ = np.rint(sizes).astype(np.int64) if record == 1 else sizes
-        self.center_radius_ = found.radii / (2 * HALF)
-        self.noise_probability_ = found.noise_probability
-        self.certain_ = found.noise_probability <= FALSE_CERTAINTY
-        self.n_iter_ = found.rounds
+        self.center_radius_ = result.radii / (2 * HALF)
+        self.noise_probability_ = result.noise_probability
+        self.certain_ = result.noise_probability <= FALSE_CERTAINTY
+        self.n_iter_ = result.rounds
         self.release_ = Release(
             kind="DPKMeans",
             values={
@@ -356,9 +392,18 @@ class DPKMeans(CuratorsClusterer):
                 "half": HALF,
                 "method": self.method_,
                 "rounds": self.n_iter_,
-                **found.details,
+                **result.details,
             },
             guarantee=self.guarantee_,
             ledger=receipt,
         )
         self.advice_ = noise_advice(self.release_, learned=isinstance(self.bounds, str))
+
+
+class _Fitted(NamedTuple):
+    """What may be published, where, and the records' engine for the curator's own labels."""
+
+    result: KMeansResult
+    box: Box
+    lattice: Lattice
+    engine: Engine

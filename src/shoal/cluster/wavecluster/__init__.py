@@ -1,5 +1,7 @@
-"""Private WaveCluster, one technique a file."""
+"""Private WaveCluster: its techniques and the steps that they share."""
 
+from shoal.cluster.wavecluster._components import label_grid
+from shoal.cluster.wavecluster._problem import top_cells
 from shoal.cluster.wavecluster.dp_wavecluster import DPWaveCluster
 
-__all__ = ["DPWaveCluster"]
+__all__ = ["DPWaveCluster", "label_grid", "top_cells"]

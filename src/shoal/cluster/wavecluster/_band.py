@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pywt
 from scipy import sparse
 
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 
-__all__ = ["Band", "band_of"]
+__all__ = ["Band", "band_of", "sparse_band"]
 
 
 MAX_BITS, MIN_BITS = 10, 2  # of a coefficient
@@ -27,21 +28,11 @@ MAX_SENSITIVE = 2**30  # that one record may change the band by
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """How cells of a grid make band values, the same along each column.
+    """How cells of a grid make band values, the same along each column."""
 
-    Parameters
-    ----------
-    matrix : sparse array of int64, shape (values, cells)
-        Along one column.
-    columns : int
-        Number of columns.
-    block : int
-        Cells that a band value stands for, along each column.
-    """
-
-    matrix: Any
-    columns: int
-    block: int
+    matrix: Any  # shape (values, cells): along one column
+    columns: int  # number of columns
+    block: int  # cells that a band value stands for, along each column
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -64,18 +55,7 @@ class Band:
         return bool((self.matrix.data < 0).any())
 
     def dense(self, counts: Ints) -> Ints:
-        """Transform a table of counts.
-
-        Parameters
-        ----------
-        counts : ndarray of int64, shape (cells, ..., cells)
-            Counts of all cells.
-
-        Returns
-        -------
-        values : ndarray of int64, shape ``self.shape``
-            Exact.
-        """
+        """Transform a table of counts."""
         values = counts
         for axis in range(self.columns):
             turned = np.moveaxis(values, axis, 0)
@@ -85,29 +65,7 @@ class Band:
 
 
 def band_of(wavelet: str, level: int, cells: int, columns: int) -> Band:
-    """Build the band of a wavelet.
-
-    Parameters
-    ----------
-    wavelet : str
-        A discrete wavelet of PyWavelets.
-    level : int
-        How often it is applied.
-    cells : int
-        Cells along each column, a multiple of 2^level.
-    columns : int
-        Number of columns.
-
-    Returns
-    -------
-    band : Band
-        With the filter centerd on the cells that a value stands for; borders wrap around.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such wavelet, the cells do not divide, or the columns are too many for it.
-    """
+    """Build the band of a wavelet."""
     block = 2**level
     if not isinstance(wavelet, str) or wavelet not in pywt.wavelist(kind="discrete"):
         raise ParameterError(
@@ -126,17 +84,41 @@ def band_of(wavelet: str, level: int, cells: int, columns: int) -> Band:
     raise ParameterError(f'wavelet must be "haar" for {columns} columns, got {wavelet!r}')
 
 
+def sparse_band(codes: Ints, counts: Ints, cells: int, band: Band) -> tuple[Ints, Ints]:
+    """Transform the counts of the cells that hold records, of a grid most of whose cells are empty.
+
+    Returns the codes of the band values that some record touches, sorted, and these values, exact;
+    they may be 0.
+    """
+    by_cell = band.matrix.T.tocsr()
+    size = band.matrix.shape[0]
+    rest, value = codes, counts
+    before = np.zeros(len(codes), dtype=np.int64)  # code of the columns already transformed
+    for column in range(band.columns):
+        step = cells ** (band.columns - 1 - column)
+        cell, rest = np.divmod(rest, step)
+        starts, stops = by_cell.indptr[cell], by_cell.indptr[cell + 1]
+        width = stops - starts
+        entry = np.repeat(starts, width) + _ramp(width)
+        before = np.repeat(before, width) * size + by_cell.indices[entry]
+        value = np.repeat(value, width) * by_cell.data[entry]
+        rest = np.repeat(rest, width)
+        # Cells that have met in all columns so far, and agree in the rest, are added up.
+        before, rest, value = _add_up(before, rest, value)
+    return before, value
+
+
 @functools.lru_cache(maxsize=32)
 def _matrix(wavelet: str, level: int, cells: int, bits: int) -> Any:
     values, block = cells // 2**level, 2**level
     taps = np.ones(block, dtype=np.int64)  # blocks of equal weights
     if wavelet not in ("haar", "db1"):
-        taps = _centerd(_first_filter(wavelet, level, cells), bits, block)
-    places = np.flatnonzero(taps)
+        taps = _centered(_first_filter(wavelet, level, cells), bits, block)
+    filled = np.flatnonzero(taps)
     # The filter of the next value is the same, a block of cells further.
-    columns = (places + block * np.arange(values)[:, None]) % cells
-    rows = np.repeat(np.arange(values), len(places))
-    data = np.tile(taps[places], values)
+    columns = (filled + block * np.arange(values)[:, None]) % cells
+    rows = np.repeat(np.arange(values), len(filled))
+    data = np.tile(taps[filled], values)
     return sparse.csr_array((data, (rows, columns.ravel())), shape=(values, cells))
 
 
@@ -147,14 +129,32 @@ def _first_filter(wavelet: str, level: int, cells: int) -> Floats:
     for step in range(level):
         before, weights = weights, np.zeros(cells)
         # A convolution runs backwards, and from level to level its steps double.
-        for place, tap in enumerate(pywt.Wavelet(wavelet).dec_lo):
-            weights += tap * np.roll(before, -place * 2**step)
+        for index, tap in enumerate(pywt.Wavelet(wavelet).dec_lo):
+            weights += tap * np.roll(before, -index * 2**step)
     return weights
 
 
-def _centerd(weights: Floats, bits: int, block: int) -> Ints:
+def _centered(weights: Floats, bits: int, block: int) -> Ints:
     """Round to integers, and turn the circle so that the first block weighs as much as it can."""
     taps = np.rint(weights / np.abs(weights).max() * 2**bits).astype(np.int64)
     sums = np.cumsum(np.concatenate([[0], taps, taps[:block]]))
     own = sums[block : block + len(taps)] - sums[: len(taps)]
     return np.roll(taps, -int(own.argmax()))
+
+
+def _ramp(width: npt.NDArray[np.integer]) -> Ints:
+    """Count 0, 1, ... within each run of the given widths."""
+    total = int(width.sum())
+    starts = np.cumsum(width) - width
+    ramp: Ints = np.arange(total, dtype=np.int64) - np.repeat(starts, width)
+    return ramp
+
+
+def _add_up(before: Ints, rest: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:
+    order = np.lexsort((rest, before))
+    before, rest, value = before[order], rest[order], value[order]
+    if not len(before):
+        return before, rest, value
+    new = np.concatenate([[True], (before[1:] != before[:-1]) | (rest[1:] != rest[:-1])])
+    starts = np.flatnonzero(new)
+    return before[starts], rest[starts], np.add.reduceat(value, starts)

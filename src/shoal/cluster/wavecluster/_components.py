@@ -1,7 +1,7 @@
 """Connected components of the kept cells of a grid; cells that meet at a corner are connected.
 
 Two cells touch where they differ by at most 1 in every column. A cell of d columns has 3^d - 1
-places around it, too many to look up one by one beyond a few columns, and a full block of cells has
+cells around it, too many to look up one by one beyond a few columns, and a full block of cells has
 as many pairs that touch. Blocks of two cells a side need neither. Cut a column into pairs of
 neighbors, either 0 1 | 2 3 | ... or 0 | 1 2 | 3 4 | ...: two values that differ by 1 share a pair
 in one of the two cuts, equal values in both, others in none. So two cells touch where they share a
@@ -15,37 +15,16 @@ memory that of the cells times d.
 """
 
 import numpy as np
-import numpy.typing as npt
 from scipy import ndimage, sparse
 from scipy.sparse import csgraph
 
-from shoal._typing import Ints, Labels
+from shoal._typing import Bools, Ints, Labels
 
 __all__ = ["connected_components", "label_grid"]
 
 
 def connected_components(codes: Ints, shape: tuple[int, ...]) -> Labels:
-    """Label cells given by their codes.
-
-    Parameters
-    ----------
-    codes : ndarray of int64, shape (kept,)
-        Places of the cells in C order, from lowest to highest, each once.
-    shape : tuple of int
-        Cells of each column; nothing wraps around at the borders.
-
-    Returns
-    -------
-    labels : ndarray of int32, shape (kept,)
-        Component of each cell, from 0, in the order of their lowest codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shoal.cluster.wavecluster._components import connected_components
-    >>> connected_components(np.array([0, 3, 5, 8]), (3, 4)).tolist()
-    [0, 1, 0, 0]
-    """
+    """Label cells given by their codes."""
     if codes.size == 0:
         return np.empty(0, dtype=np.int32)
     forest = _Forest(codes, shape)
@@ -53,7 +32,7 @@ def connected_components(codes: Ints, shape: tuple[int, ...]) -> Labels:
     return _in_order(forest.labels)
 
 
-def label_grid(mask: npt.NDArray[np.bool_]) -> tuple[Labels, int]:
+def label_grid(mask: Bools) -> tuple[Labels, int]:
     """Label the cells of a whole grid.
 
     Parameters
@@ -72,14 +51,14 @@ def label_grid(mask: npt.NDArray[np.bool_]) -> tuple[Labels, int]:
     Examples
     --------
     >>> import numpy as np
-    >>> from shoal.cluster.wavecluster._components import label_grid
+    >>> from shoal.cluster.wavecluster import label_grid
     >>> labels, count = label_grid(np.array([[1, 0, 0, 1], [0, 1, 1, 0]], dtype=bool))
     >>> labels.tolist(), count
     ([[0, -1, -1, 0], [-1, 0, 0, -1]], 1)
     """
-    found, count = ndimage.label(mask, structure=np.ones((3,) * mask.ndim))
+    numbered, count = ndimage.label(mask, structure=np.ones((3,) * mask.ndim))
     labels = np.full(mask.shape, -1, dtype=np.int32)
-    labels[mask] = _in_order(found[mask])
+    labels[mask] = _in_order(numbered[mask])
     return labels, int(count)
 
 
@@ -111,9 +90,9 @@ class _Forest:
             finer = groups * np.int64(size // 2 + 1) + pairs
             # Within a group cells come in few runs, which this sort makes use of.
             order = np.argsort(finer, kind="stable")
-            found = self._open_groups(cells[order], finer[order])
-            if found is not None:
-                self.extend(*found, column + 1)
+            left = self._open_groups(cells[order], finer[order])
+            if left is not None:
+                self.extend(*left, column + 1)
 
     def _open_groups(self, cells: Labels, groups: Ints) -> tuple[Labels, Labels] | None:
         """Keep the groups whose cells are not all connected yet, and number them anew."""
@@ -138,8 +117,8 @@ class _Forest:
 
 
 def _in_order(labels: Labels) -> Labels:
-    """Return the labels new numbers, in the order in which they first come up."""
-    _, first, places = np.unique(labels, return_index=True, return_inverse=True)
+    """Renumber the labels in the order in which they first come up."""
+    _, first, indices = np.unique(labels, return_index=True, return_inverse=True)
     ranks = np.empty(first.size, dtype=np.int32)
     ranks[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
-    return ranks[places]
+    return ranks[indices]

@@ -1,119 +1,150 @@
-"""The published techniques with their promises kept: PrivQT, PrivTHR and PrivTHR_EM.
+"""The list of techniques, and the plan of a fit: parameters checked, box and budgets.
 
-Sensitivities are those of adding or removing one record, from the wavelet's own filter: a count
-changes by 1; at most ``band.touched`` band values change, so the number of non-positive ones and
-the rank of any threshold change by at most that (proofs/wavecluster.md).
+Everything is settled before anything is read from the records or spent. A new technique is a
+function in a file of its own and one entry of :data:`TECHNIQUES` and of ``shoal/_registry.py``.
 """
 
 import math
-from fractions import Fraction
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from shoal import _numbers
+from shoal._bounds import Box, public_box
+from shoal._registry import choices
+from shoal.cluster._budget import (
+    COUNT_PART,
+    BudgetSplit,
+    check_columns,
+    check_epsilon,
+    check_ledger,
+)
+from shoal.cluster.wavecluster._band import MAX_SENSITIVE, band_of
+from shoal.cluster.wavecluster._oneshot import MAX_DENSE, density, one_shot
+from shoal.cluster.wavecluster._problem import Technique
+from shoal.cluster.wavecluster._published import baseline, priv_qt, priv_thr, priv_thr_em
+from shoal.engines import HALF
+from shoal.exceptions import ParameterError
+from shoal.noise import MAX_SCALE
 
-from shoal._typing import Floats
-from shoal.cluster.wavecluster._problem import Cells, WaveProblem, exact_counts, noisy_counts
-from shoal.cluster.wavecluster._reference import top_cells
-from shoal.noise import ExponentialMechanism, privatize
+if TYPE_CHECKING:
+    from shoal.cluster.wavecluster.dp_wavecluster import DPWaveCluster
 
-__all__ = ["priv_qt", "priv_thr", "priv_thr_em"]
+__all__ = ["TECHNIQUES", "WaveBudgets", "WavePlan", "auto_grid", "plan_fit"]
 
-
-THR_SHARE = 0.9  # of the source, for the counts
-THR_EM_SHARE = 0.7
-MAX_CANDIDATES = 1 << 16  # thresholds that the exponential mechanism chooses from
-FREQUENCIES = 4096  # points of the integral for the chance that noise cancels
-
-
-def priv_qt(problem: WaveProblem) -> Cells:
-    """Keep the top share of the positive noisy values, those of empty cells among them.
-
-    Parameters
-    ----------
-    problem : WaveProblem
-        Records and budget.
-
-    Returns
-    -------
-    cells : Cells
-        Post-processing of noisy counts.
-    """
-    values = _band(problem, problem.share)
-    return top_cells(values, (1 - problem.threshold) * float((values > 0).sum()))
-
-
-def priv_thr(problem: WaveProblem) -> Cells:
-    """Take off the positive values that noise alone is expected to make, then keep the top share.
-
-    The source takes off half of the non-positive values, which is right for continuous noise;
-    discrete noise can cancel, so its own chance to be positive takes the place of the half.
-
-    Parameters
-    ----------
-    problem : WaveProblem
-        Records and budget.
-
-    Returns
-    -------
-    cells : Cells
-        Post-processing of noisy counts and a noisy number of non-positive values.
-    """
-    paid = THR_SHARE * problem.share
-    values = _band(problem, paid)
-    empty = np.array([(problem.band.dense(exact_counts(problem)) <= 0).sum()], dtype=np.int64)
-    noisy = problem.noise.counts(
-        empty, problem.share - paid, unit=problem.band.touched, source=problem.source
+TECHNIQUES: dict[str, Technique] = {
+    technique.name: technique
+    for technique in (
+        Technique("oneshot", one_shot, sparse=True),
+        Technique("thr", priv_thr),
+        Technique("thr-em", priv_thr_em),
+        Technique("qt", priv_qt),
+        Technique("baseline", baseline, needs_n=True),
+        Technique("density", density),
     )
-    lifted = _positive_chance(problem, paid) * max(float(noisy[0]), 0.0)
-    return top_cells(values, (1 - problem.threshold) * max((values > 0).sum() - lifted, 1.0))
+}
+
+SMALLEST_PART = 0.1  # of the budget, for the smallest release
+RECORDS_PER_CELL = 30.0  # records times epsilon for a cell of an automatic band
+MIN_SIDE, MAX_SIDE = 4, 256  # cells of an automatic band along each column
+MAX_LEVELS = 20  # of the finest grid, 2^20 cells to a column
+MAX_TOUCHED = 2**10  # values of a sparse band that one record may take memory for
+BEYOND = 2**62  # codes of cells stay below
 
 
-def priv_thr_em(problem: WaveProblem) -> Cells:
-    """Choose the threshold by the exponential mechanism on the rank it has among the true values.
+@dataclass(frozen=True)
+class WaveBudgets(BudgetSplit):
+    """What each step of a fit may spend."""
 
-    Candidates come from the noisy counts, not from the true maximum as in the source, so that
-    neighboring tables have the same ones.
-
-    Parameters
-    ----------
-    problem : WaveProblem
-        Records and budget.
-
-    Returns
-    -------
-    cells : Cells
-        Post-processing of noisy counts and a noisy threshold.
-    """
-    paid = THR_EM_SHARE * problem.share
-    values = _band(problem, paid)
-    unit = problem.band.sensitivity
-    top = max(int(values.max()), 1) * unit
-    candidates = np.unique(np.linspace(1, top, min(top, MAX_CANDIDATES)).astype(np.int64))
-    exact = problem.band.dense(exact_counts(problem)).ravel()
-    positive = np.sort(exact[exact > 0])
-    ranks = len(positive) - np.searchsorted(positive, candidates)
-    # In integers: a rounded penalty could move by more than its record.
-    wanted = len(positive) - math.floor(Fraction(problem.threshold) * len(positive))
-    # One record moves rank and wanted rank in the same direction, by at most `touched` each.
-    share = problem.share - paid
-    rate = math.nextafter(share / (2 * problem.band.touched), 0.0)
-    penalties = np.abs(ranks - wanted)
-    chosen = privatize(penalties, ExponentialMechanism(rate), cost=share, source=problem.source)
-    threshold = candidates[chosen] / unit
-    return Cells.of(values, values >= threshold, threshold)
+    records: float
+    cells: float
 
 
-def _band(problem: WaveProblem, share: float) -> Floats:
-    noisy = problem.band.dense(noisy_counts(problem, share))
-    return noisy / problem.band.sensitivity
+class WavePlan(NamedTuple):
+    """What a fit will do."""
+
+    box: Box
+    technique: Technique
+    budgets: WaveBudgets
 
 
-def _positive_chance(problem: WaveProblem, share: float) -> float:
-    """Return the chance that the noise of an empty block is positive."""
-    if problem.band.signed or problem.band.sensitivity > 1:
-        return 0.5  # unequal weights hardly ever cancel
-    cells = problem.band.block**problem.columns
-    ratio = math.exp(-share)
-    # Chance of 0 for a sum of discrete Laplace draws: the mean of its characteristic function.
-    turns = 2 * math.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES
-    one = (1 - ratio) ** 2 / (1 - 2 * ratio * np.cos(turns) + ratio**2)
-    return float(1 - np.mean(one**cells)) / 2
+def plan_fit(model: "DPWaveCluster", columns: int) -> WavePlan:
+    """Check the parameters of a DPWaveCluster, and plan its fit."""
+    infinite = _check_epsilon(model)
+    if _numbers.count("level", model.level) > MAX_LEVELS:
+        raise ParameterError(f"level must be at most {MAX_LEVELS}, got {model.level!r}: try 1")
+    _numbers.count("min_samples", model.min_samples)
+    if model.n_public is not None:
+        _numbers.count("n_public", model.n_public)
+    _numbers.probability("threshold", model.threshold)
+    allowed = choices("DPWaveCluster", "technique")
+    if model.technique not in allowed:
+        raise ParameterError(f"technique must be one of {allowed}, got {model.technique!r}")
+    technique = TECHNIQUES[model.technique]
+    check_ledger(model.ledger)
+    check_columns(columns)
+    _check_grid(model, columns, infinite=infinite)
+    box = public_box(model.bounds, columns)
+    if infinite:
+        return WavePlan(box, technique, WaveBudgets(0.0, math.inf))
+    needed = model.grid == "auto" or technique.needs_n
+    records = COUNT_PART * model.epsilon if needed and model.n_public is None else 0.0
+    budgets = WaveBudgets(float(records), float(model.epsilon - records))
+    least = min(one for one in (budgets.records, SMALLEST_PART * budgets.cells) if one)
+    if least * MAX_SCALE < MAX_SENSITIVE:
+        raise ParameterError(
+            f"epsilon must be larger, got {model.epsilon!r}: its noise would be wider than the "
+            "integers it is added to"
+        )
+    return WavePlan(box, technique, budgets)
+
+
+def auto_grid(n: float, columns: int, epsilon: float, level: int) -> int:
+    """Choose a grid whose cells hold enough records to be told from noise."""
+    # Without privacy a record is as good as its cell's count is large.
+    signal = max(n, 1.0) * min(epsilon, RECORDS_PER_CELL) / RECORDS_PER_CELL
+    most = min(MAX_SIDE, min(math.floor(MAX_DENSE ** (1 / columns)), 2 * HALF) // 2**level)
+    side = max(min(round(signal ** (1 / columns)), most), MIN_SIDE)
+    return int(side * 2**level)
+
+
+def _check_epsilon(model: "DPWaveCluster") -> bool:
+    """Return whether epsilon is infinite: WaveCluster without privacy."""
+    if isinstance(model.epsilon, float) and math.isinf(model.epsilon) and model.epsilon > 0:
+        if model.ledger is not None:
+            raise ParameterError(
+                "epsilon must be finite where a ledger is charged, got inf: "
+                "leave the ledger out for WaveCluster without privacy"
+            )
+        return True
+    check_epsilon(model.epsilon, remedy="; inf is WaveCluster without noise")
+    return False
+
+
+def _check_grid(model: "DPWaveCluster", columns: int, *, infinite: bool) -> None:
+    block = 2 ** int(model.level)
+    if isinstance(model.grid, str):
+        if model.grid != "auto":
+            raise ParameterError(f'grid must be a number or "auto", got {model.grid!r}')
+        cells = MIN_SIDE * block
+    else:
+        cells = _numbers.count("grid", model.grid)
+    if cells > 2 * HALF:
+        raise ParameterError(f"grid must be at most 2^20 cells along a column, got {cells}")
+    if cells**columns >= BEYOND:
+        raise ParameterError(
+            f"grid must have fewer than 2^62 cells in all, got {cells}^{columns}: take a smaller "
+            "one, or fewer columns"
+        )
+    band = band_of(model.wavelet, int(model.level), cells, columns)
+    if cells**columns <= MAX_DENSE:
+        return
+    if infinite or not TECHNIQUES[model.technique].sparse:
+        raise ParameterError(
+            f"grid must have at most {MAX_DENSE} cells in all for this technique, got "
+            f'{cells}^{columns}: take fewer, or technique "oneshot" with a finite epsilon'
+        )
+    if band.touched > MAX_TOUCHED:
+        raise ParameterError(
+            f"wavelet must change at most {MAX_TOUCHED} values with a record where the grid has "
+            f'{cells}^{columns} cells, got {model.wavelet!r} with {band.touched}: try "haar"'
+        )

@@ -7,32 +7,35 @@ records to cells are post-processing (proofs/wavecluster.md).
 """
 
 import math
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box
+from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
+from shoal._typing import Bounds, Ints, Labels
+from shoal.cluster._budget import charge
 from shoal.cluster._curator import CuratorsClusterer
+from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
-from shoal.cluster._open_engine import open_engine
-from shoal.cluster._pay import pay
-from shoal.cluster.wavecluster._cells import record_labels
+from shoal.cluster.wavecluster._band import band_of
 from shoal.cluster.wavecluster._components import connected_components
-from shoal.cluster.wavecluster._fit import find_cells
-from shoal.cluster.wavecluster._problem import Cells
-from shoal.cluster.wavecluster._settings import WaveSettings, check_wave_settings
-from shoal.engines import HALF, Engine
-from shoal.noise import Lattice, as_source
+from shoal.cluster.wavecluster._problem import SignificantCells, WaveProblem, plain_cells
+from shoal.cluster.wavecluster._techniques import WavePlan, auto_grid, plan_fit
+from shoal.engines import HALF, Engine, Part, grid_cell, grid_counts, total_weight
+from shoal.noise import Lattice, RandomSource, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 
 __all__ = ["DPWaveCluster"]
 
 MAX_TABLE = 2**24  # cells of ``cells_``
+ROWS = 1 << 17  # labeled at a time
 
 
+@shared_docs
 class DPWaveCluster(CuratorsClusterer):
     """Clusters of any shape, from a private grid.
 
@@ -40,8 +43,7 @@ class DPWaveCluster(CuratorsClusterer):
     ----------
     epsilon : float, default=1.0
         Budget of one ``fit``; ``inf`` for WaveCluster without privacy.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each. Records outside are clipped.
+    {bounds}
     grid : int or "auto", default=64
         Cells along each column, a multiple of 2^level. ``"auto"`` chooses from the number of
         records, the columns and epsilon.
@@ -60,10 +62,8 @@ class DPWaveCluster(CuratorsClusterer):
     n_public : int, default=None
         The number of records where it is public. None spends 2% of epsilon on a noisy count where
         one is needed: for ``grid="auto"`` and ``"baseline"``.
-    ledger : Ledger, default=None
-        Charged with the whole budget before the first number is released.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger}
+    {random_state}
 
     Attributes
     ----------
@@ -83,20 +83,13 @@ class DPWaveCluster(CuratorsClusterer):
         Value that a cell had to reach.
     grid_ : int
         Cells along each column.
-    guarantee_ : Guarantee
-        What ``release_`` promises.
+    {guarantee_}
     release_ : Release
         The only thing meant to leave the curator.
-    labels_ : ndarray of shape (n,)
-        Cluster of each record, -1 for noise: private, for the curator only. Only for records in
-        memory, and only in the process and the object that ``fit`` ran on: copies, pickles and
-        displays have none.
-    bounds_ : tuple (low, high)
-        The public box.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {labels_}
+        Records in cells that are not significant have -1.
+    {bounds_}
+    {features_in_}
 
     See Also
     --------
@@ -104,8 +97,7 @@ class DPWaveCluster(CuratorsClusterer):
 
     Notes
     -----
-    The promise is to records. For a person with up to m of them it is ``guarantee_.for_group(m)``;
-    only ``DPKMeans`` takes ``user_ids``.
+    {promise_to_records}
 
     Where the promise ends (proofs/wavecluster.md): ``fit`` raises before anything is spent where
     there is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and
@@ -127,7 +119,7 @@ class DPWaveCluster(CuratorsClusterer):
         self,
         *,
         epsilon: float = 1.0,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         grid: int | str = 64,
         threshold: float = 0.1,
         wavelet: str = "haar",
@@ -156,11 +148,8 @@ class DPWaveCluster(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
-            Records. Those that are not in memory are read once to see that they are all right, and
-            then once for each pass.
-        y : None
-            Ignored.
+        {X_of_fit}
+        {y}
 
         Returns
         -------
@@ -168,9 +157,8 @@ class DPWaveCluster(CuratorsClusterer):
             The fitted estimator.
         """
         table = validate_table(X, estimator=self)
-        settings = check_wave_settings(self, table.columns)
+        plan = plan_fit(self, table.columns)
         source = as_source(self.random_state)
-        what = f"DPWaveCluster({self.technique})"
         promise = (
             Guarantee.none("epsilon is infinite: WaveCluster without noise")
             if math.isinf(self.epsilon)
@@ -181,21 +169,21 @@ class DPWaveCluster(CuratorsClusterer):
                 seeded=source.seeded,
             )
         )
-        receipt = pay(
+        receipt = charge(
             self.ledger,
             table,
             PureNoise(float(self.epsilon)),
-            settings.shares,
-            what=what,
+            plan.budgets,
+            what=f"DPWaveCluster({self.technique})",
             promise=promise,
             columns=getattr(self, "feature_names_in_", ()),
         )
-        lattice = Lattice.box(*settings.box, half=HALF)
+        lattice = Lattice.box(*plan.box, half=HALF)
         engine = open_engine(table, lattice)
-        found = find_cells(self, engine, settings, source)
+        fitted = self._find_cells(engine, plan, source)
         self.guarantee_ = promise
         self._keep_labels(None)  # those of an earlier fit are not of what is released now
-        self._publish(found.cells, settings, found.grid, found.shape, receipt)
+        self._publish(fitted, plan.box, receipt)
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
 
@@ -204,8 +192,7 @@ class DPWaveCluster(CuratorsClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
-            Records.
+        {X_of_predict}
 
         Returns
         -------
@@ -217,22 +204,63 @@ class DPWaveCluster(CuratorsClusterer):
         table = validate_table(X, estimator=self, reset=False)
         return self._labels(open_engine(table, Lattice.box(*self.bounds_, half=HALF)))
 
-    def _labels(self, engine: Engine) -> Any:
-        block = self.grid_ // self.band_shape_[0]
-        if hasattr(self, "cells_"):  # a table is quicker than a search
-            return record_labels(engine, self.grid_, block, table=self.cells_.ravel())
-        significant = self.cell_codes_, self.cell_labels_
-        return record_labels(engine, self.grid_, block, significant=significant)
+    def _find_cells(self, engine: Engine, plan: WavePlan, source: RandomSource) -> "_Fitted":
+        """Count the records where that is needed, choose the grid, and run the technique.
 
-    def _publish(
-        self,
-        cells: Cells,
-        settings: WaveSettings,
-        grid: int,
-        shape: tuple[int, ...],
-        receipt: Receipt | None,
-    ) -> None:
-        box: Box = settings.box
+        The budgets have been charged; the technique hands back noisy values alone, except with an
+        infinite epsilon.
+        """
+        infinite = math.isinf(self.epsilon)
+        noise = PureNoise(float(self.epsilon))
+        n = float(self.n_public or 0)  # 0: nothing asks for it
+        if infinite:
+            n = n or float(total_weight(engine))
+        elif plan.budgets.records:
+            exact = np.array([total_weight(engine)])
+            noisy = noise.counts(exact, plan.budgets.records, contribution=1, source=source)
+            n = float(noisy[0])
+        d, level = engine.columns, int(self.level)
+        grid = (
+            auto_grid(n, d, float(self.epsilon), level)
+            if isinstance(self.grid, str)
+            else int(self.grid)
+        )
+        band = band_of(self.wavelet, level, grid, d)
+        if infinite:
+            counts = grid_counts(engine, (grid,) * d, HALF)
+            return _Fitted(plain_cells(counts, band, float(self.threshold)), grid, band.shape)
+        problem = WaveProblem(
+            engine,
+            HALF,
+            grid,
+            band,
+            float(self.threshold),
+            int(self.min_samples),
+            n,
+            noise,
+            plan.budgets.cells,
+            source,
+        )
+        return _Fitted(plan.technique.find_cells(problem), grid, band.shape)
+
+    def _labels(self, engine: Engine) -> Any:
+        """Find the cluster of each record's cell: raw-data output, for the curator only."""
+        grid, block = self.grid_, self.grid_ // self.band_shape_[0]
+        table = self.cells_.ravel() if hasattr(self, "cells_") else None
+        significant, clusters = self.cell_codes_, self.cell_labels_
+
+        def labels(part: Part) -> Labels:
+            codes = np.zeros(len(part.records), dtype=np.int64)
+            for column in part.records.T:
+                codes *= grid // block
+                codes += grid_cell(column, grid, HALF) // block
+            # A table is quicker than a search.
+            return _search(codes, significant, clusters) if table is None else table[codes]
+
+        return engine.collect(labels, rows=ROWS)
+
+    def _publish(self, fitted: "_Fitted", box: Box, receipt: Receipt | None) -> None:
+        cells, grid, shape = fitted
         self.bounds_, self.grid_, self.band_shape_ = box, grid, shape
         self.cell_codes_, self.cell_values_ = cells.codes, cells.values
         self.cell_labels_ = connected_components(cells.codes, shape)
@@ -260,8 +288,23 @@ class DPWaveCluster(CuratorsClusterer):
             "wavelet": self.wavelet,
             "level": int(self.level),
         }
-        if cells.everything is not None:
-            values["band"] = cells.everything
+        if cells.all_values is not None:
+            values["band"] = cells.all_values
         self.release_ = Release(
             kind="DPWaveCluster", values=values, guarantee=self.guarantee_, ledger=receipt
         )
+
+
+class _Fitted(NamedTuple):
+    """What may be published: significant cells, and the grid and band they belong to."""
+
+    cells: SignificantCells
+    grid: int
+    shape: tuple[int, ...]
+
+
+def _search(codes: Ints, significant: Ints, clusters: Labels) -> Labels:
+    if not len(significant):
+        return np.full(len(codes), -1, dtype=np.int32)
+    index = np.minimum(np.searchsorted(significant, codes), len(significant) - 1)
+    return np.where(significant[index] == codes, clusters[index], np.int32(-1))

@@ -1,25 +1,24 @@
 """All methods of both trust models on the user's own columns, at equal worst-case privacy."""
 
-from shoal.experiments.compare.compare_methods import compare_methods
-from shoal.experiments.compare.compare_report import compare_report
-from shoal.experiments.compare.comparison import Comparison, MethodRow
+from shoal.experiments.compare.baseline import Baseline, ComparedTable, TrivialCosts
+from shoal.experiments.compare.comparison import Comparison, MethodRow, compare_methods
 from shoal.experiments.compare.contender import CONTENDERS, Chosen, Contender, choose_contenders
 from shoal.experiments.compare.equal_privacy import own_epsilon, worst_case
-from shoal.experiments.compare.frame import Baselines, Frame, open_frame
-from shoal.experiments.compare.recommend import recommend
+from shoal.experiments.compare.recommendation import recommend
+from shoal.experiments.compare.report import compare_report
 
 __all__ = [
     "CONTENDERS",
-    "Baselines",
+    "Baseline",
     "Chosen",
+    "ComparedTable",
     "Comparison",
     "Contender",
-    "Frame",
     "MethodRow",
+    "TrivialCosts",
     "choose_contenders",
     "compare_methods",
     "compare_report",
-    "open_frame",
     "own_epsilon",
     "recommend",
     "worst_case",

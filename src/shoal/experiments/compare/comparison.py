@@ -1,20 +1,29 @@
-"""What was found: each method at each epsilon, with 95% intervals over the runs."""
+"""A comparison: all methods x epsilons x runs, and the attacks; a run that was stopped goes on."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal.experiments.compare.contender import Contender
+from shoal.experiments.compare.baseline import Baseline, ComparedTable
+from shoal.experiments.compare.contender import Chosen, Contender
 from shoal.experiments.compare.equal_privacy import keeps_worst_case
-from shoal.experiments.compare.frame import Frame
+from shoal.experiments.compare.measurements import AttackWork, UtilityWork, attack_without_privacy
 from shoal.experiments.estimate import Estimate
+from shoal.experiments.record_store import RecordStore
+from shoal.experiments.runner import Progress, Work, offset_progress, run_spec
+from shoal.experiments.spec import ExperimentSpec
+from shoal.experiments.trial import Component
 
-__all__ = ["ENOUGH_RUNS", "MIN_RUNS", "Comparison", "MethodRow", "method_rows"]
+__all__ = ["ENOUGH_RUNS", "MIN_RUNS", "Comparison", "MethodRow", "compare_methods"]
 
 MIN_RUNS = 5  # with fewer, an interval of the mean is wider than anything it could decide
 ENOUGH_RUNS = 10  # what is advised instead
+MEASURES = ("cost", "ami", "ami_label", "seconds")
 
 
 @dataclass(frozen=True)
@@ -66,8 +75,8 @@ class Comparison:
 
     Parameters
     ----------
-    frame : Frame
-        What they were compared on.
+    baseline : Baseline
+        What they were compared with.
     rows : tuple of MethodRow
         By method, then epsilon.
     epsilons : tuple of float
@@ -80,7 +89,7 @@ class Comparison:
         What was not compared, and why.
     """
 
-    frame: Frame
+    baseline: Baseline
     rows: tuple[MethodRow, ...]
     epsilons: tuple[float, ...]
     runs: int
@@ -112,32 +121,150 @@ class Comparison:
         return sorted(with_cost, key=lambda row: row.cost.mean if row.cost else np.inf)
 
 
-def method_rows(
+def compare_methods(
+    table: ComparedTable,
+    chosen: Chosen,
+    *,
+    epsilons: Sequence[float],
+    runs: int = 10,
+    seed: int = 0,
+    store: Path | None = None,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare methods at equal worst-case privacy.
+
+    Parameters
+    ----------
+    table : ComparedTable
+        The records.
+    chosen : Chosen
+        The methods.
+    epsilons : sequence of float
+        Worst-case epsilons.
+    runs : int, default=10
+        Fits of each method at each epsilon.
+    seed : int, default=0
+        Seed of everything.
+    store : Path, optional
+        An existing folder for measures, never records: another run of the same comparison finds
+        what is done there, and goes on.
+    n_jobs : int, default=1
+        Number of processes.
+    progress : callable, optional
+        ``progress(done, total)`` as fits and attacks are finished.
+
+    Returns
+    -------
+    comparison : Comparison
+        With intervals over the runs.
+
+    Raises
+    ------
+    ParameterError
+        If epsilons, runs or seed break their rule, or the folder cannot be written to.
+    TrialError
+        If a method fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.tables import ArrayTable
+    >>> from shoal.experiments.compare import ComparedTable, choose_contenders
+    >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 500, axis=0)
+    >>> places = ArrayTable(X + np.random.default_rng(0).normal(0, 0.1, X.shape), ("x", "y"))
+    >>> table = ComparedTable.from_table(
+    ...     places, file=Path("places.csv"), bounds=(-1.0, 1.0), n_clusters=2
+    ... )
+    >>> comparison = compare_methods(
+    ...     table, choose_contenders(2, ["DPKMeans-grid"]), epsilons=[1.0], runs=2
+    ... )
+    >>> comparison.rows[0].own_epsilon, comparison.rows[0].cost.mean < 1.1
+    (0.5, True)
+    """
+    baseline = table.baseline
+    utility, attacks = _specs(baseline, chosen, epsilons, runs, seed)
+    contenders = chosen.contenders
+    fits, total = len(utility.trials()), len(utility.trials()) + len(attacks.trials())
+    with ExitStack() as stack:
+        kept: list[RecordStore | None] = [None, None]
+        if store is not None:
+            inputs = _inputs(table, chosen)
+            kept = [stack.enter_context(_store(store, spec, inputs)) for spec in (utility, attacks)]
+        works: tuple[Work, Work] = (
+            UtilityWork(table, contenders),
+            AttackWork.of_table(table, contenders),
+        )
+        records = [
+            run_spec(
+                spec,
+                work,
+                file,
+                n_jobs=n_jobs,
+                progress=offset_progress(progress, before, total),
+            )
+            for spec, work, file, before in zip(
+                (utility, attacks), works, kept, (0, fits), strict=True
+            )
+        ]
+    return Comparison(
+        baseline=baseline,
+        rows=_method_rows(contenders, *records, baseline=baseline),
+        epsilons=tuple(sorted(utility.epsilons)),
+        runs=utility.repeats,
+        control=attack_without_privacy(table),
+        left_out=chosen.left_out,
+    )
+
+
+def _specs(
+    baseline: Baseline, chosen: Chosen, epsilons: Sequence[float], runs: int, seed: int
+) -> tuple[ExperimentSpec, ExperimentSpec]:
+    mechanisms = tuple(Component(one.name) for one in chosen.contenders)
+    # Clusters and columns are part of the name: another number is another experiment.
+    name = f"compare {baseline.n_clusters} clusters in {baseline.n_columns} columns"
+    utility = ExperimentSpec(
+        name=name,
+        datasets=("records",),
+        mechanisms=mechanisms,
+        epsilons=tuple(epsilons),
+        repeats=runs,
+        measures=MEASURES,
+        seed=seed,
+    )
+    attacks = ExperimentSpec(
+        name=f"{name}, attacks",
+        datasets=("records",),
+        mechanisms=mechanisms,
+        epsilons=tuple(epsilons),
+        seed=seed,
+    )
+    return utility, attacks
+
+
+def _inputs(table: ComparedTable, chosen: Chosen) -> str:
+    """Return what the records depend on besides the spec: the table and the user's own code."""
+    content = hashlib.sha256(Path(table.file).read_bytes()).hexdigest()
+    base = table.baseline
+    own = "".join(f" {one.digest}" for one in chosen.contenders if one.digest)
+    return f"{content} {base.names} {base.label} {base.low} {base.high}{own}"
+
+
+def _store(folder: Path, spec: ExperimentSpec, inputs: str) -> RecordStore:
+    # Another comparison has files of its own, so that each can be gone on with.
+    digest = hashlib.sha256(f"{spec.fingerprint} {inputs}".encode()).hexdigest()
+    return RecordStore(folder / f"records-{digest[:12]}.csv", spec, inputs=inputs)
+
+
+def _method_rows(
     contenders: Sequence[Contender],
     utility: Iterable[Mapping[str, Any]],
     attacks: Iterable[Mapping[str, Any]],
     *,
-    columns: int,
-    clusters: int,
+    baseline: Baseline,
 ) -> tuple[MethodRow, ...]:
-    """Put the records of both experiments together.
-
-    Parameters
-    ----------
-    contenders : sequence of Contender
-        The methods.
-    utility : iterable of mapping
-        Records of :class:`UtilityWork`.
-    attacks : iterable of mapping
-        Records of :class:`AttackWork`.
-    columns, clusters : int
-        Sizes, for the promises.
-
-    Returns
-    -------
-    rows : tuple of MethodRow
-        In the order of the utility records.
-    """
+    """Put the records of both experiments together, by method, then epsilon."""
+    columns = baseline.n_columns
     by_name = {one.name: one for one in contenders}
     attacked = {(row["mechanism"], row["epsilon"]): row for row in attacks}
     groups: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
@@ -146,7 +273,7 @@ def method_rows(
     rows = []
     for (method, epsilon), records in groups.items():
         name = records[0]["mechanism"]
-        promise = by_name[name].promise(epsilon, columns, clusters)
+        promise = by_name[name].promise(epsilon, columns, baseline.n_clusters)
         rows.append(
             MethodRow(
                 method=method,
@@ -163,7 +290,7 @@ def method_rows(
                 equal=keeps_worst_case(promise, epsilon, columns),
             )
         )
-    order = {method: place for place, method in enumerate(dict.fromkeys(m for m, _ in groups))}
+    order = {method: index for index, method in enumerate(dict.fromkeys(m for m, _ in groups))}
     return tuple(sorted(rows, key=lambda row: (order[row.method], row.epsilon)))
 
 

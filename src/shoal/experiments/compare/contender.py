@@ -1,46 +1,34 @@
-"""What can be compared: every estimator and mechanism of both trust models, by name."""
+"""What can be compared: the methods of the registry, and those of the user, by name."""
 
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from sklearn.base import clone
 
+from shoal._build import import_object, load_class, parameter_names
+from shoal._registry import MAX_COLUMNS, METHODS, Method, Notion
 from shoal.audit._detached import detached
-from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import ParameterError
-from shoal.experiments.compare.equal_privacy import Notion, own_epsilon, worst_case
+from shoal.experiments.compare.equal_privacy import own_epsilon, worst_case
 from shoal.experiments.promise_audit import promise_of_fitted
-from shoal.experiments.targets import import_object, parameter_names
-from shoal.mechanisms import (
-    Duchi,
-    Hybrid,
-    KdLaplace,
-    Laplace,
-    Piecewise,
-    PlanarLaplace,
-    SphericalLaplace,
-    SquareWave,
-)
 from shoal.privacy import Guarantee
 
 __all__ = ["CONTENDERS", "WAVE_CELLS", "WAVE_THRESHOLD", "Chosen", "Contender", "choose_contenders"]
 
 BOX = (-1.0, 1.0)
 WAVE_CELLS = {1: 128, 2: 64, 3: 32, 4: 16}  # cells a column of WaveCluster's public grid
-MAX_WAVE_COLUMNS = max(WAVE_CELLS)
 WAVE_THRESHOLD = 0.3
-MAX_GRID_COLUMNS = 32
 
 MADE_UP_RECORDS = 64  # that a promise is read off: it depends on no record
 NEEDED = ("epsilon", "bounds", "random_state")
 
-Kind = Literal["centers", "cells", "reports"]
+Output = Literal["centers", "cells", "reports"]
 
 
 @dataclass(frozen=True)
@@ -53,13 +41,13 @@ class Contender:
         As ``--only`` takes it.
     notion : {"central", "local", "metric"}
         What its epsilon means.
-    kind : {"centers", "cells", "reports"}
-        What it gives away.
+    output : {"centers", "cells", "reports"}
+        What it releases.
     make : callable
         The class.
-    words : tuple of (str, value)
+    kwargs : mapping
         Its parameters.
-    fewest, most : int
+    min_columns, max_columns : int
         Numbers of columns that it is for.
     noise_aware : bool
         Whether its noise can be taken out of its reports again.
@@ -72,14 +60,28 @@ class Contender:
 
     name: str
     notion: Notion
-    kind: Kind
+    output: Output
     make: Callable[..., Any]
-    words: tuple[tuple[str, Any], ...] = ()
-    fewest: int = 1
-    most: int = 8192
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    min_columns: int = 1
+    max_columns: int = MAX_COLUMNS
     noise_aware: bool = False
     factor: float | None = None
     digest: str = ""
+
+    @classmethod
+    def from_method(cls, method: Method) -> "Contender":
+        """Take a method of the registry into the comparison."""
+        return cls(
+            method.name,
+            method.notion,
+            cast(Output, method.output),
+            load_class(method.location),
+            dict(method.kwargs),
+            method.min_columns,
+            method.max_columns,
+            method.noise_aware,
+        )
 
     @property
     def model(self) -> str:
@@ -103,15 +105,15 @@ class Contender:
         method : estimator or mechanism
             On columns scaled to [-1, 1].
         """
-        words = dict(self.words)
-        if self.kind == "centers" and "n_clusters" in parameter_names(self.make):
-            words["n_clusters"] = clusters
-        if self.kind == "cells":
-            words |= {"grid": WAVE_CELLS[columns], "threshold": WAVE_THRESHOLD}
+        kwargs = dict(self.kwargs)
+        if self.output == "centers" and "n_clusters" in parameter_names(self.make):
+            kwargs["n_clusters"] = clusters
+        if self.output == "cells":
+            kwargs |= {"grid": WAVE_CELLS[columns], "threshold": WAVE_THRESHOLD}
         epsilon = own_epsilon(self.notion, worst, columns)
         if self.factor is not None:
             epsilon = worst / self.factor
-        return self.make(epsilon=epsilon, bounds=BOX, random_state=seed, **words)
+        return self.make(epsilon=epsilon, bounds=BOX, random_state=seed, **kwargs)
 
     def promise(self, worst: float, columns: int, clusters: int) -> Guarantee:
         """Read its promise off a fit to made-up records.
@@ -131,46 +133,18 @@ class Contender:
         return _promise(self.build(worst, columns, clusters, seed=None), columns)
 
     def misfit(self, columns: int) -> str | None:
-        """Say why it cannot run on so many columns; None where it can."""
-        if self.fewest <= columns <= self.most:
+        """Return why it cannot run on so many columns; None where it can."""
+        if self.min_columns <= columns <= self.max_columns:
             return None
-        if self.fewest == self.most:
-            return f"{self.name}: for {self.most} columns only, and these are {columns}"
+        if self.min_columns == self.max_columns:
+            return f"{self.name}: for {self.max_columns} columns only, and these are {columns}"
         return (
-            f"{self.name}: for at most {self.most} columns, and these are {columns}: a grid would "
-            "have more cells than records could fill"
+            f"{self.name}: for at most {self.max_columns} columns, and these are {columns}: "
+            "a grid would have more cells than records could fill"
         )
 
 
-def _kmeans(method: str, most: int = 8192) -> Contender:
-    words = (("method", method),)
-    return Contender(f"DPKMeans-{method}", "central", "centers", DPKMeans, words, most=most)
-
-
-def _wave(technique: str) -> Contender:
-    name = f"DPWaveCluster-{technique}"
-    words = (("technique", technique),)
-    return Contender(name, "central", "cells", DPWaveCluster, words, most=MAX_WAVE_COLUMNS)
-
-
-CONTENDERS = (
-    _kmeans("grid", MAX_GRID_COLUMNS),
-    _kmeans("lsh"),
-    _kmeans("lloyd"),
-    _kmeans("kccm"),
-    *map(_wave, ("oneshot", "thr", "thr-em", "qt", "baseline", "density")),
-    Contender("Laplace", "metric", "reports", Laplace, noise_aware=True),
-    Contender("PlanarLaplace", "metric", "reports", PlanarLaplace, (), 2, 2, noise_aware=True),
-    Contender(
-        "SphericalLaplace", "metric", "reports", SphericalLaplace, (), 3, 3, noise_aware=True
-    ),
-    Contender("KdLaplace-grid", "metric", "reports", KdLaplace, (("remap", "grid"),)),
-    Contender("KdLaplace-bayes", "metric", "reports", KdLaplace, (("remap", "bayes"),)),
-    Contender("Piecewise", "local", "reports", Piecewise, noise_aware=True),
-    Contender("Hybrid", "local", "reports", Hybrid),
-    Contender("Duchi", "local", "reports", Duchi),
-    Contender("SquareWave", "local", "reports", SquareWave),
-)
+CONTENDERS = tuple(Contender.from_method(method) for method in METHODS if method.compared)
 
 
 class Chosen(NamedTuple):
@@ -241,15 +215,15 @@ def own_contender(name: str, columns: int) -> Contender:
     ParameterError
         If it cannot be imported, lacks a parameter, or gives neither centers nor reports.
     """
-    found = import_object(name)
-    given = parameter_names(found) if hasattr(found, "get_params") else ()
+    source = import_object(name)
+    given = parameter_names(source) if hasattr(source, "get_params") else ()
     missing = [one for one in NEEDED if one not in given]
     if missing:
         raise ParameterError(
             f"--only {name} must be an estimator with the parameters {', '.join(NEEDED)}, got one "
             f"without {', '.join(missing)}"
         )
-    make = found if isinstance(found, type) else functools.partial(_copy, found)
+    make = source if isinstance(source, type) else functools.partial(_copy, source)
     try:
         model = make(epsilon=1.0, bounds=BOX, random_state=0).fit(_made_up(columns))
         promise = _promise(model, columns)
@@ -259,26 +233,26 @@ def own_contender(name: str, columns: int) -> Contender:
             f"--only {name} must fit {MADE_UP_RECORDS} made-up records in {columns} columns within "
             f"-1 and 1: {why}"
         ) from None
-    kind: Kind = "centers"
+    output: Output = "centers"
     if not hasattr(model, "cluster_centers_"):
-        kind = "reports"
+        output = "reports"
         if not hasattr(model, "log_density"):
             raise ParameterError(
                 f"--only {name} must give cluster_centers_, or be a mechanism with log_density, "
                 "got neither"
             )
-    notion: Notion = "central" if kind == "centers" else "local"
+    notion: Notion = "central" if output == "centers" else "local"
     factor = None
     if promise.notion != "none":
         factor = worst_case(promise, columns)
         if promise.notion in ("local", "metric"):
             notion = promise.notion
-    return Contender(name, notion, kind, make, factor=factor, digest=_digest(found))
+    return Contender(name, notion, output, make, factor=factor, digest=_digest(source))
 
 
-def _copy(found: Any, **words: Any) -> Any:
+def _copy(estimator: Any, **kwargs: Any) -> Any:
     """Set the parameters of a copy of the user's object."""
-    return clone(found).set_params(**words)
+    return clone(estimator).set_params(**kwargs)
 
 
 def _made_up(columns: int) -> Any:
@@ -289,25 +263,25 @@ def _promise(model: Any, columns: int) -> Guarantee:
     return promise_of_fitted(detached(model).fit(_made_up(columns)))
 
 
-def _digest(found: Any) -> str:
+def _digest(source: Any) -> str:
     """Hash the file of the user's class: what was measured with other code is measured again."""
-    kind = found if isinstance(found, type) else type(found)
+    kind = source if isinstance(source, type) else type(source)
     try:
         content = Path(inspect.getfile(kind)).read_bytes()
     except (OSError, TypeError):  # made in memory
-        content = repr(found).encode()
-    return hashlib.sha256(content + repr(found).encode()).hexdigest()
+        content = repr(source).encode()
+    return hashlib.sha256(content + repr(source).encode()).hexdigest()
 
 
 def _named(only: Sequence[str]) -> tuple[Contender, ...]:
     asked = [name.lower() for name in only]
-    found = {one.name: {one.name.lower(), one.name.partition("-")[0].lower()} for one in CONTENDERS}
-    known = ", ".join(found)
+    known = {one.name: {one.name.lower(), one.name.partition("-")[0].lower()} for one in CONTENDERS}
+    listed = ", ".join(known)
     if not asked:
-        raise ParameterError(f"--only must name at least one of {known}, got none")
+        raise ParameterError(f"--only must name at least one of {listed}, got none")
     for name, plain in zip(only, asked, strict=True):
-        if not any(plain in names for names in found.values()):
+        if not any(plain in names for names in known.values()):
             raise ParameterError(
-                f"--only must be among {known}, or module:Class of your own, got {name!r}"
+                f"--only must be among {listed}, or module:Class of your own, got {name!r}"
             )
-    return tuple(one for one in CONTENDERS if found[one.name] & set(asked))
+    return tuple(one for one in CONTENDERS if known[one.name] & set(asked))

@@ -6,31 +6,18 @@ the public box. Columns are scaled to [-1, 1], so that the diameter is 2 sqrt(d)
 """
 
 import math
-from typing import Literal
 
+from shoal._registry import Notion
 from shoal.exceptions import GuaranteeError
 from shoal.privacy import Guarantee
 
-__all__ = ["Notion", "box_diameter", "keeps_worst_case", "own_epsilon", "worst_case"]
+__all__ = ["box_diameter", "keeps_worst_case", "own_epsilon", "worst_case"]
 
 SLACK = 1e-9  # of floats
 
-Notion = Literal["central", "local", "metric"]
-
 
 def box_diameter(columns: int) -> float:
-    """Return the diameter of [-1, 1]^d.
-
-    Parameters
-    ----------
-    columns : int
-        Number of columns.
-
-    Returns
-    -------
-    diameter : float
-        Largest distance of two records.
-    """
+    """Return the diameter of [-1, 1]^d, the largest distance of two records."""
     return 2.0 * math.sqrt(columns)
 
 

@@ -1,6 +1,6 @@
 """Clusters in three dimensions: by PCA, by t-SNE, and in the columns that the source draws."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,20 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from shoal._typing import Floats
-from shoal.experiments.book import Book
-from shoal.papers.by_repeat import select
-from shoal.papers.kccm import AUTO
-from shoal.papers.kccm.cells import CORRECTED, PUBLISHED, axis_names
-from shoal.papers.kccm.plan import PLAIN, SHOWN_EPSILON, SOURCE_EPSILON
+from shoal.experiments import Report
+from shoal.papers.kccm.experiments import (
+    CORRECTED,
+    PLAIN,
+    PUBLISHED,
+    SHOWN_EPSILON,
+    SOURCE_EPSILON,
+    axis_names,
+)
+from shoal.papers.kccm.variants import AUTO
+from shoal.papers.measurements import Measurement, select
 from shoal.plotting import draw_scatter
 
-__all__ = ["tell_clusters"]
-
-Row = Mapping[str, Any]
+__all__ = ["render_clusters"]
 
 KCCM = "allocation nk"  # what the source calls DP-KCCM
 NOISES = {"average nk": "average", KCCM: "adaptive", "gaussian nk": "Gaussian"}
@@ -29,26 +33,26 @@ NAMES = ("recency (scaled)", "monetary (scaled)", "time (scaled)")
 RAW = "Raw records are in this figure: of private data it would be for the curator only."
 
 
-def tell_clusters(book: Book, rows: Sequence[Row], table: Floats) -> None:
-    """Put the pictures of clusters into the report.
+def render_clusters(report: Report, rows: Sequence[Measurement], table: Floats) -> None:
+    """Render the pictures of clusters.
 
     Parameters
     ----------
-    book : Book
-        The report.
-    rows : list of dict
-        Records of the part "clusters": one a center.
+    report : Report
+        What they are added to.
+    rows : sequence of dict
+        Of the experiment "clusters": one for each center.
     table : ndarray of float64, shape (n, 4)
         The records, scaled to [-1, 1].
     """
     plain = _centers(rows, table.shape[1], variant=PLAIN, epsilon=SHOWN_EPSILON)
     # One number and color for about the same cluster in all panels.
-    found = {
+    panels = {
         name: _matched(centers, plain) for name, centers in _panels(rows, table.shape[1]).items()
     }
-    labels = {name: cdist(table, centers).argmin(axis=1) for name, centers in found.items()}
-    book.section("The clusters, in three dimensions")
-    book.text(
+    labels = {name: cdist(table, centers).argmin(axis=1) for name, centers in panels.items()}
+    report.section("The clusters, in three dimensions")
+    report.text(
         "One fit each, at the source's k. The four columns become three by principal components "
         "(PCA) and by t-SNE, computed from the raw records; a record has the color of its nearest "
         "center. In these pictures the methods that keep a promise have epsilon "
@@ -57,58 +61,60 @@ def tell_clusters(book: Book, rows: Sequence[Row], table: Floats) -> None:
     with threadpool_limits(1):
         projection = PCA(3, svd_solver="full").fit(table)
         near = TSNE(3, init="pca", random_state=0).fit_transform(table)
-    book.figure(
+    report.figure(
         draw_scatter,
         "clusters_pca",
-        {name: projection.transform(table) for name in found},
+        {name: projection.transform(table) for name in panels},
         labels=labels,
-        centers={name: projection.transform(centers) for name, centers in found.items()},
+        centers={name: projection.transform(centers) for name, centers in panels.items()},
         columns=[
-            f"component {place} ({share:.0%})"
-            for place, share in enumerate(projection.explained_variance_ratio_, 1)
+            f"component {number} ({share:.0%})"
+            for number, share in enumerate(projection.explained_variance_ratio_, 1)
         ],
         says="Records by PCA (in brackets: share of the variance), colored by their "
         f"nearest center. {RAW}",
     )
-    book.figure(
+    report.figure(
         draw_scatter,
         "clusters_tsne",
-        dict.fromkeys(found, near.astype(np.float64)),
+        dict.fromkeys(panels, near.astype(np.float64)),
         labels=labels,
         columns=["t-SNE 1", "t-SNE 2", "t-SNE 3"],
         says="The same by t-SNE, which has no place for centers: it keeps neighbors together, and "
         f"its distances mean nothing. {RAW}",
     )
-    _tell_columns(book, rows, table, plain)
+    _render_columns(report, rows, table, plain)
 
 
-def _tell_columns(book: Book, rows: Sequence[Row], table: Floats, plain: Floats) -> None:
+def _render_columns(
+    report: Report, rows: Sequence[Measurement], table: Floats, plain: Floats
+) -> None:
     """Draw the source's own pictures: three noises at its epsilon, beside the corrected ones."""
-    found: dict[str, Floats] = {}
+    panels: dict[str, Floats] = {}
     for variant, noise in NOISES.items():
         for version in (PUBLISHED, CORRECTED):
             some = select(rows, variant=variant, version=version, epsilon=SOURCE_EPSILON)
             name = f"{noise} noise, {version}, ε {some[0]['real_epsilon']:.3g}"
-            found[name] = _matched(_places(some, table.shape[1]), plain)
+            panels[name] = _matched(_coordinates(some, table.shape[1]), plain)
     drawn = list(DRAWN)
-    book.figure(
+    report.figure(
         draw_scatter,
         "clusters_columns",
-        dict.fromkeys(found, table[:, drawn]),
-        labels={name: cdist(table, centers).argmin(axis=1) for name, centers in found.items()},
-        centers={name: centers[:, drawn] for name, centers in found.items()},
+        dict.fromkeys(panels, table[:, drawn]),
+        labels={name: cdist(table, centers).argmin(axis=1) for name, centers in panels.items()},
+        centers={name: centers[:, drawn] for name, centers in panels.items()},
         columns=NAMES,
         says=f"As the source draws them, asked for epsilon {SOURCE_EPSILON:g}, with merging: as "
         f"published (by the pseudo-code, with the epsilon it really spends) and corrected. {RAW}",
     )
 
 
-def _panels(rows: Sequence[Row], columns: int) -> dict[str, Floats]:
+def _panels(rows: Sequence[Measurement], columns: int) -> dict[str, Floats]:
     at: dict[str, Any] = {"epsilon": SHOWN_EPSILON}
     printed = select(rows, variant=KCCM, version=PUBLISHED, **at)
     return {
         PLAIN: _centers(rows, columns, variant=PLAIN, **at),
-        f"DP-KCCM as published, really ε {printed[0]['real_epsilon']:.3g}": _places(
+        f"DP-KCCM as published, really ε {printed[0]['real_epsilon']:.3g}": _coordinates(
             printed, columns
         ),
         f"DP-KCCM corrected, ε = {SHOWN_EPSILON:g}": _centers(
@@ -118,11 +124,11 @@ def _panels(rows: Sequence[Row], columns: int) -> dict[str, Floats]:
     }
 
 
-def _centers(rows: Iterable[Row], columns: int, **wanted: Any) -> Floats:
-    return _places(select(rows, **wanted), columns)
+def _centers(rows: Iterable[Measurement], columns: int, **wanted: Any) -> Floats:
+    return _coordinates(select(rows, **wanted), columns)
 
 
-def _places(rows: Iterable[Row], columns: int) -> Floats:
+def _coordinates(rows: Iterable[Measurement], columns: int) -> Floats:
     return np.array([[row[name] for name in axis_names(columns)] for row in rows])
 
 

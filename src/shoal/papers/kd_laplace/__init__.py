@@ -18,34 +18,27 @@ here                         in the figures        flaw
 ===========================  ====================  =================================================
 
 Flaw 5 is in the data: the author's seeds file lost decimal points (``kd_laplace_seeds``).
+
+``shoal reproduce kd-laplace`` runs the experiments again, as published and corrected, beside the
+published figures (:func:`load_figures`), and judges the claims. :func:`measure_leak` audits what a
+published method gives away.
 """
 
-from shoal.papers.kd_laplace.compared_piecewise import ComparedPiecewise
-from shoal.papers.kd_laplace.density_nd_laplace import DensityNdLaplace
-from shoal.papers.kd_laplace.draft_laplace import DraftLaplace
-from shoal.papers.kd_laplace.figures import Figure, load_figures, targets_folder
-from shoal.papers.kd_laplace.grid_nd_laplace import GridNdLaplace
-from shoal.papers.kd_laplace.leak import Leak, measure_leak
+from shoal.papers.kd_laplace.drafts import DraftLaplace
+from shoal.papers.kd_laplace.figures import Figure, load_figures
+from shoal.papers.kd_laplace.leaks import Leak, measure_leak
 from shoal.papers.kd_laplace.nd_laplace import NdLaplace
-from shoal.papers.kd_laplace.remap_gain import RemapGain, remap_gains
-from shoal.papers.kd_laplace.reproduce import Comparison, reproduce_distance, reproduce_utility
-from shoal.papers.kd_laplace.reproduce_attack import reproduce_attack
+from shoal.papers.kd_laplace.piecewise import ComparedPiecewise
+from shoal.papers.kd_laplace.remaps import DensityNdLaplace, GridNdLaplace
 
 __all__ = [
     "ComparedPiecewise",
-    "Comparison",
     "DensityNdLaplace",
     "DraftLaplace",
     "Figure",
     "GridNdLaplace",
     "Leak",
     "NdLaplace",
-    "RemapGain",
     "load_figures",
     "measure_leak",
-    "remap_gains",
-    "reproduce_attack",
-    "reproduce_distance",
-    "reproduce_utility",
-    "targets_folder",
 ]

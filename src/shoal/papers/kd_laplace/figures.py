@@ -1,4 +1,4 @@
-"""The published figures, read from files that are not part of shoal.
+"""The published figures, read from files that are not part of shoal, beside our measurements.
 
 They are three CSV files, ``kd_laplace_utility.csv``, ``kd_laplace_distance.csv`` and
 ``kd_laplace_attack.csv``, in a folder ``targets`` next to the folder that ``SHOAL_DATA`` names.
@@ -6,14 +6,30 @@ They are three CSV files, ``kd_laplace_utility.csv``, ``kd_laplace_distance.csv`
 
 import csv
 import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from shoal.exceptions import DataError, ParameterError
+from shoal.papers.kd_laplace.settings import REAL, VERSIONS
+from shoal.papers.measurements import Measurement
 
-__all__ = ["Figure", "load_figures", "targets_folder"]
+__all__ = [
+    "Agreement",
+    "Figure",
+    "compare_with_published",
+    "load_figures",
+    "published_difference",
+    "published_values",
+    "with_published",
+]
 
 VARIABLE = "SHOAL_DATA"
+AS_PUBLISHED = VERSIONS[0]
+Key = tuple[str, str, int, float, str]
 
 # What is read from each file: the measure's column and its name.
 MEASURES = {
@@ -70,24 +86,140 @@ class Figure:
         )
 
 
-def targets_folder(path: str | os.PathLike[str] | None = None) -> Path:
-    """Find the folder of published figures.
+def load_figures(
+    measure: str = "ami", *, targets: str | os.PathLike[str] | None = None
+) -> tuple[Figure, ...]:
+    """Read the published figures of one measure.
 
     Parameters
     ----------
-    path : path-like, default=None
-        The folder; None looks for ``targets`` next to the folder that ``SHOAL_DATA`` names.
+    measure : {"ami", "ari", "sc", "ch", "distance", "advantage"}, default="ami"
+        What to read.
+    targets : path-like, default=None
+        Their folder; None looks for ``targets`` next to the folder that ``SHOAL_DATA`` names.
 
     Returns
     -------
-    folder : Path
-        An existing folder.
+    figures : tuple of Figure
+        In the order of the file.
 
     Raises
     ------
     DataError
-        If there is none.
+        If the file is not there.
     """
+    if measure not in MEASURES:
+        raise ParameterError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+    path = _targets_folder(targets) / f"kd_laplace_{MEASURES[measure]}.csv"
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except OSError:
+        raise DataError(
+            f"the published figures are not in {str(path)!r}: pass the folder as targets"
+        ) from None
+    return tuple(_figure(row, measure) for row in rows)
+
+
+def published_values(measure: str) -> dict[Key, float]:
+    """Return the published figures of a measure, none where the files are not there.
+
+    Keys are dataset, mechanism, columns, epsilon and clusterer.
+    """
+    try:
+        figures = load_figures(measure)
+    except DataError:
+        return {}
+    return {
+        (one.dataset, one.mechanism, one.columns, one.epsilon, one.clusterer): one.value
+        for one in figures
+    }
+
+
+def with_published(rows: Iterable[Measurement], measure: str) -> list[dict[str, Any]]:
+    """Add the published figure to each measurement of the methods as published, else None."""
+    values = published_values(measure)
+    return [
+        {**row, "published": values.get(_key(row)) if row["version"] == AS_PUBLISHED else None}
+        for row in rows
+    ]
+
+
+class Agreement(NamedTuple):
+    """Means of published figures and of ours, and the mean of their absolute differences."""
+
+    published: float
+    again: float
+    difference: float
+    figures: int
+
+
+def compare_with_published(
+    rows: Iterable[Measurement], measure: str, *, by: Sequence[str]
+) -> dict[tuple[Any, ...], Agreement]:
+    """Compare means over repeats, as published, with the published figures, by columns ``by``.
+
+    Only where there are published figures.
+    """
+    means: dict[Key, list[float]] = {}
+    groups: dict[Key, tuple[Any, ...]] = {}
+    values = published_values(measure)
+    for row in rows:
+        key = _key(row)
+        if row["version"] == AS_PUBLISHED and key in values and row[measure] is not None:
+            means.setdefault(key, []).append(row[measure])
+            groups[key] = tuple(row[name] for name in by)
+    pairs: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+    for key, repeats in means.items():
+        pairs.setdefault(groups[key], []).append((values[key], float(np.mean(repeats))))
+    return {
+        group: Agreement(
+            float(np.mean([printed for printed, _ in some])),
+            float(np.mean([again for _, again in some])),
+            float(np.mean([abs(printed - again) for printed, again in some])),
+            len(some),
+        )
+        for group, some in pairs.items()
+    }
+
+
+def published_difference(
+    measure: str, first: str, second: str, where: Callable[[Measurement], bool]
+) -> float | None:
+    """Average the difference of two mechanisms in the published figures of heart and seeds.
+
+    AMI is that of k-means; ``where`` is a condition on a record with ``epsilon``. None where the
+    figures are not there.
+    """
+    values = published_values(measure)
+
+    def of_mechanism(name: str) -> dict[tuple[Any, ...], float]:
+        return {
+            (dataset, columns, epsilon): value
+            for (dataset, mechanism, columns, epsilon, clusterer), value in values.items()
+            if mechanism == name
+            and dataset in REAL
+            and clusterer in ("", "KMeans")
+            and where({"epsilon": epsilon})
+        }
+
+    ones, others = of_mechanism(first), of_mechanism(second)
+    differences = [ones[key] - others[key] for key in ones if key in others]
+    return sum(differences) / len(differences) if differences else None
+
+
+def _key(row: Measurement) -> Key:
+    return (
+        row["dataset"],
+        row["mechanism"],
+        row["columns"],
+        row["epsilon"],
+        row.get("clusterer") or "",
+    )
+
+
+def _targets_folder(path: str | os.PathLike[str] | None) -> Path:
+    """Return the existing folder of published figures."""
     if path is None:
         data = os.environ.get(VARIABLE)
         if not data:
@@ -102,36 +234,6 @@ def targets_folder(path: str | os.PathLike[str] | None = None) -> Path:
             f"the published figures are not in {str(folder)!r}: pass the folder as targets"
         )
     return folder
-
-
-def load_figures(
-    measure: str = "ami", *, targets: str | os.PathLike[str] | None = None
-) -> tuple[Figure, ...]:
-    """Read the published figures of one measure.
-
-    Parameters
-    ----------
-    measure : {"ami", "ari", "sc", "ch", "distance", "advantage"}, default="ami"
-        What to read.
-    targets : path-like, default=None
-        As in :func:`targets_folder`.
-
-    Returns
-    -------
-    figures : tuple of Figure
-        In the order of the file.
-    """
-    if measure not in MEASURES:
-        raise ParameterError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
-    path = targets_folder(targets) / f"kd_laplace_{MEASURES[measure]}.csv"
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    except OSError:
-        raise DataError(
-            f"the published figures are not in {str(path)!r}: pass the folder as targets"
-        ) from None
-    return tuple(_figure(row, measure) for row in rows)
 
 
 def _figure(row: dict[str, str], measure: str) -> Figure:

@@ -1,21 +1,39 @@
 """The plain mechanism of the thesis, "nd-Laplace" in its figures: as published, no guarantee.
 
-Two columns follow the right law (planar Laplace), in doubles, which give the record away in their
-low bits (Mironov 2012). Three columns and more do not follow it at all: see
-:mod:`shoal.papers.kd_laplace.noise`.
+The radius of its noise is right everywhere: Gamma(d, 1/epsilon). The direction is uniform only for
+d = 2, and the noise is drawn in doubles, which give the record away in their low bits (Mironov
+2012).
+
+* d = 3, thesis (equations 3.8): polar angle theta uniform in [0, pi], psi uniform in [0, 2 pi). The
+  density of a report is e^(-epsilon r)/sin(theta) up to a constant: unbounded at the poles.
+* d = 3, code: theta uniform in [0, 2 pi), psi = arccos(2u - 1), so the poles are as crowded, and
+  directions with sin(psi) = 0 get no density at all.
+* d >= 4 (both): a point of the unit sphere is used as if its coordinates were angles. They lie in
+  [-1, 1], so the first coordinate of the direction is at least cos(1) = 0.54.
+
+All published methods keep the raw table and read it for every report: ``fit`` takes that table, and
+``transform`` perturbs records as members of it. That is not how a private mechanism is built, and
+it is the point: two tables that differ in one record can be audited through the report of another.
 """
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from scipy.special import lambertw
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
+from shoal import _numbers
+from shoal._records import validate_records
 from shoal._typing import Floats
-from shoal.exceptions import DataError
-from shoal.papers.kd_laplace._as_published import AsPublished, Source
-from shoal.papers.kd_laplace.noise import nd_noise
+from shoal.exceptions import DataError, ParameterError
+from shoal.privacy import Guarantee
 
-__all__ = ["NdLaplace"]
+__all__ = ["ANGLES", "AsPublished", "NdLaplace", "Source", "draw_noise", "to_cartesian"]
 
+Source = Literal["thesis", "code"]
+
+LABEL = "as published, no guarantee"
 DOUBLES = "planar Laplace noise in doubles, whose low bits tell records apart"
 SPHERE = (
     "with three columns the polar angle is uniform, which is not uniform on the sphere: the "
@@ -25,6 +43,91 @@ ANGLES = (
     "with four columns and more a unit vector is used as angles: the first coordinate of the noise "
     "is always positive"
 )
+
+
+class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+    """A published method: records in, reports out, nothing promised."""
+
+    random_state: Any
+    _min_columns = 2
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the raw table that the method reads, and start the stream of noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Raw records.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : AsPublished
+            The method.
+        """
+        records = validate_records(X, estimator=self)
+        self._check(records.shape[1])
+        self._raw = records.copy()
+        self._generator = _generator(self.random_state)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Perturb each record once, as a member of the table given to ``fit``.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Raw records.
+
+        Returns
+        -------
+        Z : ndarray of shape (m, d)
+            What the method reports.
+        """
+        if not hasattr(self, "_raw"):
+            raise DataError(
+                f"{type(self).__name__} reads the raw table: call fit(X) first, in this process"
+            )
+        records = validate_records(X, estimator=self, reset=False)
+        self._check(records.shape[1])
+        return self._perturb(records, self._raw, self._generator)
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """Nothing is promised; the reason names the flaw."""
+        columns: int | None = getattr(self, "n_features_in_", None)
+        return Guarantee.none(f"{LABEL}: {self._flaw(columns)}")
+
+    @abstractmethod
+    def _flaw(self, columns: int | None) -> str:
+        """Explain why nothing is promised; columns are not known before ``fit``."""
+
+    @abstractmethod
+    def _perturb(self, records: Floats, raw: Floats, generator: np.random.Generator) -> Floats:
+        """Draw the reports of checked records."""
+
+    def _check(self, columns: int) -> None:
+        """Check the parameters for a table of so many columns."""
+        if hasattr(self, "epsilon"):
+            _numbers.positive("epsilon", self.epsilon)
+        source = getattr(self, "source", "thesis")
+        if source not in ("thesis", "code"):
+            raise ParameterError(f"source must be 'thesis' or 'code', got {source!r}")
+        if columns < self._min_columns:
+            raise DataError(f"X must have at least 2 columns for a published method, got {columns}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Raw records and the generator stay in this process.
+        state: dict[str, Any] = {**super().__getstate__()}
+        state.pop("_raw", None)
+        state.pop("_generator", None)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
 
 
 class NdLaplace(AsPublished):
@@ -46,7 +149,7 @@ class NdLaplace(AsPublished):
 
     See Also
     --------
-    shoal.mechanisms.Laplace : The right law in any number of columns, on a public lattice.
+    shoal.mechanisms.Laplace : The right distribution in any number of columns, on a public lattice.
 
     Examples
     --------
@@ -66,46 +169,115 @@ class NdLaplace(AsPublished):
         self.source = source
         self.random_state = random_state
 
-    def _check(self, columns: int) -> None:
-        super()._check(columns)
-        require_columns(columns)
-
     def _flaw(self, columns: int | None) -> str:
-        return noise_flaw(columns)
+        if columns is None:
+            return f"{DOUBLES}; {SPHERE}; {ANGLES}"
+        return {2: DOUBLES, 3: SPHERE}.get(columns, ANGLES)
 
     def _perturb(self, records: Floats, raw: Floats, generator: np.random.Generator) -> Floats:
-        noise = nd_noise(
+        noise = draw_noise(
             *records.shape, epsilon=self.epsilon, source=self.source, generator=generator
         )
         reports: Floats = records + noise.vectors
         return reports
 
 
-def require_columns(columns: int) -> None:
-    """Refuse a table of one column, which the published methods do not know.
+class Noise(NamedTuple):
+    """Radius and direction of the noise, one row a record."""
+
+    radius: Floats
+    direction: Floats
+
+    @property
+    def vectors(self) -> Floats:
+        """Noise to add."""
+        product: Floats = self.radius[:, None] * self.direction
+        return product
+
+
+def draw_noise(
+    rows: int, columns: int, *, epsilon: float, source: Source, generator: np.random.Generator
+) -> Noise:
+    """Draw the published noise.
 
     Parameters
     ----------
-    columns : int
-        Number of columns.
-    """
-    if columns < 2:
-        raise DataError(f"X must have at least 2 columns for a published method, got {columns}")
-
-
-def noise_flaw(columns: int | None) -> str:
-    """Name the flaw of the noise for so many columns.
-
-    Parameters
-    ----------
-    columns : int or None
-        Number of columns; None where it is not known yet.
+    rows, columns : int
+        Number of records and of columns, at least 2 of these.
+    epsilon : float
+        The published epsilon.
+    source : {"thesis", "code"}
+        Whose angles; they differ for three columns.
+    generator : Generator
+        Source of randomness.
 
     Returns
     -------
-    flaw : str
-        One clause.
+    noise : Noise
+        Radius of shape (rows,), direction of shape (rows, columns): of length 1, or a little less
+        for four columns and more.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> noise = draw_noise(1000, 5, epsilon=1.0, source="code", generator=generator)
+    >>> bool(noise.direction[:, 0].min() >= np.cos(1.0))  # never negative: no guarantee
+    True
     """
-    if columns is None:
-        return f"{DOUBLES}; {SPHERE}; {ANGLES}"
-    return {2: DOUBLES, 3: SPHERE}.get(columns, ANGLES)
+    if columns == 2:
+        # Inverse of the distribution function of the radius, as Andres et al. (2013) give it.
+        uniform = generator.random(rows)
+        branch: Floats = lambertw((uniform - 1) / np.e, k=-1).real
+        angle = generator.uniform(0.0, 2 * np.pi, rows)
+        return Noise(-(branch + 1) / epsilon, np.column_stack([np.cos(angle), np.sin(angle)]))
+    radius = generator.gamma(columns, 1 / epsilon, rows)
+    if columns == 3:
+        return Noise(radius, _published_sphere(rows, source, generator))
+    normal = generator.normal(size=(rows, columns))
+    unit = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    return Noise(radius, to_cartesian(unit))
+
+
+def to_cartesian(angles: Floats) -> Floats:
+    """Turn rows into directions the way the published code does.
+
+    Parameters
+    ----------
+    angles : ndarray of shape (n, d)
+        Rows taken as angles; the first entry only scales the last coordinate, by its cosine, where
+        it should be absent.
+
+    Returns
+    -------
+    directions : ndarray of shape (n, d)
+        Coordinates (cos a2, sin a2 cos a3, ..., sin a2 ... sin ad cos a1).
+    """
+    sines = np.sin(angles)
+    sines[:, 0] = 1.0
+    products = np.multiply.accumulate(sines, axis=1)
+    directions: Floats = products * np.roll(np.cos(angles), -1, axis=1)
+    return directions
+
+
+def _published_sphere(rows: int, source: Source, generator: np.random.Generator) -> Floats:
+    theta: Floats
+    psi: Floats
+    if source == "thesis":
+        theta = generator.uniform(0.0, np.pi, rows)
+        psi = generator.uniform(0.0, 2 * np.pi, rows)
+    else:
+        theta = generator.uniform(0.0, 2 * np.pi, rows)
+        psi = np.arccos(2 * generator.random(rows) - 1)
+    flat = np.sin(theta)
+    return np.column_stack([flat * np.sin(psi), flat * np.cos(psi), np.cos(theta)])
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"random_state must be None, a whole number >= 0 or a generator, got {random_state!r}"
+        ) from None

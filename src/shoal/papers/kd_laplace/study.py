@@ -3,39 +3,38 @@
 from dataclasses import replace
 
 from shoal.audit.attacks._art import load_toolbox
-from shoal.experiments.book import Book
-from shoal.experiments.choice import Choice
-from shoal.experiments.spec import ExperimentSpec
-from shoal.papers.finding import Finding
-from shoal.papers.kd_laplace.attack_work import attack_work
-from shoal.papers.kd_laplace.claims import judge
-from shoal.papers.kd_laplace.draft_work import (
-    DRAFT_LEVELS,
-    DRAFT_WIDTH,
-    draft_work,
-)
-from shoal.papers.kd_laplace.leak_work import LEAK_EPSILONS, leak_work
-from shoal.papers.kd_laplace.pages import tell_all
-from shoal.papers.kd_laplace.search_work import (
+from shoal.experiments import Component, ExperimentSpec, Report
+from shoal.papers.claims import Verdict
+from shoal.papers.kd_laplace.attacks import measure_attack
+from shoal.papers.kd_laplace.claims import judge_claims
+from shoal.papers.kd_laplace.controls import (
     POINTS,
     SEARCH_WIDTHS,
-    search_work,
+    UNIT_EPSILONS,
+    measure_in_own_unit,
+    measure_search,
 )
+from shoal.papers.kd_laplace.drafts import DRAFT_LEVELS, DRAFT_WIDTH, measure_drafts
+from shoal.papers.kd_laplace.leaks import LEAK_EPSILONS, measure_table_leak
+from shoal.papers.kd_laplace.page import render_page
 from shoal.papers.kd_laplace.settings import (
     EPSILONS,
     MECHANISMS,
+    PIECEWISE,
+    PLAIN,
     REAL,
     SHAPES,
     WIDTHS,
+    load_table,
 )
-from shoal.papers.kd_laplace.unit_work import UNIT_EPSILONS, unit_work
-from shoal.papers.kd_laplace.utility_work import table_of, utility_work
-from shoal.papers.study import Part, Records, Study
+from shoal.papers.kd_laplace.utility import measure_utility
+from shoal.papers.measurements import Measurements
+from shoal.papers.studies import Experiment, Study
 
 __all__ = ["KdLaplaceStudy"]
 
 REPEATS = 10
-FEW = 3  # repeats of a quick run
+QUICK_REPEATS = 3
 
 
 class KdLaplaceStudy(Study):
@@ -48,13 +47,13 @@ class KdLaplaceStudy(Study):
         "distributed k-dimensional data (Open University), and two drafts of it"
     )
 
-    def parts(self, *, full: bool, seed: int) -> tuple[Part, ...]:
-        """List the experiments; what they need is loaded here, so that a lack is found at once."""
+    def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
+        """Return the experiments; what they need is loaded first, before any work."""
         load_toolbox()
         for dataset in (*REAL, *SHAPES):
-            table_of(dataset, 2)
-        mechanisms = tuple(Choice(name) for name in MECHANISMS)
-        parts = []
+            load_table(dataset, 2)
+        mechanisms = tuple(Component(name) for name in MECHANISMS)
+        experiments = []
         for names in (("heart",), ("seeds",), SHAPES):
             label = names[0] if len(names) == 1 else "shapes"
             spec = ExperimentSpec(
@@ -66,37 +65,39 @@ class KdLaplaceStudy(Study):
                 repeats=REPEATS,
                 seed=seed,
             )
-            parts.append(Part(f"utility-{label}", spec, utility_work))
+            experiments.append(Experiment(f"utility-{label}", spec, measure_utility))
             attack = replace(spec, name=f"attack {label}")
-            parts.append(Part(f"attack-{label}", attack, attack_work))
+            experiments.append(Experiment(f"attack-{label}", attack, measure_attack))
         if not full:
-            parts = [replace(part, spec=_quick(part)) for part in parts]
-        return (*parts, *_controls(full, seed))
+            experiments = [
+                replace(experiment, spec=_quick(experiment)) for experiment in experiments
+            ]
+        return (*experiments, *_controls(full, seed))
 
-    def findings(self, records: Records) -> tuple[Finding, ...]:
+    def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
         """Judge the hypotheses, research questions and discussion questions."""
-        return judge(records)
+        return judge_claims(measurements)
 
-    def tell(self, book: Book, records: Records) -> None:
+    def render(self, report: Report, measurements: Measurements) -> None:
         """Put chapter 6, the drafts and the controls into the report."""
-        tell_all(book, records)
+        render_page(report, measurements)
 
 
-def _quick(part: Part) -> ExperimentSpec:
+def _quick(experiment: Experiment) -> ExperimentSpec:
     """Keep three epsilons, three repeats and three numbers of columns (two for the slow attack)."""
-    first, second, *_, last = (*part.spec.dimensions, part.spec.dimensions[-1])
-    widths = (first, last) if part.work is attack_work else (first, second, last)
+    first, second, *_, last = (*experiment.spec.dimensions, experiment.spec.dimensions[-1])
+    widths = (first, last) if experiment.work is measure_attack else (first, second, last)
     few = tuple(dict.fromkeys(widths))
-    return replace(part.spec.quick(), dimensions=few, repeats=FEW)
+    return replace(experiment.spec.quick(), dimensions=few, repeats=QUICK_REPEATS)
 
 
-def _controls(full: bool, seed: int) -> tuple[Part, ...]:
-    """List what the thesis does not have in its last form: drafts, leaks, controls."""
-    repeats = REPEATS if full else FEW
+def _controls(full: bool, seed: int) -> tuple[Experiment, ...]:
+    """Return what the thesis does not have in its last form: drafts, leaks, controls."""
+    repeats = REPEATS if full else QUICK_REPEATS
     unit = ExperimentSpec(
         name="unit",
         datasets=(*REAL, *SHAPES),
-        mechanisms=(Choice("nd-Laplace"),),
+        mechanisms=(Component(PLAIN),),
         epsilons=UNIT_EPSILONS,
         dimensions=(2,),
         repeats=repeats,
@@ -105,7 +106,7 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
     search = ExperimentSpec(
         name="search",
         datasets=("uniform",),
-        mechanisms=tuple(Choice("kd-tree", points=points) for points in POINTS),
+        mechanisms=tuple(Component("kd-tree", points=points) for points in POINTS),
         epsilons=(float("inf"),),
         dimensions=SEARCH_WIDTHS,
         repeats=repeats,
@@ -114,7 +115,7 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
     drafts = ExperimentSpec(
         name="drafts",
         datasets=("blobs",),
-        mechanisms=(Choice("draft Laplace"),),
+        mechanisms=(Component("draft Laplace"),),
         epsilons=DRAFT_LEVELS if full else DRAFT_LEVELS[2::3],
         dimensions=(DRAFT_WIDTH,),
         repeats=repeats,
@@ -123,14 +124,14 @@ def _controls(full: bool, seed: int) -> tuple[Part, ...]:
     leak = ExperimentSpec(
         name="leak",
         datasets=("seeds",),
-        mechanisms=tuple(Choice(name) for name in MECHANISMS if name != "piecewise"),
+        mechanisms=tuple(Component(name) for name in MECHANISMS if name != PIECEWISE),
         epsilons=LEAK_EPSILONS if full else LEAK_EPSILONS[1:2],
         dimensions=(2, 3),
         seed=seed,
     )
     return (
-        Part("leak", leak, leak_work),
-        Part("unit", unit, unit_work),
-        Part("search", search, search_work),
-        Part("drafts", drafts, draft_work),
+        Experiment("leak", leak, measure_table_leak),
+        Experiment("unit", unit, measure_in_own_unit),
+        Experiment("search", search, measure_search),
+        Experiment("drafts", drafts, measure_drafts),
     )

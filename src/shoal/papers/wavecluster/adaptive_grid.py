@@ -14,20 +14,20 @@ from shoal.exceptions import ParameterError
 __all__ = ["adaptive_grid_records", "consistent_counts"]
 
 
-COARSE_SHARE = 0.5  # alpha of Qardaji et al.
+COARSE_PART = 0.5  # of epsilon: alpha of Qardaji et al.
 COARSE, FINE = 10.0, 5.0  # their c and c2: records times epsilon for a cell of each grid
-FEWEST = 10  # coarse cells a column
+MIN_SIDE = 10  # coarse cells a column
 MAX_PARTS, MAX_RECORDS = 2**24, 2**26
 
 
 def adaptive_grid_records(
-    places: Floats, epsilon: float, generator: np.random.Generator, *, side: int | None = None
+    positions: Floats, epsilon: float, generator: np.random.Generator, *, side: int | None = None
 ) -> Floats:
     """Draw synthetic records.
 
     Parameters
     ----------
-    places : ndarray of float64, shape (n, 2)
+    positions : ndarray of float64, shape (n, 2)
         Raw records, scaled to [0, 1].
     epsilon : float
         What the source takes this to cost.
@@ -51,27 +51,29 @@ def adaptive_grid_records(
     Examples
     --------
     >>> import numpy as np
-    >>> places = np.full((1000, 2), 0.25)
-    >>> drawn = adaptive_grid_records(places, 10.0, np.random.default_rng(0))
+    >>> positions = np.full((1000, 2), 0.25)
+    >>> drawn = adaptive_grid_records(positions, 10.0, np.random.default_rng(0))
     >>> abs(len(drawn) - 1000) < 50, bool(abs(np.median(drawn) - 0.25) < 0.1)
     (True, True)
     """
-    coarse_share, fine_share = COARSE_SHARE * epsilon, (1 - COARSE_SHARE) * epsilon
+    coarse_epsilon, fine_epsilon = COARSE_PART * epsilon, (1 - COARSE_PART) * epsilon
     if side is None:
-        side = max(FEWEST, math.ceil(math.sqrt(len(places) * epsilon / COARSE) / 4))
-    cell = _cells(places, side)
+        side = max(MIN_SIDE, math.ceil(math.sqrt(len(positions) * epsilon / COARSE) / 4))
+    cell = _cells(positions, side)
     owner = cell[:, 0] * side + cell[:, 1]
     coarse = np.bincount(owner, minlength=side**2) + generator.laplace(
-        0.0, 1 / coarse_share, side**2
+        0.0, 1 / coarse_epsilon, side**2
     )
-    sides = np.ceil(np.sqrt(np.maximum(coarse * fine_share / FINE, 1.0))).astype(np.int64)
+    sides = np.ceil(np.sqrt(np.maximum(coarse * fine_epsilon / FINE, 1.0))).astype(np.int64)
     _check("smaller", float((sides**2).sum()), MAX_PARTS, "parts", epsilon)
     first = np.concatenate([[0], np.cumsum(sides**2)])
     cut = sides[owner]
-    inner = np.minimum(((places * side - cell) * cut[:, None]).astype(np.int64), cut[:, None] - 1)
+    inner = np.minimum(
+        ((positions * side - cell) * cut[:, None]).astype(np.int64), cut[:, None] - 1
+    )
     part = first[owner] + inner[:, 0] * cut + inner[:, 1]
     fine = np.bincount(part, minlength=first[-1]) + generator.laplace(
-        0.0, 1 / fine_share, first[-1]
+        0.0, 1 / fine_epsilon, first[-1]
     )
     estimate = consistent_counts(coarse, fine, sides**2)
     drawn = np.maximum(np.rint(estimate), 0.0)
@@ -104,14 +106,14 @@ def consistent_counts(coarse: Floats, fine: Floats, parts: Ints) -> Floats:
     """
     owner = np.repeat(np.arange(len(coarse)), parts)
     sums = np.bincount(owner, weights=fine, minlength=len(coarse))
-    alpha, rest = COARSE_SHARE**2 * parts, (1 - COARSE_SHARE) ** 2
+    alpha, rest = COARSE_PART**2 * parts, (1 - COARSE_PART) ** 2
     best = (alpha * coarse + rest * sums) / (alpha + rest)
     estimate: Floats = fine + ((best - sums) / parts)[owner]
     return estimate
 
 
-def _cells(places: Floats, side: int) -> Ints:
-    cells: Ints = np.minimum((places * side).astype(np.int64), side - 1)
+def _cells(positions: Floats, side: int) -> Ints:
+    cells: Ints = np.minimum((positions * side).astype(np.int64), side - 1)
     return cells
 
 

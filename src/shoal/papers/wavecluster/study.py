@@ -1,32 +1,26 @@
 """Chen, Yu and Chirkova's experiments again: four techniques as published, corrected, and ours."""
 
-from shoal.experiments.book import Book
-from shoal.experiments.choice import Choice
-from shoal.experiments.spec import ExperimentSpec
-from shoal.papers.finding import Finding
-from shoal.papers.study import Part, Records, Study
-from shoal.papers.wavecluster import (
-    EPSILONS,
-    FIGURE_SETS,
-    FOURTH,
-    TECHNIQUES,
-    load_figure_set,
-)
-from shoal.papers.wavecluster.figure_comparison import Load, figure_comparison
-from shoal.papers.wavecluster.judge_findings import judge_findings
-from shoal.papers.wavecluster.measure_cell import MeasureCell, read_measurement
-from shoal.papers.wavecluster.picture_cell import NONE, PictureCell
-from shoal.papers.wavecluster.tell_figures import tell_figures
+from shoal.experiments import Component, ExperimentSpec, Report
+from shoal.papers.claims import Verdict
+from shoal.papers.measurements import Measurements
+from shoal.papers.studies import Experiment, Study
+from shoal.papers.wavecluster.experiments import NONE, KeepCells, Load, MeasureTechnique, compare_on
+from shoal.papers.wavecluster.figure_sets import FIGURE_SETS, FOURTH, load_figure_set
+from shoal.papers.wavecluster.page import render_figures
+from shoal.papers.wavecluster.published import TECHNIQUES
+from shoal.papers.wavecluster.verdicts import judge_findings
 
 __all__ = ["WaveClusterStudy"]
 
-MECHANISMS = tuple(Choice(technique) for technique in (*TECHNIQUES, "oneshot"))
+MECHANISMS = tuple(Component(technique) for technique in (*TECHNIQUES, "oneshot"))
 MEASURES = ("k_private", "dsg", "f_measure", "ocm", "two_ce")
 # The source has 10 runs. Noise that joins two spirals is rare and costs much where it happens, so
 # that means over 10 runs fall on either side of two of its limits.
 RUNS, FOURTH_RUNS = 40, 10
 QUICK_RUNS, QUICK_FOURTH_RUNS = 6, 3
-QUICK_EPSILONS = (0.1, 0.5, 1.0, 2.0)  # those of the source's text
+# The source prints 0.1, 0.5, 1 and 2 in its text, as parts of a range from 0.1 to 2.
+EPSILONS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0)
+QUICK_EPSILONS = (0.1, 0.5, 1.0, 2.0)
 PICTURED = 1.0  # the epsilon of most of the numbers that the source prints
 
 
@@ -45,7 +39,7 @@ class WaveClusterStudy(Study):
     >>> def spirals(name):
     ...     return FigureSet(name, make_spirals(2_000, random_state=0).X, 16, 0.1)
     >>> study = WaveClusterStudy(spirals)
-    >>> [(part.name, len(part.spec.cells())) for part in study.parts(full=True, seed=0)]
+    >>> [(one.name, len(one.spec.trials())) for one in study.experiments(full=True, seed=0)]
     [('techniques', 3600), ('gowalla', 300), ('clusters', 24)]
     """
 
@@ -58,13 +52,12 @@ class WaveClusterStudy(Study):
     def __init__(self, load: Load = load_figure_set) -> None:
         self.load = load
 
-    def parts(self, *, full: bool, seed: int) -> tuple[Part, ...]:
+    def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
         """List the experiments: the source's own sets, the fourth, and fits for pictures."""
         for name in (*FIGURE_SETS, FOURTH):
-            # A file that is not there is missed before any work.
-            figure_comparison(self.load, name)
+            compare_on(self.load, name)  # a missing file is named before any work
         epsilons = EPSILONS if full else QUICK_EPSILONS
-        measure = MeasureCell(self.load)
+        measure = MeasureTechnique(self.load)
         own = ExperimentSpec(
             name="wavecluster techniques",
             datasets=tuple(FIGURE_SETS),
@@ -86,21 +79,21 @@ class WaveClusterStudy(Study):
         pictures = ExperimentSpec(
             name="wavecluster clusters",
             datasets=(*FIGURE_SETS, FOURTH),
-            mechanisms=(Choice(NONE), *MECHANISMS),
+            mechanisms=(Component(NONE), *MECHANISMS),
             epsilons=(PICTURED,),
             measures=("cells",),
             seed=seed,
         )
         return (
-            Part("techniques", own, measure),
-            Part("gowalla", fourth, measure),
-            Part("clusters", pictures, PictureCell(self.load)),
+            Experiment("techniques", own, measure),
+            Experiment("gowalla", fourth, measure),
+            Experiment("clusters", pictures, KeepCells(self.load)),
         )
 
-    def findings(self, records: Records) -> tuple[Finding, ...]:
+    def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
         """Judge the four findings of section 7, and the sentences that they are made of."""
-        return judge_findings(read_measurement(record) for record in records["techniques"])
+        return judge_findings(measurements["techniques"])
 
-    def tell(self, book: Book, records: Records) -> None:
-        """Show each measure against epsilon, the printed figures beside ours, and the clusters."""
-        tell_figures(book, records)
+    def render(self, report: Report, measurements: Measurements) -> None:
+        """Add each measure against epsilon, the printed figures beside ours, and the clusters."""
+        render_figures(report, measurements)

@@ -1,0 +1,167 @@
+"""Estimators and mechanisms from their names, as the command line has them.
+
+A name is a class of the registry, or ``module:object`` from the user's own code. No estimator is
+imported before it is built.
+"""
+
+import ast
+import importlib
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal._registry import METHODS, class_names
+from shoal.exceptions import MissingBoundsError, ParameterError
+
+__all__ = [
+    "CENTRAL",
+    "LOCAL",
+    "build_estimator",
+    "import_object",
+    "load_class",
+    "parameter_names",
+    "parse_settings",
+]
+
+CENTRAL = tuple(sorted(class_names("central")))
+LOCAL = tuple(sorted(class_names("local")))
+LOCATIONS = {method.class_name: method.location for method in METHODS}
+
+# Parameters that have an option of their own, and what is no parameter but is asked for as one.
+LEFT_TO_OPTIONS = {"ledger": "--ledger", "random_state": "--seed"}
+OPTIONS = {"bounds": "--bounds", "epsilon": "--epsilon", **LEFT_TO_OPTIONS}
+NO_PARAMETERS = {
+    "user_ids": "the column of users is named by --user-column of shoal cluster",
+    "sample_weight": "rows have no weights on the command line",
+}
+STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def build_estimator(
+    name: str,
+    *,
+    epsilon: float | None = None,
+    bounds: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+) -> Any:
+    """Build the estimator or mechanism of a name, not fitted.
+
+    Parameters
+    ----------
+    name : str
+        A class of shoal, in any case, or ``"module:object"``: an estimator, or a class of them,
+        from the user's own code.
+    epsilon : float, optional
+        Its epsilon; the class's own default, or 1.
+    bounds : tuple (low, high), optional
+        Its public bounds.
+    kwargs : mapping, optional
+        Other parameters.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such thing, or it has no such parameter.
+
+    Examples
+    --------
+    >>> build_estimator("dpkmeans", epsilon=0.5, bounds=(0, 1), kwargs={"n_clusters": 3})
+    DPKMeans(bounds=(0, 1), epsilon=0.5, n_clusters=3)
+    """
+    settings = {**(kwargs or {})}
+    if bounds is not None:
+        settings["bounds"] = bounds
+    if epsilon is not None:
+        settings["epsilon"] = epsilon
+    if ":" in name:
+        return _with_settings(import_object(name), settings, label=name)
+    known = {known.lower(): known for known in (*CENTRAL, *LOCAL)}
+    if name.lower() not in known:
+        raise ParameterError(
+            f"the target must be one of {', '.join(known.values())}, or module:object, got {name!r}"
+        )
+    label = known[name.lower()]
+    if bounds is None:
+        raise MissingBoundsError(f"{label} needs public bounds: pass --bounds LOW,HIGH")
+    first = {} if label in CENTRAL else {"epsilon": 1.0}
+    return _with_settings(load_class(LOCATIONS[label]), {**first, **settings}, label=label)
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Parse ``name=value`` pairs of ``--set``; a value is a Python literal, or else text.
+
+    >>> parse_settings(["n_clusters=3", "method=lloyd", "n_public=None"])
+    {'n_clusters': 3, 'method': 'lloyd', 'n_public': None}
+    """
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise ParameterError(f"--set must be name=value, got {pair!r}")
+        if name in LEFT_TO_OPTIONS:
+            option = LEFT_TO_OPTIONS[name]
+            raise ParameterError(f"--set must leave {name} to {option}, got {name} in it")
+        try:
+            settings[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            settings[name] = value
+    return settings
+
+
+def load_class(location: str) -> Any:
+    """Import a class of shoal from its ``"module:Class"`` in the registry."""
+    module, _, name = location.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def import_object(location: str) -> Any:
+    """Import ``"module:object"`` of the user's own, from the current folder as well."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # a console script begins with the folder of the script
+    try:
+        return load_class(location)
+    except Exception as error:  # noqa: BLE001 - the user's module may fail in any way
+        why = " ".join(str(error).split())
+        raise ParameterError(
+            f"{location!r} must be module:object that can be imported from here: {why}"
+        ) from None
+
+
+def parameter_names(estimator: Any) -> tuple[str, ...]:
+    """List the parameters of an estimator or of its class, in order; none for anything else."""
+    if not isinstance(estimator, type):
+        if not hasattr(estimator, "get_params"):
+            return ()
+        return tuple(sorted(estimator.get_params(deep=False)))
+    given = inspect.signature(estimator).parameters.values()
+    return tuple(sorted(one.name for one in given if one.kind not in STARRED))
+
+
+def _with_settings(source: Any, settings: dict[str, Any], *, label: str) -> Any:
+    """Build an object of a class, or a copy of an object, with these parameters."""
+    from sklearn.base import clone  # noqa: PLC0415 - names and settings are parsed without it
+
+    names = parameter_names(source)
+    if not hasattr(source, "get_params"):
+        raise ParameterError(f"{label} must be an estimator, got one without parameters to set")
+    for name in settings:
+        if name not in names:
+            raise ParameterError(_refusal(name, label, names))
+    try:
+        if isinstance(source, type):
+            return source(**settings)
+        return clone(source).set_params(**settings)
+    except (TypeError, ValueError) as error:
+        why = " ".join(str(error).split())
+        raise ParameterError(f"{label} must be made with what was given: {why}") from None
+
+
+def _refusal(name: str, label: str, names: Sequence[str]) -> str:
+    free = ", ".join(one for one in names if one not in OPTIONS) or "nothing"
+    if name in ("bounds", "epsilon"):
+        return f"{label} must have a parameter {name} for {OPTIONS[name]}, got one that has none"
+    instead = f"; {NO_PARAMETERS[name]}" if name in NO_PARAMETERS else ""
+    return f"--set must name a parameter of {label}, got {name!r}: it can set {free}{instead}"

@@ -1,0 +1,103 @@
+"""A release as a table of clusters: computed from the release alone, so nothing more is spent."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal._typing import Floats
+
+if TYPE_CHECKING:
+    from shoal.privacy import Release
+
+__all__ = [
+    "Clusters",
+    "released_clusters",
+    "uncertain_centers",
+]
+
+RADIUS = "radius: in units of the bounds, 1 is a column's width"
+
+
+class Clusters(NamedTuple):
+    """One row a cluster, in the order of the release, which is the order of labels.
+
+    Rows that are not ``certain`` may be noise alone, and are no segments. ``columns`` are as many
+    of the names as a reader needs of those that are, and ``caption`` explains them.
+    """
+
+    file: str
+    names: tuple[str, ...]
+    values: Floats
+    certain: npt.NDArray[np.bool_]
+    columns: int
+    caption: str = ""
+
+    def rows(self, *, certain: bool) -> list[dict[str, float | None]]:
+        """Return the values of these clusters by name, and their number; None is not known."""
+        names = (*self.names, *_apart(("cluster",), self.names))
+        return [
+            dict(zip(names, (*map(_finite, self.values[number]), int(number)), strict=True))
+            for number in np.flatnonzero(self.certain == certain)
+        ]
+
+
+def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
+    """Return what a release says about each cluster, and the name of a file for it.
+
+    Of centers: their noisy sizes, 95% radii in units of the bounds (inf: unknown), and whether they
+    are certain (1) or may be noise alone (0). Of cells: the extent of each cluster's.
+    """
+    if "centers" in release.values:
+        names = (*columns, *_apart(("noisy_size", "radius", "certain"), columns))
+        parts = [release.values[name] for name in ("centers", "sizes", "radii", "certain")]
+        table = np.column_stack(parts).astype(np.float64)
+        certain = release.values["certain"]
+        return Clusters("centers.csv", names, table, certain, len(names) - 1, RADIUS)
+    sides = tuple(f"{column} {side}" for column in columns for side in ("from", "to"))
+    extents = _extents(release)
+    names = (*_apart(("cells",), sides), *sides)
+    return Clusters("clusters.csv", names, extents, np.ones(len(extents), dtype=bool), len(names))
+
+
+def uncertain_centers(model: Any, clusters: Clusters) -> list[str]:
+    """Return a line on the centers that may be noise alone and the options that help, or none."""
+    if clusters.certain.all():
+        return []
+    known = int(clusters.certain.sum())
+    numbers = ", ".join(map(str, np.flatnonzero(~clusters.certain)))
+    option = f"--set n_clusters={known}" if known else "--epsilon"
+    bounds = "LOW:HIGH,..." if isinstance(model.bounds, str) else "private"
+    ways = f"--bounds {bounds} or {option}"
+    return [f"{model.advice_} ({ways}); not listed as segments: {numbers}"]
+
+
+def _extents(release: "Release") -> Floats:
+    """Count the cells of each cluster, and box them in."""
+    values = release.values
+    shape = tuple(values["shape"])
+    indices = np.column_stack(np.unravel_index(values["cells"], shape))
+    width = (values["high"] - values["low"]) / shape
+    rows = []
+    for cluster in range(int(values["clusters"].max(initial=-1)) + 1):
+        cells = indices[values["clusters"] == cluster]
+        low = values["low"] + cells.min(axis=0) * width
+        high = values["low"] + (cells.max(axis=0) + 1) * width
+        rows.append([len(cells), *np.column_stack([low, high]).ravel()])
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 1 + 2 * len(shape))
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _apart(wanted: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """Change names of ours until no column of the user's has the same name."""
+    names: list[str] = []
+    for name in wanted:
+        free = name
+        while free in taken:
+            free += "_"
+        names.append(free)
+    return tuple(names)

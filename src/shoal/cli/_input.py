@@ -1,0 +1,215 @@
+"""What a command is given: lists, public bounds, columns, and the records themselves.
+
+Small files are read at once, all others are streamed.
+"""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from shoal.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from shoal.tables import ArrayTable, ArrowTable
+
+__all__ = [
+    "GivenColumns",
+    "check_outside",
+    "open_records",
+    "parse_bounds",
+    "parse_bounds_file",
+    "parse_columns",
+    "parse_list",
+]
+
+Pair = tuple[float, float] | tuple[list[float], list[float]]
+
+BOUNDS_RULE = (
+    "--bounds must be LOW,HIGH for all columns, LOW:HIGH,LOW:HIGH,... for one after the other, or "
+    "a JSON file of column: [low, high]"
+)
+
+LEFT_OUT = "-"
+COLUMNS_NEEDED = (
+    "--columns must name every column that is used, as in --columns age,height: names are not "
+    "taken from the file, whose first line may be a record; look at it yourself"
+)
+
+STREAMED_BYTES = 1 << 26  # from this size on, a CSV or Parquet file is read some records at a time
+STREAMED = (".feather", ".arrow", ".ipc")
+READ_AT_ONCE = (".csv", ".parquet", ".pq", ".csv.gz")
+
+
+def parse_bounds(text: str | None, names: Sequence[str] | None = None) -> Pair | None:
+    """Parse public bounds.
+
+    >>> parse_bounds("-1,1")
+    (-1.0, 1.0)
+    >>> parse_bounds("0:1,40:200")
+    ([0.0, 40.0], [1.0, 200.0])
+    """
+    if text is None:
+        return None
+    if Path(text).suffix.lower() == ".json":
+        return _from_file(Path(text), names)
+    parts = text.split(",")
+    try:
+        if ":" in text:
+            pairs = [tuple(map(float, part.split(":"))) for part in parts]
+            return _by_column([(low, high) for low, high in pairs])
+        low, high = map(float, parts)
+    except ValueError:
+        raise ParameterError(f"{BOUNDS_RULE}, got {text!r}") from None
+    return low, high
+
+
+def parse_bounds_file(path: Path) -> dict[str, tuple[float, float]]:
+    """Parse a JSON file of column: [low, high]."""
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): (float(low), float(high)) for name, (low, high) in table.items()}
+    except OSError as error:
+        raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r}: {error.strerror}") from None
+    except (AttributeError, TypeError, ValueError):
+        raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r} with something else") from None
+
+
+def parse_list(text: str | None) -> list[str] | None:
+    """Split a list at its commas; None stays None."""
+    return None if text is None else [item.strip() for item in text.split(",") if item.strip()]
+
+
+class GivenColumns(NamedTuple):
+    """Which columns of a file are used; every name was given by the user.
+
+    Parameters
+    ----------
+    used : tuple of str
+        GivenColumns of numbers, in this order.
+    header : tuple of str or None
+        Names of all columns, in order, of a CSV file without a header line.
+    """
+
+    used: tuple[str, ...]
+    header: tuple[str, ...] | None = None
+
+
+def parse_columns(
+    columns: str | None,
+    *,
+    bounds: str | None = None,
+    no_header: bool = False,
+    apart: Mapping[str, str | None] | None = None,
+) -> GivenColumns:
+    """Parse which columns are used; a name that is not given is not taken from the file.
+
+    Parameters
+    ----------
+    columns : str or None
+        As given by ``--columns``: names by commas, in quotes where a name has a comma itself.
+    bounds : str or None
+        As given by ``--bounds``: a JSON file names the columns too.
+    no_header : bool, default=False
+        As given by ``--no-header``: `columns` names all columns of the file, one after the other,
+        ``-`` those that are left out.
+    apart : mapping of str to str or None, default=None
+        Options that name a column which is read apart, and what they were given.
+
+    Returns
+    -------
+    columns : GivenColumns
+        At least one.
+
+    Raises
+    ------
+    ParameterError
+        If none is given, one twice, or one that another option reads apart.
+
+    Examples
+    --------
+    >>> parse_columns("age,height").used
+    ('age', 'height')
+    >>> parse_columns("age,-,name", no_header=True, apart={"--label": "name"})
+    GivenColumns(used=('age',), header=('age', 'column 2', 'name'))
+    """
+    names = _split(columns)
+    if columns is None and not no_header and bounds and bounds.lower().endswith(".json"):
+        names = list(parse_bounds_file(Path(bounds)))
+    others = {option: name for option, name in (apart or {}).items() if name is not None}
+    header = None
+    if no_header:
+        header = tuple(
+            f"column {number}" if name == LEFT_OUT else name for number, name in enumerate(names, 1)
+        )
+        for option, name in others.items():
+            if name not in names:
+                raise ParameterError(f"{option} must be one of --columns with --no-header")
+        names = [name for name in names if name not in (LEFT_OUT, *others.values())]
+    for option, name in others.items():
+        if name in names:
+            raise ParameterError(f"--columns must leave the column of {option} out, got it too")
+    if not names:
+        raise ParameterError(COLUMNS_NEEDED)
+    if len(set(names)) < len(names):
+        raise ParameterError("--columns must be different names, got one twice")
+    return GivenColumns(tuple(names), header)
+
+
+def open_records(
+    path: Path, columns: GivenColumns, *, user: str | None = None
+) -> "ArrayTable | ArrowTable":
+    """Open a file or a folder of raw records: in memory and checked, or streamed.
+
+    Both give the same numbers; of a stream only names and types have been looked at. With a column
+    of users, one file is read at once.
+    """
+    from shoal.tables import ArrowTable, read_table
+
+    used, header = columns
+    if user is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):
+        raise ParameterError(
+            f"--user-column must come with one CSV or Parquet file, got {str(path)!r}: it is read "
+            "at once, to count the rows of each user"
+        )
+    if user is not None or not _is_streamed(path):
+        return read_table(path, columns=used, names=header, user=user)
+    return ArrowTable(path, columns=used, names=header)
+
+
+def check_outside(option: str, path: Path, data: Path) -> None:
+    """Refuse to write into the folder that the records are read from."""
+    if data.is_dir() and path.resolve().is_relative_to(data.resolve()):
+        raise ParameterError(
+            f"{option} must lie outside the folder of the records {str(data)!r}, got {str(path)!r}"
+        )
+
+
+def _from_file(path: Path, names: Sequence[str] | None) -> Pair:
+    table = parse_bounds_file(path)
+    try:
+        return _by_column([table[name] for name in names or table])
+    except KeyError as missing:
+        raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r} without column {missing}") from None
+
+
+def _by_column(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [low for low, _ in pairs], [high for _, high in pairs]
+
+
+def _split(columns: str | None) -> list[str]:
+    if columns is None:
+        return []
+    try:
+        rows = list(csv.reader([columns], skipinitialspace=True, strict=True))
+    except csv.Error:
+        raise ParameterError(f"--columns must be names by commas, got {columns!r}") from None
+    return [name.strip() for row in rows for name in row if name.strip()]
+
+
+def _is_streamed(path: Path) -> bool:
+    name = path.name.lower()
+    if path.is_dir() or name.endswith(STREAMED):
+        return True
+    return path.is_file() and name.endswith(READ_AT_ONCE) and path.stat().st_size > STREAMED_BYTES

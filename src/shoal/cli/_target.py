@@ -1,0 +1,84 @@
+"""What runs on the records of a file: its name, its promise's parameters, and its ledger."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.cli._input import parse_bounds
+from shoal.exceptions import LedgerFileError, ParameterError
+
+if TYPE_CHECKING:
+    from shoal.privacy import Ledger
+
+__all__ = [
+    "build_target",
+    "ledger_to_charge",
+    "open_ledger",
+]
+
+LEARNED = "private"
+# Parameters that have an option of their own, which checks more than --set does.
+OPTIONS = {"records_per_user": "--records-per-user", "user_column": "--user-column"}
+
+
+def build_target(
+    name: str,
+    known: Sequence[str],
+    *,
+    epsilon: float | None,
+    bounds: str | None,
+    names: Sequence[str],
+    settings: Sequence[str],
+    ledger: "Ledger | None",
+    seed: int | None,
+) -> Any:
+    """Build one of the known estimators or mechanisms from its options, not fitted."""
+    from shoal._build import build_estimator, parse_settings
+
+    if name.lower() not in map(str.lower, known):
+        raise ParameterError(f"--target must be one of {', '.join(known)}, got {name!r}")
+    kwargs = parse_settings(settings)
+    for parameter, option in OPTIONS.items():
+        if parameter in kwargs:
+            raise ParameterError(f"--set must leave {parameter} to {option}, got {parameter} in it")
+    box = bounds if bounds == LEARNED else parse_bounds(bounds, names)
+    target = build_estimator(name, epsilon=epsilon, bounds=box, kwargs=kwargs)
+    return target.set_params(ledger=ledger, random_state=seed)
+
+
+def ledger_to_charge(
+    path: Path | None, data: Path, out: Path, *, table: str | None, who: str | None
+) -> "Ledger | None":
+    """Open the ledger to charge; its entries say who spent, on what, for what."""
+    if path is None:
+        for option, given in (("--table", table), ("--who", who)):
+            if given is not None:
+                raise ParameterError(f"{option} must come with --ledger FILE, got {given!r} alone")
+        return None
+    if path.resolve() == out.resolve():
+        raise ParameterError(f"--out must not replace the ledger, got {str(out)!r} for both")
+    name = (data.stem or data.resolve().name) if table is None else table
+    counted = open_ledger(path).table
+    if counted and counted != name:
+        raise ParameterError(
+            f"--table must be {counted!r}, the table that {str(path)!r} is for, got {name!r}: keep "
+            "a ledger for each table, or give both one name where they are about the same people"
+        )
+    return open_ledger(path, table=name, who=who, output=out.name or out.resolve().name)
+
+
+def open_ledger(path: Path, **limits: Any) -> "Ledger":
+    """Open the ledger in a file that exists, or make one where an epsilon is given."""
+    from shoal.privacy import Ledger
+
+    try:
+        if "epsilon" not in limits and not path.exists():
+            raise LedgerFileError(
+                f"there is no ledger at {str(path)!r}: make one with `shoal ledger {path} "
+                "--epsilon LIMIT`"
+            )
+        return Ledger(path, **limits)
+    except OSError as failure:
+        raise LedgerFileError(
+            f"a ledger must be a file that can be used, got {str(path)!r}: {failure.strerror}"
+        ) from None

@@ -1,0 +1,189 @@
+"""The list of k-means methods, and the plan of a fit: parameters checked, method, noise, budgets.
+
+Everything is settled before anything is read from the records or spent. A new method is a class in
+a file of its own (see ``_problem.py``) and one entry of :data:`METHODS` and of
+``shoal/_registry.py``.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from shoal import _numbers
+from shoal._bounds import Box, public_box
+from shoal._registry import choices
+from shoal.cluster._budget import (
+    COUNT_PART,
+    SPLITS,
+    BudgetSplit,
+    check_columns,
+    check_epsilon,
+    check_ledger,
+)
+from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
+from shoal.cluster.kmeans._grid import WIDEST_GRID, GridMethod
+from shoal.cluster.kmeans._kccm import KCCM_NOISE, KCCMMethod
+from shoal.cluster.kmeans._lloyd import LloydMethod
+from shoal.cluster.kmeans._lsh import LSHMethod
+from shoal.cluster.kmeans._problem import KMeansMethod
+from shoal.cluster.kmeans._synopsis import SMALLEST_PART, SynopsisMethod
+from shoal.engines import HALF
+from shoal.exceptions import ParameterError
+from shoal.noise import MAX_SCALE
+
+if TYPE_CHECKING:
+    from shoal.cluster.kmeans.dp_kmeans import DPKMeans
+
+__all__ = [
+    "METHODS",
+    "FitPlan",
+    "KMeansBudgets",
+    "MethodChoice",
+    "check_parameters",
+    "choose_method",
+    "plan_fit",
+    "synopsis_method",
+]
+
+METHODS: dict[str, type[KMeansMethod]] = {
+    method.name: method for method in (GridMethod, LSHMethod, LloydMethod, KCCMMethod)
+}
+
+PRIVATE = "private"
+BOUNDS_PART = 0.1  # of the budget, for bounds="private"
+K_PART = 0.2  # for n_clusters="private" where the method releases no synopsis of its own
+
+
+@dataclass(frozen=True)
+class KMeansBudgets(BudgetSplit):
+    """What each step of a fit may spend."""
+
+    bounds: float
+    records: float
+    n_clusters: float
+    clusters: float
+
+
+class MethodChoice(NamedTuple):
+    """A method, the noise that suits it, and why they were chosen."""
+
+    method: type[KMeansMethod]
+    noise: BudgetedNoise
+    reason: str
+
+
+class FitPlan(NamedTuple):
+    """What a fit will do; the box is None where it is to be learned."""
+
+    box: Box | None
+    method: KMeansMethod
+    noise: BudgetedNoise
+    budgets: KMeansBudgets
+    reason: str
+
+
+def check_parameters(model: "DPKMeans") -> None:
+    """Check what can be checked without a table."""
+    if isinstance(model.n_clusters, str):
+        if model.n_clusters != PRIVATE:
+            raise ParameterError(
+                f'n_clusters must be a number or "private", got {model.n_clusters!r}'
+            )
+    else:
+        _numbers.count("n_clusters", model.n_clusters)
+    check_epsilon(model.epsilon)
+    _numbers.probability("delta", model.delta)
+    _numbers.positive("weight_limit", model.weight_limit)
+    _numbers.text("user_column", model.user_column)
+    for name in ("overcluster", "max_clusters", "records_per_user"):
+        _numbers.count(name, getattr(model, name))
+    for name in ("n_public", "max_iter"):
+        if getattr(model, name) is not None:
+            _numbers.count(name, getattr(model, name))
+    methods = ("auto", *choices("DPKMeans", "method"))
+    for name, allowed in (("method", methods), ("split", SPLITS), ("noise", KCCM_NOISE)):
+        if getattr(model, name) not in allowed:
+            raise ParameterError(f"{name} must be one of {allowed}, got {getattr(model, name)!r}")
+    if model.method == KCCMMethod.name and model.noise == "gaussian" and not model.delta > 0:
+        raise ParameterError(
+            f'delta must be > 0 for noise "gaussian", got {model.delta!r}: '
+            "choose one far below 1 / n, or another noise"
+        )
+    check_ledger(model.ledger)
+
+
+def plan_fit(model: "DPKMeans", columns: int, contribution: int) -> FitPlan:
+    """Plan a fit of checked parameters; refuse an epsilon whose noise no lattice holds."""
+    check_columns(columns)
+    asked = METHODS.get(model.method)
+    if asked is not None and columns > asked.max_columns:
+        raise ParameterError(
+            f'method must not be "{asked.name}" for more than {asked.max_columns} columns, '
+            f'got {columns}: take "auto" or "lsh"'
+        )
+    private = isinstance(model.bounds, str) and model.bounds == PRIVATE
+    box = None if private else public_box(model.bounds, columns)
+    if asked is None:
+        choice = choose_method(columns, float(model.epsilon), float(model.delta))
+        method, noise, reason = choice.method(model), choice.noise, choice.reason
+    else:
+        method, reason = asked(model), "asked for"
+        noise = method.make_noise()
+    plan = FitPlan(box, method, noise, _budgets(model, method, noise.total_budget), reason)
+    _check_scales(model, plan, columns, contribution)
+    return plan
+
+
+def choose_method(columns: int, epsilon: float, delta: float) -> MethodChoice:
+    """Choose a method and its noise for ``"auto"``, from public numbers alone."""
+    method = synopsis_method(columns)
+    if method is GridMethod:
+        why = f"a grid in {columns} columns has few enough cells for exact seeding"
+    else:
+        why = f"a grid in {columns} columns would have too many cells"
+    pure = PureNoise(float(epsilon))
+    if delta == 0.0:
+        return MethodChoice(method, pure, f"{why}; delta is 0, so the noise is pure")
+    gaussian = noise_for(epsilon, delta)
+    if method.noise_level(gaussian, columns) < method.noise_level(pure, columns):
+        return MethodChoice(
+            method, gaussian, f"{why}; with delta Gaussian noise is the smaller one"
+        )
+    return MethodChoice(method, pure, f"{why}; pure noise is the smaller one, so delta is not used")
+
+
+def synopsis_method(columns: int) -> type[SynopsisMethod]:
+    """Return the method whose synopsis suits so many columns."""
+    return GridMethod if columns <= WIDEST_GRID else LSHMethod
+
+
+def _budgets(model: "DPKMeans", method: KMeansMethod, total: float) -> KMeansBudgets:
+    bounds = BOUNDS_PART * total if isinstance(model.bounds, str) else 0.0
+    counted = isinstance(model.n_clusters, str) and not method.releases_synopsis
+    unknown = model.n_public is None and (method.needs_n or counted)
+    records = COUNT_PART * total if unknown else 0.0
+    n_clusters = K_PART * total if counted else 0.0
+    return KMeansBudgets(bounds, records, n_clusters, total - bounds - records - n_clusters)
+
+
+def _check_scales(model: "DPKMeans", plan: FitPlan, columns: int, contribution: int) -> None:
+    """Refuse an epsilon so small that no lattice holds its noise, before it is spent."""
+    noise, budgets = plan.noise, plan.budgets
+    smallest = plan.method.smallest_budget(budgets.clusters)
+    if budgets.n_clusters:  # from a tree, at its widest
+        smallest = min(smallest, SMALLEST_PART * budgets.n_clusters)
+    radius = math.ceil(HALF * math.sqrt(columns)) if noise.shape == "ball" else HALF
+    wanted = [budget for budget in (budgets.records, budgets.bounds / columns) if budget > 0]
+    if min([smallest, *wanted]) < MAX_SCALE**-2:  # its square root or inverse may not exist
+        largest = math.inf
+    else:
+        widest = noise.scales(
+            smallest, columns=columns, clip_radius=radius, contribution=contribution
+        )
+        counts = [noise.count_deviation(budget, contribution=contribution) for budget in wanted]
+        largest = max(*widest, *counts)
+    if largest > MAX_SCALE:
+        raise ParameterError(
+            f"epsilon must be larger for {columns} columns and this method, got "
+            f"{model.epsilon!r}: its noise would be wider than the integers it is added to"
+        )

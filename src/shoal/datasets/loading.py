@@ -1,0 +1,139 @@
+"""Load a known data set, checked against its digest."""
+
+import gzip
+import hashlib
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+
+from shoal._typing import Floats, Ints
+from shoal.datasets.dataset import Dataset, DatasetInfo
+from shoal.datasets.fetching import cache_folder, fetch, named_folder
+from shoal.datasets.registry import REGISTRY, find
+from shoal.exceptions import DataError
+
+__all__ = ["list_datasets", "load"]
+
+
+def list_datasets() -> tuple[DatasetInfo, ...]:
+    """List the data sets that :func:`load` knows.
+
+    Returns
+    -------
+    entries : tuple of DatasetInfo
+        Name, file, license, bounds and the reason for them; those with ``bundled`` need no file.
+
+    Examples
+    --------
+    >>> [info.name for info in list_datasets() if info.bundled]
+    ['iris', 'digits', 'wine', 'breast_cancer']
+    """
+    return REGISTRY
+
+
+def load(
+    name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = False
+) -> Dataset:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        A name of :func:`list_datasets`.
+    data_dir : path-like, optional
+        Folder of the data files; by default the one that the environment variable ``SHOAL_DATA``
+        names, then the cache folder of :func:`fetch`. Sets that come with scikit-learn need none.
+    download : bool, default=False
+        Get a file that is not there with :func:`fetch`, which says its license to the log.
+
+    Returns
+    -------
+    dataset : Dataset
+        Records as stored, not clipped, with the public bounds of the registry.
+
+    Raises
+    ------
+    ParameterError
+        If no data set has this name.
+    DataError
+        If the file is not there, cannot be had, or is not the file the registry describes.
+
+    Examples
+    --------
+    >>> print(load("iris"))
+    iris: 150 records x 4 columns, 3 labels
+    """
+    info = find(name)
+    return _load_bundled(info) if info.file is None else _load_file(info, data_dir, download)
+
+
+def _load_bundled(info: DatasetInfo) -> Dataset:
+    # Takes a second, which no other set needs.
+    import sklearn.datasets  # noqa: PLC0415
+
+    bunch = getattr(sklearn.datasets, f"load_{info.name}")()
+    columns = tuple(str(column) for column in bunch.feature_names)
+    return _dataset(info, bunch.data, bunch.target, columns)
+
+
+def _load_file(
+    info: DatasetInfo, data_dir: str | os.PathLike[str] | None, download: bool
+) -> Dataset:
+    content = _read(info, _path(info, data_dir, download))
+    if str(info.file).endswith(".gz"):
+        content = gzip.decompress(content)
+    header, _, rows = content.decode("utf-8").partition("\n")
+    names = header.split(",")
+    table = np.loadtxt(io.StringIO(rows), delimiter=",", ndmin=2)
+    X = table[:, [names.index(column) for column in info.columns]]
+    y = None if info.label is None else table[:, names.index(info.label)]
+    return _dataset(info, X, y, info.columns)
+
+
+def _path(info: DatasetInfo, data_dir: str | os.PathLike[str] | None, download: bool) -> Path:
+    file = str(info.file)
+    named = Path(data_dir) if data_dir is not None else named_folder()
+    folders = [] if named is None else [named]
+    if data_dir is None:
+        folders.append(cache_folder())
+    for folder in folders:
+        if (folder / file).is_file():
+            return folder / file
+    if download:
+        return fetch(info.name, data_dir)
+    where = "" if named is None else f", which is not in {str(named)!r}"
+    raise DataError(f"{info.name} needs the file {file}{where}: {info.way}")
+
+
+def _read(info: DatasetInfo, path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as failure:
+        raise DataError(
+            f"{info.name} needs the file {str(path)!r}, which cannot be read: {failure.strerror}"
+        ) from None
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != info.sha256:
+        raise DataError(
+            f"{info.file} must have sha256 {info.sha256}, got {digest}: "
+            "it was changed or is another version, get it again"
+        )
+    return content
+
+
+def _dataset(
+    info: DatasetInfo, X: Floats, y: Floats | Ints | None, columns: tuple[str, ...]
+) -> Dataset:
+    limits = np.array(info.limits)
+    bounds = (limits[:, 0].copy(), limits[:, 1].copy())
+    return Dataset(
+        name=info.name,
+        X=np.ascontiguousarray(X, dtype=np.float64),
+        y=None if y is None else y.astype(np.int64),
+        bounds=bounds,
+        columns=columns,
+        license=info.license,
+        source=info.source,
+    )

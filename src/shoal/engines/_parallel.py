@@ -1,0 +1,124 @@
+"""Threads and memory of kernels: parts of the records on all processors that the process may use.
+
+Memory that is given back to the system and taken anew has to be cleared page by page, which takes
+about as long as a kernel's own work. So each thread keeps what it has, a few megabytes at most,
+until it ends (:class:`Scratch`).
+"""
+
+import functools
+import math
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
+
+from shoal.tables import usable_threads
+
+__all__ = ["Scratch", "one_blas_thread", "run_in_parts", "thread_scratch"]
+
+# With so few rows BLAS takes one thread of its own accord, and setting that would take longer.
+FEW = 64
+LINE = 64  # bytes of a cache line, and of the widest vector: neither is to straddle two of them
+
+_lock = threading.Lock()
+_limits = ExitStack()
+_users = 0  # engines at work
+_threads = threading.local()
+
+
+def run_in_parts(
+    job: Callable[[int, int], None], count: int, rows: int, *, threads: int | None = None
+) -> None:
+    """Call a job for parts of some rows, in threads where there are many.
+
+    Parameters
+    ----------
+    job : callable
+        Takes the first row of a part and the one after its last; parts do not overlap.
+    count : int
+        Number of rows.
+    rows : int
+        Rows of a part above which it pays to split it.
+    threads : int, default=None
+        How many threads; None takes as many as the process may use.
+
+    Examples
+    --------
+    >>> from shoal.engines import run_in_parts
+    >>> seen = []
+    >>> run_in_parts(lambda start, stop: seen.append((start, stop)), 10, 5, threads=1)
+    >>> seen
+    [(0, 5), (5, 10)]
+    """
+    if count <= rows:
+        with nullcontext() if count <= FEW else one_blas_thread():
+            job(0, count)
+        return
+    workers = threads or usable_threads()
+    # Equal parts, as many for each thread.
+    parts = workers * -(-count // (workers * rows))
+    ends = [count * i // parts for i in range(parts + 1)]
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+        for _ in pool.map(job, ends[:-1], ends[1:]):
+            pass
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread while any engine is at work.
+
+    The setting belongs to the process: the first to come lowers it and the last to go restores it,
+    or two engines in two threads would leave it lowered for good.
+    """
+    global _users  # noqa: PLW0603
+    with _lock:
+        if _users == 0:
+            _limits.enter_context(_blas().limit(limits=1))
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _limits.close()
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    # Finding the libraries takes milliseconds; numpy's has been loaded by now.
+    return ThreadpoolController().select(user_api="blas")
+
+
+class Scratch:
+    """Arrays of doubles by name, of one thread alone."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, npt.NDArray[np.float64]] = {}
+
+    def take(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        """Return a contiguous array of this shape; what was taken by this name is overwritten."""
+        size = math.prod(shape)
+        held = self._held.get(name)
+        if held is None or held.size < size:
+            held = self._held[name] = _aligned(size)
+        return held[:size].reshape(shape)
+
+
+def thread_scratch() -> Scratch:
+    """Return the calling thread's own; a thread runs one kernel at a time."""
+    held: Scratch | None = getattr(_threads, "scratch", None)
+    if held is None:
+        held = _threads.scratch = Scratch()
+    return held
+
+
+def _aligned(size: int) -> npt.NDArray[np.float64]:
+    memory = np.empty(8 * size + LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % LINE
+    doubles: npt.NDArray[np.float64] = memory[start : start + 8 * size].view(np.float64)
+    return doubles

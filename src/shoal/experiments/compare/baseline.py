@@ -1,0 +1,252 @@
+"""What is compared on: the user's columns in one unit, and their clusters without privacy.
+
+Each column is scaled from its public bounds to [-1, 1], so that no column outweighs the others by
+its unit; the bounds are public, so this costs nothing. The file was read before: the records go to
+other processes through pipes, and nothing of a record is written anywhere.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_mutual_info_score, pairwise_distances_argmin
+from threadpoolctl import threadpool_limits
+
+from shoal._bounds import public_box
+from shoal._typing import Floats, Ints
+from shoal.cluster import DPWaveCluster
+from shoal.exceptions import DataError
+from shoal.experiments.compare.contender import BOX, WAVE_CELLS, WAVE_THRESHOLD
+from shoal.metrics import cost_ratio
+from shoal.reports import select_n_clusters
+from shoal.tables import ArrayTable
+
+__all__ = ["Baseline", "ComparedTable", "TrivialCosts", "random_rows"]
+
+AnyLabels = npt.NDArray[Any]  # numbers or text
+
+MIN_RECORDS = 32  # the attack on centers fits halves of them
+RESTARTS = 10
+MAX_TRIED = 2000  # records that the number of clusters is chosen on
+MAX_CLUSTERS = 20
+EVEN_POINTS = 4096  # points of the box that stand for all of it
+
+
+class TrivialCosts(NamedTuple):
+    """Costs over that of k-means without privacy, of centers that nobody has to look for.
+
+    Parameters
+    ----------
+    middle : float
+        One center in the middle of the box: knowing nothing.
+    even : float
+        As many centers as there are clusters, spread evenly over the box: knowing nothing either.
+    mean : float
+        One center at the mean of the records: knowing where they are, but no clusters.
+    """
+
+    middle: float
+    even: float
+    mean: float
+
+    @property
+    def best(self) -> float:
+        """The least of them: what a method must beat to have found clusters."""
+        return min(self)
+
+    @property
+    def limit(self) -> float:
+        """A method below is nearer to k-means than to all of these: useful."""
+        return (1.0 + self.best) / 2
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The columns of a comparison, and what their clusters are without privacy; no record.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns.
+    label : str or None
+        Name of the column of classes.
+    low, high : tuple of float
+        Public bounds.
+    n_clusters : int
+        Number of clusters.
+    n_records : int
+        Number of records.
+    centers : tuple of tuple of float
+        Those of k-means without privacy, in units of [-1, 1].
+    trivial_costs : TrivialCosts
+        Costs of centers that nobody has to look for.
+    even_ami : float
+        Adjusted mutual information of k-means with the nearest of centers spread over the box.
+    kmeans_label, wave_label : float or None
+        Adjusted mutual information of the label with k-means and WaveCluster without privacy.
+    """
+
+    names: tuple[str, ...]
+    label: str | None
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    n_clusters: int
+    n_records: int
+    centers: tuple[tuple[float, ...], ...]
+    trivial_costs: TrivialCosts
+    even_ami: float
+    kmeans_label: float | None
+    wave_label: float | None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedTable:
+    """The records in one unit, with their clusters without privacy: for the curator only.
+
+    Parameters
+    ----------
+    file : str
+        Where the records were read from: raw records, or a private copy.
+    X : ndarray of shape (n, d)
+        Records, scaled to [-1, 1].
+    labels : ndarray or None
+        Values of the column of classes.
+    kmeans, wave : ndarray or None
+        Clusters of k-means and WaveCluster without privacy.
+    baseline : Baseline
+        What may be said of them without a single record.
+    """
+
+    file: str
+    X: Floats
+    labels: AnyLabels | None
+    kmeans: Ints
+    wave: Ints | None
+    baseline: Baseline
+
+    @classmethod
+    def from_table(
+        cls,
+        table: ArrayTable,
+        *,
+        file: Path,
+        bounds: Any,
+        label: str | None = None,
+        n_clusters: int | None = None,
+    ) -> "ComparedTable":
+        """Scale a table that was read, and cluster it without privacy.
+
+        Parameters
+        ----------
+        table : ArrayTable
+            The records.
+        file : Path
+            Where they were read from.
+        bounds : tuple (low, high)
+            Public bounds.
+        label : str, optional
+            Name of its column of classes.
+        n_clusters : int, optional
+            Number of clusters; by default the one with the largest silhouette on some records.
+
+        Returns
+        -------
+        table : ComparedTable
+            Computed from the records without privacy: of raw records it is for the curator only.
+
+        Raises
+        ------
+        DataError
+            If it has too few records.
+        ParameterError
+            If bounds break their rule.
+        """
+        box = public_box(bounds, len(table.names))
+        fewest = max(MIN_RECORDS, n_clusters or 0)
+        if len(table.X) < fewest:
+            raise DataError(
+                f"{str(file)!r} must hold at least {fewest} records for a comparison: with fewer, "
+                "no method and no attack says anything"
+            )
+        X = _scaled(table.X, box.low, box.high)
+        k = int(n_clusters or _chosen_clusters(X))
+        if len(np.unique(X, axis=0)) <= k:
+            raise DataError(
+                f"{str(file)!r} must hold more different records than the {k} clusters: k-means "
+                "costs nothing otherwise, and nothing can be compared with that"
+            )
+        model = KMeans(k, n_init=RESTARTS, random_state=0).fit(X)
+        centers = model.cluster_centers_
+        # More threads add up in another order: labels must not depend on the machine.
+        with threadpool_limits(1):
+            nearest, wave = pairwise_distances_argmin(X, centers), _wave(X)
+        even = _spread_over_the_box(*centers.shape)
+
+        def agreement(clusters: Ints | None) -> float | None:
+            if table.labels is None or clusters is None:
+                return None
+            return float(adjusted_mutual_info_score(table.labels, clusters))
+
+        baseline = Baseline(
+            names=table.names,
+            label=label,
+            low=tuple(box.low.tolist()),
+            high=tuple(box.high.tolist()),
+            n_clusters=k,
+            n_records=len(X),
+            centers=tuple(map(tuple, centers.tolist())),
+            trivial_costs=TrivialCosts(
+                *(
+                    cost_ratio(X, guess, reference=centers)
+                    for guess in (np.zeros((1, X.shape[1])), even, X.mean(axis=0)[None])
+                )
+            ),
+            even_ami=float(
+                adjusted_mutual_info_score(model.labels_, pairwise_distances_argmin(X, even))
+            ),
+            kmeans_label=agreement(model.labels_),
+            wave_label=agreement(wave),
+        )
+        return cls(str(file), X, table.labels, nearest, wave, baseline)
+
+
+def random_rows(n_records: int, max_rows: int) -> Ints:
+    """Choose the same random rows every time, in their order; all where there are no more."""
+    if n_records <= max_rows:
+        return np.arange(n_records)
+    return np.sort(np.random.default_rng(0).choice(n_records, max_rows, replace=False))
+
+
+def _scaled(X: Floats, low: Floats, high: Floats) -> Floats:
+    units: Floats = np.clip((X - low) / (high - low), 0.0, 1.0) * 2.0 - 1.0
+    return units
+
+
+def _chosen_clusters(X: Floats) -> int:
+    some = X[random_rows(len(X), MAX_TRIED)]
+    candidates = range(2, MAX_CLUSTERS + 1)
+    chosen = select_n_clusters(some, method="silhouette", candidates=candidates, random_state=0)
+    return max(2, chosen.n_clusters)
+
+
+def _wave(X: Floats) -> Ints | None:
+    cells = WAVE_CELLS.get(X.shape[1])
+    if cells is None:
+        return None
+    model = DPWaveCluster(epsilon=np.inf, bounds=BOX, grid=cells, threshold=WAVE_THRESHOLD)
+    return np.asarray(model.fit(X).labels_)
+
+
+def _spread_over_the_box(k: int, columns: int) -> Floats:
+    rng = np.random.RandomState(0)
+    points = rng.uniform(-1.0, 1.0, (EVEN_POINTS, columns))
+    centers: Floats = KMeans(k, n_init=1, random_state=0).fit(points).cluster_centers_
+    return centers

@@ -1,0 +1,203 @@
+"""Claims of a source, and the one rule by which they are judged.
+
+An interval decides, or nothing is decided: a claim holds where the whole interval keeps to its
+limits, does not hold where the whole interval breaks one of them, and is undecided where the
+interval contains a limit. What the intervals say of the methods as published and of those that keep
+their promise gives the outcome.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "OUTCOMES",
+    "Claim",
+    "Judgment",
+    "Outcome",
+    "Verdict",
+    "all_hold",
+    "any_holds",
+    "decide_outcome",
+    "judge_interval",
+]
+
+Judgment = Literal["holds", "does not hold", "undecided"]
+Outcome = Literal[
+    "reproduced", "not reproduced", "undecided", "only as published", "cannot be private"
+]
+# What each outcome means, in the order in which they are counted.
+OUTCOMES: dict[Outcome, str] = {
+    "reproduced": "it holds for the methods as published and for those that keep their promise",
+    "not reproduced": "it does not hold for the methods as published",
+    "undecided": "an interval contains the limit, so that these runs cannot tell",
+    "only as published": "it does not hold for methods that keep their promise, for a reason other "
+    "than the leak that was mended",
+    "cannot be private": "it praises what only the leak of the published methods achieves",
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a source says of its experiments.
+
+    Parameters
+    ----------
+    name : str
+        What the source calls it, such as ``"H1"``.
+    text : str
+        What the source says, in our words.
+
+    Examples
+    --------
+    >>> Claim("H1", "more noise hides more").name
+    'H1'
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a claim when its experiment was run again; prints as one line.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    outcome : str
+        One of ``OUTCOMES``, see :func:`decide_outcome`.
+    evidence : str
+        The numbers behind it, with intervals, as published and corrected.
+
+    Examples
+    --------
+    >>> claim = Claim("H1", "more noise hides more")
+    >>> print(Verdict(claim, "reproduced", "0.1 against 0.3"))
+    H1: reproduced. More noise hides more. 0.1 against 0.3
+    """
+
+    claim: Claim
+    outcome: Outcome
+    evidence: str
+
+    def __str__(self) -> str:
+        text = self.claim.text[:1].upper() + self.claim.text[1:]
+        end = "" if text.endswith("?") else "."
+        return f"{self.claim.name}: {self.outcome}. {text}{end} {self.evidence}"
+
+
+def decide_outcome(
+    *, as_published: Judgment, corrected: Judgment, needs_leak: bool = False
+) -> Outcome:
+    """Return the outcome of a claim.
+
+    Parameters
+    ----------
+    as_published, corrected : {"holds", "does not hold", "undecided"}
+        What the intervals say of the methods as published, and of those that keep their promise.
+    needs_leak : bool, default=False
+        Whether the claim is about privacy, or praises something that the published methods reach
+        by breaking their promise; never true of a claim that something does poorly.
+
+    Returns
+    -------
+    outcome : {"reproduced", "not reproduced", "undecided", "only as published", \
+"cannot be private"}
+        The last two are for claims that surely hold as published and surely do not otherwise.
+
+    Examples
+    --------
+    >>> decide_outcome(as_published="holds", corrected="does not hold", needs_leak=True)
+    'cannot be private'
+    >>> decide_outcome(as_published="undecided", corrected="does not hold")
+    'undecided'
+    """
+    if as_published == "does not hold":
+        return "not reproduced"
+    if "undecided" in (as_published, corrected):
+        return "undecided"
+    if corrected == "holds":
+        return "reproduced"
+    return "cannot be private" if needs_leak else "only as published"
+
+
+def judge_interval(
+    low: float, high: float, *, above: float = -math.inf, below: float = math.inf
+) -> Judgment:
+    """Judge whether a value surely lies between two limits.
+
+    Parameters
+    ----------
+    low, high : float
+        Interval of the value; NaN, of a single run, decides nothing.
+    above, below : float
+        The limits, both excluded.
+
+    Returns
+    -------
+    judgment : {"holds", "does not hold", "undecided"}
+        By the whole interval.
+
+    Examples
+    --------
+    >>> judge_interval(0.2, 0.3, above=0.1), judge_interval(0.0, 0.3, above=0.1)
+    ('holds', 'undecided')
+    >>> judge_interval(0.2, 0.3, below=0.1)
+    'does not hold'
+    """
+    if math.isnan(low) or math.isnan(high):
+        return "undecided"
+    if low > above and high < below:
+        return "holds"
+    return "does not hold" if high <= above or low >= below else "undecided"
+
+
+def all_hold(judgments: Iterable[Judgment]) -> Judgment:
+    """Judge a claim that is made of several.
+
+    Parameters
+    ----------
+    judgments : iterable of str
+        One for each; none of them decides nothing.
+
+    Returns
+    -------
+    judgment : {"holds", "does not hold", "undecided"}
+        It holds if all do, and does not if one surely does not.
+
+    Examples
+    --------
+    >>> all_hold(["holds", "undecided"]), all_hold(["undecided", "does not hold"])
+    ('undecided', 'does not hold')
+    """
+    judged = set(judgments)
+    if "does not hold" in judged:
+        return "does not hold"
+    return "holds" if judged == {"holds"} else "undecided"
+
+
+def any_holds(judgments: Iterable[Judgment]) -> Judgment:
+    """Judge a claim that may be read in several ways.
+
+    Parameters
+    ----------
+    judgments : iterable of str
+        One for each; none of them decides nothing.
+
+    Returns
+    -------
+    judgment : {"holds", "does not hold", "undecided"}
+        It holds if one does, and does not if all surely do not.
+
+    Examples
+    --------
+    >>> any_holds(["holds", "does not hold"]), any_holds(["undecided", "does not hold"])
+    ('holds', 'undecided')
+    """
+    judged = set(judgments)
+    if "holds" in judged:
+        return "holds"
+    return "does not hold" if judged == {"does not hold"} else "undecided"

@@ -1,0 +1,323 @@
+"""The arithmetic of a ledger: prices, totals, and the rule that decides.
+
+A spend may be recorded while EITHER the epsilons, or the Rényi divergences of one fixed order, stay
+within the limit, and the deltas within their share. ``proofs/ledger.md`` shows that this is sound
+although each spend may be chosen after seeing the earlier releases. All sums are exact fractions.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from shoal.exceptions import BudgetExceededError, GuaranteeError
+from shoal.privacy.accounting import Cost, cost, leaves, metric_cost, readable_epsilon
+from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_order
+from shoal.privacy.distance_units import convert_epsilon
+from shoal.privacy.entries import Limits
+from shoal.privacy.events import Event
+from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
+
+__all__ = ["Account", "Price"]
+
+_NOTIONS: tuple[Notion, ...] = ("central", "local", "metric")
+_BEYOND = "the recorded spends cannot be expressed within these limits"
+# Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
+_SLACK = 1 + Fraction(1, 10**12)
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one entry adds to an account: single steps, or a metric epsilon per its unit."""
+
+    notion: Notion
+    steps: tuple[tuple[Cost, int], ...] = ()
+    total: Cost | None = None
+    metric_epsilon: Fraction = Fraction(0)
+    seeded: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How delta is divided, and the Rényi order and limit that follow; fixed for good.
+
+    ``for_events`` is for events that bring a delta, ``for_conversion`` for the conversion to
+    epsilon. Without the latter the limit is 0 and only epsilons count.
+    """
+
+    for_events: float
+    for_conversion: float
+    order: float
+    limit: float
+
+
+class Account:
+    """Running totals of a ledger.
+
+    Parameters
+    ----------
+    limits : Limits
+        What the totals may reach.
+
+    Examples
+    --------
+    >>> from shoal.privacy.events import PureEvent
+    >>> account = Account(Limits(epsilon=1.0))
+    >>> price = account.price(PureEvent(epsilon=0.3), Adjacency.ADD_REMOVE, "central")
+    >>> account.check(price)
+    >>> account.add(price)
+    >>> account.spent[0].epsilon
+    0.3
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._epsilon: Fraction | float = Fraction(0)
+        self._renyi: Fraction | float = Fraction(0)
+        self._delta: Fraction | float = Fraction(0)
+        self._metric = Fraction(0)
+        self._rule: Rule | None = None
+        self._by_notion: dict[Notion, _Notion] = {}
+
+    def price(
+        self,
+        event: Event,
+        adjacency: Adjacency,
+        notion: Notion,
+        privacy_unit: PrivacyUnit = RECORD,
+        *,
+        seeded: bool = False,
+    ) -> Price:
+        """Return what the event would add, or raise if this ledger cannot count it."""
+        metric = metric_cost(event)
+        if metric is None and notion == "metric":
+            raise GuaranteeError("a metric spend needs a MetricEvent, with its unit")
+        if metric is not None:
+            notion = "metric"
+        size = group_size(
+            privacy_unit,
+            self.limits.privacy_unit,
+            notion=notion,
+            adjacency=adjacency,
+            wanted_adjacency=self.limits.adjacency,
+        )
+        if metric is not None:
+            return Price("metric", metric_epsilon=size * self._per_unit(*metric), seeded=seeded)
+        steps, total = leaves(event, records=size), cost(event, records=size)
+        if total.rho == 0:  # an iterator that was used up before, for one
+            raise GuaranteeError("a spend needs at least one step, and this event holds none")
+        return Price(notion, tuple(steps.items()), total, seeded=seeded)
+
+    def check(self, price: Price) -> None:
+        """Raise BudgetExceededError if the spend would pass a limit."""
+        if price.total is None:
+            self._check_metric(price)
+            return
+        rule = self._rule or self._rule_after(price.total)
+        added = _sums(price, rule)
+        delta = self._delta + added.delta
+        if delta > 0 and not _within(delta, rule.for_events):
+            raise BudgetExceededError(self._delta_refusal(price.total, rule))
+        by_renyi = rule.for_conversion > 0 and _within(self._renyi + added.renyi, rule.limit)
+        if not (by_renyi or _within(self._epsilon + added.epsilon, self.limits.epsilon)):
+            raise BudgetExceededError(self._refusal(price.total, rule))
+
+    def add(self, price: Price) -> None:
+        """Record the price; the caller has checked it, now or when it was first written."""
+        own = self._by_notion.setdefault(price.notion, _Notion())
+        own.seeded = own.seeded or price.seeded
+        if price.total is None:
+            self._metric += price.metric_epsilon
+            return
+        # Chosen before anything was released, so the first spend may settle the rule for good.
+        self._rule = self._rule or self._rule_after(price.total)
+        added = _sums(price, self._rule)
+        self._epsilon += added.epsilon
+        self._renyi += added.renyi
+        self._delta += added.delta
+        own.epsilon += added.epsilon
+        own.delta += added.delta
+
+    @property
+    def spent(self) -> tuple[Guarantee, ...]:
+        """What is promised of the recorded spends, one guarantee a notion."""
+        return tuple(
+            self._promise(notion, self._by_notion[notion])
+            for notion in _NOTIONS
+            if notion in self._by_notion
+        )
+
+    @property
+    def used(self) -> float:
+        """The used part of the limit, by the rule that leaves most; metric spends apart."""
+        parts = [float(self._epsilon / Fraction(self.limits.epsilon))]
+        if self._rule is not None and self._rule.limit > 0:
+            parts.append(float(self._renyi / Fraction(self._rule.limit)))
+        return min(parts)
+
+    @property
+    def remaining(self) -> float:
+        """The largest epsilon that one more pure event may have."""
+        by_epsilon = max(0.0, float(self.limits.epsilon - self._epsilon))
+        rule = self._rule or self._rule_after(Cost(0.0, 0.0, 0.0))
+        if rule.for_conversion == 0:
+            return by_epsilon
+        divergence = max(0.0, float(rule.limit - self._renyi))
+        return max(by_epsilon, divergence, _pure_for(divergence / rule.order))
+
+    def _promise(self, notion: Notion, own: "_Notion") -> Guarantee:
+        """Return what a proof promises of the spends of one notion, whatever steered them."""
+        limits, rule = self.limits, self._rule
+        unit = limits.privacy_unit
+        if notion == "metric":
+            return Guarantee(
+                "metric",
+                float(self._metric),
+                unit=limits.metric_unit,
+                privacy_unit=unit,
+                seeded=own.seeded,
+            )
+        if rule is not None and own.delta > _most(rule.for_events):
+            return Guarantee.none(_BEYOND)
+        if own.epsilon <= _most(limits.epsilon):
+            # A sure bound of every transcript; revealing steps are bounded by a constant only.
+            epsilon, delta = float(own.epsilon), rule.for_events if rule and own.delta else 0.0
+        elif rule is not None and self._renyi <= _most(rule.limit):
+            epsilon, delta = limits.epsilon, limits.delta
+        else:
+            return Guarantee.none(_BEYOND)
+        return Guarantee(
+            notion,
+            epsilon,
+            delta,
+            limits.adjacency,
+            privacy_unit=unit,
+            seeded=own.seeded,
+        )
+
+    def _per_unit(self, unit: str, epsilon: Fraction) -> Fraction:
+        limits = self.limits
+        if limits.metric_epsilon is None:
+            raise BudgetExceededError(
+                f"this ledger allows no metric spend and {readable_epsilon(epsilon)} per "
+                f"{unit or 'unit of distance'} was asked: nothing was recorded",
+                parameter="metric_epsilon",
+                in_python="declare Ledger(metric_epsilon=..., metric_unit=...)",
+            )
+        return convert_epsilon(epsilon, unit, limits.metric_unit)
+
+    def _rule_after(self, first: Cost) -> Rule:
+        epsilon, delta = self.limits.epsilon, self.limits.delta
+        declared = self.limits.approximate_delta
+        if declared is not None:
+            return _rule(epsilon, declared, delta - declared)
+        if first.delta > 0 and math.isfinite(first.epsilon):
+            return _rule(epsilon, delta, 0.0)
+        if first.delta == 0 and not math.isfinite(first.epsilon):
+            return _rule(epsilon, 0.0, delta)
+        return _rule(epsilon, delta / 2, delta / 2)
+
+    def _check_metric(self, price: Price) -> None:
+        limit, unit = self.limits.metric_epsilon or 0.0, self.limits.metric_unit
+        if not _within(self._metric + price.metric_epsilon, limit):
+            left = max(0.0, float(limit - self._metric))
+            raise BudgetExceededError(
+                f"asked epsilon = {readable_epsilon(price.metric_epsilon)} per {unit}, spent "
+                f"{float(self._metric):g} of {limit:g}, left {left:g}: nothing was recorded"
+            )
+
+    def _refusal(self, asked: Cost, rule: Rule) -> str:
+        finite = math.isfinite(asked.epsilon)
+        if not finite and self.limits.delta == 0:
+            return (
+                "this event has no pure epsilon and the ledger's delta is 0: nothing was recorded; "
+                "declare Ledger(epsilon=..., delta=...) with delta > 0"
+            )
+        if not finite and rule.for_conversion == 0:
+            return (
+                "this event has no pure epsilon and all of delta is for events that bring a delta: "
+                "nothing was recorded; declare Ledger(approximate_delta=...) below delta, or "
+                "spend an ApproximateEvent"
+            )
+        wish = f"epsilon = {asked.epsilon:g}" if finite else f"rho = {asked.rho:g}"
+        spent = f"epsilon = {float(self._epsilon):g} of {self.limits.epsilon:g}"
+        if rule.for_conversion > 0:
+            spent = f"{self.used:.1%} of epsilon = {self.limits.epsilon:g}"
+        return (
+            f"asked {wish}, spent {spent}, "
+            f"left {self.remaining:g} for a pure spend: nothing was recorded; ask for less, or "
+            "start a ledger with a larger limit"
+        )
+
+    def _delta_refusal(self, asked: Cost, rule: Rule) -> str:
+        if self.limits.delta == 0:
+            return (
+                f"this event has delta = {asked.delta:g} and the ledger's delta is 0: nothing was "
+                "recorded; declare Ledger(epsilon=..., delta=...) with delta > 0"
+            )
+        left = max(0.0, float(rule.for_events - self._delta))
+        return (
+            f"asked delta = {asked.delta:g}, spent {float(self._delta):g} of the "
+            f"{rule.for_events:g} that is for events with a delta, left {left:g}: nothing was "
+            "recorded; declare Ledger(approximate_delta=...) to divide delta differently"
+        )
+
+
+@dataclass
+class _Notion:
+    """What was spent on promises of one notion."""
+
+    epsilon: Fraction | float = Fraction(0)
+    delta: Fraction | float = Fraction(0)
+    seeded: bool = False
+
+
+@dataclass(frozen=True)
+class _Sums:
+    epsilon: Fraction | float
+    renyi: Fraction | float
+    delta: Fraction | float
+
+
+def _sums(price: Price, rule: Rule) -> _Sums:
+    """Return what a price adds to the three totals, exactly."""
+    epsilon: Fraction | float = Fraction(0)
+    renyi: Fraction | float = Fraction(0)
+    delta: Fraction | float = Fraction(0)
+    for step, times in price.steps:
+        epsilon += times * _exact(step.epsilon)
+        renyi += times * _exact(min(step.epsilon, rule.order * step.rho))
+        delta += times * _exact(step.delta)
+    return _Sums(epsilon, renyi, delta)
+
+
+@lru_cache(maxsize=64)
+def _rule(epsilon: float, for_events: float, for_conversion: float) -> Rule:
+    """Return the rule whose order is the best one for Gaussian noise."""
+    if for_conversion <= 0:
+        return Rule(for_events, 0.0, order=2.0, limit=0.0)
+    rho = epsilon_to_zcdp(epsilon, for_conversion)
+    order = zcdp_order(rho, for_conversion)
+    limit = epsilon - renyi_to_epsilon(0.0, order, for_conversion)
+    return Rule(for_events, for_conversion, order, max(0.0, limit))
+
+
+def _exact(value: float) -> Fraction | float:
+    return Fraction(value) if math.isfinite(value) else value
+
+
+def _within(total: Fraction | float, limit: float) -> bool:
+    return total <= _most(limit)
+
+
+def _most(limit: float) -> Fraction:
+    return Fraction(limit) * _SLACK
+
+
+def _pure_for(rho: float) -> float:
+    """Return the pure epsilon whose rho is the one given: x tanh(x/2) = rho."""
+    low, high = 0.0, rho + 2 * math.sqrt(rho) + 1
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if middle * math.tanh(middle / 2) <= rho else (low, middle)
+    return low

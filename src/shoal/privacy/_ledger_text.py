@@ -1,0 +1,145 @@
+"""A ledger as a table: what was spent on what, and the total."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING
+
+from shoal.privacy.accounting import cost, metric_cost, readable_epsilon
+
+if TYPE_CHECKING:
+    from shoal.privacy.entries import Entry
+    from shoal.privacy.ledger import Ledger
+
+__all__ = ["ledger_html", "ledger_text"]
+
+_COLUMNS = ("", "time (UTC)", "who", "promise", "to each", "spent", "purpose")
+_SEEDED = "seeded: no promise"
+_EVERYTHING = ("table", "columns", "output", "adjacency", "hash")
+
+
+def ledger_text(ledger: Ledger) -> str:
+    """Return a plain-text table of the ledger.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Any ledger.
+
+    Returns
+    -------
+    table : str
+        One line per spend, and the totals.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Ledger
+    >>> print(ledger_text(Ledger(epsilon=1.0)))
+    ledger with epsilon = 1 (add/remove) for each record
+    nothing was spent, 1 is left
+    """
+    entries = ledger.entries
+    lines = [_title(ledger)]
+    if entries:
+        rows = [_COLUMNS, *map(_row, entries)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+        for row in rows:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            lines.append("  ".join(cells).rstrip())
+    return "\n".join([*lines, *_totals(ledger, entries)])
+
+
+def ledger_html(ledger: Ledger) -> str:
+    """Return the same table for a notebook.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Any ledger.
+
+    Returns
+    -------
+    table : str
+        HTML in which every text is escaped.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Ledger
+    >>> ledger_html(Ledger(epsilon=1.0)).startswith("<table>")
+    True
+    """
+    entries = ledger.entries
+    rows = [f"<tr>{''.join(f'<th>{name}</th>' for name in (*_COLUMNS, *_EVERYTHING))}</tr>"]
+    for entry in entries:
+        cells = (html.escape(cell) for cell in (*_row(entry), *_rest(entry)))
+        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    foot = "".join(f"<p>{html.escape(line)}</p>" for line in _totals(ledger, entries))
+    caption = html.escape(_title(ledger))
+    return f"<table><caption>{caption}</caption>{''.join(rows)}</table>{foot}"
+
+
+def _title(ledger: Ledger) -> str:
+    limits = ledger.limits
+    parts = [f"ledger with epsilon = {limits.epsilon:g}"]
+    if limits.delta > 0:
+        parts.append(f"delta = {limits.delta:g}")
+    if limits.metric_epsilon is not None:
+        parts.append(f"metric epsilon = {limits.metric_epsilon:g} per {limits.metric_unit}")
+    whom = f"for each {limits.privacy_unit}"
+    table = f" of {ledger.table!r}" if ledger.table else ""
+    where = "" if ledger.path is None else f" in {ledger.path}"
+    return f"{', '.join(parts)} ({limits.adjacency.value}) {whom}{table}{where}"
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    number = "" if entry.receipt is None else str(entry.receipt.count)
+    purpose = _one_line(entry.purpose)
+    return (
+        number,
+        entry.time[:19].replace("T", " "),
+        _one_line(entry.who),
+        entry.notion,
+        str(entry.privacy_unit),
+        _price(entry),
+        f"{purpose} ({_SEEDED})" if entry.seeded else purpose,
+    )
+
+
+def _one_line(text: str) -> str:
+    """Return a text that cannot look like further lines of the table."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def _rest(entry: Entry) -> tuple[str, ...]:
+    return (
+        entry.table,
+        ", ".join(entry.columns),
+        entry.output,
+        "" if entry.notion in ("local", "metric") else entry.adjacency.value,
+        "" if entry.receipt is None else entry.receipt.hash,
+    )
+
+
+def _price(entry: Entry) -> str:
+    metric = metric_cost(entry.event)
+    if metric is not None:
+        return f"epsilon {readable_epsilon(metric[1])} per {metric[0] or 'unit of distance'}"
+    price = cost(entry.event)
+    main = f"epsilon {price.epsilon:g}" if math.isfinite(price.epsilon) else f"rho {price.rho:g}"
+    return f"{main}, delta {price.delta:g}" if price.delta > 0 else main
+
+
+def _totals(ledger: Ledger, entries: tuple[Entry, ...]) -> list[str]:
+    if not entries:
+        return [f"nothing was spent, {ledger.remaining:g} is left"]
+    lines = [f"promised: {guarantee}" for guarantee in ledger.spent]
+    lines.append(
+        f"used: {ledger.used:.1%} of the limit; left for a pure spend: {ledger.remaining:g}"
+    )
+    metric = [guarantee.epsilon for guarantee in ledger.spent if guarantee.notion == "metric"]
+    limits = ledger.limits
+    if metric and limits.metric_epsilon is not None:
+        unit = limits.metric_unit
+        lines.append(f"metric: {metric[0]:g} of {limits.metric_epsilon:g} per {unit} is used")
+    return [*lines, f"ledger: {ledger.receipt}"]

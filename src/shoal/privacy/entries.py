@@ -1,0 +1,275 @@
+"""What a ledger holds: its limits, its entries, and the receipts that releases carry."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from shoal import _numbers
+from shoal.exceptions import ParameterError
+from shoal.privacy.distance_units import parse_unit
+from shoal.privacy.events import Event, event_from_dict, event_to_dict
+from shoal.privacy.guarantee import Notion
+from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit
+
+__all__ = ["Entry", "Limits", "Receipt"]
+
+_HASH = re.compile("[0-9a-f]{64}")
+_NOTIONS = ("central", "local", "metric")
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Where a ledger stood after a spend; every release carries it.
+
+    A ledger that was rolled back to an earlier state no longer has the entry of that number with
+    that hash.
+
+    Parameters
+    ----------
+    count : int
+        Number of entries.
+    hash : str
+        Hash of the last line, 64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> print(Receipt(3, "0" * 64))
+    3 entries, hash 0000000000000000
+    """
+
+    count: int
+    hash: str
+
+    def __post_init__(self) -> None:
+        """Check both fields: a receipt may come from a file."""
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 0:
+            raise ParameterError(f"count must be a whole number of at least 0, got {self.count!r}")
+        if not isinstance(self.hash, str) or not _HASH.fullmatch(self.hash):
+            raise ParameterError("hash must be 64 hexadecimal digits")
+
+    def __str__(self) -> str:
+        noun = "entry" if self.count == 1 else "entries"
+        return f"{self.count} {noun}, hash {self.hash[:16]}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values that JSON can hold."""
+        return {"count": self.count, "hash": self.hash}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild a receipt from :meth:`to_dict`, strictly."""
+        if not isinstance(plain, Mapping) or set(plain) != {"count", "hash"}:
+            raise ParameterError("a receipt must have the fields count and hash")
+        return cls(plain["count"], plain["hash"])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One recorded spend.
+
+    Parameters
+    ----------
+    time : str
+        When, in UTC and ISO 8601.
+    event : Event
+        What was done.
+    purpose : str
+        What for.
+    adjacency : Adjacency
+        Which neighbors the event's sensitivities are about.
+    notion : {"central", "local", "metric"}
+        The kind of promise it was spent on.
+    privacy_unit : PrivacyUnit
+        Whom the promise protects.
+    seeded : bool
+        Whether the noise came from a seed, so that nothing is promised.
+    who : str
+        Who spent.
+    table : str
+        The name that the curator gave to the records; never anything computed from them.
+    columns : tuple of str
+        The columns that were used, where they have names.
+    output : str
+        Where the release went.
+    receipt : Receipt or None
+        The ledger's count and hash with this entry; not part of the entry's own content.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Ledger, PureEvent
+    >>> entry = Ledger(epsilon=1.0, table="people").spend(PureEvent(epsilon=0.5, purpose="counts"))
+    >>> entry.purpose, entry.table, entry.receipt.count
+    ('counts', 'people', 1)
+    """
+
+    time: str
+    event: Event
+    purpose: str
+    adjacency: Adjacency
+    notion: Notion
+    privacy_unit: PrivacyUnit = RECORD
+    seeded: bool = False
+    who: str = ""
+    table: str = ""
+    columns: tuple[str, ...] = ()
+    output: str = ""
+    receipt: Receipt | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check what the event itself does not."""
+        for name in ("time", "purpose", "who", "table", "output"):
+            _numbers.text(name, getattr(self, name))
+        if self.notion not in _NOTIONS:
+            raise ParameterError(f"notion must be one of {_NOTIONS} to count, got {self.notion!r}")
+        if not isinstance(self.adjacency, Adjacency):
+            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
+        if not isinstance(self.privacy_unit, PrivacyUnit):
+            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
+        if not isinstance(self.seeded, bool):
+            raise ParameterError(f"seeded must be True or False, got {self.seeded!r}")
+        if isinstance(self.columns, str) or not isinstance(self.columns, Iterable):
+            raise ParameterError(f"columns must be a sequence of names, got {self.columns!r}")
+        names = tuple(_numbers.text("columns", name) for name in self.columns)
+        object.__setattr__(self, "columns", names)
+
+    @staticmethod
+    def now() -> str:
+        """Return the time of a spend that happens now."""
+        return datetime.now(UTC).isoformat(timespec="microseconds")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as plain values that JSON can hold, without its receipt."""
+        plain = {name: getattr(self, name) for name in _fields()}
+        return {
+            **plain,
+            "event": event_to_dict(self.event),
+            "adjacency": self.adjacency.value,
+            "privacy_unit": self.privacy_unit.to_dict(),
+            "columns": list(self.columns),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], receipt: Receipt | None = None) -> Self:
+        """Rebuild an entry from :meth:`to_dict`, strictly."""
+        if set(plain) != set(_fields()):
+            raise ParameterError(f"an entry must have the fields {_fields()}, got {sorted(plain)}")
+        if not isinstance(plain["columns"], list):
+            raise ParameterError(f"columns must be a list, got {plain['columns']!r}")
+        return cls(
+            **{
+                **plain,
+                "event": event_from_dict(plain["event"]),
+                "adjacency": Adjacency(plain["adjacency"]),
+                "privacy_unit": PrivacyUnit.from_dict(plain["privacy_unit"]),
+                "columns": tuple(plain["columns"]),
+            },
+            receipt=receipt,
+        )
+
+
+def _fields() -> tuple[str, ...]:
+    return tuple(field.name for field in fields(Entry) if field.name != "receipt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The limits of a :class:`shoal.privacy.Ledger`, checked.
+
+    Parameters
+    ----------
+    epsilon : float
+        Limit on the total, > 0.
+    delta : float, default=0.0
+        Limit on the total, in [0, 1).
+    metric_epsilon : float, optional
+        Limit per unit of distance on metric spends, > 0.
+    metric_unit : str, default=""
+        That unit, such as ``"km"``; it comes with ``metric_epsilon``.
+    adjacency : Adjacency, default=Adjacency.ADD_REMOVE
+        Which neighbors the limits are about.
+    approximate_delta : float, optional
+        The part of delta that is for events with a delta of their own, in [0, delta].
+    privacy_unit : PrivacyUnit, default=PrivacyUnit()
+        Whom the limits protect.
+    table : str, default=""
+        Name of the records that the limits are for.
+
+    Examples
+    --------
+    >>> Limits(epsilon=1, delta=1e-6).epsilon
+    1.0
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    metric_epsilon: float | None = None
+    metric_unit: str = ""
+    adjacency: Adjacency = Adjacency.ADD_REMOVE
+    approximate_delta: float | None = None
+    privacy_unit: PrivacyUnit = RECORD
+    table: str = ""
+
+    def __post_init__(self) -> None:
+        """Check every limit, and turn numpy's numbers into Python's."""
+        checked: dict[str, float] = {
+            "epsilon": _numbers.positive("epsilon", self.epsilon),
+            "delta": _numbers.probability("delta", self.delta),
+        }
+        if self.metric_epsilon is not None:
+            checked["metric_epsilon"] = _numbers.positive("metric_epsilon", self.metric_epsilon)
+        if self.approximate_delta is not None:
+            share = _numbers.probability("approximate_delta", self.approximate_delta)
+            if share > checked["delta"]:
+                raise ParameterError(
+                    f"approximate_delta must be at most delta = {self.delta!r}, got {share!r}"
+                )
+            checked["approximate_delta"] = share
+        if not isinstance(self.adjacency, Adjacency):
+            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
+        if not isinstance(self.privacy_unit, PrivacyUnit):
+            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
+        if self.privacy_unit.kind == "user" and not self.privacy_unit.id_column:
+            raise ParameterError(
+                "privacy_unit must name the id column of its users",
+                parameter="privacy_unit",
+                in_python="such as PrivacyUnit.user('person')",
+            )
+        _numbers.text("table", self.table)
+        if (self.metric_epsilon is None) != (parse_unit(self.metric_unit).kind == ""):
+            raise ParameterError(
+                "metric_epsilon and metric_unit must come together, since a limit per km and one "
+                f"per m differ, got {self.metric_epsilon!r} and {self.metric_unit!r}"
+            )
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def differences(self, other: Self, *, ignore_defaults: bool) -> list[str]:
+        """Return the names of limits that differ from ``other``'s.
+
+        With ``ignore_defaults``, only what was set here is compared.
+        """
+        default = Limits(epsilon=self.epsilon)
+        return [
+            field.name
+            for field in fields(self)
+            if getattr(self, field.name) != getattr(other, field.name)
+            and not (ignore_defaults and getattr(self, field.name) == getattr(default, field.name))
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the limits as plain values that JSON can hold."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        privacy_unit = self.privacy_unit.to_dict()
+        return {**plain, "adjacency": self.adjacency.value, "privacy_unit": privacy_unit}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild limits from :meth:`to_dict`, strictly."""
+        expected = {field.name for field in fields(cls)}
+        if set(plain) != expected:
+            raise ParameterError(f"limits must have the fields {sorted(expected)}")
+        adjacency = Adjacency(plain["adjacency"])
+        privacy_unit = PrivacyUnit.from_dict(plain["privacy_unit"])
+        return cls(**{**plain, "adjacency": adjacency, "privacy_unit": privacy_unit})

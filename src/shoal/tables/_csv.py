@@ -1,0 +1,134 @@
+"""CSV files: one set of rules, for files that are read at once and for those that are streamed.
+
+* Text in UTF-8, with or without a byte order mark, perhaps packed (``.csv.gz``); values are
+  separated by commas, and one in double quotes may hold commas, line breaks and doubled quotes.
+* The first line names the columns, unless the caller names all of them. Blank lines do not count,
+  and every line has as many values as the first.
+* A number is written in ASCII digits, with a point and an exponent where it needs them; blanks
+  around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
+* Nothing at all and the words of :data:`MISSING` are missing values, in any capitals. They are
+  refused, and so are infinite ones.
+
+Python's own reader takes small files, so that these need no other package; pyarrow takes files of
+any size, a batch at a time. ``tests/tables/test_csv.py`` holds both to the rules, but for one: in a
+stream no two columns may have one name, even where neither is read.
+"""
+
+import csv
+import gzip
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal._optional import require
+from shoal._typing import Floats
+from shoal.exceptions import DataError
+from shoal.tables.columns import check_header, locate_columns
+
+__all__ = ["arrow_csv", "is_missing", "parse_numbers", "read_csv", "unreadable"]
+
+MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
+
+
+def read_csv(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
+    """Return columns of a file as text, as it is written."""
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else Path.open
+    try:
+        with opener(path, mode="rt", newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except OSError as error:
+        raise unreadable(path, error.strerror or "it is damaged") from None
+    except (UnicodeDecodeError, EOFError, csv.Error):
+        raise unreadable(path, "it is not text separated by commas") from None
+    if not rows:
+        raise DataError(f"{str(path)!r} must hold at least one record, got none")
+    width = len(rows[0])
+    if any(len(row) != width for row in rows):
+        raise DataError(f"{str(path)!r} must have as many values in every line as in its first")
+    if names is None:
+        found, rows = rows[0], rows[1:]
+    else:
+        check_header(names, width, repr(str(path)))
+        found = list(names)
+    indices = locate_columns(found, wanted, repr(str(path)))
+    return {name: [row[index] for row in rows] for name, index in zip(wanted, indices, strict=True)}
+
+
+def parse_numbers(name: str, values: Sequence[Any]) -> Floats:
+    """Return the values of a column, text or numbers or None, as finite doubles."""
+    try:
+        numbers = _doubles(values)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"column {name!r} must hold numbers, got text: choose columns without it"
+        ) from None
+    if not np.isfinite(numbers).all():
+        raise DataError(
+            f"column {name!r} must hold finite numbers, got a missing, infinite or nan one: "
+            "fill or drop those lines"
+        )
+    return numbers
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether there is nothing, or a word for nothing."""
+    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING)
+
+
+def arrow_csv(path: Path, names: Sequence[str] | None) -> Any:
+    """Return pyarrow's format for CSV files by the rules; the first lines tell the types."""
+    arrow = require("pyarrow", extra="arrow")
+    reader = require("pyarrow.csv", extra="arrow")
+    datasets = require("pyarrow.dataset", extra="arrow")
+    headless = reader.ReadOptions(autogenerate_column_names=names is not None)
+    # Else a line break in quotes is refused or not by where blocks end: by other records' lengths.
+    quoted = reader.ParseOptions(newlines_in_values=True)
+    rules = {
+        "null_values": sorted({word for one in MISSING for word in _capitals(one)}),
+        "true_values": [],
+        "false_values": [],
+    }
+    looked = datasets.CsvFileFormat(
+        read_options=headless,
+        parse_options=quoted,
+        convert_options=reader.ConvertOptions(**rules),
+    )
+    first = datasets.dataset(path, format=looked).schema
+    if names is not None:
+        check_header(names, len(first), repr(str(path)))
+    types = arrow.types
+    # First lines may look like whole numbers, or like nothing at all: numbers are doubles.
+    doubles = {
+        name: arrow.float64()
+        for name, field in zip(names or first.names, first, strict=True)
+        if types.is_integer(field.type)
+        or types.is_floating(field.type)
+        or types.is_null(field.type)
+    }
+    return datasets.CsvFileFormat(
+        parse_options=quoted,
+        convert_options=reader.ConvertOptions(column_types=doubles, **rules),
+        read_options=reader.ReadOptions(column_names=names),
+    )
+
+
+def unreadable(path: Path, why: str) -> DataError:
+    """Return the error for a file that cannot be read at once."""
+    return DataError(f"the data must be a CSV or Parquet file, got {str(path)!r}: {why}")
+
+
+def _doubles(values: Sequence[Any]) -> Floats:
+    text = "".join(value for value in values if isinstance(value, str))
+    if "_" in text or not text.isascii():  # which Python reads as numbers, and pyarrow does not
+        raise ValueError("text")
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
+
+
+def _capitals(word: str) -> set[str]:
+    """Return the ways to write a word that are in use; pyarrow compares letter by letter."""
+    return {word, word.upper(), word.capitalize(), word.replace("nan", "NaN")}

@@ -1,0 +1,285 @@
+"""Records of a user, from files and to files; which table it is, from its type.
+
+No message names a row or a value: files hold raw records.
+"""
+
+import csv
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal._files import atomic_write, hidden_sibling
+from shoal._optional import require
+from shoal.exceptions import DataError, ParameterError
+from shoal.tables._csv import is_missing, parse_numbers, read_csv, unreadable
+from shoal.tables.arrow_table import ArrowTable
+from shoal.tables.columns import check_names, locate_columns
+from shoal.tables.spark_table import SparkTable
+from shoal.tables.table import ArrayTable
+
+__all__ = ["check_table_path", "open_table", "read_table", "write_table"]
+
+PARQUET = (".parquet", ".pq")
+CSV = (".csv",)
+
+
+def open_table(X: Any, *, columns: Sequence[str] | None = None) -> ArrowTable | SparkTable | None:
+    """Open records that are not in memory.
+
+    Parameters
+    ----------
+    X : object
+        A path, an Arrow dataset, a Spark DataFrame, or one of our tables, which stays as it is.
+    columns : sequence of str, default=None
+        Which columns, in this order; all by default, but for a path, which needs them. A table of
+        ours has made that choice.
+
+    Returns
+    -------
+    table : ArrowTable, SparkTable or None
+        None for anything else: arrays and data frames in memory.
+
+    Examples
+    --------
+    >>> open_table([[1.0, 2.0]]) is None
+    True
+    """
+    if isinstance(X, ArrowTable | SparkTable):
+        return X
+    if isinstance(X, str | os.PathLike) or _is_one("pyarrow.dataset", "Dataset", X):
+        return ArrowTable(X, columns=columns)
+    if _is_one("pyspark.sql", "DataFrame", X):
+        return SparkTable(X, columns=columns)
+    return None
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    columns: Sequence[str],
+    label: str | None = None,
+    user: str | None = None,
+    names: Sequence[str] | None = None,
+) -> ArrayTable:
+    r"""Read columns of numbers from a CSV or Parquet file.
+
+    Every column that is read must be named by the caller. The first line of a file may be a record,
+    so no name is taken from it, and no message shows one that was not given.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that ends in ``.parquet``, or else text separated by commas, perhaps in ``.gz``, with
+        a header line.
+    columns : sequence of str
+        Which columns, in this order.
+    label : str, default=None
+        A column of classes, numbers or words, read apart.
+    user : str, default=None
+        A column that says whose record each row is, in text or whole numbers, none missing; read
+        apart and never made a float, which would merge long numbers.
+    names : sequence of str, default=None
+        Names of all columns, in order, of a CSV file without a header line.
+
+    Returns
+    -------
+    table : ArrayTable
+        All finite numbers, with the labels and the users that were asked for.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, a column is not there, or does not hold numbers.
+    ParameterError
+        If names are given for a file that has some, or other than all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "people.csv"
+    >>> _ = path.write_text("height,weight,name\n1.7,64,x\n1.8,80,y\n")
+    >>> read_table(path, columns=["weight"], label="name").X.tolist()
+    [[64.0], [80.0]]
+    >>> folder.cleanup()
+    """
+    file = Path(path)
+    wanted = check_names(columns)
+    apart = [name for name in (label, user) if name is not None]
+    read = _read_parquet if file.suffix.lower() in PARQUET else read_csv
+    values = read(file, [*wanted, *apart], names)
+    X = np.column_stack([parse_numbers(name, values[name]) for name in wanted])
+    if not len(X):
+        raise DataError(f"{str(path)!r} must hold at least one record, got none")
+    return ArrayTable(
+        X,
+        wanted,
+        None if label is None else np.asarray(values[label]),
+        None if user is None else _user_ids(user, values[user]),
+    )
+
+
+def _read_parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
+    """Read columns as they are; None where there is nothing."""
+    if names is not None:
+        raise ParameterError(
+            f"a file without a header line must be a CSV file, got {str(path)!r}, whose schema has "
+            "names"
+        )
+    parquet = require("pyarrow.parquet", extra="arrow")
+    arrow = require("pyarrow", extra="arrow")
+    try:
+        with path.open("rb") as file:
+            opened = parquet.ParquetFile(file)
+            found = opened.schema_arrow.names
+            fields = [found[index] for index in locate_columns(found, wanted, repr(str(path)))]
+            table = opened.read(columns=fields)
+    except OSError as error:
+        raise unreadable(path, error.strerror or "it is not a Parquet file") from None
+    except arrow.ArrowException:
+        raise unreadable(path, "it is not a Parquet file") from None
+    return {
+        name: table.column(field).to_pylist() for name, field in zip(wanted, fields, strict=True)
+    }
+
+
+def _user_ids(name: str, values: Sequence[Any]) -> list[str | int]:
+    kinds = {type(value) for value in values}
+    if any(map(is_missing, values)):
+        # As one user they would lose most of their rows, and many people would share a promise:
+        # where one of them leaves, rows of another take the place of theirs.
+        raise DataError(
+            f"column {name!r} must say whose record each row is, got rows without: fill them in or "
+            "drop those rows"
+        )
+    if not (kinds <= {str} or kinds <= {int}):  # one, by the schema of the file
+        raise DataError(
+            f"column {name!r} must say in text or whole numbers whose record each row is, got "
+            "something else: write it as text"
+        )
+    return list(values)
+
+
+def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any) -> Path:
+    """Write columns of numbers to a CSV or Parquet file.
+
+    The file gets its name when it is complete, so a crash leaves the old one, or none. What is
+    written reads back with :func:`read_table` as the same names and the same numbers.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that ends in ``.csv`` or ``.parquet``; one that exists is replaced.
+    names : sequence of str
+        Names of the columns, all different.
+    values : array-like of shape (n, d)
+        Their values.
+
+    Returns
+    -------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    ParameterError
+        If the ending is another, names and values do not fit, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = write_table(Path(folder.name) / "reports.csv", ["age"], [[0.1], [2.5]])
+    >>> path.read_text().split()
+    ['age', '0.1', '2.5']
+    >>> folder.cleanup()
+    """
+    file = _known(path, names)
+    heads, table = list(names), np.asarray(values)
+    if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iuf":
+        raise ParameterError(
+            f"values must be a table of numbers with one column for each of {len(heads)} names, "
+            f"got shape {table.shape} of {table.dtype}"
+        )
+    writer = _write_parquet if file.suffix.lower() in PARQUET else _write_csv
+    try:
+        with atomic_write(file) as part:
+            writer(part, heads, table)
+    except OSError as failure:
+        raise _unwritable(file, failure) from None
+    return file
+
+
+def check_table_path(path: str | os.PathLike[str], names: Sequence[str]) -> Path:
+    """Check that a table can be written, before anything is spent on it.
+
+    Parameters
+    ----------
+    path, names
+        As for :func:`write_table`.
+
+    Returns
+    -------
+    path : Path
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        If the ending or the names will not do, or no file can be made there.
+    """
+    file = _known(path, names)
+    try:
+        if file.is_dir():
+            raise IsADirectoryError(None, "it is a folder")
+        probe = hidden_sibling(file)
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as failure:
+        raise _unwritable(file, failure) from None
+    return file
+
+
+def _known(path: str | os.PathLike[str], names: Sequence[str]) -> Path:
+    file = Path(path)
+    if file.suffix.lower() not in (*CSV, *PARQUET):
+        raise ParameterError(
+            f"a table must be written to a file that ends in .csv or .parquet, got {str(path)!r}"
+        )
+    if file.suffix.lower() in PARQUET:
+        require("pyarrow.parquet", extra="arrow")
+    if len(set(names)) < len(names):
+        raise ParameterError("names must be different, got one twice")
+    return file
+
+
+def _write_csv(path: Path, names: Sequence[str], table: Any) -> None:
+    with path.open("x", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(table.tolist())  # as the shortest text that reads back the same
+
+
+def _write_parquet(path: Path, names: Sequence[str], table: Any) -> None:
+    arrow = require("pyarrow", extra="arrow")
+    parquet = require("pyarrow.parquet", extra="arrow")
+    columns = [np.ascontiguousarray(column) for column in table.T]
+    with path.open("xb") as file:
+        parquet.write_table(arrow.table(columns, names=list(names)), file)
+
+
+def _unwritable(file: Path, failure: OSError) -> ParameterError:
+    return ParameterError(
+        f"the table must go to a file that can be written, got {str(file)!r}: "
+        f"{failure.strerror or 'it cannot be written'}"
+    )
+
+
+def _is_one(module: str, name: str, X: Any) -> bool:
+    """Return whether it is of a class, without loading its package for those who have none."""
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(X, getattr(loaded, name))

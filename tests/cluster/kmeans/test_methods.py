@@ -1,0 +1,125 @@
+"""The list of methods; "auto": which method, which noise, and why; what a release of each holds."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from helpers.kmeans_problems import blobs, corners
+from helpers.noise_recorder import recording
+from shoal import _registry
+from shoal.cluster import DPKMeans
+from shoal.cluster.kmeans._grid import WIDEST_GRID
+from shoal.cluster.kmeans._methods import METHODS, choose_method
+from shoal.exceptions import ParameterError
+from shoal.privacy import Ledger, PureEvent, Release, ZCDPEvent
+
+X = blobs(2000)
+NAMES = ["auto", *METHODS]
+
+
+def test_the_list_is_that_of_the_registry():
+    registered = [one for one in _registry.METHODS if one.class_name == "DPKMeans"]
+    limits = {one.kwargs["method"]: one.max_columns for one in registered}
+    assert limits == {name: method.max_columns for name, method in METHODS.items()}
+    assert tuple(METHODS) == tuple(limits)
+
+
+def model(k=5, **kwargs):
+    return DPKMeans(k, **{"epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 0, **kwargs})
+
+
+@pytest.mark.parametrize("columns", [1, 2, 16, 17, 64, 300, 8192])
+def test_method_by_columns_and_noise_by_size(columns):
+    for epsilon in [1e-3, 0.1, 1.0, 10.0, 1e4]:
+        pure = choose_method(columns, epsilon, 0.0)
+        assert pure.method.name == ("grid" if columns <= WIDEST_GRID else "lsh")
+        assert not pure.noise.approximate
+        assert "delta is 0" in pure.reason
+        both = choose_method(columns, epsilon, 1e-6)
+        assert both.method is pure.method
+        why = "Gaussian noise is the smaller one" if both.noise.approximate else "pure noise is the"
+        assert why in both.reason
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])
+def test_gaussian_noise_is_for_many_columns(delta):
+    chosen = [choose_method(d, 1.0, delta).noise.approximate for d in (1, 2, 100, 300, 1000)]
+    assert chosen == sorted(chosen)
+    assert chosen[:2] == [False, False]
+    assert chosen[-1]
+
+
+def test_delta_that_is_not_needed_is_not_spent():
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    fitted = model(delta=1e-6, ledger=ledger).fit(X)
+    assert (fitted.method_, fitted.guarantee_.delta) == ("grid", 0.0)
+    assert "delta is not used" in fitted.reason_
+    (entry,) = ledger.entries
+    assert entry.event.epsilon == 1.0
+    assert isinstance(entry.event, PureEvent)
+    with recording() as tape:
+        model(delta=1e-6).fit(X)
+    assert all(draw.sampler != "discrete_gaussian" for draw in tape.draws)
+
+
+def test_delta_that_is_needed_is_spent():
+    wide = blobs(300, corners(200, 3))
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    fitted = model(3, delta=1e-6, ledger=ledger).fit(wide)
+    assert (fitted.method_, fitted.guarantee_.delta) == ("lsh", 1e-6)
+    (entry,) = ledger.entries
+    assert isinstance(entry.event, ZCDPEvent)
+    assert fitted.release_.guarantee.delta == 1e-6
+
+
+@pytest.mark.parametrize("method", ["grid", "lsh", "lloyd"])
+def test_delta_that_is_asked_for_is_used(method):
+    assert model(method=method, delta=1e-6).fit(X).guarantee_.delta == 1e-6
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_that_was_asked_for_runs(method):
+    fitted = model(method=method).fit(X)
+    assert (fitted.method_, fitted.reason_) == (method, "asked for")
+
+
+def test_too_many_columns_for_a_grid_are_refused_before_the_spend():
+    ledger = Ledger(epsilon=1.0)
+    with pytest.raises(ParameterError, match=r'^method must not be "grid" for more than'):
+        model(method="grid", ledger=ledger).fit(np.zeros((5, 60)))
+    assert len(ledger) == 0
+
+
+@pytest.mark.parametrize("method", NAMES)
+@pytest.mark.parametrize("given", [{}, {"sample_weight": np.ones(len(X))}])
+def test_release_comes_back_from_json(method, given):
+    kwargs = {"method": method, "bounds": "private", "epsilon": 5.0}
+    fitted = model("private", **kwargs).fit(X, **given)
+    release = fitted.release_
+    back = Release.from_json(release.to_json())
+    assert back.kind == "DPKMeans"
+    assert back.guarantee == release.guarantee == fitted.guarantee_
+    assert set(back.values) >= {"centers", "sizes", "radii", "low", "high", "method", "rounds"}
+    assert back.values["method"] == fitted.method_
+    assert (np.asarray(back.values["centers"]) == fitted.cluster_centers_).all()
+    assert (np.asarray(back.values["sizes"]) == fitted.cluster_sizes_).all()
+    assert (np.asarray(back.values["radii"]) == fitted.center_radius_).all()
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_a_release_holds_nothing_as_long_as_the_table(method):
+    fitted = model(method=method, epsilon=5.0).fit(X)
+    sizes = [np.size(value) for value in fitted.release_.values.values()]
+    assert max(sizes) <= 10
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_pickle_drops_labels_and_keeps_the_rest(method):
+    fitted = model(method=method).fit(X)
+    back = pickle.loads(pickle.dumps(fitted))
+    assert not hasattr(back, "labels_")
+    assert hasattr(fitted, "labels_")
+    assert (back.cluster_centers_ == fitted.cluster_centers_).all()
+    assert (back.predict(X) == fitted.labels_).all()
+    assert back.guarantee_ == fitted.guarantee_

@@ -1,0 +1,131 @@
+"""What a whole fit draws costs its budget, in exact fractions; and how the budget is divided."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from helpers.kmeans_problems import blobs
+from helpers.noise_recorder import Draw, Statistic, recording
+from shoal.cluster import DPKMeans
+from shoal.cluster._budget import split_pure, split_zcdp
+from shoal.cluster.kmeans._lloyd import lloyd_rounds
+from shoal.privacy import Ledger, epsilon_to_zcdp
+
+X = blobs(90)
+WIDE = np.random.default_rng(1).uniform(-1.0, 1.0, (90, 20))
+DELTA = 1e-6
+SETTINGS = {
+    "grid": {"method": "grid"},
+    "grid-two-steps": {"method": "grid", "n_public": 10**6},
+    "grid-two-steps-gaussian": {"method": "grid", "n_public": 10**6, "delta": DELTA},
+    "grid-private": {"method": "grid", "bounds": "private", "n_clusters": "private"},
+    "grid-gaussian": {"method": "grid", "delta": DELTA, "bounds": "private"},
+    "lsh": {"method": "lsh"},
+    "lsh-gaussian": {"method": "lsh", "delta": DELTA, "n_clusters": "private"},
+    "lloyd": {"method": "lloyd"},
+    "lloyd-private": {"method": "lloyd", "bounds": "private", "n_clusters": "private"},
+    "lloyd-analytic": {"method": "lloyd", "split": "analytic", "max_iter": 3},
+    "lloyd-gaussian": {"method": "lloyd", "delta": DELTA, "split": "equal"},
+    "kccm": {"method": "kccm"},
+    "kccm-private": {"method": "kccm", "noise": "average", "n_clusters": "private"},
+    "kccm-gaussian": {"method": "kccm", "noise": "gaussian", "delta": DELTA, "bounds": "private"},
+}
+
+
+def price(tape, contribution):
+    """Exact cost of everything on a tape: what a person changes over what hides it."""
+    total, statistic, first = Fraction(0), None, True
+    for entry in tape.entries:
+        if isinstance(entry, Statistic):
+            statistic, first = entry, True
+        elif isinstance(entry, Draw):
+            total += cost(entry, statistic, first, contribution)
+            first = False
+    return total
+
+
+def cost(draw, statistic, first, contribution):
+    offsets = statistic.name in ("nearest_statistics", "leaf_statistics")
+    clip_radius = (statistic.clip_radius or 2**19) if offsets else 1
+    if draw.sampler == "box_norm":
+        moves = [contribution * clip_radius] * len(draw.scales)
+        if first:
+            moves[0] = contribution  # the count; further blocks hold sums alone
+        return max(Fraction(m) / Fraction(s) for m, s in zip(moves, draw.scales, strict=True))
+    sums = offsets and len(draw.shape) == 2
+    columns = draw.shape[1] if sums else 1
+    if draw.sampler == "discrete_laplace":
+        return Fraction(contribution * columns * (clip_radius if sums else 1)) / Fraction(
+            draw.scale
+        )
+    squares = (clip_radius**2 * (columns if statistic.shape == "cube" else 1)) if sums else 1
+    return Fraction(contribution**2 * squares, 2) / Fraction(draw.scale) ** 2
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_draws_cost_the_budget_and_not_an_ulp_more(name):
+    kwargs = {"n_clusters": 3, "bounds": (-1.0, 1.0), "max_clusters": 5, **SETTINGS[name]}
+    users = {"user_ids": np.arange(len(X)) // 2}
+    weights = {"sample_weight": np.ones(len(X))}
+    wide = [] if kwargs["method"] == "grid" else [(WIDE, {}, 1)]
+    for records, given, contribution in [
+        (X, {}, 1),
+        (X, users, 2),
+        (X, weights, 256),
+        (X, {**users, **weights}, 512),
+        *wide,
+    ]:
+        for epsilon in (0.1, 0.7, 1.9):
+            model = DPKMeans(epsilon=epsilon, records_per_user=2, random_state=1, **kwargs)
+            with recording() as tape:
+                model.fit(records, **given)
+            if "two-steps" in name:
+                assert model.n_iter_ == 2
+            approximate = model.guarantee_.delta > 0
+            assert approximate == ("delta" in kwargs)
+            budget = Fraction(epsilon_to_zcdp(epsilon, DELTA) if approximate else epsilon)
+            paid = price(tape, contribution)
+            assert budget * (1 - Fraction(1, 10**14)) <= paid <= budget
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "budgets"),
+    [
+        ({}, "records 2%, clusters 98%"),
+        ({"n_public": 90}, "clusters 100%"),
+        ({"bounds": "private"}, "bounds 10%, records 2%, clusters 88%"),
+        ({"n_clusters": "private"}, "records 2%, clusters 98%"),
+        ({"method": "lsh", "n_clusters": "private", "n_public": 90}, "clusters 100%"),
+        ({"method": "lloyd", "n_clusters": "private"}, "records 2%, n clusters 20%, clusters 78%"),
+        (
+            {"method": "kccm", "n_clusters": "private", "n_public": 9},
+            "n clusters 20%, clusters 80%",
+        ),
+        ({"method": "kccm"}, "clusters 100%"),  # nothing there asks for the number of records
+        ({"method": "lloyd", "max_iter": 3}, "clusters 100%"),
+    ],
+)
+def test_ledger_says_what_the_shares_are_for(kwargs, budgets):
+    ledger = Ledger(epsilon=1.0)
+    settings = {"n_clusters": 3, "bounds": (-1.0, 1.0), **kwargs}
+    model = DPKMeans(epsilon=1.0, ledger=ledger, random_state=0, **settings).fit(X)
+    (entry,) = ledger.entries
+    assert entry.purpose == f"DPKMeans({settings['n_clusters']}, {model.method_}): {budgets}"
+
+
+def test_shares_of_a_round_add_up():
+    for d in (1, 2, 10, 100):
+        for split in ("joint", "analytic", "equal"):
+            assert sum(split_pure(0.7, d, split)) == pytest.approx(0.7, rel=1e-12)
+            assert sum(split_zcdp(0.7, d, split)) == pytest.approx(0.7, rel=1e-12)
+
+
+def test_number_of_rounds_by_the_formula():
+    q = (4 * 2 * 0.225**2) ** (1 / 3)
+    epsilon_of_a_round = math.sqrt(500 * 5**3 * (2 + q) ** 3) / 20_000
+    assert lloyd_rounds(20_000, 2, 5, 4.5 * epsilon_of_a_round) == 4
+    assert lloyd_rounds(20_000, 2, 5, 1e-9) == 2
+    assert lloyd_rounds(20_000, 2, 5, 1e9) == 7
+    assert lloyd_rounds(-50.0, 2, 5, 1.0) == 2  # a noisy count may be negative

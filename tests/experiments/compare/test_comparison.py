@@ -1,0 +1,186 @@
+"""A comparison finds what it must on made-up records, goes on where it stopped, keeps no record."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shoal.exceptions import DataError, TrialError
+from shoal.experiments import Provenance, report
+from shoal.experiments.compare import (
+    ComparedTable,
+    choose_contenders,
+    compare_methods,
+    compare_report,
+    measurements,
+)
+from shoal.experiments.compare.measurements import UtilityWork
+from shoal.privacy import Guarantee
+from shoal.tables import ArrayTable, read_table
+
+SENTINEL = 0.7391284613
+MADE = Provenance("shoal compare people.csv", 0, data="people.csv")
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Two far clusters of 400 records each, with a class."""
+    rng = np.random.default_rng(0)
+    X = np.repeat([[20.0, 60.0], [80.0, 190.0]], 400, axis=0) + rng.normal(scale=4, size=(800, 2))
+    X[0] = 20 + SENTINEL
+    lines = [f"{a!r},{b!r},{'xy'[i // 400]}" for i, (a, b) in enumerate(X.tolist())]
+    path = tmp_path / "people.csv"
+    path.write_text("age,height,group\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def cheap_attacks(monkeypatch):
+    monkeypatch.setattr(measurements, "RUNS", 4)
+    monkeypatch.setattr(measurements, "SHADOWS", 8)
+    monkeypatch.setattr(measurements, "MAX_ATTACKED", 200)
+
+
+def table_of(file, **kwargs):
+    table = read_table(file, columns=["age", "height"], label="group")
+    bounds = ([0.0, 40.0], [120.0, 250.0])
+    return ComparedTable.from_table(table, file=file, label="group", bounds=bounds, **kwargs)
+
+
+def test_baseline(file):
+    table = table_of(file)
+    baseline = table.baseline
+    assert baseline.names == ("age", "height")
+    assert baseline.n_clusters == 2
+    assert baseline.kmeans_label == pytest.approx(1.0)
+    assert baseline.trivial_costs.mean > 10
+    assert baseline.trivial_costs.best > 1
+    assert np.abs(table.X).max() <= 1.0
+    low, high = np.array(baseline.low), np.array(baseline.high)
+    assert table.X[0] == pytest.approx((20 + SENTINEL - low) / (high - low) * 2 - 1, abs=1.2)
+
+
+def test_no_file_is_read_again_in_any_process(file):
+    """The table was read before: its file may be gone, and processes share the same records."""
+    table = table_of(file, n_clusters=2)
+    file.unlink()
+    chosen = choose_contenders(2, ["DPKMeans-grid", "Duchi"])
+    one, two = (
+        compare_methods(table, chosen, epsilons=[2.0], runs=2, n_jobs=jobs) for jobs in (1, 2)
+    )
+    assert [row.cost for row in one.rows] == [row.cost for row in two.rows]
+    assert [row.attack["distance"] for row in one.rows] == [
+        row.attack["distance"] for row in two.rows
+    ]
+
+
+def test_all_methods_run_and_agree_with_theory(file, monkeypatch):
+    monkeypatch.setattr(measurements, "MAX_REPORTS", 200)  # taking noise out takes longest
+    table = table_of(file, n_clusters=2)
+    chosen = choose_contenders(2)
+    found = compare_methods(table, chosen, epsilons=[20.0, 2.0], runs=1)
+    assert found.epsilons == (2.0, 20.0)
+    assert found.middle == 20.0
+    assert len(found.rows) == 2 * len(found.methods)
+    by_name = {(row.method, row.epsilon): row for row in found.rows}
+    grid = by_name["DPKMeans-grid", 2.0]
+    assert grid.cost.mean < 1.2
+    assert grid.ami.mean > 0.9
+    assert grid.ami_label.mean > 0.9
+    assert grid.own_epsilon == 1.0
+    assert grid.attack["ceiling"] == pytest.approx(np.tanh(0.5))
+    # Taking the noise out pays; more epsilon pays.
+    aware, plain = (by_name[f"Laplace + {way}", 20.0] for way in ("NoiseAwareKMeans", "KMeans"))
+    assert aware.cost.mean < plain.cost.mean
+    assert aware.cost.mean < by_name["Laplace + NoiseAwareKMeans", 2.0].cost.mean
+    seen, less = (by_name["Laplace + KMeans", epsilon].attack for epsilon in (20.0, 2.0))
+    assert seen["gain"] > less["gain"]
+    assert seen["off"] < seen["off_without"]
+    wave = by_name["DPWaveCluster-oneshot", 20.0]
+    assert wave.cost is None
+    assert wave.ami.mean > 0.5
+    assert found.ranked(2.0, "central")[0].method == "DPKMeans-grid"
+
+
+def test_it_goes_on_where_it_stopped_and_keeps_no_record(file, tmp_path, monkeypatch):
+    table = table_of(file, n_clusters=2)
+    chosen = choose_contenders(2, ["DPKMeans-grid", "Duchi"])
+    words = {"epsilons": [1.0, 2.0], "runs": 2, "store": tmp_path}
+    whole = compare_methods(table, chosen, epsilons=[1.0, 2.0], runs=2)
+    calls = []
+    right = UtilityWork.__call__
+
+    def stops(self, trial):
+        calls.append(trial.key)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return right(self, trial)
+
+    monkeypatch.setattr(UtilityWork, "__call__", stops)
+    with pytest.raises(KeyboardInterrupt):
+        compare_methods(table, chosen, **words)
+    found = compare_methods(table, chosen, **words)
+    assert len(calls) == 9, "one of eight trials was begun twice"
+    assert [row.cost for row in found.rows] == [row.cost for row in whole.rows]
+    assert [row.attack for row in found.rows] == [row.attack for row in whole.rows]
+    compare_methods(table, chosen, **words)
+    assert len(calls) == 9, "everything was done"
+    stores = sorted(tmp_path.glob("records-*.csv"))
+    assert len(stores) == 2
+    for store in stores:
+        assert str(SENTINEL)[2:9] not in store.read_text()
+
+
+def test_another_file_or_other_clusters_are_another_comparison(file, tmp_path):
+    chosen = choose_contenders(2, ["DPKMeans-lloyd"])
+    words = {"epsilons": [1.0], "runs": 1, "store": tmp_path}
+    compare_methods(table_of(file, n_clusters=2), chosen, **words)
+    compare_methods(table_of(file, n_clusters=3), chosen, **words)
+    file.write_text(file.read_text() + "21.0,61.0,x\n", encoding="utf-8")
+    compare_methods(table_of(file, n_clusters=2), chosen, **words)
+    assert len(list(tmp_path.glob("records-*.csv"))) == 6
+
+
+def test_a_method_that_fails_is_named(file):
+    chosen = choose_contenders(2, ["DPKMeans-lloyd"])
+    with pytest.raises(TrialError, match=r"epsilon must be larger .* in the trial 'records"):
+        compare_methods(table_of(file, n_clusters=2), chosen, epsilons=[1e-12], runs=1)
+
+
+@pytest.mark.parametrize(
+    ("records", "clusters", "text"),
+    [
+        (31, None, "'few.csv' must hold at least 32 records"),
+        (40, 50, "at least 50 records"),
+        (40, 2, "more different records than the 2 clusters"),
+    ],
+)
+def test_too_few_records(records, clusters, text):
+    alike = ArrayTable(np.ones((records, 2)), ("a", "b"))
+    with pytest.raises(DataError, match=text):
+        ComparedTable.from_table(alike, file=Path("few.csv"), bounds=(0, 9), n_clusters=clusters)
+
+
+def test_report(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(measurements, "MAX_REPORTS", 200)
+    table = table_of(file, n_clusters=2)
+    chosen = choose_contenders(2, ["DPKMeans-grid", "DPWaveCluster-oneshot", "Laplace"])
+    found = compare_methods(table, chosen, epsilons=[1.0, 4.0], runs=2)
+    text = compare_report(tmp_path / "report.html", found, made=MADE).read_text("utf-8")
+    plain = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert "For the curator only: these numbers were computed from the raw records" in plain
+    assert "Undecided: 2 runs of each method cannot tell them apart" in plain
+    assert plain.count("<figure>") == 3
+    assert plain.count("Laplace + NoiseAwareKMeans") > 3
+    assert "two records 10% of the diameter apart" in plain
+    assert str(SENTINEL)[2:9] not in plain
+    monkeypatch.setattr(report, "_draw", lambda figure: None)  # the figures are there
+    shared = compare_report(
+        tmp_path / "shared.html", found, made=MADE, private_copy=Guarantee("central", epsilon=0.5)
+    ).read_text("utf-8")
+    assert "May be shared: everything here comes from a release with central" in shared
+    assert "For the curator only" not in shared
+    seeded = Guarantee("central", epsilon=0.5, seeded=True)
+    voided = compare_report(tmp_path / "v.html", found, made=MADE, private_copy=seeded)
+    assert "Not to be shared" in voided.read_text("utf-8")

@@ -1,0 +1,113 @@
+"""The recommendation follows its rule, whatever the numbers are."""
+
+from dataclasses import replace
+
+import pytest
+
+from shoal.experiments import Estimate
+from shoal.experiments.compare import Baseline, Comparison, MethodRow, TrivialCosts, recommend
+from shoal.experiments.compare.recommendation import useless
+
+BASELINE = Baseline(
+    names=("a", "b"),
+    label=None,
+    low=(0.0, 0.0),
+    high=(1.0, 1.0),
+    n_clusters=2,
+    n_records=100,
+    centers=((0.0, 0.0), (1.0, 1.0)),
+    trivial_costs=TrivialCosts(middle=9.0, even=6.0, mean=5.0),
+    even_ami=0.1,
+    kmeans_label=None,
+    wave_label=None,
+)
+
+
+def row(method, model, epsilon, cost, half=0.1):
+    found = None if cost is None else Estimate(cost, cost - half, cost + half)
+    return MethodRow(method, method, model, epsilon, epsilon, found, None, None, 0.1, {})
+
+
+def comparison(*rows, runs=10):
+    epsilons = tuple(sorted({one.epsilon for one in rows}))
+    return Comparison(BASELINE, rows, epsilons, runs, {}, ())
+
+
+def test_best_of_each_model_at_the_middle_epsilon():
+    found = comparison(
+        *[row("A", "central", epsilon, cost) for epsilon, cost in ((0.5, 9.0), (1, 1.2), (2, 1.1))],
+        *[row("B", "central", epsilon, cost) for epsilon, cost in ((0.5, 1.0), (1, 2.0), (2, 1.0))],
+        *[row("C", "local", epsilon, cost) for epsilon, cost in ((0.5, 9.0), (1, 2.5), (2, 1.0))],
+    )
+    sentence = recommend(found)
+    assert sentence.startswith("At a worst-case epsilon of 1, with a curator")
+    assert "take A (ahead of all others): its centers cost 1.20 ± 0.10 times" in sentence
+    assert "without one, take C: its centers cost 2.50 ± 0.10 times" in sentence
+    assert sentence.count(".") == sentence.count("0.") + sentence.count("1.2") + 2
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+
+
+def test_level_methods_are_named():
+    rows = [row("A", "central", 1, 1.2), row("B", "central", 1, 1.3), row("C", "central", 1, 1.35)]
+    assert "take A (these runs cannot tell it from B and 1 more)" in recommend(comparison(*rows))
+    assert "take A (these runs cannot tell it from B)" in recommend(comparison(*rows[:2]))
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [(2.89, "take A"), (2.95, "undecided"), (3.05, "undecided"), (3.11, "nothing is useful")],
+)
+def test_useful_is_surely_nearer_to_kmeans_than_to_no_clusters(cost, words):
+    sentence = recommend(comparison(row("A", "central", 1, cost)))
+    for other in ("take A", "undecided", "nothing is useful"):
+        assert (other in sentence) == (other == words)
+    assert ("run with --runs 40" in sentence) == (words == "undecided")
+
+
+@pytest.mark.parametrize("runs", [1, 2, 4])
+def test_few_runs_recommend_nothing(runs):
+    """Two runs used to print 3.10 ± 15.04, and a recommendation."""
+    sentence = recommend(comparison(row("A", "central", 1, 1.1), runs=runs))
+    assert sentence.startswith("Undecided: ")
+    assert sentence.endswith("5 is the least; run with --runs 10.")
+    assert "take" not in sentence
+
+
+def test_a_weaker_promise_is_not_recommended():
+    weak = replace(row("own:Sketch", "central", 1, 1.0), equal=False)
+    sentence = recommend(comparison(weak, row("A", "central", 1, 1.5)))
+    assert "take A:" in sentence
+    assert "Sketch" not in sentence
+    assert "none is recommended" in recommend(comparison(weak))
+
+
+def test_nothing_useful_names_the_least_epsilon_that_is():
+    costs = ((0.5, 4.0), (1, 4.0), (2, 4.0), (4, 2.0), (8, 1.0))
+    rows = [row("A", "local", epsilon, cost) for epsilon, cost in costs]
+    sentence = recommend(comparison(*rows))
+    assert "without one, nothing is useful: the least cost, that of A" in sentence
+    assert "A is at 4, the least that was tried" in sentence
+    sentence = recommend(comparison(*rows[:3]))
+    assert "no epsilon that was tried is enough" in sentence
+
+
+def test_worse_than_knowing_nothing():
+    rows = [row("A", "central", 1, 5.9), row("B", "local", 1, 6.1), row("W", "central", 1, None)]
+    assert useless(comparison(*rows)) == ["B"]
+
+
+def test_cells_alone():
+    assert "none is recommended" in recommend(comparison(row("W", "central", 1, None)))
+
+
+def test_estimates():
+    found = Estimate.of([1.0, 2.0, 3.0])
+    assert found.mean == 2.0
+    assert found.low == pytest.approx(2.0 - 4.302653 / 3**0.5, abs=1e-5)
+    assert found.brief == "2.00 ± 2.48"
+    assert str(found) == "2.000 [-0.484, 4.484]"
+    assert Estimate.of([1.5]).brief == "1.50"
+    assert Estimate.of([1.0, 2.0, 9.0], lowest=0.0).brief == "4.00 [0.00, 14.83]"
+    assert Estimate(112.3, 110.3, 114.3).brief == "112 ± 2"
+    assert not Estimate(1, 0.9, 1.1).overlaps(Estimate(2, 1.2, 2.8))

@@ -1,0 +1,84 @@
+"""The same records in memory, in files and in Spark, and the estimators that must not notice."""
+
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import feather
+from sklearn.base import clone
+
+from helpers.estimator_instances import INSTANCES
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
+from shoal.privacy import Ledger
+
+NAMES = ["height", "weight", "age"]
+CENTRAL = DPKMeans, DPWaveCluster, PrivateCopy
+
+# As in the contracts, at an epsilon where noise matters; and what else looks at records.
+ESTIMATORS = {
+    name: clone(instance).set_params(epsilon=1.0)
+    for name, instance in INSTANCES.items()
+    if isinstance(instance, CENTRAL)
+} | {
+    "DPKMeans-private-bounds": DPKMeans(4, bounds="private"),
+    "DPKMeans-private-k": DPKMeans("private", bounds=(-20.0, 20.0), method="lloyd"),
+    "DPKMeans-public-n": DPKMeans(4, bounds=(-20.0, 20.0), n_public=3000),
+    "DPWaveCluster-sparse": DPWaveCluster(bounds=(-20.0, 20.0), grid=512),
+    "DPWaveCluster-infinite": DPWaveCluster(epsilon=np.inf, bounds=(-20.0, 20.0), grid=16),
+}
+
+
+def records(n=3000):
+    """Make some clusters of records, with borders, zeros and values beyond the bounds."""
+    rng = np.random.default_rng(5)
+    centers = rng.uniform(-15.0, 15.0, (5, len(NAMES)))
+    X = centers[rng.integers(5, size=n)] + rng.normal(size=(n, len(NAMES)))
+    X[:7] = [[-20.0] * 3, [20.0] * 3, [0.0] * 3, [-0.0] * 3, [1e300] * 3, [-25.0] * 3, [1e-300] * 3]
+    return X
+
+
+def named(X, names=NAMES):
+    """Return records in memory the names of those in files, which a release and a ledger show."""
+    return pd.DataFrame(X, columns=list(names))
+
+
+def cuts(n, files):
+    """Cut rows into parts of different sizes, one of them empty where there are several."""
+    ends = np.linspace(0, 1, files + 1) ** 1.5 * n
+    ends = np.rint(ends).astype(int)
+    if files > 2:
+        ends[2] = ends[1]
+    return list(itertools.pairwise(ends))
+
+
+def write_files(folder, X, files, kind="parquet", rows=400):
+    """Write records to files of one kind, with a column of text that nobody asked for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for place, (start, stop) in enumerate(cuts(len(X), files)):
+        columns = {name: X[start:stop, j] for j, name in enumerate(NAMES)}
+        # Whole numbers and single precision hold these values exactly: no file need have doubles.
+        table = pa.table({"name": ["x"] * (stop - start), **columns})
+        path = folder / f"part-{place:02d}.{kind}"
+        if kind == "parquet":
+            pq.write_table(table, path, row_group_size=rows)
+        elif kind == "feather":
+            feather.write_feather(table, path, chunksize=rows)
+        else:
+            lines = [",".join(["x", *map(repr, row)]) for row in X[start:stop].tolist()]
+            path.write_text("\n".join([",".join(["name", *NAMES]), *lines]) + "\n")
+    return folder
+
+
+def outcome(estimator, X, seed=11):
+    """Fit and give everything that is published, and the ledger, as text."""
+    ledger = Ledger(epsilon=100.0, delta=1e-3) if np.isfinite(estimator.epsilon) else None
+    model = clone(estimator).set_params(ledger=ledger, random_state=seed).fit(X)
+    spends = [] if ledger is None else [entry.to_dict() for entry in ledger.entries]
+    for spend in spends:
+        spend.pop("time", None)
+    release = replace(model.release_, ledger=None)  # a hash of the time, too
+    return model, release.to_json(), json.dumps(spends, default=str)

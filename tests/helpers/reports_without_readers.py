@@ -1,0 +1,89 @@
+"""Everything in ``shoal.remap`` and ``shoal.reports``, where code that reads records is missing.
+
+Run in a process of its own: ``python reports_without_readers.py MODULE...`` refuses to import
+the modules.
+"""
+
+import importlib.abc
+import sys
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+METHODS = ("kmeans", "agglomerative", "optics", "dbscan", "affinity")
+
+
+class Refuse(importlib.abc.MetaPathFinder):
+    """Refuse to find some modules and what is in them."""
+
+    def __init__(self, modules):
+        self.modules = modules
+
+    def find_spec(self, name, path=None, target=None):
+        if any(name == module or name.startswith(f"{module}.") for module in self.modules):
+            raise ImportError(f"{name} reads records")
+
+
+def device(epsilon):
+    """Describe Laplace noise, as a server does that has no mechanism."""
+    from shoal._report_channel import ReportChannel
+    from shoal.privacy import Adjacency, Guarantee
+
+    class Device(ReportChannel, BaseEstimator):
+        noise_kind = "radial"
+
+        def __init__(self, *, bounds=(-1.0, 1.0), ledger=None, random_state=None):
+            self.bounds = bounds
+            self.ledger = ledger
+            self.random_state = random_state
+
+        @property
+        def guarantee_(self):
+            return Guarantee("metric", epsilon=epsilon, adjacency=Adjacency.SUBSTITUTE)
+
+        def fit(self, X):
+            return self
+
+        def log_density(self, z, x):
+            distances = np.linalg.norm(np.atleast_2d(z) - x, axis=1)
+            return np.log(epsilon**2 / (2 * np.pi)) - epsilon * distances
+
+        def variance(self, X=None):
+            return 3 / epsilon**2 if X is None else np.full(np.shape(X), 3 / epsilon**2)
+
+    return Device()
+
+
+def main(*modules):
+    sys.meta_path.insert(0, Refuse(modules))
+    from shoal import remap, reports
+
+    rng = np.random.default_rng(0)
+    Z = rng.choice([-0.5, 0.5], size=(200, 1)) + rng.normal(0, 0.2, size=(200, 2))
+    box = (-1.0, 1.0)
+    gaussian = reports.GaussianChannel(0.2, bounds=box)
+    model = reports.NoiseAwareKMeans(2, mechanism=gaussian, random_state=0).fit(Z)
+    kmeans = reports.NoiseAwareKMeans(2, mechanism=device(8.0), random_state=0)
+    results = {
+        "BayesRemap": remap.BayesRemap(device(8.0)).fit_transform(Z),
+        "Clip": remap.Clip(bounds=box).fit_transform(Z),
+        "GridRemap": remap.GridRemap(bounds=box, cells=8).fit_transform(Z),
+        "iterative_bayesian_update": remap.iterative_bayesian_update([1, 2, 1], [0.2, 0.6, 0.2]),
+        "ClusterCount": reports.select_n_clusters(Z, random_state=0),
+        "DBSCANEps": reports.select_dbscan_eps(Z),
+        "GaussianChannel": gaussian.variance(Z),
+        "NoiseAwareKMeans": kmeans.fit(Z).predict(Z),
+        "ReportClusters": reports.cluster_reports(Z, "kmeans", random_state=0),
+        "cluster_reports": [reports.cluster_reports(Z, method) for method in METHODS],
+        "label_on_device": reports.label_on_device(model.release_, Z),
+        "select_dbscan_eps": reports.select_dbscan_eps(Z, standardize=True),
+        "select_n_clusters": reports.select_n_clusters(Z, method="gap", random_state=0),
+    }
+    assert set(results) == {*remap.__all__, *reports.__all__}
+    for module in modules:
+        assert module not in sys.modules
+    print("all ran")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
