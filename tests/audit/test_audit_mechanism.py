@@ -21,7 +21,7 @@ from shoal.mechanisms import (
     SphericalLaplace,
     SquareWave,
 )
-from shoal.mechanisms._columns import ColumnMechanism
+from shoal.mechanisms._local import ColumnMechanism
 from shoal.papers.kd_laplace import NdLaplace
 from shoal.privacy import Guarantee, Ledger
 

@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_info
 
 from shoal.engines import ArrayEngine, Part, _parallel, total_weight
 from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.tables import usable_threads
 
 HALF = 2**19
 

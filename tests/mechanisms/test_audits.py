@@ -22,8 +22,8 @@ from shoal.mechanisms import (
     SphericalLaplace,
     SquareWave,
 )
-from shoal.mechanisms._columns import ColumnMechanism
-from shoal.mechanisms._window import Window
+from shoal.mechanisms._local import ColumnMechanism
+from shoal.mechanisms.windows import Window
 
 BOX = (-1.0, 1.0)
 DIMENSIONS = (1, 2, 3, 8)

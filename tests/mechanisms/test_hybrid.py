@@ -61,7 +61,7 @@ def test_loss_of_every_report_is_at_most_epsilon(epsilon):
     cells = np.unique(
         np.concatenate(
             [
-                np.linspace(-law.reach, law.reach, 1001).astype(np.int64),
+                np.linspace(-law.max_index, law.max_index, 1001).astype(np.int64),
                 *[[s * law.value - 1, s * law.value, s * law.value + 1] for s in (-1, 1)],
             ]
         )
@@ -82,7 +82,7 @@ def test_truthful_sign_is_never_more_likely_than_epsilon_allows():
         with mpmath.workprec(3000):
             allowed = mpmath.tanh(mpmath.mpf(float(epsilon)) / 2)
             assert mpmath.mpf(law.truthful) / 2**53 <= allowed
-        assert law.value <= law.reach
+        assert law.value <= law.max_index
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.mechanisms._window import Window
+from shoal.mechanisms.windows import Window
 from shoal.noise import SeededSource
 
 FALSE_ALARM = 1e-6
@@ -18,7 +18,7 @@ def test_every_window_has_as_many_cells_and_the_ratio_is_exactly_e_to_epsilon(
     epsilon, positions, width
 ):
     law = Window(epsilon, positions, 1.0, width)
-    cells = np.arange(-law.reach, law.reach + 1)
+    cells = np.arange(-law.max_index, law.max_index + 1)
     masses = []
     for position in range(-positions // 2, positions // 2 + 1):
         logs = law.log_mass(cells, np.full_like(cells, position))
@@ -34,16 +34,16 @@ def test_every_window_has_as_many_cells_and_the_ratio_is_exactly_e_to_epsilon(
 def test_draws_follow_the_enumerated_law(position):
     law = Window(Fraction(3, 2), 10, 1.0, 5)
     draws = law.draw(np.full(10**6, position), SeededSource(1))
-    cells = np.arange(-law.reach, law.reach + 1)
+    cells = np.arange(-law.max_index, law.max_index + 1)
     expected = np.exp(law.log_mass(cells, np.full_like(cells, position))) * len(draws)
-    counts = np.bincount(draws + law.reach, minlength=law.cells)
+    counts = np.bincount(draws + law.max_index, minlength=law.cells)
     assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM
 
 
 def test_mean_and_variance_by_enumeration():
     step = 2.0 / (10 * Window(Fraction(2), 10, 1.0, 7).weight)  # as Window.unbiased chooses it
     law = Window(Fraction(2), 10, step, 7)
-    cells = np.arange(-law.reach, law.reach + 1)
+    cells = np.arange(-law.max_index, law.max_index + 1)
     values = cells * step
     for position in range(-5, 6):
         t = np.array([position / 5])
@@ -63,4 +63,4 @@ def test_ratio_of_positions_is_met_up_to_a_millionth(ratio):
 
 def test_nothing_beyond_the_last_cell():
     law = Window(Fraction(1), 4, 1.0, 3)
-    assert law.log_mass(np.array([law.reach + 1]), np.array([2]))[0] == -np.inf
+    assert law.log_mass(np.array([law.max_index + 1]), np.array([2]))[0] == -np.inf

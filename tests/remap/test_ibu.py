@@ -4,13 +4,13 @@ import pytest
 from helpers.brute_force_remap import points_of, update
 from shoal.exceptions import ParameterError
 from shoal.remap import iterative_bayesian_update
-from shoal.remap._convolution import Convolution
+from shoal.remap.geometry import Convolution
 
 RNG = np.random.default_rng(0)
 
 
 def matrix_of(kernel, cells, outer):
-    """K[z, x] from a centerd kernel, by looking every offset up."""
+    """K[z, x] from a centered kernel, by looking every offset up."""
     margin = (np.array(outer) - cells) // 2
     x = points_of([np.arange(c) + m for c, m in zip(cells, margin, strict=True)])
     z = points_of([np.arange(e) for e in outer])

@@ -6,20 +6,19 @@ from scipy.stats import multivariate_normal, norm
 
 from shoal._bounds import public_box
 from shoal.mechanisms import Laplace, Piecewise
-from shoal.remap._regular_grid import RegularGrid
+from shoal.remap.geometry import RegularGrid
 from shoal.reports import GaussianChannel
-from shoal.reports._confidence import ball_radii
 from shoal.reports._grid_density import _Product, deconvolve
 from shoal.reports._mixture import Mixture, draw_records, fit_mixture, mean_covariances
-from shoal.reports._noise_law import noise_law
-from shoal.reports._posterior_draws import posterior_draws
+from shoal.reports._record_distributions import posterior_draws
+from shoal.reports._report_noise import ball_radii, report_noise
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 8])
 def test_scale_mixture_has_the_moments_of_the_noise(columns):
     mechanism = Laplace(3.0, bounds=(-1.0, 1.0), random_state=0)
     noise = mechanism.fit_transform(np.zeros((200_000, columns)))
-    law = noise_law(mechanism, columns)
+    law = report_noise(mechanism, columns)
     variances = law.variances(np.zeros((1, columns)))[:, 0, 0]
     assert law.weights.sum() == pytest.approx(1)
     assert law.weights @ variances == pytest.approx(mechanism.variance())
@@ -29,7 +28,7 @@ def test_scale_mixture_has_the_moments_of_the_noise(columns):
 
 def test_scale_mixture_has_the_density_of_smoothed_noise():
     """Laplace noise plus a Gaussian of a third of its spread, in one column, by integration."""
-    law = noise_law(Laplace(1.0, bounds=(-1.0, 1.0)), 1)
+    law = report_noise(Laplace(1.0, bounds=(-1.0, 1.0)), 1)
     width = np.sqrt(2.0) / 3
     grid = np.linspace(-40, 40, 80_001)
     for z in (0.0, 0.5, 2.0, 6.0):
@@ -43,7 +42,7 @@ def test_em_is_the_plain_gaussian_fit_when_one_component_meets_gaussian_noise():
     spread = np.array([[0.5, 0.2], [0.2, 0.3]])
     records = rng.multivariate_normal([1.0, -1.0], spread, size=40_000)
     reports = records + 0.4 * rng.normal(size=records.shape)
-    law = noise_law(GaussianChannel(0.4, bounds=(-5.0, 5.0)), 2)
+    law = report_noise(GaussianChannel(0.4, bounds=(-5.0, 5.0)), 2)
     start = Mixture(np.ones(1), np.zeros((1, 2)), np.eye(2)[None], np.empty(0))
     fit = fit_mixture(reports, start, law, floor=np.full(2, 1e-6), max_iter=500, tol=1e-9)
     np.testing.assert_allclose(fit.means[0], reports.mean(axis=0), atol=1e-3)
@@ -57,7 +56,7 @@ def test_em_is_the_plain_gaussian_fit_when_one_component_meets_gaussian_noise():
 def test_likelihood_is_that_of_the_reports():
     rng = np.random.default_rng(1)
     reports = rng.normal(size=(50, 2))
-    law = noise_law(GaussianChannel(0.5, bounds=(-5.0, 5.0)), 2)
+    law = report_noise(GaussianChannel(0.5, bounds=(-5.0, 5.0)), 2)
     means = np.array([[0.0, 0.0], [1.0, 1.0]])
     start = Mixture(np.array([0.3, 0.7]), means, np.stack([np.eye(2)] * 2), np.empty(0))
     fit = fit_mixture(reports, start, law, floor=np.full(2, 1e-300), max_iter=1, tol=0.0)
@@ -70,7 +69,7 @@ def test_likelihood_is_that_of_the_reports():
 def test_em_never_lowers_its_objective(seed):
     rng = np.random.default_rng(seed)
     reports = rng.normal(size=(500, 3))
-    law = noise_law(Laplace(3.0, bounds=(-3.0, 3.0)), 3)
+    law = report_noise(Laplace(3.0, bounds=(-3.0, 3.0)), 3)
     start = Mixture(
         np.full(4, 0.25), rng.normal(size=(4, 3)), np.stack([np.eye(3)] * 4), np.empty(0)
     )
@@ -84,7 +83,7 @@ def test_chunks_change_nothing(monkeypatch):
 
     rng = np.random.default_rng(0)
     reports = rng.normal(size=(300, 2))
-    law = noise_law(Laplace(3.0, bounds=(-3.0, 3.0)), 2)
+    law = report_noise(Laplace(3.0, bounds=(-3.0, 3.0)), 2)
     start = Mixture(np.full(2, 0.5), np.eye(2), np.stack([np.eye(2)] * 2), np.empty(0))
     one = fit_mixture(reports, start, law, floor=np.ones(2), max_iter=5, tol=0.0)
     monkeypatch.setattr(_mixture, "CHUNK_VALUES", 100)
@@ -93,7 +92,7 @@ def test_chunks_change_nothing(monkeypatch):
 
 
 def test_product_channel_and_its_adjoint():
-    law = noise_law(Piecewise(3.0, bounds=(-1.0, 1.0)), 2)
+    law = report_noise(Piecewise(3.0, bounds=(-1.0, 1.0)), 2)
     grid = RegularGrid(public_box((-1.0, 1.0), 2), np.array([8, 9]), np.array([20, 20]))
     channel = _Product(law, grid)
     rng = np.random.default_rng(0)
@@ -110,7 +109,7 @@ def test_deconvolved_law_is_nearer_to_the_records_than_the_reports_are():
     mechanism = Laplace(4.0, bounds=(-1.0, 1.0), random_state=0)
     reports = mechanism.fit_transform(records)
     first = np.arange(4000) % 2 == 0
-    law = noise_law(mechanism, 1)
+    law = report_noise(mechanism, 1)
     found = deconvolve(reports, law, public_box((-1.0, 1.0), 1), 2, first=first)
     for density in (found.whole, *found.halves):
         assert density.weights.sum() == pytest.approx(1)
@@ -126,7 +125,7 @@ def test_deconvolved_law_is_nearer_to_the_records_than_the_reports_are():
 
 def test_draws_follow_the_law_of_the_record_given_its_report():
     """One Gaussian seen through Gaussian noise: 100,000 draws, moments within 0.01 (5 sigma)."""
-    law = noise_law(GaussianChannel(0.4, bounds=(-5.0, 5.0)), 2)
+    law = report_noise(GaussianChannel(0.4, bounds=(-5.0, 5.0)), 2)
     spread = np.array([[0.5, 0.2], [0.2, 0.3]])
     prior = Mixture(np.ones(1), np.array([[1.0, -1.0]]), spread[None], np.empty(0))
     report = np.array([[2.0, 0.0]])
@@ -140,7 +139,7 @@ def test_draws_follow_the_law_of_the_record_given_its_report():
 def test_draws_become_the_reports_as_the_noise_vanishes():
     rng = np.random.default_rng(0)
     reports = rng.uniform(-1, 1, (200, 4))
-    law = noise_law(Laplace(1e6, bounds=(-1.0, 1.0)), 4)
+    law = report_noise(Laplace(1e6, bounds=(-1.0, 1.0)), 4)
     prior = Mixture(np.full(3, 1 / 3), reports[:3], np.stack([0.1 * np.eye(4)] * 3), np.empty(0))
     drawn = posterior_draws(
         reports, prior, law, public_box((-1.0, 1.0), 4), np.random.RandomState(0)

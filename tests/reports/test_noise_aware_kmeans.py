@@ -218,8 +218,8 @@ def test_31_small_clusters():
 @pytest.mark.parametrize("name", ["laplace", "piecewise", "gaussian"])
 def test_plain_centers_are_kept_where_they_cost_less(monkeypatch, name):
     """Centers of a law that are far from it lose to plain ones, by reports alone."""
-    real = _starts._law_centers
-    monkeypatch.setattr(_starts, "_law_centers", lambda *args: 0.1 * real(*args))
+    real = _starts._distribution_centers
+    monkeypatch.setattr(_starts, "_distribution_centers", lambda *args: 0.1 * real(*args))
     mechanism, perturb = channel(name, 0)
     model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
     assert model.fit(perturb(records(0))).start_ == "reports"

@@ -2,12 +2,10 @@
 
 from shoal.mechanisms.duchi import Duchi
 from shoal.mechanisms.hybrid import Hybrid
+from shoal.mechanisms.inverse_cdf import PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.kd_laplace import KdLaplace
 from shoal.mechanisms.laplace import Laplace
-from shoal.mechanisms.piecewise import Piecewise
-from shoal.mechanisms.planar import PlanarLaplace
-from shoal.mechanisms.spherical import SphericalLaplace
-from shoal.mechanisms.square_wave import SquareWave
+from shoal.mechanisms.windows import Piecewise, SquareWave
 
 __all__ = [
     "Duchi",

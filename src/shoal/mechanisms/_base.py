@@ -28,7 +28,7 @@ from shoal._report_channel import ReportChannel
 from shoal._table_input import validate_table
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.mechanisms._release_reports import check_out, release_reports
+from shoal.mechanisms._report_files import check_out, release_reports
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
 from shoal.privacy import Adjacency, Event, Guarantee, Ledger
 from shoal.tables import ArrayTable
@@ -83,12 +83,12 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
     _drew_seeded: bool = False  # by what this is a copy of
     _drawn: Guarantee | None = None  # likewise
 
-    # A place to write to is no metadata of the records.
+    # A folder to write to is no metadata of the records.
     __metadata_request__transform: ClassVar[dict[str, str]] = {"out": UNUSED}
 
     @property
     def guarantee_(self) -> Guarantee:
-        """What each report promises: the next one, and those handed out since ``fit``."""
+        """Promise of each report: of the next one, and of those handed out since ``fit``."""
         promise, drawn = self._promise(), self._handed_out()
         weaker = promise if drawn is None else weakest(drawn, promise)
         return replace(weaker, seeded=self._seeded)
@@ -177,11 +177,11 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
     @abstractmethod
     def _promise(self) -> Guarantee:
-        """Say what a report promises that is drawn with the parameters as they are."""
+        """Return the promise of a report that is drawn with the parameters as they are."""
 
     @abstractmethod
     def _event(self) -> Event:
-        """Say what one report costs the one it is about."""
+        """Return what one report costs the person it is about."""
 
     @abstractmethod
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:

@@ -1,8 +1,8 @@
-"""What the metric mechanisms share: one law, a lattice that keeps distances, epsilon by radius.
+"""What the metric mechanisms share: distribution, lattice that keeps distances, epsilon by radius.
 
 Density of a report z of the record x proportional to e^(-epsilon ||z - x||), Euclidean norm. Two
 records at distance r give any report with probabilities that differ by a factor of at most
-e^(epsilon r) (Andres et al. 2013). The mechanisms differ in how they draw from this law.
+e^(epsilon r) (Andres et al. 2013). The mechanisms differ in how they draw from this distribution.
 """
 
 import math
@@ -59,7 +59,7 @@ class MetricMechanism(Mechanism):
         self.random_state = random_state
 
     def _promise(self) -> Guarantee:
-        """Metric privacy for each record, whatever the others are."""
+        """Return metric privacy for each record, whatever the others are."""
         return Guarantee(
             "metric",
             epsilon=self._promised(),
@@ -149,13 +149,13 @@ class MetricMechanism(Mechanism):
         """Draw noise vectors in lattice steps."""
 
     def _promised(self) -> float:
-        """Metric epsilon, given as such or as a level within a radius."""
+        """Return the metric epsilon, given as such or as a level within a radius."""
         if self.level is None or self.radius is None:
             return float(self.epsilon)
         return float(self.level) / float(self.radius)
 
     def _rate(self) -> float:
-        """Epsilon that the noise is drawn at."""
+        """Return the epsilon that the noise is drawn at."""
         return self._promised()
 
     def _check(self, columns: int) -> None:

@@ -89,8 +89,8 @@ class Duchi(LocalMechanism):
         lattice : Lattice
             Made from ``epsilon`` and ``bounds`` alone; reports have indices -1 and 1 only.
         """
-        self._check_share(self.epsilon)
-        return self._report_lattice(columns, step=self._value(columns), reach=1)
+        self._check_column_epsilon(self.epsilon)
+        return self._report_lattice(columns, step=self._value(columns), max_index=1)
 
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-probability of reports given one record: of the corner nearest to each.
@@ -157,7 +157,7 @@ class Duchi(LocalMechanism):
         return total / -math.expm1(-self.epsilon)
 
     def _records(self, columns: int) -> Lattice:
-        return self._report_lattice(columns, step=1.0 / HALF, reach=HALF)
+        return self._report_lattice(columns, step=1.0 / HALF, max_index=HALF)
 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         columns = records.shape[1]
@@ -197,11 +197,11 @@ def _signs(shape: tuple[int, ...], source: RandomSource) -> Ints:
 
 
 def _agreements(chances: Floats) -> Floats:
-    """Law of the number of successes of independent trials, one row of chances each."""
-    law = np.zeros((len(chances), chances.shape[1] + 1))
-    law[:, 0] = 1.0
+    """Distribution of the number of successes of independent trials, one row of chances each."""
+    distribution = np.zeros((len(chances), chances.shape[1] + 1))
+    distribution[:, 0] = 1.0
     for chance in chances.T[:, :, np.newaxis]:
-        more = law[:, :-1] * chance
-        law *= 1.0 - chance
-        law[:, 1:] += more
-    return law
+        successes = distribution[:, :-1] * chance
+        distribution *= 1.0 - chance
+        distribution[:, 1:] += successes
+    return distribution

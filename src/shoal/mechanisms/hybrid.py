@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from shoal._typing import Floats, Ints
-from shoal.mechanisms._columns import ColumnMechanism
-from shoal.mechanisms._window import Window
-from shoal.mechanisms.piecewise import piecewise_law
+from shoal.mechanisms._local import ColumnMechanism
+from shoal.mechanisms.windows import Window, piecewise_distribution
 from shoal.noise import RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
 
@@ -86,13 +85,13 @@ class Hybrid(ColumnMechanism):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _law(self, share: Fraction) -> "_HybridLaw":
-        return _HybridLaw(piecewise_law(share))
+    def _distribution(self, epsilon: Fraction) -> "_HybridDistribution":
+        return _HybridDistribution(piecewise_distribution(epsilon))
 
 
 @dataclass(frozen=True)
-class _HybridLaw:
-    """A law of cells given a position: that of a window, or two values."""
+class _HybridDistribution:
+    """A distribution of cells given a position: that of a window, or two values."""
 
     window: Window
 
@@ -101,8 +100,8 @@ class _HybridLaw:
         return self.window.positions
 
     @property
-    def reach(self) -> int:
-        return self.window.reach
+    def max_index(self) -> int:
+        return self.window.max_index
 
     @property
     def step(self) -> float:

@@ -2,9 +2,9 @@
 
 The flowchart of the kd-Laplace thesis (section 3.3.5): the Laplace mechanism of the right
 dimension, find reports outside the domain, grid remap, density remap. Two corrections keep its
-promise. The law of the noise is right in every dimension (the thesis' angles are not uniform for
-d >= 3). And everything after the mechanism sees reports and the public box only, where the thesis
-takes the domain and the candidates from raw records (proofs/remap.md).
+promise. The distribution of the noise is right in every dimension (the thesis' angles are not
+uniform for d >= 3). And everything after the mechanism sees reports and the public box only, where
+the thesis takes the domain and the candidates from raw records (proofs/remap.md).
 """
 
 from dataclasses import replace
@@ -38,7 +38,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ``fit_transform`` perturbs each record once, fits the remap on these reports and returns them
     remapped: one spend. ``fit`` does the same and returns no reports; ``transform`` perturbs
     again, at its own cost, and uses the remap that is there. On a device, send reports of
-    ``Laplace`` and run ``BayesRemap`` where they are collected: the law is the same.
+    ``Laplace`` and run ``BayesRemap`` where they are collected: the distribution is the same.
 
     Parameters
     ----------
@@ -246,7 +246,8 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return points
 
     def _mechanism(self, random_state: Any) -> Laplace:
-        # One law for every number of columns: the planar and spherical mechanisms draw the same.
+        # One distribution for every number of columns: the planar and spherical mechanisms draw the
+        # same.
         return Laplace(
             self.epsilon,
             unit=self.unit,

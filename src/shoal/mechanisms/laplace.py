@@ -2,27 +2,116 @@
 
 Density of a report z of the record x proportional to e^(-epsilon ||z - x||), Euclidean norm, any d.
 Two records at distance r give any report with probabilities that differ by a factor of at most
-e^(epsilon r): geo-indistinguishability (Andres et al. 2013), the law behind the kd-Laplace family.
+e^(epsilon r): geo-indistinguishability (Andres et al. 2013), the noise of the kd-Laplace family.
 Records and reports lie on a public lattice and the noise is exact, so that the promise holds for
 the arithmetic that runs (proofs/noise.md, theorem 4; proofs/laplace.md).
+
+Redrawn reports follow the distribution cut to the box. It is a Gaussian scale mixture: with T
+distributed as chi with d + 1 degrees of freedom, (T / epsilon) times a standard normal vector has
+this density. Given T the columns are independent, so every integral over the box is a product of
+one-dimensional ones, averaged over T by Gauss-Legendre quadrature: no grid over the box.
 """
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
+from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._bounds import public_box
+from shoal._bounds import Box, public_box
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._metric import MetricMechanism
-from shoal.mechanisms._truncated import corner_mass, truncated
 from shoal.noise import Lattice, RandomSource, k_norm
 from shoal.privacy import Event, Guarantee, Ledger
 
-__all__ = ["Laplace"]
+__all__ = ["Laplace", "Truncated", "corner_mass", "truncated"]
+
+NODES = 400
+TAIL = 1e-14  # mass of T beyond the last node
+
+
+class Truncated(NamedTuple):
+    """What the box leaves of the distribution around each record."""
+
+    mass: Floats  # of the uncut distribution inside the box, shape (n,)
+    mean: Floats  # of each column of the cut distribution, shape (n, d)
+    variance: Floats  # likewise
+
+
+def truncated(records: Floats, box: Box, rate: float) -> Truncated:
+    """Integrate the Laplace distribution around each record over the box.
+
+    Parameters
+    ----------
+    records : ndarray of float64, shape (n, d)
+        Centers, inside the box.
+    box : Box
+        The public box.
+    rate : float
+        Epsilon of the distribution.
+
+    Returns
+    -------
+    moments : Truncated
+        Mass inside, mean and variance.
+    """
+    if len(records) > 1 and (records == records[0]).all():
+        # Many reports of one record, as audits and tests ask for.
+        one = truncated(records[:1], box, rate)
+        return Truncated(*(np.broadcast_to(part, (len(records), *part.shape[1:])) for part in one))
+    low, high = box.low - records, box.high - records
+    distribution = stats.chi(records.shape[1] + 1, scale=1.0 / rate)
+    end = float(distribution.isf(TAIL))
+    nodes, weights = _legendre()
+    spreads = (nodes + 1.0) * end / 2
+    weights = weights * end / 2 * distribution.pdf(spreads)
+    mass = np.zeros(len(records))
+    first, second = np.zeros_like(records), np.zeros_like(records)
+    for spread, weight in zip(spreads, weights, strict=True):
+        a, b = low / spread, high / spread
+        inside = ndtr(b) - ndtr(a)  # the record is inside, so that nothing cancels
+        at_a, at_b = np.exp(-0.5 * a * a), np.exp(-0.5 * b * b)
+        share = weight * inside.prod(axis=1)
+        mass += share
+        each = share[:, np.newaxis] / (inside * np.sqrt(2 * np.pi))
+        first += each * spread * (at_a - at_b)
+        second += each * spread * (low * at_a - high * at_b)
+        second += share[:, np.newaxis] * spread**2
+    first /= mass[:, np.newaxis]
+    second /= mass[:, np.newaxis]
+    return Truncated(mass, records + first, second - first**2)
+
+
+@lru_cache(maxsize=64)  # asked before every report, and the same each time
+def corner_mass(widths: tuple[float, ...], rate: float) -> float:
+    """Mass inside the box for a record in one of its corners, the worst (proofs/laplace.md).
+
+    Parameters
+    ----------
+    widths : tuple of float
+        Of the box, in each column.
+    rate : float
+        Epsilon of the distribution.
+
+    Returns
+    -------
+    mass : float
+        Between 0 and 1/2^d.
+    """
+    corner = np.zeros((1, len(widths)))
+    with np.errstate(under="ignore"):
+        return float(truncated(corner, Box(corner[0], np.array(widths)), rate).mass[0])
+
+
+@cache
+def _legendre() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    return nodes, weights
 
 
 RAREST = 2.0**-12  # chance of landing inside the box from which redrawing is still practical
@@ -70,7 +159,8 @@ class Laplace(MetricMechanism):
 
     See Also
     --------
-    PlanarLaplace, SphericalLaplace : The same law for two and three columns, drawn in other ways.
+    PlanarLaplace, SphericalLaplace : The same distribution for two and three columns, drawn in
+    other ways.
     Piecewise : Local privacy, the same for near and far records.
     shoal.cluster.DPKMeans : Clusters in the central model, where a curator holds the records.
 
@@ -152,8 +242,8 @@ class Laplace(MetricMechanism):
         Returns
         -------
         variance : float, or ndarray of the shape of X
-            Where reports are redrawn: that of the cut law around each record, and without X an
-            upper bound for all records (proofs/laplace.md). Without X it needs ``fit`` for d.
+            Where reports are redrawn: that of the cut distribution around each record, and without
+            X an upper bound for all records (proofs/laplace.md). Without X it needs ``fit`` for d.
         """
         if self.truncate is None:
             return super().variance(X)

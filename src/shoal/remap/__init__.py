@@ -5,8 +5,24 @@ reports and public values alone, so the guarantee of the reports stays as it is 
 """
 
 from shoal.remap.bayes import BayesRemap
-from shoal.remap.clip import Clip
-from shoal.remap.grid import GridRemap
+from shoal.remap.geometry import (
+    Cloud,
+    Convolution,
+    RegularGrid,
+    geometric_medians,
+    squared_distances,
+)
+from shoal.remap.grid import Clip, GridRemap
 from shoal.remap.ibu import iterative_bayesian_update
 
-__all__ = ["BayesRemap", "Clip", "GridRemap", "iterative_bayesian_update"]
+__all__ = [
+    "BayesRemap",
+    "Clip",
+    "Cloud",
+    "Convolution",
+    "GridRemap",
+    "RegularGrid",
+    "geometric_medians",
+    "iterative_bayesian_update",
+    "squared_distances",
+]

@@ -43,7 +43,7 @@ class Remap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         return self
 
     def transform(self, Z: Any) -> Floats:
-        """Move each report to its place in the public domain.
+        """Move each report into the public domain.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class Remap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _move(self, reports: Floats) -> Floats:
-        """Return the new places of checked reports."""
+        """Return the remapped reports."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

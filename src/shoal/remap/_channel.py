@@ -1,4 +1,4 @@
-"""The law of the noise that reports carry, as a function of z - x alone."""
+"""The distribution of the noise that reports carry, as a function of z - x alone."""
 
 import itertools
 import math
@@ -13,7 +13,7 @@ from shoal._bounds import Box
 from shoal._report_channel import ReportChannel
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.remap._distances import squared_distances
+from shoal.remap.geometry import squared_distances
 
 __all__ = ["Channel"]
 
@@ -44,7 +44,7 @@ class Channel:
         copy = clone(mechanism).set_params(ledger=None, random_state=None)
         self.mechanism = copy.fit(self.middle[None, :])
         self.peak = float(self.log_density(np.zeros((1, len(self.middle))))[0])
-        self._learn_law(box)
+        self._learn_distribution(box)
         self.spread = float(np.sqrt(np.max(self.mechanism.variance())))
 
     def log_density(self, offsets: Floats) -> Floats:
@@ -64,22 +64,22 @@ class Channel:
         densities = [self.log_density(reports - candidate) for candidate in candidates]
         return np.stack(densities, axis=1)
 
-    def log_kernel(self, width: Floats, reach: npt.NDArray[np.int64]) -> Floats:
+    def log_kernel(self, width: Floats, radius: npt.NDArray[np.int64]) -> Floats:
         """Log-density at whole numbers of cells from the record, 0 at the record itself.
 
         Parameters
         ----------
         width : ndarray of float64, shape (d,)
             Widths of a cell.
-        reach : ndarray of int64, shape (d,)
+        radius : ndarray of int64, shape (d,)
             Largest offset in cells.
 
         Returns
         -------
-        log_kernel : ndarray of float64, shape (2 reach + 1)
+        log_kernel : ndarray of float64, shape (2 radius + 1)
             The record is in the middle.
         """
-        sides = [np.arange(-r, r + 1) * w for r, w in zip(reach, width, strict=True)]
+        sides = [np.arange(-r, r + 1) * w for r, w in zip(radius, width, strict=True)]
         offsets = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1)
         densities = self.log_density(offsets.reshape(-1, len(sides)))
         return densities.reshape(offsets.shape[:-1]) - self.peak
@@ -93,8 +93,8 @@ class Channel:
         middle = tuple(side // 2 for side in log_kernel.shape)
         steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
         within = np.array(list(itertools.product(steps, repeat=columns))) * width
-        reach = [np.arange(-min(NEAR, m), min(NEAR, m) + 1) for m in middle]
-        near = np.array(list(itertools.product(*reach)))
+        radius = [np.arange(-min(NEAR, m), min(NEAR, m) + 1) for m in middle]
+        near = np.array(list(itertools.product(*radius)))
         offsets = (near * width)[:, None, :] + within
         densities = self.log_density(offsets.reshape(-1, columns)).reshape(len(near), -1)
         logs = log_kernel.copy()
@@ -104,13 +104,15 @@ class Channel:
         kernel: Floats = np.exp(logs - logs.max())
         return kernel
 
-    def _learn_law(self, box: Box) -> None:
+    def _learn_distribution(self, box: Box) -> None:
         """Refuse noise that depends on the record; note how fast exponential noise falls."""
         shares = np.array([-4.0, -0.7, -0.5, -0.3, -0.1, 0.1, 0.3, 0.5, 0.7, 4.0])[:, None]
         side = box.high / 2 - box.low / 2
         offsets = np.concatenate([shares * side, shares[:, ::-1] * side[::-1] * 0.1])
-        law = self.log_density(offsets)
-        same = bool(np.isfinite([self.peak, *law]).all())  # additive noise reaches everywhere
+        distribution = self.log_density(offsets)
+        same = bool(
+            np.isfinite([self.peak, *distribution]).all()
+        )  # additive noise reaches everywhere
         for corner in (box.low, box.high):
             there = corner + offsets
             expected = self.log_density(there - corner)  # far from zero, offsets are rounded
@@ -121,7 +123,7 @@ class Channel:
                 f"Laplace, got {type(self.mechanism).__name__}: use Clip or GridRemap"
             )
         distances = np.linalg.norm(offsets, axis=1)
-        rate = float((self.peak - law).sum() / distances.sum())
+        rate = float((self.peak - distribution).sum() / distances.sum())
         # The Laplace family falls by the same rate everywhere.
-        exponential = np.allclose(self.peak - law, rate * distances, rtol=1e-9)
+        exponential = np.allclose(self.peak - distribution, rate * distances, rtol=1e-9)
         self._rate = rate if exponential else None

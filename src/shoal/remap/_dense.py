@@ -8,10 +8,13 @@ import numpy as np
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.remap._channel import Channel
-from shoal.remap._convolution import Convolution
-from shoal.remap._distances import squared_distances
-from shoal.remap._median import Cloud, geometric_medians
-from shoal.remap._regular_grid import RegularGrid
+from shoal.remap.geometry import (
+    Cloud,
+    Convolution,
+    RegularGrid,
+    geometric_medians,
+    squared_distances,
+)
 from shoal.remap.ibu import Update, update_prior
 
 __all__ = ["DensePosterior"]
@@ -34,7 +37,7 @@ class DensePosterior:
     Parameters
     ----------
     channel : Channel
-        Law of the noise.
+        Distribution of the noise.
     cells : ndarray of int64, shape (d,), or None
         Numbers of cells; None takes a quarter of the noise's standard deviation, within limits.
     """
@@ -47,8 +50,8 @@ class DensePosterior:
         if cells is None:
             wanted = np.ceil(CELLS_PER_SPREAD * sides / channel.spread)
             cells = np.clip(wanted, MIN_CELLS[columns], MAX_CELLS[columns]).astype(np.int64)
-        reach = min(MARGIN_SPREADS * channel.spread, float(sides.max()))
-        margin = np.ceil(np.maximum(reach / (sides / cells), 1.0))
+        extent = min(MARGIN_SPREADS * channel.spread, float(sides.max()))
+        margin = np.ceil(np.maximum(extent / (sides / cells), 1.0))
         if np.prod(2.0 * (cells + margin)) > MAX_VALUES:
             raise ParameterError(
                 f"cells must leave at most 2^24 values with the noise around the box, got "
@@ -89,7 +92,7 @@ class DensePosterior:
         for j, (inside, outside) in enumerate(sides):
             moment = channel.forward(prior * (inside - middle[j]))
             mean = np.divide(moment, mass, out=np.zeros_like(mass), where=trusted) + middle[j]
-            # Where no candidate is in reach, the report itself is all there is.
+            # Where no candidate is near, the report itself is all there is.
             field[..., j] = np.where(trusted, mean, outside)
             np.clip(field[..., j], grid.box.low[j], grid.box.high[j], out=field[..., j])
         return field
@@ -102,22 +105,22 @@ class DensePosterior:
         kept = np.sort(order[np.cumsum(prior.ravel()[order]) > NEGLIGIBLE])
         candidates = _points(grid.centers())[kept]
         log_prior = np.log(prior.ravel()[kept])
-        places = _points(grid.outer_centers())
+        points = _points(grid.outer_centers())
         scale, middle = float(grid.width.min()), self.channel.middle
         rows = max(1, CHUNK_VALUES // len(candidates))
-        for start in range(0, len(places), rows):
+        for start in range(0, len(points), rows):
             part = slice(start, start + rows)
-            logs = self.channel.log_densities(places[part], candidates)
+            logs = self.channel.log_densities(points[part], candidates)
             logs += log_prior
             if radius is not None:
-                beyond = squared_distances(places[part] - middle, candidates - middle) > radius**2
+                beyond = squared_distances(points[part] - middle, candidates - middle) > radius**2
                 logs[beyond] = -np.inf
             best = logs.max(axis=1, keepdims=True)
             # As for the mean: a report that no candidate explains stays, in the box.
-            found = best[:, 0] - self.channel.peak > math.log(TRUSTED * prior.max())
-            weights = np.exp(logs[found] - best[found])
+            explained_rows = best[:, 0] - self.channel.peak > math.log(TRUSTED * prior.max())
+            weights = np.exp(logs[explained_rows] - best[explained_rows])
             begin = weights @ candidates / weights.sum(axis=1)[:, None]
-            explained = np.arange(len(places))[part][found]
+            explained = np.arange(len(points))[part][explained_rows]
             cloud = Cloud(weights, candidates)
             field[explained] = geometric_medians([cloud], begin, scale=scale)
         return field.reshape(*grid.outer, -1)

@@ -16,8 +16,7 @@ from scipy.special import logsumexp
 
 from shoal._typing import Floats
 from shoal.remap._channel import Channel
-from shoal.remap._distances import squared_distances
-from shoal.remap._median import Cloud, geometric_medians
+from shoal.remap.geometry import Cloud, geometric_medians, squared_distances
 from shoal.remap.ibu import Update, climb
 
 __all__ = ["SparsePosterior"]
@@ -43,7 +42,7 @@ class SparsePosterior:
     Parameters
     ----------
     channel : Channel
-        Law of the noise.
+        Distribution of the noise.
     reports : ndarray of float64, shape (n, d)
         Reports that the layers come from.
     candidates : int
@@ -140,8 +139,8 @@ class SparsePosterior:
         logs += self._log_prior
         if self._radius is not None:
             # The first Gaussian stays: it is near every report.
-            centerd = self.candidates - self._mean
-            beyond = squared_distances(reports - self._mean, centerd) > self._radius**2
+            centered = self.candidates - self._mean
+            beyond = squared_distances(reports - self._mean, centered) > self._radius**2
             logs[:, 1:][np.tile(beyond, len(self._layers) - 1)] = -np.inf
         logs -= logsumexp(logs, axis=1, keepdims=True)
         weights: Floats = np.exp(logs, out=logs)
@@ -165,7 +164,7 @@ class SparsePosterior:
 
 
 def _moments(reports: Floats) -> tuple[Floats, Floats]:
-    """Mean and covariance, in chunks: a centerd copy of all reports would double the memory."""
+    """Mean and covariance, in chunks: a centered copy of all reports would double the memory."""
     columns = reports.shape[1]
     rows = max(1, CHUNK_VALUES // columns)
     mean = reports.mean(axis=0)

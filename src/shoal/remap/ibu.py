@@ -1,9 +1,9 @@
 """Iterative Bayesian update: where the records lie, estimated from reports alone.
 
-pi(x) <- (1/n) sum_i pi(x) K(z_i | x) / sum_x' pi(x') K(z_i | x'), the EM iteration for the law of
-records behind noisy reports (Agrawal & Aggarwal 2001; ElSalamouny & Palamidessi 2020). Where K
-depends on z - x only and z is counted in cells, an iteration is a division between two
-convolutions, so its cost does not depend on the number of reports (this is Richardson-Lucy
+pi(x) <- (1/n) sum_i pi(x) K(z_i | x) / sum_x' pi(x') K(z_i | x'), the EM iteration for the
+distribution of records behind noisy reports (Agrawal & Aggarwal 2001; ElSalamouny & Palamidessi
+2020). Where K depends on z - x only and z is counted in cells, an iteration is a division between
+two convolutions, so its cost does not depend on the number of reports (this is Richardson-Lucy
 deconvolution). Post-processing of reports: free (proofs/remap.md).
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.remap._convolution import Convolution
+from shoal.remap.geometry import Convolution
 
 __all__ = ["Update", "iterative_bayesian_update"]
 
@@ -24,7 +24,7 @@ SMALLEST = 1e-12  # of the largest density: below lies rounding of the transform
 
 
 class Update(NamedTuple):
-    """What the iterative Bayesian update found."""
+    """Result of the iterative Bayesian update."""
 
     prior: Floats
     log_likelihood: Floats
@@ -43,7 +43,7 @@ def iterative_bayesian_update(
     max_iter: int = 50,
     tol: float = 1.0,
 ) -> Update:
-    """Estimate the law of records on a regular grid from counts of reports.
+    """Estimate the distribution of records on a regular grid from counts of reports.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def iterative_bayesian_update(
     Half of the reports of records in cell 0 or 2 fall on a neighbor:
 
     >>> counts = [0, 50, 100, 100, 100, 50, 0]
-    >>> found = iterative_bayesian_update(counts, [0.25, 0.5, 0.25], [3], tol=1e-6)
-    >>> found.prior.round(1).tolist()
+    >>> update = iterative_bayesian_update(counts, [0.25, 0.5, 0.25], [3], tol=1e-6)
+    >>> update.prior.round(1).tolist()
     [0.5, 0.0, 0.5]
     """
     counts = _table("counts", counts)

@@ -4,12 +4,11 @@ Everything here is post-processing: it takes reports and public values, and prom
 reports promise.
 """
 
-from shoal.reports.cluster_reports import ReportClusters, cluster_reports
+from shoal.reports.clustering import ReportClusters, cluster_reports
 from shoal.reports.gaussian_channel import GaussianChannel
 from shoal.reports.noise_aware_kmeans import NoiseAwareKMeans
 from shoal.reports.on_device import label_on_device
-from shoal.reports.select_dbscan_eps import DBSCANEps, select_dbscan_eps
-from shoal.reports.select_n_clusters import ClusterCount, select_n_clusters
+from shoal.reports.selection import ClusterCount, DBSCANEps, select_dbscan_eps, select_n_clusters
 
 __all__ = [
     "ClusterCount",

@@ -1,4 +1,4 @@
-"""The law of records on a grid over the box, deconvolved from reports."""
+"""The distribution of records on a grid over the box, deconvolved from reports."""
 
 import itertools
 from dataclasses import dataclass
@@ -9,10 +9,9 @@ from scipy.ndimage import gaussian_filter
 
 from shoal._bounds import Box
 from shoal._typing import Floats
-from shoal.remap._convolution import Convolution
-from shoal.remap._regular_grid import RegularGrid
-from shoal.reports._laws import Expected, Law, Laws
-from shoal.reports._noise_law import NoiseLaw
+from shoal.remap import Convolution, RegularGrid
+from shoal.reports._record_distributions import Expected, RecordDistribution, RecordDistributions
+from shoal.reports._report_noise import ReportNoise
 
 __all__ = ["GridDensity", "deconvolve"]
 
@@ -27,24 +26,24 @@ MARGIN = 3.5  # standard deviations of noise around the box that reports are cou
 CHECKPOINTS = (12, 25, 50, 100, 200)  # updates after which the halves are compared
 MAX_UPDATES = {1: 200, 2: 200, 3: 50}  # in three columns each of them is slow
 SMALLEST = 1e-15  # of the largest density: below lies rounding of the transforms
-PARTS = 4  # places in each column of a cell of reports at which a law is averaged
+PARTS = 4  # points in each column of a cell of reports at which a distribution is averaged
 NEGLIGIBLE = 1e-9  # of the largest weight
 SMOOTHING = (0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # cells: widths that counts are smoothed with
 MIN_SHARE = 1e-3  # of all reports, spread evenly, so that no density is zero
 
 
 @dataclass(frozen=True, eq=False)
-class GridDensity(Law):
-    """A law of records on the cells of a grid.
+class GridDensity(RecordDistribution):
+    """A distribution of records on the cells of a grid.
 
     Parameters
     ----------
     channel : Convolution or _Product
-        From laws of records to laws of counted reports.
+        From distributions of records to distributions of counted reports.
     counts : ndarray of float64
-        Reports in the cells of the outer grid that the law is an estimate from.
+        Reports in the cells of the outer grid that the distribution is an estimate from.
     kept : ndarray of bool
-        Cells of the box that are points of the law.
+        Cells of the box that are points of the distribution.
     """
 
     channel: "Convolution | _Product"
@@ -65,18 +64,18 @@ class GridDensity(Law):
 
 
 def deconvolve(
-    reports: Floats, law: NoiseLaw, box: Box, k: int, *, first: npt.NDArray[np.bool_]
-) -> Laws | None:
-    """Estimate the law of records by the iterative Bayesian update, stopped by cross-validation.
+    reports: Floats, distribution: ReportNoise, box: Box, k: int, *, first: npt.NDArray[np.bool_]
+) -> RecordDistributions | None:
+    """Estimate the distribution of records by iterative Bayesian updates and cross-validation.
 
-    Updates without end fit the noise, so their number is what smooths the law: as many as explain
-    the other half of the reports best, and twice as many for all reports together.
+    Updates without end fit the noise, so their number is what smooths the distribution: as many as
+    explain the other half of the reports best, and twice as many for all reports together.
 
     Parameters
     ----------
     reports : ndarray of float64, shape (n, d)
         Reports as drawn, not clipped.
-    law : NoiseLaw
+    distribution : ReportNoise
         The known noise.
     box : Box
         Public box of the records.
@@ -87,13 +86,13 @@ def deconvolve(
 
     Returns
     -------
-    laws : Laws or None
+    distributions : RecordDistributions or None
         None where no grid fits: too many columns, noise finer than its cells, or wider than all.
     """
     columns = reports.shape[1]
     if columns > MAX_COLUMNS:
         return None
-    spread = law.spread(box)
+    spread = distribution.spread(box)
     side = box.high - box.low
     wanted = np.maximum(
         CELLS_PER_SPREAD[columns] * side / spread, CELLS_PER_CENTER * k ** (1 / columns)
@@ -107,14 +106,14 @@ def deconvolve(
     grid = RegularGrid(box, cells, margin)
     counts = [grid.count(reports[first]), grid.count(reports[~first])]
     channel: Convolution | _Product
-    if law.radial:
-        channel = Convolution(_kernel(law, grid), cells, grid.outer)
+    if distribution.radial:
+        channel = Convolution(_kernel(distribution, grid), cells, grid.outer)
     else:
-        channel = _Product(law, grid)
+        channel = _Product(distribution, grid)
     halves, updates = _cross_validated(channel, counts, cells)
     whole = _updated(channel, counts[0] + counts[1], _uniform(cells), 2 * updates)
     misfit = _misfit(grid, channel, halves, (reports[first], reports[~first]))
-    return Laws(
+    return RecordDistributions(
         "grid",
         _density(grid, channel, counts[0] + counts[1], whole),
         (
@@ -128,7 +127,7 @@ def deconvolve(
 def _cross_validated(
     channel: "Convolution | _Product", counts: list[Floats], cells: npt.NDArray[np.int64]
 ) -> tuple[list[Floats], int]:
-    """Laws of two halves of the reports where each explains the other best."""
+    """Return distributions of two halves of the reports where each explains the other best."""
     priors = [_uniform(cells)] * 2
     best, best_priors, best_updates, done = -np.inf, priors, 1, 0
     for updates in (number for number in CHECKPOINTS if number <= MAX_UPDATES[len(cells)]):
@@ -181,14 +180,15 @@ def _misfit(
     priors: list[Floats],
     halves: tuple[Floats, Floats],
 ) -> float:
-    """Return by how many standard errors smoothed counts explain other reports better than laws.
+    """Return how many standard errors better smoothed counts explain other reports.
 
     Both come from one half of the reports and are scored by log-density on the other, over reports
-    that lie on the outer grid. Where the noise is what it is said to be, the law explains them as
-    well; noise that is smaller than it is said to be leaves details that no law can explain.
+    that lie on the outer grid. Where the noise is what it is said to be, the distribution explains
+    them as well; noise that is smaller than it is said to be leaves details that no distribution
+    can explain.
     """
-    reach = grid.margin * grid.width
-    low, high = grid.box.low - reach, grid.box.high + reach
+    extent = grid.margin * grid.width
+    low, high = grid.box.low - extent, grid.box.high + extent
     counts = [grid.count(half[((half > low) & (half < high)).all(axis=1)]) for half in halves]
     best = -np.inf
     for width in SMOOTHING:
@@ -197,33 +197,37 @@ def _misfit(
             seen = other > 0
             smooth = gaussian_filter(own, width, mode="constant")
             smooth = (smooth / max(smooth.sum(), 1.0) + MIN_SHARE / smooth.size)[seen]
-            law = channel.forward(prior)
-            law = (np.maximum(law, 0.0) / law.sum() + MIN_SHARE / law.size)[seen]
-            gains.append(np.log(smooth / law))
+            distribution = channel.forward(prior)
+            distribution = (
+                np.maximum(distribution, 0.0) / distribution.sum() + MIN_SHARE / distribution.size
+            )[seen]
+            gains.append(np.log(smooth / distribution))
             sizes.append(other[seen])
         best = max(best, Expected(np.concatenate(gains), np.concatenate(sizes)).standard_errors)
     return best
 
 
-def _kernel(law: NoiseLaw, grid: RegularGrid) -> Floats:
-    """Probability that a report falls so many cells from the cell of its record."""
+def _kernel(distribution: ReportNoise, grid: RegularGrid) -> Floats:
+    """Return the probability that a report falls so many cells from the cell of its record."""
     middle = grid.box.low / 2 + grid.box.high / 2
     steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
-    reach = grid.cells + grid.margin
-    kernel = np.zeros(2 * reach + 1)
-    offsets = [np.arange(-r, r + 1) * w for r, w in zip(reach, grid.width, strict=True)]
-    for within in itertools.product(steps, repeat=len(reach)):
+    extent = grid.cells + grid.margin
+    kernel = np.zeros(2 * extent + 1)
+    offsets = [np.arange(-r, r + 1) * w for r, w in zip(extent, grid.width, strict=True)]
+    for within in itertools.product(steps, repeat=len(extent)):
         moved = [o + w * s for o, w, s in zip(offsets, grid.width, within, strict=True)]
-        places = np.stack(np.meshgrid(*moved, indexing="ij"), axis=-1).reshape(-1, len(reach))
-        kernel += np.exp(law.mechanism.log_density(places + middle, middle)).reshape(kernel.shape)
-    kernel *= np.prod(grid.width) / PARTS ** len(reach)
+        points = np.stack(np.meshgrid(*moved, indexing="ij"), axis=-1).reshape(-1, len(extent))
+        kernel += np.exp(distribution.mechanism.log_density(points + middle, middle)).reshape(
+            kernel.shape
+        )
+    kernel *= np.prod(grid.width) / PARTS ** len(extent)
     return kernel
 
 
 class _Product:
     """Columns that are perturbed independently: one matrix of probabilities each."""
 
-    def __init__(self, law: NoiseLaw, grid: RegularGrid) -> None:
+    def __init__(self, distribution: ReportNoise, grid: RegularGrid) -> None:
         middle = grid.box.low / 2 + grid.box.high / 2
         steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
         self._matrices = []
@@ -232,15 +236,15 @@ class _Product:
             reports = np.tile(middle, (len(outer) * PARTS, 1))
             reports[:, column] = (outer[:, None] + steps * width).ravel()
             matrix = np.empty((len(outer), len(inner)))
-            for place, value in enumerate(inner):
+            for index, value in enumerate(inner):
                 record = middle.copy()
                 record[column] = value
-                masses = np.exp(law.mechanism.log_density(reports, record))
-                matrix[:, place] = masses.reshape(len(outer), PARTS).mean(axis=1)
+                masses = np.exp(distribution.mechanism.log_density(reports, record))
+                matrix[:, index] = masses.reshape(len(outer), PARTS).mean(axis=1)
             self._matrices.append(matrix / matrix.sum(axis=0))
 
     def forward(self, prior: Floats) -> Floats:
-        """Law of counted reports, from that of records."""
+        """Return the distribution of counted reports, from that of records."""
         return self._apply(prior, [matrix.T for matrix in self._matrices])
 
     def backward(self, weights: Floats) -> Floats:

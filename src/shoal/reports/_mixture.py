@@ -1,8 +1,8 @@
 """A Gaussian mixture seen through known noise: extreme deconvolution (Bovy et al. 2011).
 
 Records come from k Gaussians, reports add noise that is a Gaussian scale mixture, so that a report
-of component c at node j has law N(mean_c, covariance_c + noise_j). All steps of EM are closed sums
-of the residuals' first and second moments, taken in chunks of reports.
+of component c at node j has distribution N(mean_c, covariance_c + noise_j). All steps of EM are
+closed sums of the residuals' first and second moments, taken in chunks of reports.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal._typing import Floats
-from shoal.reports._noise_law import NoiseLaw
+from shoal.reports._report_noise import ReportNoise
 
 __all__ = ["Mixture", "draw_records", "fit_mixture", "mean_covariances"]
 
@@ -24,7 +24,7 @@ PSEUDO = 2.0  # pseudo-reports of the smallest covariance: keeps components from
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Components of the records' law.
+    """Components of the records' distribution.
 
     Parameters
     ----------
@@ -53,7 +53,13 @@ class _Part(NamedTuple):
 
 
 def fit_mixture(
-    reports: Floats, start: Mixture, law: NoiseLaw, *, floor: Floats, max_iter: int, tol: float
+    reports: Floats,
+    start: Mixture,
+    distribution: ReportNoise,
+    *,
+    floor: Floats,
+    max_iter: int,
+    tol: float,
 ) -> Mixture:
     """Raise the penalized likelihood of reports from a start.
 
@@ -63,7 +69,7 @@ def fit_mixture(
         Reports as drawn, not clipped.
     start : Mixture
         Where to begin.
-    law : NoiseLaw
+    distribution : ReportNoise
         The known noise.
     floor : ndarray of float64, shape (d,)
         Variances that a few pseudo-reports pull every component toward.
@@ -80,15 +86,15 @@ def fit_mixture(
     mixture = start
     objective: list[float] = []
     for _ in range(max_iter):
-        moments, gain = _moments(reports, mixture, law)
+        moments, gain = _moments(reports, mixture, distribution)
         objective.append(gain + _penalty(mixture, floor))
         if len(objective) > 1 and objective[-1] - objective[-2] < tol:
             break
-        mixture = _update(mixture, moments, law, floor)
+        mixture = _update(mixture, moments, distribution, floor)
     return Mixture(mixture.weights, mixture.means, mixture.covariances, np.array(objective))
 
 
-def mean_covariances(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Floats:
+def mean_covariances(reports: Floats, mixture: Mixture, distribution: ReportNoise) -> Floats:
     """Return the sampling covariance of each mean, from the observed information of all parameters.
 
     Parameters
@@ -97,7 +103,7 @@ def mean_covariances(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Floats
         Reports that the mixture was fitted on.
     mixture : Mixture
         The fit.
-    law : NoiseLaw
+    distribution : ReportNoise
         The known noise.
 
     Returns
@@ -107,11 +113,11 @@ def mean_covariances(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Floats
     """
     k, d = mixture.means.shape
     used = reports[:: max(1, len(reports) // MAX_SCORES)]
-    precisions = _precisions(mixture, law)
+    precisions = _precisions(mixture, distribution)
     rows, columns = np.triu_indices(d)
     size = k * (d + len(rows) + 1)
     information = np.zeros((size, size))
-    for part in _parts(used, mixture, law):
+    for part in _parts(used, mixture, distribution):
         scores = [part.responsibilities.sum(axis=2) / mixture.weights - 1.0]
         for c in range(k):
             weights = part.responsibilities[:, c]
@@ -132,17 +138,21 @@ def mean_covariances(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Floats
 
 
 def draw_records(
-    reports: Floats, mixture: Mixture, law: NoiseLaw, draws: int, rng: np.random.RandomState
+    reports: Floats,
+    mixture: Mixture,
+    distribution: ReportNoise,
+    draws: int,
+    rng: np.random.RandomState,
 ) -> Floats:
-    """Draw records from their law given each report.
+    """Draw records from their distribution given each report.
 
     Parameters
     ----------
     reports : ndarray of float64, shape (n, d)
         Reports as drawn, not clipped.
     mixture : Mixture
-        Prior law of the records.
-    law : NoiseLaw
+        Prior distribution of the records.
+    distribution : ReportNoise
         The known noise.
     draws : int
         Draws for each report.
@@ -155,14 +165,14 @@ def draw_records(
         Draws: first a component and a node of the noise, then the Gaussian that these leave.
     """
     k, d = mixture.means.shape
-    nodes = len(law.weights)
-    precisions = _precisions(mixture, law)
+    nodes = len(distribution.weights)
+    precisions = _precisions(mixture, distribution)
     gains = mixture.covariances @ precisions  # (j, k, d, d)
     left = mixture.covariances - gains @ mixture.covariances
     values, axes = np.linalg.eigh((left + np.swapaxes(left, 2, 3)) / 2)
     roots = axes * np.sqrt(np.maximum(values, 0.0))[..., None, :]
     records = []
-    for part in _parts(reports, mixture, law):
+    for part in _parts(reports, mixture, distribution):
         n = len(part.responsibilities)
         steps = np.cumsum(part.responsibilities.reshape(n, k * nodes), axis=1)
         chosen = (steps[:, None, :] < rng.uniform(size=(n, draws, 1))).sum(axis=2)
@@ -174,20 +184,20 @@ def draw_records(
     return np.concatenate(records)
 
 
-def _precisions(mixture: Mixture, law: NoiseLaw) -> Floats:
+def _precisions(mixture: Mixture, distribution: ReportNoise) -> Floats:
     """Inverse covariances of reports, shape (j, k, d, d)."""
     d = mixture.means.shape[1]
-    noise = law.variances(mixture.means)[..., None] * np.eye(d)
+    noise = distribution.variances(mixture.means)[..., None] * np.eye(d)
     return np.asarray(np.linalg.inv(mixture.covariances + noise), dtype=np.float64)
 
 
-def _parts(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Iterator[_Part]:
+def _parts(reports: Floats, mixture: Mixture, distribution: ReportNoise) -> Iterator[_Part]:
     k, d = mixture.means.shape
-    precisions = _precisions(mixture, law)
-    nodes = len(law.weights)
+    precisions = _precisions(mixture, distribution)
+    nodes = len(distribution.weights)
     _, logs = np.linalg.slogdet(precisions)
     constants = np.asarray(0.5 * (logs - d * np.log(2.0 * np.pi)), dtype=np.float64)
-    constants += np.log(mixture.weights) + np.log(law.weights)[:, None]
+    constants += np.log(mixture.weights) + np.log(distribution.weights)[:, None]
     rows = max(1, CHUNK_VALUES // (k * (nodes + d + d * d)))
     for begin in range(0, len(reports), rows):
         part = reports[begin : begin + rows]
@@ -207,12 +217,12 @@ def _parts(reports: Floats, mixture: Mixture, law: NoiseLaw) -> Iterator[_Part]:
         yield _Part(float(np.log(totals).sum() + best.sum()), densities, features)
 
 
-def _moments(reports: Floats, mixture: Mixture, law: NoiseLaw) -> tuple[Floats, float]:
+def _moments(reports: Floats, mixture: Mixture, distribution: ReportNoise) -> tuple[Floats, float]:
     """Sum up responsibilities, residuals and their products, shape (k, j, 1 + d + d * d)."""
     k, d = mixture.means.shape
-    moments = np.zeros((k, len(law.weights), 1 + d + d * d))
+    moments = np.zeros((k, len(distribution.weights), 1 + d + d * d))
     total = 0.0
-    for part in _parts(reports, mixture, law):
+    for part in _parts(reports, mixture, distribution):
         moments[..., 0] += part.responsibilities.sum(axis=0)
         for c in range(k):
             moments[c, :, 1:] += part.responsibilities[:, c].T @ part.features[c]
@@ -220,13 +230,13 @@ def _moments(reports: Floats, mixture: Mixture, law: NoiseLaw) -> tuple[Floats, 
     return moments, total
 
 
-def _update(mixture: Mixture, moments: Floats, law: NoiseLaw, floor: Floats) -> Mixture:
+def _update(mixture: Mixture, moments: Floats, distribution: ReportNoise, floor: Floats) -> Mixture:
     k, d = mixture.means.shape
     counts, first = moments[..., 0], moments[..., 1 : 1 + d]
     second = moments[..., 1 + d :].reshape(k, -1, d, d)
     # The record behind a report of component c at node j: mean + gain (report - mean).
     prior = mixture.covariances[:, None]
-    gains = prior @ np.moveaxis(_precisions(mixture, law), 0, 1)
+    gains = prior @ np.moveaxis(_precisions(mixture, distribution), 0, 1)
     left = prior - gains @ prior
     sizes = counts.sum(axis=1)
     safe = np.maximum(sizes, np.finfo(float).tiny)

@@ -1,4 +1,4 @@
-"""Centers from reports in two ways, plain and through a law of records, and the choice of one."""
+"""Centers from reports, plain or through a distribution of records, and the choice between them."""
 
 import warnings
 from dataclasses import dataclass
@@ -12,19 +12,24 @@ from threadpoolctl import threadpool_limits
 
 from shoal._bounds import Box
 from shoal._typing import Floats
-from shoal.reports._laws import Expected, Law, Laws, squared_distances
 from shoal.reports._mixture import Mixture
-from shoal.reports._noise_law import NoiseLaw
+from shoal.reports._record_distributions import (
+    Expected,
+    RecordDistribution,
+    RecordDistributions,
+    squared_distances,
+)
+from shoal.reports._report_noise import ReportNoise
 
-__all__ = ["Start", "best_of_law", "best_of_plain", "law_is_better"]
+__all__ = ["Start", "best_of_distribution", "best_of_plain", "distribution_is_better"]
 
 
 FEW = 5  # restarts where centers are only compared
 MIN_SPREAD = 0.1  # of the noise's variance, given to a cluster whose own cannot be seen
-BETTER = 1.0  # standard errors by which a law must do better than plain k-means on other reports
+BETTER = 1.0  # standard errors by which a distribution must beat plain k-means on other reports
 MATERIAL = 2e-3  # of the cost of plain centers: no smaller gain is worth leaving them for
 MAX_STEPS = 1000  # of Lloyd: to the end
-MISFIT = 4.0  # standard errors by which a law may explain other reports worse than they do
+MISFIT = 4.0  # standard errors by which a distribution may explain other reports worse than they do
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +41,9 @@ class Start:
     mixture: Mixture
 
 
-def law_is_better(
+def distribution_is_better(
     reports: Floats,
-    laws: Laws,
+    distributions: RecordDistributions,
     box: Box,
     k: int,
     *,
@@ -52,8 +57,8 @@ def law_is_better(
     ----------
     reports : ndarray of float64, shape (n, d)
         Reports.
-    laws : Laws
-        Laws of the records behind all reports and behind the halves.
+    distributions : RecordDistributions
+        RecordDistributions of the records behind all reports and behind the halves.
     box : Box
         Public box.
     k : int
@@ -68,23 +73,25 @@ def law_is_better(
     Returns
     -------
     better : bool
-        Whether the law explains other reports, and its centers cost less than plain ones on the
-        records behind other reports: by more than one standard error of the paired difference, and
-        by a material part of the cost.
+        Whether the distribution explains other reports, and its centers cost less than plain ones
+        on the records behind other reports: by more than one standard error of the paired
+        difference, and by a material part of the cost.
     """
-    if laws.misfit > MISFIT:
+    if distributions.misfit > MISFIT:
         return False
     few = min(FEW, restarts)
     gains: list[Expected] = []
     cost = 0.0
-    for mine, judge, part in zip(laws.halves, laws.halves[::-1], (first, ~first), strict=True):
+    for mine, judge, part in zip(
+        distributions.halves, distributions.halves[::-1], (first, ~first), strict=True
+    ):
         plain = _plain_centers(reports[part], box, k, few, rng)
         costs = [
             squared_distances(judge.points, centers)
-            for centers in (plain, _law_centers(mine, plain, few, rng))
+            for centers in (plain, _distribution_centers(mine, plain, few, rng))
         ]
         gains.append(judge.expected(costs[0] - costs[1]))
-        cost += float(judge.weights @ costs[0]) / len(laws.halves)
+        cost += float(judge.weights @ costs[0]) / len(distributions.halves)
     gain = Expected(
         np.concatenate([half.means for half in gains]),
         np.concatenate([half.counts for half in gains]),
@@ -92,17 +99,23 @@ def law_is_better(
     return gain.mean > MATERIAL * cost and gain.standard_errors > BETTER
 
 
-def best_of_law(
-    reports: Floats, laws: Laws, box: Box, k: int, *, restarts: int, rng: np.random.RandomState
+def best_of_distribution(
+    reports: Floats,
+    distributions: RecordDistributions,
+    box: Box,
+    k: int,
+    *,
+    restarts: int,
+    rng: np.random.RandomState,
 ) -> Start:
-    """Find the centers with the least cost on the law behind all reports.
+    """Find the centers with the least cost on the distribution behind all reports.
 
     Parameters
     ----------
     reports : ndarray of float64, shape (n, d)
         Reports.
-    laws : Laws
-        Laws of the records.
+    distributions : RecordDistributions
+        RecordDistributions of the records.
     box : Box
         Public box.
     k : int
@@ -115,16 +128,16 @@ def best_of_law(
     Returns
     -------
     start : Start
-        Centers, and shares, means and covariances of the law's clusters.
+        Centers, and shares, means and covariances of the distribution's clusters.
     """
     plain = _plain_centers(reports, box, k, min(FEW, restarts), rng)
-    centers = _law_centers(laws.whole, plain, restarts, rng)
-    return Start(laws.name, centers, laws.whole.mixture(centers))
+    centers = _distribution_centers(distributions.whole, plain, restarts, rng)
+    return Start(distributions.name, centers, distributions.whole.mixture(centers))
 
 
 def best_of_plain(
     reports: Floats,
-    law: NoiseLaw,
+    distribution: ReportNoise,
     box: Box,
     k: int,
     *,
@@ -137,7 +150,7 @@ def best_of_plain(
     ----------
     reports : ndarray of float64, shape (n, d)
         Reports.
-    law : NoiseLaw
+    distribution : ReportNoise
         The known noise.
     box : Box
         Public box.
@@ -157,7 +170,7 @@ def best_of_plain(
     centers = _plain_centers(reports, box, k, restarts, rng)
     labels = pairwise_distances_argmin(clipped, centers)
     sizes = np.bincount(labels, minlength=k)
-    noise = law.variances(centers).T @ law.weights  # (d, k)
+    noise = distribution.variances(centers).T @ distribution.weights  # (d, k)
     covariances = np.empty((k, box.low.size, box.low.size))
     for c in range(k):
         own = np.diag(noise[:, c])
@@ -170,15 +183,20 @@ def best_of_plain(
     return Start("reports", centers, Mixture(weights, centers, covariances, np.empty(0)))
 
 
-def _law_centers(law: Law, plain: Floats, restarts: int, rng: np.random.RandomState) -> Floats:
-    """Centers of a law: the best of restarts, and of what plain centers lead to."""
+def _distribution_centers(
+    distribution: RecordDistribution, plain: Floats, restarts: int, rng: np.random.RandomState
+) -> Floats:
+    """Centers of a distribution: the best of restarts, and of what plain centers lead to."""
     k = len(plain)
-    found = [
-        _centers(law.points, law.weights, k, restarts, rng),
-        _centers(law.points, law.weights, k, plain, rng),
+    candidates = [
+        _centers(distribution.points, distribution.weights, k, restarts, rng),
+        _centers(distribution.points, distribution.weights, k, plain, rng),
     ]
-    costs = [law.weights @ squared_distances(law.points, centers) for centers in found]
-    return found[int(np.argmin(costs))]
+    costs = [
+        distribution.weights @ squared_distances(distribution.points, centers)
+        for centers in candidates
+    ]
+    return candidates[int(np.argmin(costs))]
 
 
 def _plain_centers(

@@ -1,7 +1,8 @@
 """K-means centers of records that nobody but their holders has seen, from reports alone.
 
-The noise of the reports is known exactly, so it can be taken out of their law, if not out of any
-one of them. Post-processing: the centers promise what the reports promise, and cost nothing more.
+The noise of the reports is known exactly, so it can be taken out of their distribution, if not out
+of any one of them. Post-processing: the centers promise what the reports promise, and cost nothing
+more.
 """
 
 from typing import Any, Self
@@ -18,40 +19,39 @@ from shoal._records import fitted_names, validate_records
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
-from shoal.reports._confidence import ball_radii
 from shoal.reports._grid_density import MAX_COLUMNS, deconvolve
-from shoal.reports._laws import Laws
 from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
-from shoal.reports._nearest import nearest_centers
-from shoal.reports._noise_law import NoiseLaw, noise_law
-from shoal.reports._posterior_draws import PosteriorDraws, posterior_draws
-from shoal.reports._starts import Start, best_of_law, best_of_plain, law_is_better
+from shoal.reports._record_distributions import PosteriorDraws, RecordDistributions, posterior_draws
+from shoal.reports._report_noise import ReportNoise, ball_radii, report_noise
+from shoal.reports._starts import Start, best_of_distribution, best_of_plain, distribution_is_better
+from shoal.reports.on_device import nearest_centers
 
 __all__ = ["NoiseAwareKMeans"]
 
 
 FINEST = 200.0  # parts of the box below which no cluster is resolved
 FEW_UPDATES = 10  # of the mixture in few columns, where it begins near the best or hardly matters
-UPDATES = 100  # in more columns, where it is the law of the records
+UPDATES = 100  # in more columns, where it is the distribution of the records
 TOL = 1e-3  # nats over all reports
 
 
 class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     """K-means on reports that accounts for their noise.
 
-    In up to three columns the law of the records is deconvolved on a grid over the public box
-    (iterative Bayesian update, stopped by cross-validation on reports). In more columns, or where
-    the noise is finer than a grid, the law is made of draws of the record behind each report, with
-    a mixture of Gaussians fitted through the noise as the prior; as the noise vanishes these become
-    the reports. The centers are those with the least k-means cost under that law.
+    In up to three columns the distribution of the records is deconvolved on a grid over the public
+    box (iterative Bayesian update, stopped by cross-validation on reports). In more columns, or
+    where the noise is finer than a grid, the distribution is made of draws of the record behind
+    each report, with a mixture of Gaussians fitted through the noise as the prior; as the noise
+    vanishes these become the reports. The centers are those with the least k-means cost under that
+    distribution.
 
     Each half of the reports judges the centers found from the other half, in this way and by plain
     k-means on clipped reports: by the cost on the records behind it, paired report by report. The
     plain centers are returned unless the others cost less, by more than a standard error and 0.2%
     of the cost. They are also returned where a grid shows that the noise is not what it is said to
-    be: where a half, as it is, explains the reports of the other better than its law seen through
-    the noise does. A mixture of Gaussians that begins at the clusters gives shares, covariances
-    and radii.
+    be: where a half, as it is, explains the reports of the other better than its distribution seen
+    through the noise does. A mixture of Gaussians that begins at the clusters gives shares,
+    covariances and radii.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Centers of the records: those of least k-means cost under their estimated law.
+        Centers of the records: those of least k-means cost under their estimated distribution.
     weights_ : ndarray of shape (n_clusters,)
         Shares of the records, by the mixture.
     covariances_ : ndarray of shape (n_clusters, d, d)
@@ -91,8 +91,8 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     release_ : Release
         Centers, weights, covariances and radii, for :func:`label_on_device`.
     start_ : {"grid", "mixture", "reports"}
-        Where the centers came from, and the mixture began: the law on a grid, the law by draws
-        with a mixture as the prior, or plain k-means on clipped reports.
+        Where the centers came from, and the mixture began: the distribution on a grid, the
+        distribution by draws with a mixture as the prior, or plain k-means on clipped reports.
     log_likelihood_ : ndarray
         Penalised log-likelihood of the reports before each update of the mixture.
     n_iter_ : int
@@ -157,17 +157,17 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         reports = validate_records(Z, estimator=self)
-        law, box = self._check(reports.shape[1])
+        distribution, box = self._check(reports.shape[1])
         rng = check_random_state(self.random_state)
-        start = self._start(reports, law, box, rng)
-        mixture = self._fit_mixture(reports, start.mixture, law, box)
+        start = self._start(reports, distribution, box, rng)
+        mixture = self._fit_mixture(reports, start.mixture, distribution, box)
         self.cluster_centers_ = np.clip(start.centers, box.low, box.high)
         self.weights_ = mixture.weights
         self.covariances_ = mixture.covariances
         self.start_ = start.name
         self.log_likelihood_ = mixture.objective
         self.n_iter_ = len(mixture.objective)
-        self.center_radius_ = self._radii(reports, mixture, law, box)
+        self.center_radius_ = self._radii(reports, mixture, distribution, box)
         self.labels_ = self._nearest(reports)
         self.guarantee_ = self.mechanism.guarantee_
         self.release_ = Release(
@@ -206,13 +206,13 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
     def _nearest(self, rows: Floats) -> npt.NDArray[np.int32]:
         return nearest_centers(rows, self.cluster_centers_)
 
-    def _check(self, columns: int) -> tuple[NoiseLaw, Box]:
+    def _check(self, columns: int) -> tuple[ReportNoise, Box]:
         _numbers.count("n_clusters", self.n_clusters)
         _numbers.count("n_init", self.n_init)
         if self.max_iter is not None:
             _numbers.count("max_iter", self.max_iter)
         _numbers.positive_probability("confidence", self.confidence)
-        law = noise_law(self.mechanism, columns)
+        distribution = report_noise(self.mechanism, columns)
         bounds = self.mechanism.bounds if self.bounds is None else self.bounds
         try:
             check_random_state(self.random_state)
@@ -221,45 +221,60 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
                 "random_state must be None, an int or a RandomState, "
                 f"got {type(self.random_state).__name__}"
             ) from None
-        return law, public_box(bounds, columns)
+        return distribution, public_box(bounds, columns)
 
-    def _start(self, reports: Floats, law: NoiseLaw, box: Box, rng: Any) -> Start:
-        """Return the centers of a law of records, unless other reports prefer plain ones."""
+    def _start(self, reports: Floats, distribution: ReportNoise, box: Box, rng: Any) -> Start:
+        """Return centers of a distribution of records, unless other reports prefer plain ones."""
         k, restarts = self.n_clusters, self.n_init
         if len(reports) > 1:
             first = rng.permutation(len(reports)) % 2 == 0
-            laws = deconvolve(reports, law, box, k, first=first)
-            if laws is None:
-                laws = self._drawn(reports, law, box, first, rng)
-            if law_is_better(reports, laws, box, k, first=first, restarts=restarts, rng=rng):
-                return best_of_law(reports, laws, box, k, restarts=restarts, rng=rng)
-        return best_of_plain(reports, law, box, k, restarts=restarts, rng=rng)
+            distributions = deconvolve(reports, distribution, box, k, first=first)
+            if distributions is None:
+                distributions = self._drawn(reports, distribution, box, first, rng)
+            if distribution_is_better(
+                reports, distributions, box, k, first=first, restarts=restarts, rng=rng
+            ):
+                return best_of_distribution(
+                    reports, distributions, box, k, restarts=restarts, rng=rng
+                )
+        return best_of_plain(reports, distribution, box, k, restarts=restarts, rng=rng)
 
     def _drawn(
-        self, reports: Floats, law: NoiseLaw, box: Box, first: npt.NDArray[np.bool_], rng: Any
-    ) -> Laws:
-        """Return laws by draws from the posterior, with a mixture as the prior."""
-        found: list[PosteriorDraws] = []
+        self,
+        reports: Floats,
+        distribution: ReportNoise,
+        box: Box,
+        first: npt.NDArray[np.bool_],
+        rng: Any,
+    ) -> RecordDistributions:
+        """Return distributions by draws from the posterior, with a mixture as the prior."""
+        draws: list[PosteriorDraws] = []
         for part in (reports, reports[first], reports[~first]):
-            start = best_of_plain(part, law, box, self.n_clusters, restarts=self.n_init, rng=rng)
-            mixture = self._fit_mixture(part, start.mixture, law, box)
-            found.append(posterior_draws(part, mixture, law, box, rng))
-        return Laws("mixture", found[0], (found[1], found[2]), misfit=0.0)
+            start = best_of_plain(
+                part, distribution, box, self.n_clusters, restarts=self.n_init, rng=rng
+            )
+            mixture = self._fit_mixture(part, start.mixture, distribution, box)
+            draws.append(posterior_draws(part, mixture, distribution, box, rng))
+        return RecordDistributions("mixture", draws[0], (draws[1], draws[2]), misfit=0.0)
 
-    def _fit_mixture(self, reports: Floats, start: Mixture, law: NoiseLaw, box: Box) -> Mixture:
+    def _fit_mixture(
+        self, reports: Floats, start: Mixture, distribution: ReportNoise, box: Box
+    ) -> Mixture:
         few = reports.shape[1] <= MAX_COLUMNS
         return fit_mixture(
             reports,
             start,
-            law,
+            distribution,
             floor=((box.high - box.low) / FINEST) ** 2,
             max_iter=self.max_iter or (FEW_UPDATES if few else UPDATES),
             tol=TOL,
         )
 
-    def _radii(self, reports: Floats, mixture: Mixture, law: NoiseLaw, box: Box) -> Floats:
+    def _radii(
+        self, reports: Floats, mixture: Mixture, distribution: ReportNoise, box: Box
+    ) -> Floats:
         """Return radii around the centers that hold the balls around the mixture's means."""
-        covariances = mean_covariances(reports, mixture, law)
+        covariances = mean_covariances(reports, mixture, distribution)
         apart = np.linalg.norm(self.cluster_centers_ - mixture.means, axis=1)
         farthest = float(np.linalg.norm(box.high - box.low))
         radii: Floats = np.minimum(ball_radii(covariances, self.confidence) + apart, farthest)

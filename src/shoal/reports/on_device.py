@@ -14,6 +14,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from shoal._bounds import public_box
 from shoal._records import column_names, validate_records
@@ -21,9 +22,44 @@ from shoal._typing import Floats, Labels
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import Lattice
 from shoal.privacy import Release
-from shoal.reports._nearest import nearest_centers
 
-__all__ = ["label_on_device"]
+__all__ = ["label_on_device", "nearest_centers"]
+
+BLOCK_VALUES = 1 << 18  # distances held at a time
+
+
+def nearest_centers(rows: Floats, centers: Floats) -> npt.NDArray[np.int32]:
+    """Find the center of least Euclidean distance, the lowest index among equals.
+
+    A label depends on its own row alone, to the last bit: squares are added column by column, in
+    no order that a matrix product of another number of rows would change. On lattice indices all
+    of them are exact integers (squares below 2^40, at most 8,192 columns).
+
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (n, d)
+        Records, reports, or their lattice indices.
+    centers : ndarray of float64, shape (k, d)
+        In the same unit.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n,)
+        Index of the nearest center.
+    """
+    labels = np.empty(len(rows), dtype=np.int32)
+    step = max(1, BLOCK_VALUES // len(centers))
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        squares = np.zeros((len(block), len(centers)))
+        with np.errstate(over="ignore"):  # too far for a double: infinitely far
+            for column, values in zip(block.T, centers.T, strict=True):
+                gaps = column[:, None] - values
+                gaps *= gaps
+                squares += gaps
+        labels[start : start + step] = squares.argmin(axis=1)
+    return labels
+
 
 Values = Mapping[str, Any]
 
@@ -106,9 +142,9 @@ def _in_cells(values: Values, records: Floats) -> Labels:
         codes = codes * side + cell // (grid // side)
     significant = np.asarray(values["cells"], dtype=np.int64)
     clusters = np.append(np.asarray(values["clusters"], dtype=np.int32), np.int32(-1))
-    place = np.searchsorted(significant, codes)
-    known = np.append(significant, -1)[place] == codes
-    return np.where(known, clusters[place], np.int32(-1))
+    index = np.searchsorted(significant, codes)
+    known = np.append(significant, -1)[index] == codes
+    return np.where(known, clusters[index], np.int32(-1))
 
 
 METRICS: dict[str, Callable[[Values, Floats], Labels]] = {
@@ -149,7 +185,7 @@ def _values(release: Any, metric: str | None) -> Values:
 
 
 def _columns(values: Values) -> int:
-    """Tell how many columns a record of this release has."""
+    """Return how many columns a record of this release has."""
     if "centers" in values:
         return int(_centers(values["centers"]).shape[1])
     return len(values["shape"])

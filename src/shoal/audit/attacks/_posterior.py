@@ -16,8 +16,7 @@ from shoal._records import validate_records
 from shoal._typing import Floats
 from shoal.audit._detached import detached
 from shoal.exceptions import DataError, ParameterError
-from shoal.remap._distances import squared_distances
-from shoal.remap._median import Cloud, geometric_medians
+from shoal.remap import Cloud, geometric_medians, squared_distances
 
 __all__ = [
     "Guesses",

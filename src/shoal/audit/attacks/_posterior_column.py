@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from shoal._bounds import Box
 from shoal._typing import Bools, Floats
 from shoal.audit.attacks._posterior import nearness
-from shoal.remap._distances import squared_distances
+from shoal.remap import squared_distances
 
 __all__ = [
     "ColumnErrors",

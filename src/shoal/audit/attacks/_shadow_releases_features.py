@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.remap._distances import squared_distances
+from shoal.remap import squared_distances
 
 __all__ = ["release_features", "released_values"]
 

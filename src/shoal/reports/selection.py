@@ -1,4 +1,4 @@
-"""The number of clusters from reports: elbow, silhouette or gap statistic."""
+"""Choices from reports: the number of clusters, and the radius of DBSCAN."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,15 +8,45 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
 from shoal import _numbers
+from shoal._records import validate_records
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.reports._knee import knee
-from shoal.reports._standardize import as_table
 
-__all__ = ["ClusterCount", "select_n_clusters"]
+__all__ = [
+    "ClusterCount",
+    "DBSCANEps",
+    "as_table",
+    "knee",
+    "select_dbscan_eps",
+    "select_n_clusters",
+]
+
+
+def knee(heights: Floats, *, positions: Floats | None = None) -> int:
+    """Return the index farthest below the line from the first point to the last (Satopaa 2011).
+
+    Parameters
+    ----------
+    heights : ndarray of float64, shape (m,)
+        A curve that bends below that line.
+    positions : ndarray of float64, shape (m,), default=None
+        Where the heights are; None for equal steps.
+
+    Returns
+    -------
+    index : int
+        The first among equals; 0 for a curve without extent.
+    """
+    steps = np.arange(len(heights), dtype=np.float64) if positions is None else positions
+    extent, rise = steps[-1] - steps[0], heights[-1] - heights[0]
+    if extent == 0:
+        return 0
+    line = heights[0] + rise * (steps - steps[0]) / extent
+    return int(np.argmax(line - heights))
 
 
 METHODS = ("elbow", "silhouette", "gap")
@@ -114,10 +144,10 @@ def _elbow(
     wider = [*range(max(1, numbers[0] - 1), numbers[0]), *numbers]
     wider += [numbers[-1] + 1] * (numbers[-1] + 1 < distinct)
     curve = np.array([_fitted(table, k, rng).inertia_ / len(table) for k in wider])
-    places = np.array(wider)
-    chosen = int(places[knee(curve, places=places.astype(np.float64))])
+    positions = np.array(wider)
+    chosen = int(positions[knee(curve, positions=positions.astype(np.float64))])
     chosen = min(max(chosen, numbers[0]), numbers[-1])
-    return ClusterCount(chosen, "elbow", places, curve)
+    return ClusterCount(chosen, "elbow", positions, curve)
 
 
 def _silhouette(
@@ -126,10 +156,10 @@ def _silhouette(
     size = min(len(table), MAX_PAIRS)
     rows = rng.permutation(len(table))[:size]
     scores = np.full(len(numbers), -1.0)
-    for place, k in enumerate(numbers):
+    for index, k in enumerate(numbers):
         labels = _fitted(table, k, rng).labels_[rows]
         if 1 < len(np.unique(labels)) < size:
-            scores[place] = silhouette_score(table[rows], labels)
+            scores[index] = silhouette_score(table[rows], labels)
     return ClusterCount(numbers[int(scores.argmax())], "silhouette", np.array(numbers), scores)
 
 
@@ -152,3 +182,90 @@ def _gap(
     chosen = wider[int(within[0])] if len(within) else wider[int(gaps.argmax())]
     chosen = min(chosen, numbers[-1])
     return ClusterCount(chosen, "gap", np.array(wider), gaps)
+
+
+@dataclass(frozen=True, eq=False)
+class DBSCANEps:
+    """A radius and the curve that it was read from.
+
+    Parameters
+    ----------
+    eps : float
+        The radius, in the unit of the (standardized) columns.
+    neighbor : int
+        Which neighbor the distances are to.
+    distances : ndarray of float64, shape (n,)
+        The curve, sorted from small to large.
+    """
+
+    eps: float
+    neighbor: int
+    distances: Floats
+
+
+def select_dbscan_eps(
+    reports: Any, *, neighbor: int | None = None, standardize: bool = False
+) -> DBSCANEps:
+    """Choose the radius of DBSCAN; of reports, this is free.
+
+    Parameters
+    ----------
+    reports : array-like of shape (n, d)
+        Reports, remapped or not.
+    neighbor : int, default=None
+        Which neighbor to measure to; None takes 2 d - 1 (Sander et al. 1998). At most n - 1 is
+        used.
+    standardize : bool, default=False
+        Whether columns are brought to variance 1 first.
+
+    Returns
+    -------
+    choice : DBSCANEps
+        ``eps`` is the distance at the knee: few reports are farther from their neighbors. It is
+        above 0 wherever two reports differ, and 1 where none do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> blobs = rng.normal(size=(300, 2)) * 0.1 + 5 * rng.integers(0, 2, size=(300, 1))
+    >>> bool(0.02 < select_dbscan_eps(blobs).eps < 0.5)
+    True
+    """
+    table = as_table(reports, standardize)
+    neighbor = 2 * table.shape[1] - 1 if neighbor is None else neighbor
+    used = min(_numbers.count("neighbor", neighbor), len(table) - 1)
+    if used == 0:
+        return DBSCANEps(1.0, 0, np.zeros(1))
+    distances, _ = NearestNeighbors(n_neighbors=used).fit(table).kneighbors()
+    curve = np.sort(distances[:, -1])
+    chosen = curve[knee(curve)]
+    if chosen == 0:
+        positive = curve[curve > 0]
+        chosen = positive[0] if len(positive) else 1.0
+    return DBSCANEps(float(chosen), used, curve)
+
+
+def as_table(reports: Any, standardize: Any) -> Floats:
+    """Check reports and divide each column by its standard deviation, if asked to.
+
+    Parameters
+    ----------
+    reports : array-like of shape (n, d)
+        Reports; standardized after perturbation, their scale promises what they promise.
+    standardize : bool
+        Whether columns get mean 0 and variance 1.
+
+    Returns
+    -------
+    table : ndarray of float64, shape (n, d)
+        A column of equal values becomes zero.
+    """
+    if not isinstance(standardize, bool | np.bool_):
+        raise ParameterError(f"standardize must be True or False, got {standardize!r}")
+    table = validate_records(reports)
+    if not standardize:
+        return table
+    spread = table.std(axis=0)
+    scaled: Floats = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return scaled

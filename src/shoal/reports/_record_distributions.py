@@ -1,7 +1,7 @@
-"""Laws of records as weighted points, and what reports say under them.
+"""Distributions of records as weighted points, and what reports say under them.
 
-The k-means cost of centers is linear in the law of the records, so the centers of the best estimate
-of that law are the best estimate of the centers.
+The k-means cost of centers is linear in the distribution of the records, so the centers of the best
+estimate of that distribution are the best estimate of the centers.
 """
 
 import math
@@ -11,10 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
+from shoal._bounds import Box
 from shoal._typing import Floats
-from shoal.reports._mixture import Mixture
+from shoal.reports._mixture import Mixture, draw_records
+from shoal.reports._report_noise import ReportNoise
 
-__all__ = ["Expected", "Law", "Laws", "squared_distances"]
+__all__ = [
+    "Expected",
+    "PosteriorDraws",
+    "RecordDistribution",
+    "RecordDistributions",
+    "posterior_draws",
+    "squared_distances",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +43,12 @@ class Expected:
 
     @property
     def mean(self) -> float:
-        """Mean over reports."""
+        """Return the mean over reports."""
         return float(self.counts @ self.means / self.counts.sum())
 
     @property
     def standard_errors(self) -> float:
-        """Mean over reports, in units of its standard error."""
+        """Return the mean over reports, in units of its standard error."""
         total = self.counts.sum()
         variance = float(self.counts @ (self.means - self.mean) ** 2 / max(1.0, total - 1.0))
         error = math.sqrt(variance / total)
@@ -47,8 +56,8 @@ class Expected:
 
 
 @dataclass(frozen=True, eq=False)
-class Law(ABC):
-    """Weighted points that stand for a law of records.
+class RecordDistribution(ABC):
+    """Weighted points that stand for a distribution of records.
 
     Parameters
     ----------
@@ -66,7 +75,7 @@ class Law(ABC):
 
     @abstractmethod
     def expected(self, values: Floats) -> Expected:
-        """Return posterior means of values at the points, given the reports behind the law."""
+        """Return posterior means of values at the points, given the reports."""
 
     def mixture(self, centers: Floats) -> Mixture:
         """Return shares, means and covariances of the points nearest to each center."""
@@ -86,8 +95,8 @@ class Law(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Laws:
-    """Laws of records behind all reports, and behind each half of them.
+class RecordDistributions:
+    """Distributions of records behind all reports, and behind each half of them.
 
     The halves are independent, so that centers found from one can be judged by the other.
 
@@ -95,18 +104,18 @@ class Laws:
     ----------
     name : {"grid", "mixture"}
         How they were found.
-    whole : Law
+    whole : RecordDistribution
         From all reports.
-    halves : tuple of two Laws
+    halves : tuple of two RecordDistributions
         From the first and from the second half.
     misfit : float
-        By how many standard errors reports of one half are explained worse by the law from the
-        other half, seen through the noise, than by that half's reports themselves.
+        By how many standard errors reports of one half are explained worse by the distribution from
+        the other half, seen through the noise, than by that half's reports themselves.
     """
 
     name: str
-    whole: Law
-    halves: tuple[Law, Law]
+    whole: RecordDistribution
+    halves: tuple[RecordDistribution, RecordDistribution]
     misfit: float
 
 
@@ -115,3 +124,60 @@ def squared_distances(points: Floats, centers: Floats) -> Floats:
     gaps = points - centers[pairwise_distances_argmin(points, centers)]
     squares: Floats = np.einsum("ij,ij->i", gaps, gaps)
     return squares
+
+
+MAX_DRAWS = 8  # for each report
+MAX_POINTS = 40_000  # more reports than this get one draw each
+FINEST = 1000.0  # parts of the box that a draw stands for: clusters of one draw have a size
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorDraws(RecordDistribution):
+    """Equally many draws for each report, those of a report one after the other.
+
+    Parameters
+    ----------
+    draws : int
+        Draws for each report.
+    """
+
+    draws: int
+
+    def expected(self, values: Floats) -> Expected:
+        """Return means of values over the draws of each report."""
+        means = values.reshape(-1, self.draws).mean(axis=1)
+        return Expected(means, np.ones(len(means)))
+
+
+def posterior_draws(
+    reports: Floats,
+    mixture: Mixture,
+    distribution: ReportNoise,
+    box: Box,
+    rng: np.random.RandomState,
+) -> PosteriorDraws:
+    """Draw records behind reports, within the box.
+
+    Parameters
+    ----------
+    reports : ndarray of float64, shape (n, d)
+        Reports as drawn, not clipped.
+    mixture : Mixture
+        Prior distribution of the records.
+    distribution : ReportNoise
+        The known noise.
+    box : Box
+        Public box of the records.
+    rng : RandomState
+        For the draws; nothing private depends on it.
+
+    Returns
+    -------
+    distribution : PosteriorDraws
+        Several draws for each report.
+    """
+    draws = int(np.clip(MAX_POINTS // len(reports), 1, MAX_DRAWS))
+    points = draw_records(reports, mixture, distribution, draws, rng)
+    points = np.clip(points, box.low, box.high).reshape(-1, reports.shape[1])
+    weights = np.full(len(points), 1.0 / len(points))
+    return PosteriorDraws(points, weights, (box.high - box.low) / FINEST, draws)

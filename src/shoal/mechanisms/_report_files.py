@@ -56,7 +56,7 @@ class Draw:
 
 
 def check_out(table: Any, out: Any) -> None:
-    """Refuse a place for reports where none is needed, or that lies among the records.
+    """Refuse a folder for reports where none is needed, or that lies among the records.
 
     Parameters
     ----------
@@ -119,9 +119,9 @@ def release_reports(
         If records cannot be used, before the spend; or reports were written and cannot be opened.
     """
     mechanism._spend(source, only_check=True)
-    words = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
+    kwargs = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
     key = source.words(KEY_WORDS).tobytes() if source.seeded else None
-    draw = Draw(type(mechanism)(**words), key)
+    draw = Draw(type(mechanism)(**kwargs), key)
     staged = table.stage(draw, out) if isinstance(table, ArrowTable) else table.stage(draw)
     try:
         mechanism._spend(source)

@@ -1,9 +1,10 @@
 """The noise of reports as a Gaussian scale mixture: what the estimators need to know of it.
 
-The d-dimensional Laplace law is one: with s ~ Gamma((d+1)/2, scale 2/epsilon^2) and
-z | s ~ N(x, s I), z has density proportional to e^(-epsilon ||z - x||). A few quadrature nodes for
-s stand for the law. Piecewise is taken by its variance at the record, as one Gaussian. The reports
-of the others are biased (SquareWave) or lie on a few points (Duchi, Hybrid), and are refused.
+The d-dimensional Laplace distribution is one: with s ~ Gamma((d+1)/2, scale 2/epsilon^2) and z | s
+~ N(x, s I), z has density proportional to e^(-epsilon ||z - x||). A few quadrature nodes for s
+stand for the distribution. Piecewise is taken by its variance at the record, as one Gaussian. The
+reports of the others are biased (SquareWave) or lie on a few points (Duchi, Hybrid), and are
+refused.
 """
 
 import math
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import roots_genlaguerre
+from scipy.stats import chi2
 from sklearn.base import clone
 
 from shoal._bounds import Box
@@ -20,14 +22,13 @@ from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.reports.gaussian_channel import GaussianChannel
 
-__all__ = ["NoiseLaw", "noise_law"]
-
+__all__ = ["ReportNoise", "ball_radii", "report_noise"]
 
 NODES = 6  # of the quadrature: the next digit of the density would need many more
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseLaw:
+class ReportNoise:
     """Noise with mean zero whose size is the product of a random factor and a known variance.
 
     Parameters
@@ -56,12 +57,12 @@ class NoiseLaw:
     def spread(self, box: Box) -> Floats:
         """Return the largest standard deviation of a report, a column each."""
         middle = box.low / 2 + box.high / 2
-        places = np.stack([box.low, middle, box.high])
-        spread: Floats = np.sqrt(np.asarray(self.mechanism.variance(places)).max(axis=0))
+        points = np.stack([box.low, middle, box.high])
+        spread: Floats = np.sqrt(np.asarray(self.mechanism.variance(points)).max(axis=0))
         return spread
 
 
-def noise_law(mechanism: Any, columns: int) -> NoiseLaw:
+def report_noise(mechanism: Any, columns: int) -> ReportNoise:
     """Describe the noise of a mechanism.
 
     Parameters
@@ -73,12 +74,12 @@ def noise_law(mechanism: Any, columns: int) -> NoiseLaw:
 
     Returns
     -------
-    law : NoiseLaw
+    distribution : ReportNoise
         Its noise.
     """
     one = np.ones(1)
     if isinstance(mechanism, GaussianChannel):
-        return NoiseLaw(mechanism, one, one, radial=False)
+        return ReportNoise(mechanism, one, one, radial=False)
     kind = mechanism.noise_kind if isinstance(mechanism, ReportChannel) else "other"
     if kind == "other":
         raise ParameterError(
@@ -101,7 +102,34 @@ def noise_law(mechanism: Any, columns: int) -> NoiseLaw:
     middle = np.zeros((1, columns))
     copy.fit(middle)
     if kind != "radial":
-        return NoiseLaw(copy, one, one, radial=False)
+        return ReportNoise(copy, one, one, radial=False)
     power = (columns - 1) / 2
     nodes, weights = roots_genlaguerre(NODES, power)
-    return NoiseLaw(copy, nodes / (power + 1), weights / math.gamma(power + 1), radial=True)
+    return ReportNoise(copy, nodes / (power + 1), weights / math.gamma(power + 1), radial=True)
+
+
+def ball_radii(covariances: Floats, confidence: float) -> Floats:
+    """Return the radius around the mean that each normal vector stays within.
+
+    The squared length is a weighted sum of squares, taken as a multiple of a chi-squared variable
+    with the same mean and variance (Satterthwaite 1946): exact for round covariances.
+
+    Parameters
+    ----------
+    covariances : ndarray of float64, shape (k, d, d)
+        Covariances.
+    confidence : float
+        Probability of lying inside.
+
+    Returns
+    -------
+    radii : ndarray of float64, shape (k,)
+        Infinite where there is no finite positive covariance.
+    """
+    traces = np.einsum("kaa->k", covariances)
+    squares = np.einsum("kab,kab->k", covariances, covariances)
+    known = np.isfinite(traces) & (traces > 0)
+    radii = np.full(len(covariances), np.inf)
+    degrees = traces[known] ** 2 / squares[known]
+    radii[known] = np.sqrt(traces[known] / degrees * chi2.ppf(confidence, degrees))
+    return radii

@@ -1,4 +1,4 @@
-"""Any of scikit-learn's clusterers on reports, with parameters chosen from the reports alone."""
+"""Clusters of reports by scikit-learn's algorithms, on columns of one scale."""
 
 import warnings
 from collections.abc import Mapping
@@ -16,9 +16,7 @@ from sklearn.utils import check_random_state
 from shoal import _numbers
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.reports._standardize import as_table
-from shoal.reports.select_dbscan_eps import select_dbscan_eps
-from shoal.reports.select_n_clusters import select_n_clusters
+from shoal.reports.selection import as_table, select_dbscan_eps, select_n_clusters
 
 __all__ = ["ReportClusters", "cluster_reports"]
 
@@ -32,7 +30,7 @@ MAX_PAIRED = 20_000  # reports for methods whose memory grows with their square
 
 @dataclass(frozen=True, eq=False)
 class ReportClusters:
-    """Clusters of reports and how they were found.
+    """Clusters of reports and how they were computed.
 
     Parameters
     ----------
@@ -162,5 +160,5 @@ def _affinity(table: Floats, preference: Any, rng: np.random.RandomState) -> Rep
 
 def _result(labels: Any, method: str, parameters: dict[str, Any]) -> ReportClusters:
     whole = np.asarray(labels, dtype=np.int64)
-    found = len(np.unique(whole[whole >= 0]))
-    return ReportClusters(whole, found, method, MappingProxyType(parameters))
+    n_clusters = len(np.unique(whole[whole >= 0]))
+    return ReportClusters(whole, n_clusters, method, MappingProxyType(parameters))

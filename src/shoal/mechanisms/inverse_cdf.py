@@ -1,0 +1,128 @@
+"""The Laplace mechanisms of the sources, by inverse distribution function: two and three columns.
+
+``PlanarLaplace`` is the sampler of Andres et al. (2013): a uniform p becomes the radius
+r = -(W_{-1}((p - 1)/e) + 1) / epsilon, and the angle is uniform. ``SphericalLaplace`` draws the
+radius from Gamma(3, 1/epsilon), the angle around the axis and the COSINE of the angle from the axis
+uniformly; the kd-Laplace thesis draws the angle itself uniformly, which has no privacy bound. The
+distribution is that of ``Laplace`` for d = 2 and 3; both exist so that one can be held against the
+other. Exact on the lattice (proofs/planar.md, proofs/spherical.md).
+"""
+
+from fractions import Fraction
+
+from shoal._typing import Ints
+from shoal.exceptions import DataError
+from shoal.mechanisms._metric import MetricMechanism
+from shoal.noise import RandomSource, planar_laplace, spherical_laplace
+
+__all__ = ["PlanarLaplace", "SphericalLaplace"]
+
+
+class PlanarLaplace(MetricMechanism):
+    """Perturb records of two columns with planar Laplace noise on the device.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Metric epsilon, per unit of Euclidean distance between records.
+    level, radius : float, default=None
+        Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
+        factor of at most e^level. Epsilon is level / radius.
+    unit : str, default=""
+        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
+        this unit. A ledger adds up what is spent per unit and takes no reports without one.
+    bounds : tuple (low, high)
+        Public box, two numbers or one value per column in each; records outside are clipped.
+        Reports may lie outside.
+    ledger : Ledger, default=None
+        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
+    random_state : None, int, RandomState or Generator, default=None
+        None draws from the operating system's entropy. A seed is for tests and experiments.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        Metric privacy for each record.
+    n_features_in_ : int
+        Number of columns seen in ``fit``: 2.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    Laplace : Any number of columns, and faster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.mechanisms import PlanarLaplace
+    >>> mechanism = PlanarLaplace(level=2.0, radius=100.0, bounds=(0.0, 1000.0))
+    >>> mechanism.fit_transform(np.full((5, 2), 500.0)).shape
+    (5, 2)
+    >>> mechanism.guarantee_.epsilon
+    0.02
+    """
+
+    def _check(self, columns: int) -> None:
+        if columns != 2:
+            raise DataError(f"X must have 2 columns for PlanarLaplace, got {columns}: use Laplace")
+        super()._check(columns)
+
+    def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
+        return planar_laplace(count, scale=scale, source=source)
+
+
+class SphericalLaplace(MetricMechanism):
+    """Perturb records of three columns with spherical Laplace noise on the device.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Metric epsilon, per unit of Euclidean distance between records.
+    level, radius : float, default=None
+        Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
+        factor of at most e^level. Epsilon is level / radius.
+    unit : str, default=""
+        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
+        this unit. A ledger adds up what is spent per unit and takes no reports without one.
+    bounds : tuple (low, high)
+        Public box, two numbers or one value per column in each; records outside are clipped.
+        Reports may lie outside.
+    ledger : Ledger, default=None
+        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
+    random_state : None, int, RandomState or Generator, default=None
+        None draws from the operating system's entropy. A seed is for tests and experiments.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        Metric privacy for each record.
+    n_features_in_ : int
+        Number of columns seen in ``fit``: 3.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    Laplace : Any number of columns, and faster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.mechanisms import SphericalLaplace
+    >>> mechanism = SphericalLaplace(level=2.0, radius=100.0, bounds=(0.0, 1000.0))
+    >>> mechanism.fit_transform(np.full((5, 3), 500.0)).shape
+    (5, 3)
+    >>> mechanism.guarantee_.epsilon
+    0.02
+    """
+
+    def _check(self, columns: int) -> None:
+        if columns != 3:
+            raise DataError(
+                f"X must have 3 columns for SphericalLaplace, got {columns}: use Laplace"
+            )
+        super()._check(columns)
+
+    def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
+        return spherical_laplace(count, scale=scale, source=source)

@@ -1,0 +1,338 @@
+"""Mechanisms that report a cell near the record with higher probability: Piecewise, square wave.
+
+Reports are cells -max_index .. max_index, M of them. The record is one of N + 1 positions, and a
+window of W = M - N cells is centered on it, which never sticks out. Every cell of the window has
+e^epsilon times the probability of every other cell. The window always has exactly W cells, so the
+distribution is epsilon locally private whatever W and N are and however the record was rounded
+(proofs/piecewise.md). The two differ in W / N and in the length of a cell.
+
+Piecewise (Wang et al. 2019): a column t in [-1, 1] becomes, with C = (s + 1)/(s - 1) and
+s = e^(epsilon/2), uniform on a window of length C - 1 around it with probability s/(s + 1), else
+uniform on the rest of [-C, C]; reports are unbiased.
+
+Square wave (Li et al. 2020): a column t in [0, 1] is reported in [-b, 1 + b] with e^epsilon times
+the density within b of t as elsewhere, b = (epsilon e^epsilon - e^epsilon + 1) / (2 e^epsilon
+(e^epsilon - 1 - epsilon)). Reports lean to the middle: they are for estimating distributions (by EM
+or iterative Bayesian update), not means.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from shoal._typing import Floats, Ints
+from shoal.mechanisms._local import ColumnMechanism
+from shoal.noise import RandomSource, two_level, uniform_integers
+from shoal.privacy import Ledger
+
+__all__ = ["Piecewise", "SquareWave", "Window", "piecewise_distribution"]
+
+WIDTH = 2**22 + 1  # cells of the window: the published ratio W / N is met to 2^-23
+MOST = 2.0**24  # positions over width; at epsilon where it matters, noise is 10^-7 of the box
+
+
+@dataclass(frozen=True)
+class Window:
+    """A distribution of cells given a position.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        Logarithm of the ratio between the two levels.
+    positions : int
+        N, even: records are -N/2 .. N/2.
+    step : float
+        Length of a cell, in units where the records are [-1, 1].
+    width : int
+        W, odd.
+    """
+
+    epsilon: Fraction
+    positions: int
+    step: float
+    width: int = WIDTH
+
+    @classmethod
+    def unbiased(cls, epsilon: Fraction, ratio: float) -> Self:
+        """Make the distribution whose reports have the record as their mean.
+
+        Parameters
+        ----------
+        epsilon : Fraction
+            Epsilon of the column.
+        ratio : float
+            Positions over width wanted.
+
+        Returns
+        -------
+        distribution : Window
+            With cells as long as it takes.
+        """
+        distribution = cls(epsilon, _even(ratio), 1.0)
+        return cls(
+            epsilon, distribution.positions, 2.0 / (distribution.positions * distribution.weight)
+        )
+
+    @classmethod
+    def around(cls, epsilon: Fraction, ratio: float) -> Self:
+        """Make the distribution whose windows lie around the record itself.
+
+        Parameters
+        ----------
+        epsilon : Fraction
+            Epsilon of the column.
+        ratio : float
+            Positions over width wanted.
+
+        Returns
+        -------
+        distribution : Window
+            With cells as long as the distance between positions.
+        """
+        positions = _even(ratio)
+        return cls(epsilon, positions, 2.0 / positions)
+
+    @property
+    def cells(self) -> int:
+        """M, the number of possible reports."""
+        return self.positions + self.width
+
+    @property
+    def max_index(self) -> int:
+        """Largest cell."""
+        return (self.cells - 1) // 2
+
+    @cached_property
+    def weight(self) -> float:
+        """Probability that a report is drawn from the window as such, not from all cells."""
+        odds = math.exp(-float(self.epsilon))
+        return -math.expm1(-float(self.epsilon)) / (1 + self.positions / self.width * odds)
+
+    def draw(self, positions: Ints, source: RandomSource) -> Ints:
+        """Draw one cell for each position.
+
+        Parameters
+        ----------
+        positions : ndarray of int64
+            Records.
+        source : RandomSource
+            Where random words come from.
+
+        Returns
+        -------
+        cells : ndarray of int64
+            Reports.
+        """
+        cells = uniform_integers(positions.shape, below=self.cells, source=source)
+        cells -= self.max_index
+        rest = Fraction(self.positions, self.width)
+        high = two_level(positions.shape, epsilon=self.epsilon, rest=rest, source=source)
+        offsets = uniform_integers(int(high.sum()), below=self.width, source=source)
+        cells[high] = positions[high] + offsets - self.width // 2
+        return cells
+
+    def log_mass(self, cells: Ints, positions: Ints) -> Floats:
+        """Log-probability of cells.
+
+        Parameters
+        ----------
+        cells : ndarray of int64
+            Reports.
+        positions : ndarray of int64
+            Records, of the same shape or one that broadcasts to it.
+
+        Returns
+        -------
+        log_mass : ndarray of float64
+            Minus infinity beyond the last cell.
+        """
+        epsilon = float(self.epsilon)
+        low = -epsilon - math.log(self.width + self.positions * math.exp(-epsilon))
+        inside = np.abs(cells - positions) <= self.width // 2
+        masses = np.where(inside, low + epsilon, low)
+        masses[np.abs(cells) > self.max_index] = -np.inf
+        return masses
+
+    def variance(self, units: Floats) -> Floats:
+        """Variance of reports, in units where the records are [-1, 1].
+
+        Parameters
+        ----------
+        units : ndarray of float64
+            Records.
+
+        Returns
+        -------
+        variance : ndarray of float64
+            Largest at the ends of the box.
+        """
+        odds = math.exp(-float(self.epsilon))
+        ratio = self.positions / self.width
+        missed = odds * (1 + ratio) / (1 + ratio * odds)  # 1 - weight, without cancellation
+        across = missed * (self.cells**2 - 1) + self.weight * (self.width**2 - 1)
+        centers = units * (self.positions * self.step / 2)
+        spread: Floats = self.step**2 * across / 12 + self.weight * missed * centers**2
+        return spread
+
+
+def _even(ratio: float) -> int:
+    return 2 * max(1, round(WIDTH * min(ratio, MOST) / 2))
+
+
+class Piecewise(ColumnMechanism):
+    """Perturb records with the piecewise mechanism on the device.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Local epsilon of the whole record: any two records are told apart by a factor of at most
+        e^epsilon, however far apart they are. It has no unit and is not comparable with a metric
+        epsilon; ``Laplace(...).guarantee_.to_local(diameter)`` is.
+    bounds : tuple (low, high)
+        Public box, two numbers or one value per column in each; records outside are clipped.
+        Reports lie in a box C times as wide.
+    columns : {"all", "sample"}, default="all"
+        ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
+        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the center of the box
+        elsewhere, for means.
+    ledger : Ledger, default=None
+        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
+    random_state : None, int, RandomState or Generator, default=None
+        None draws from the operating system's entropy. A seed is for tests and experiments.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        Local privacy for each record.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    Laplace : Metric privacy, for records whose neighbors matter most.
+    Hybrid : Less noise at small epsilon.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.mechanisms import Piecewise
+    >>> mechanism = Piecewise(epsilon=4.0, bounds=(0.0, 10.0))
+    >>> reports = mechanism.fit_transform(np.full((10_000, 2), 7.0))
+    >>> bool(abs(reports.mean() - 7.0) < 0.5)
+    True
+    >>> print(mechanism.guarantee_)  # doctest: +NORMALIZE_WHITESPACE
+    local differential privacy with epsilon = 4: exchanging a record for any other changes the
+    probability of any report by a factor of at most e^4 = 54.6
+    """
+
+    noise_kind = "unbiased"
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        bounds: Any = None,
+        columns: str = "all",
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.columns = columns
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _distribution(self, epsilon: Fraction) -> Window:
+        return piecewise_distribution(epsilon)
+
+
+def piecewise_distribution(epsilon: Fraction) -> Window:
+    """Return the piecewise distribution of one column.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        Epsilon of the column.
+
+    Returns
+    -------
+    distribution : Window
+        Positions over width are e^(epsilon/2), the ratio of least variance at the ends.
+    """
+    ratio = math.exp(min(float(epsilon) / 2, math.log(MOST)))
+    return Window.unbiased(epsilon, ratio)
+
+
+SERIES = 1e-3  # epsilon below which b is taken from its series
+LARGEST = 40.0  # epsilon above which b is below 2^-24 and the window stops shrinking
+
+
+class SquareWave(ColumnMechanism):
+    """Perturb records with the square wave mechanism on the device.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Local epsilon of the whole record, divided equally among its columns. It has no unit and
+        is not comparable with a metric epsilon.
+    bounds : tuple (low, high)
+        Public box, two numbers or one value per column in each; records outside are clipped.
+        Reports lie in a box at most twice as wide.
+    ledger : Ledger, default=None
+        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
+    random_state : None, int, RandomState or Generator, default=None
+        None draws from the operating system's entropy. A seed is for tests and experiments.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        Local privacy for each record.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    Piecewise : Unbiased reports.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.mechanisms import SquareWave
+    >>> mechanism = SquareWave(epsilon=1.0, bounds=(0.0, 1.0))
+    >>> reports = mechanism.fit_transform(np.full((1000, 1), 0.3))
+    >>> bool((np.abs(reports - 0.5) < 1.0).all())
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        bounds: Any = None,
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _distribution(self, epsilon: Fraction) -> Window:
+        return Window.around(epsilon, 1.0 / (2.0 * _half_width(float(epsilon))))
+
+
+def _half_width(epsilon: float) -> float:
+    """Half the window's length, b, for records in [0, 1]."""
+    if epsilon > LARGEST:
+        return 0.5 / MOST
+    if epsilon < SERIES:
+        return 0.5 * (1 - epsilon / 3 + epsilon**2 / 12) / (1 + epsilon / 3 + epsilon**2 / 12)
+    return (epsilon + math.expm1(-epsilon)) / (2 * (math.expm1(epsilon) - epsilon))
