@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from shoal.experiments.attack_suite import AttackRow
+from shoal.experiments import AttackRow
 
 from helpers.charts import AUDIT, column, layers, legend
 from shoal.audit import AttackResult, Evidence
