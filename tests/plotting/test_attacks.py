@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from shoal.experiments import AttackRow
 
 from helpers.charts import AUDIT, column, layers, legend
 from shoal.audit import AttackResult, Evidence
 from shoal.exceptions import ParameterError
+from shoal.experiments import AttackRow
 from shoal.plotting import draw_audit, draw_rates, draw_roc
 
 RNG = np.random.default_rng(0)

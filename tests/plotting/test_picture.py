@@ -228,6 +228,6 @@ def test_importing_loads_no_altair():
 
 def test_narrow_screens_get_what_they_need():
     about = plotting.draw_lines(ROWS, x="epsilon", y="ami", panels="clusterer").spec["usermeta"]
-    assert set(about["shoal"]) == {"panel", "entry", "least", "square", "records"}
-    assert about["shoal"]["panel"] < 390
+    assert set(about["shoal"]) == {"width", "margin", "entry", "least", "square", "records"}
+    assert about["shoal"]["width"] + about["shoal"]["margin"] < 390
     assert isinstance(Picture({"concat": []}).spec, dict)

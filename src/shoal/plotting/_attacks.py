@@ -323,7 +323,7 @@ def draw_audit(
         _event(canvas, evidence, sides),
         _bounds(canvas, searched, measured, claimed, unit),
     )
-    return canvas.finish(panels, columns=3)
+    return canvas.finish(panels, columns=3, margin=115)
 
 
 def _pair(canvas: Canvas, points: Mapping[str, Floats]) -> Any:
@@ -394,7 +394,7 @@ def _bounds(
     bound = key.add("lower bound, worst pair", SECOND, SQUARE)
     rows = table(name=bound, pair="bound", x=measured)
     for name, value in ranked:
-        rows += table(name=estimate, pair=textwrap.fill(name, 28), x=max(value, 0.0))
+        rows += table(name=estimate, pair=textwrap.fill(name, 22), x=max(value, 0.0))
     ends = [row["x"] for row in rows]
     if claimed is not None:
         key.add("claim", RED, line_glyph())
@@ -413,6 +413,6 @@ def _bounds(
     if claimed is not None:
         claim = table(name="claim", x=ends[-1])
         layers.append(canvas.layer(claim, "rule", x=x, key=key, strokeWidth=2))
-    height = max(FRAME["height"], 30 * len(rows))
+    height = max(FRAME["height"], 36 * len(rows))
     title = "Measured beside claimed"
     return panel(*layers, canvas.legend(key), width=SIDE - 60, height=height, title=title)

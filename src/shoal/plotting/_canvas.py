@@ -366,7 +366,8 @@ class Canvas:
         spec["datasets"] = {name: kept for name, (_, kept) in self._datasets.items()}
         spec["usermeta"] = {
             "shoal": {
-                "panel": widest + margin,
+                "width": widest,
+                "margin": margin,
                 "entry": entry,
                 "least": min(least, widest),
                 "square": square,

@@ -69,7 +69,7 @@ def draw_demo(
         _scatter(canvas, example.reports, example.local, "local", local),
         _costs(canvas, rows),
     )
-    return canvas.finish(panels, columns=3)
+    return canvas.finish(panels, columns=3, square=True)
 
 
 def _scatter(canvas: Canvas, points: Any, centers: Any, model: str, title: str) -> Any:

@@ -157,7 +157,9 @@ def draw_bars(
     x = alt.X("set:N", axis=axis, scale=alt.Scale(domain=places, paddingInner=0.18))
     layers = _bar_layers(partial(canvas.layer, x=x, y=y), rows, spots, offset=offset, key=key, y=y)
     drawn = panel(*layers, *canvas.levels(levels, y, key), width=width, height=HEIGHT)
-    return canvas.finish([drawn], key=key, least=min(width, 12 * len(places) * len(bars)))
+    # Names that do not turn need their width on a narrow screen too.
+    least = max(12 * len(places) * len(bars), letters if letters <= width else 0)
+    return canvas.finish([drawn], key=key, least=least)
 
 
 def _bars(columns: Columns, names: _Names) -> tuple[Rows, Rows]:

@@ -43,22 +43,23 @@ PAGE = """<!doctype html>
 {body}
 {scripts}</body></html>
 """
-CHART_STYLE = (
-    """div.chart { overflow-x: auto; } div.chart .mark-rect { shape-rendering: crispEdges; }"""
-)
+CHART_STYLE = """
+div.chart, div.image { overflow-x: auto; } div.chart .mark-rect { shape-rendering: crispEdges; }
+"""
 
 # A chart is drawn when it comes near the screen: a page may hold dozens. On a narrow screen its
-# panels and its legend stand below each other.
+# panels shrink, down to 190 pixels; then they and the entries of the legend form more rows.
 DRAW = """
 const fit = (spec, room) => {
-  const {panel, entry, least, square} = spec.usermeta.shoal;
-  spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(room / panel)));
+  const {width, margin, entry, least, square} = spec.usermeta.shoal;
+  const narrowest = Math.max(least, Math.min(width, 190)) + margin;
+  spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(room / narrowest)));
+  const share = Math.max(least / width, Math.min(1, (room / spec.columns - margin) / width));
   const legend = spec.config.legend;
   legend.columns = Math.max(1, Math.min(legend.columns, Math.floor(room / entry)));
   for (const one of spec.concat) {
-    const width = Math.max(least, Math.min(one.width, room - (panel - one.width)));
-    if (square) one.height *= width / one.width;
-    one.width = width;
+    one.width *= share;
+    if (square) one.height *= share;
   }
   return spec;
 };
@@ -217,7 +218,7 @@ class Picture:
         if self._records:
             data = base64.b64encode(self.to_png()).decode()
             return (
-                f'<div class="chart"><img src="data:image/png;base64,{data}" alt="{words}"></div>'
+                f'<div class="image"><img src="data:image/png;base64,{data}" alt="{words}"></div>'
             )
         height = sum(panel.get("height", 0) for panel in self._spec["concat"][:1])
         # Text of a chart may hold anything, the end of a script included.
