@@ -39,8 +39,8 @@ __all__ = ["draw_lines", "draw_trade_off"]
 
 
 CROWDED = 0.07  # of the panel's sides, between two numbers that can both be read
-WIDTH, HEIGHT = 270, 205
-ALONE = 400  # width of a single panel
+WIDTHS, HEIGHT = {1: 400, 2: 340}, 205  # pixels, by number of panels
+WIDTH = 270  # of more
 
 
 class _Names(NamedTuple):
@@ -156,7 +156,7 @@ def draw_lines(
             panel(
                 *_layers(layer, one, names, y_axis),
                 *canvas.levels(levels, y_axis, key),
-                width=WIDTH if len(parts) > 1 else ALONE,
+                width=WIDTHS.get(len(parts), WIDTH),
                 height=HEIGHT,
                 title="" if panels is None else panel_title(panels, part),
             )
@@ -377,7 +377,7 @@ def draw_trade_off(
             panel(
                 *layers,
                 *canvas.levels(levels, y_axis, key),
-                width=WIDTH if len(parts) > 1 else ALONE,
+                width=WIDTHS.get(len(parts), WIDTH),
                 height=HEIGHT + 30,
                 title="" if panels is None else panel_title(panels, part),
             )
