@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shoal import datasets
 from shoal.cli import app
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import report
@@ -109,16 +108,6 @@ def test_methods_of_the_users_own(data, tmp_path, monkeypatch):
     (tmp_path / "my_compared_code.py").write_text(OWN + "# changed\n")
     assert run(data, *words, out=tmp_path / "out").exit_code == 0
     assert {path.name for path in (tmp_path / "out").glob("records-*.csv")} > kept
-
-
-def test_the_file_is_parsed_once(data, tmp_path, monkeypatch):
-    reads = []
-    right = datasets.read_table
-    monkeypatch.setattr(
-        datasets, "read_table", lambda path, **kwargs: reads.append(path) or right(path, **kwargs)
-    )
-    assert run(data, out=tmp_path / "out").exit_code == 0
-    assert reads == [data]
 
 
 def test_two_runs_recommend_nothing(data, tmp_path):

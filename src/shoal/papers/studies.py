@@ -43,6 +43,16 @@ class Experiment:
         What is run.
     work : callable
         From a trial to its measurements. Processes get copies of it, so it must pickle.
+
+    Examples
+    --------
+    >>> from shoal.experiments import Component
+    >>> spec = ExperimentSpec(
+    ...     name="cost", datasets=("iris",), mechanisms=(Component("Laplace"),), epsilons=(1.0, 2.0)
+    ... )
+    >>> experiment = Experiment("cost", spec, lambda trial: [{"cost": 1 / trial.epsilon}])
+    >>> [experiment.work(trial) for trial in experiment.spec.trials()]
+    [[{'cost': 1.0}], [{'cost': 0.5}]]
     """
 
     name: str
@@ -119,6 +129,13 @@ class Reproduction:
         One for each claim of the source.
     measurements : mapping of str to sequence of mapping
         By experiment.
+
+    Examples
+    --------
+    >>> from shoal.papers import Claim
+    >>> verdict = Verdict(Claim("H1", "more noise hides more"), "reproduced", "0.1 against 0.3")
+    >>> Reproduction(Path("report.html"), (verdict,), {}).summary.partition(",")[0]
+    'Of 1 claims: 1 reproduced'
     """
 
     report: Path

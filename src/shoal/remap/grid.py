@@ -145,22 +145,7 @@ class GridRemap(Remap):
 
 
 def round_to_cells(reports: Floats, box: Box, cells: npt.NDArray[np.int64]) -> Floats:
-    """Return the center of the cell of each report, of the nearest cell for those outside.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports.
-    box : Box
-        Public box.
-    cells : ndarray of int64, shape (d,)
-        Number of cells of each column.
-
-    Returns
-    -------
-    points : ndarray of float64, shape (n, d)
-        Centers of cells.
-    """
+    """Return the center of the cell of each report, of the nearest cell for those outside."""
     n, columns = reports.shape
     rows = max(1, min(n, CHUNK_VALUES // columns))
     # Counted from the middle cell: from the first, a box as wide as the doubles would overflow.
