@@ -3,17 +3,24 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
+# One worker runs all tests of Spark, so that one Java machine is started.
+PARALLEL = -n $(WORKERS) --dist loadgroup
 
-.PHONY: demo test test-full java lint bench docs clean
+.PHONY: demo test test-full coverage java lint bench docs clean
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
 
 test: $(VENV)/.test java lint
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not full"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not full"
 
 test-full: $(VENV)/.test java lint
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest $(PARALLEL)
+
+# What no test runs, by file; slower than `make test`, so a target of its own.
+coverage: $(VENV)/.test java
+	$(BIN)/python -m pytest $(PARALLEL) -m "not full" -q --cov --cov-report=term-missing:skip-covered \
+	  --cov-report=html:build/coverage
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

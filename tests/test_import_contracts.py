@@ -22,6 +22,9 @@ AFTER_THE_DEVICE = {"remap", "reports", "collector"}
 # What code after the device must not need: these read records, or import what does.
 READERS = ("shoal.tables", "shoal._table_input", "shoal.mechanisms", "shoal.engines")
 
+# Where private modules of audit are still used: to be emptied, then deleted.
+PENDING = ("experiments/", "papers/kd_laplace/")
+
 PLANTED = {
     "mechanisms reach statistics": ("shoal.mechanisms", "shoal.engines"),
     "remaps read tables": ("shoal.remap", "shoal.tables"),
@@ -135,15 +138,18 @@ def private_imports(source):
 
 
 def test_private_modules_are_imported_by_their_own_package_only():
-    assert list(private_imports(ROOT / "src/shoal")) == []
+    found = set(private_imports(ROOT / "src/shoal"))
+    assert {(place, name) for place, name in found if not place.startswith(PENDING)} == set()
 
 
-def test_a_planted_private_import_is_seen(package):
-    module = package / "src/shoal/cli/cluster.py"
-    line = "def late():\n    from shoal.cluster import _centers\n"
-    module.write_text(f"{module.read_text(encoding='utf-8')}\n{line}", encoding="utf-8")
-    found = set(private_imports(package / "src/shoal")) - set(private_imports(ROOT / "src/shoal"))
-    assert found == {("cli/cluster.py", "shoal.cluster._centers")}
+def test_a_planted_private_import_is_seen(tmp_path):
+    (tmp_path / "cli").mkdir()
+    lines = "import shoal._files\nfrom shoal.cli import _input\n\n\ndef late():\n"
+    for line in ("from shoal.cluster import _centers", "from shoal.cluster._centers import pack"):
+        (tmp_path / "cli/cluster.py").write_text(f"{lines}    {line}\n", encoding="utf-8")
+        ((place, name),) = private_imports(tmp_path)
+        assert place == "cli/cluster.py"
+        assert name.startswith("shoal.cluster._centers")
 
 
 def test_contracts_name_what_is_there():

@@ -37,7 +37,40 @@ ledger : Ledger, default=None
         "random_state": """\
 random_state : None, int, RandomState or Generator, default=None
     None draws from the operating system's entropy. A seed is for tests and experiments.""",
+        # Parameters of mechanisms
+        "local_epsilon": """\
+epsilon : float, default=1.0
+    Local epsilon of the whole record: any two records are told apart by a factor of at most
+    e^epsilon, however far apart they are. It has no unit and is not comparable with a metric
+    epsilon; ``Laplace(...).guarantee_.to_local(diameter)`` is.""",
+        "metric_epsilon": """\
+epsilon : float, default=1.0
+    Metric epsilon, per unit of Euclidean distance between records: rescaling the columns
+    changes what it means, and it is not comparable with the epsilon of a local mechanism.
+    ``guarantee_.to_local(diameter)`` gives the worst case over the box, which is.""",
+        "level_and_radius": """\
+level, radius : float, default=None
+    Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
+    factor of at most e^level. Epsilon is level / radius.""",
+        "unit": """\
+unit : str, default=""
+    Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
+    this unit. A ledger adds up what is spent per unit and takes no reports without one.""",
+        "columns": """\
+columns : {"all", "sample"}, default="all"
+    ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
+    floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the center of the box
+    elsewhere, for means.""",
+        "ledger_of_reports": """\
+ledger : Ledger, default=None
+    Charged with ``epsilon`` at every ``transform``, before anything is drawn.""",
         # Attributes of fitted estimators
+        "local_guarantee_": """\
+guarantee_ : Guarantee
+    Local privacy for each record.""",
+        "metric_guarantee_": """\
+guarantee_ : Guarantee
+    Metric privacy for each record.""",
         "guarantee_": """\
 guarantee_ : Guarantee
     What ``release_`` promises.""",

@@ -144,9 +144,11 @@ def test_neighboring_lattice_points_with_other_reports():
 
 @pytest.mark.parametrize("kind", [Piecewise, Hybrid, SquareWave])
 def test_epsilon_for_each_column(kind, monkeypatch):
-    law = ColumnMechanism._column_law
+    distribution = ColumnMechanism._column_distribution
     monkeypatch.setattr(
-        ColumnMechanism, "_column_law", lambda self, columns: law(self, max(1, columns // 2))
+        ColumnMechanism,
+        "_column_distribution",
+        lambda self, columns: distribution(self, max(1, columns // 2)),
     )
     audit = audit_mechanism(kind(2.0, bounds=BOX), random_state=0, **FEW)
     assert audit.exceeds(), str(audit)

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shoal import datasets
 from shoal.cli import app
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import report
 from shoal.experiments.compare import measurements
+from shoal.plotting import Picture
 from shoal.privacy import Ledger, Release
 from shoal.tables import files, read_table
 from shoal.tables._csv import read_csv
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
 BOUNDS = "0:120,40:250"
-EMPTY = '{"data": [], "layout": {}}'
+EMPTY = Picture({"concat": []})
 QUICK = ["--only", "DPKMeans-grid,Duchi", "--runs", "2", "--clusters", "2", "--jobs", "1"]
 
 
@@ -43,9 +43,7 @@ def cheap(monkeypatch):
     """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
     monkeypatch.setattr(measurements, "RUNS", 2)
     monkeypatch.setattr(measurements, "SHADOWS", 8)
-    monkeypatch.setattr(
-        report, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
-    )
+    monkeypatch.setattr(report, "_draw", lambda figure: report._Shown(EMPTY, figure.says))
 
 
 def run(data, *arguments, out):
@@ -110,16 +108,6 @@ def test_methods_of_the_users_own(data, tmp_path, monkeypatch):
     (tmp_path / "my_compared_code.py").write_text(OWN + "# changed\n")
     assert run(data, *words, out=tmp_path / "out").exit_code == 0
     assert {path.name for path in (tmp_path / "out").glob("records-*.csv")} > kept
-
-
-def test_the_file_is_parsed_once(data, tmp_path, monkeypatch):
-    reads = []
-    right = datasets.read_table
-    monkeypatch.setattr(
-        datasets, "read_table", lambda path, **kwargs: reads.append(path) or right(path, **kwargs)
-    )
-    assert run(data, out=tmp_path / "out").exit_code == 0
-    assert reads == [data]
 
 
 def test_two_runs_recommend_nothing(data, tmp_path):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from helpers.paper_data import needs_files
 from shoal.cli import app
-from shoal.papers import Claim, Reproduction, Verdict
+from shoal.papers import STUDIES, Claim, Reproduction, Verdict
 
 RUN = CliRunner()
 COMMAND = [sys.executable, "-c", "from shoal.cli import main; main()", "reproduce", "kccm"]
@@ -35,8 +35,10 @@ def quiet_study(monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("source", ["kd-laplace", "kccm", "wavecluster"])
-@pytest.mark.parametrize("size", ["--quick", "--full"])
+SIZES = ("--quick", "--full", "--quick")
+
+
+@pytest.mark.parametrize(("source", "size"), list(zip(STUDIES, SIZES, strict=True)))
 def test_source_and_size_reach_the_run(tmp_path, quiet_study, source, size):
     out = tmp_path / "out"
     result = RUN.invoke(app, ["reproduce", source, size, "--out", str(out), "--seed", "3"])

@@ -35,7 +35,7 @@ def audit(model=MODEL, columns=2):
 
 
 @pytest.mark.parametrize(
-    ("columns", "n_public"), [(1, 20), (2, None), (3, 20), (10, None), (70, 9)]
+    ("columns", "n_public"), [(1, 20), (2, None), (3, 20), (10, None), (40, 9)]
 )
 def test_replay_clears_it(columns, n_public):
     found = audit(PrivateCopy(0.7, bounds=BOX, n_public=n_public), columns)

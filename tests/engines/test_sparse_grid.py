@@ -134,7 +134,7 @@ class Ranges:
 def test_an_engine_merges_what_it_has_without_copying_it_for_each_part(threads):
     """1000 parts of 10, in at most log(1000) / log(1.5) = 17 rounds; one by one it would be 500."""
     kernel = Ranges()
-    (together,) = ArrayEngine(np.arange(10_000)[:, None], threads=threads).merge(kernel)
+    (together,) = ArrayEngine(np.arange(10_000)[:, None], threads=threads).add_up(kernel)
     assert together.tolist() == list(range(10_000))
     assert kernel.copied < 10_000 * 18
     # Those that wait for the end are twice as large each: 10, 20, ..., 5120.

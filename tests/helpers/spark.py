@@ -1,7 +1,7 @@
-"""One local Spark session for all tests of a process: a Java machine takes seconds to start.
+"""One local Spark session for all tests of a run: a Java machine takes seconds to start.
 
-Tests that use it are marked with ``SPARK``, which silences Spark's warning about new versions of
-pandas: any will do, since records travel as Arrow columns.
+Tests that use it are marked with ``SPARK``: one worker of pytest-xdist runs all of them, and
+Spark's warning about new versions of pandas is silenced (records travel as Arrow columns).
 """
 
 import functools
@@ -15,7 +15,10 @@ import numpy as np
 import pytest
 
 FACTORS = (7919, 104_729, 1_299_709)
-SPARK = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+SPARK = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
 
 
 def spark_session() -> Any:

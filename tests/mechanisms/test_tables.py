@@ -22,7 +22,7 @@ from shoal.exceptions import (
     ReleaseError,
     ShoalError,
 )
-from shoal.mechanisms import KdLaplace, Laplace, Piecewise, _release_reports
+from shoal.mechanisms import KdLaplace, Laplace, Piecewise, _report_files
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, MetricEvent
 from shoal.tables import ArrowTable, _staged_files
@@ -106,8 +106,8 @@ def test_no_two_partitions_share_a_stream(data, tmp_path, kind, seed):
 
 
 def test_a_shared_stream_would_be_noticed(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(_release_reports, "SecureSource", lambda: SeededSource(1))
-    monkeypatch.setattr(_release_reports, "SeededSource", lambda key: SeededSource(key[:16]))
+    monkeypatch.setattr(_report_files, "SecureSource", lambda: SeededSource(1))
+    monkeypatch.setattr(_report_files, "SeededSource", lambda key: SeededSource(key[:16]))
     for place, seed in enumerate((None, 3)):
         mechanism = Laplace(1.0, bounds=BOX, random_state=seed)
         assert shared_rows(mechanism.transform(files(data), out=tmp_path / f"{place}")) == 1.0

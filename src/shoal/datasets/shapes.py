@@ -255,7 +255,7 @@ def make_line(
         X,
         y,
         (low.copy(), high.copy()),
-        source="shoal.datasets.make_line, in the shape of the kd-Laprogress thesis' line set",
+        source="shoal.datasets.make_line, in the shape of the kd-Laplace thesis' line set",
     )
 
 

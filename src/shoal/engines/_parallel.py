@@ -105,7 +105,9 @@ class Scratch:
         size = math.prod(shape)
         held = self._held.get(name)
         if held is None or held.size < size:
-            held = self._held[name] = _aligned(size)
+            memory = np.empty(8 * size + LINE, dtype=np.uint8)
+            start = -memory.ctypes.data % LINE
+            held = self._held[name] = memory[start : start + 8 * size].view(np.float64)
         return held[:size].reshape(shape)
 
 
@@ -115,10 +117,3 @@ def thread_scratch() -> Scratch:
     if held is None:
         held = _threads.scratch = Scratch()
     return held
-
-
-def _aligned(size: int) -> npt.NDArray[np.float64]:
-    memory = np.empty(8 * size + LINE, dtype=np.uint8)
-    start = -memory.ctypes.data % LINE
-    doubles: npt.NDArray[np.float64] = memory[start : start + 8 * size].view(np.float64)
-    return doubles

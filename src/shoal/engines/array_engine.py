@@ -20,10 +20,9 @@ from shoal.engines.engine import (
     Engine,
     Kernel,
     MergeKernel,
-    Merges,
     Part,
-    Sums,
     check_integer,
+    totals_of,
 )
 from shoal.exceptions import DataError, DataTypeError
 
@@ -89,13 +88,16 @@ class ArrayEngine:
             return len(self._records)
         return int(self._weights.sum(dtype=np.int64))
 
-    def add_up(self, kernel: Kernel) -> tuple[Ints, ...]:
-        """Return the sum of a kernel's results over all records."""
-        return self._put_together(kernel, Sums())
+    def add_up(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
+        """Return a kernel's results over all records, added up or merged."""
+        totals = totals_of(kernel)
 
-    def merge(self, kernel: MergeKernel) -> tuple[Ints, ...]:
-        """Return a kernel's merged results over all records."""
-        return self._put_together(kernel, Merges(kernel))
+        def add(start: int, stop: int) -> None:
+            totals.add(kernel(self._part(start, stop)))
+
+        rows = self._rows or kernel.rows
+        run_in_parts(add, len(self._records), rows, threads=self._threads)
+        return totals.result()
 
     def collect(
         self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int
@@ -106,42 +108,17 @@ class ArrayEngine:
         def fill(start: int, stop: int) -> None:
             numbers[start:stop] = function(self._part(start, stop))
 
-        self._run(fill, rows)
+        run_in_parts(fill, len(self._records), self._rows or rows, threads=self._threads)
         return numbers
-
-    def _put_together(
-        self, kernel: Kernel | MergeKernel, totals: Sums | Merges
-    ) -> tuple[Ints, ...]:
-        def add(start: int, stop: int) -> None:
-            totals.add(kernel(self._part(start, stop)))
-
-        self._run(add, kernel.rows)
-        return totals.result()
 
     def _part(self, start: int, stop: int) -> Part:
         weights = None if self._weights is None else self._weights[start:stop]
         return Part(self._records[start:stop], weights)
 
-    def _run(self, job: Callable[[int, int], None], rows: int) -> None:
-        run_in_parts(job, len(self._records), self._rows or rows, threads=self._threads)
-
 
 def as_engine(records: "Engine | npt.NDArray[Any]") -> Engine:
     """Wrap an array of lattice records; leave an engine as it is."""
     return ArrayEngine(records) if isinstance(records, np.ndarray) else records
-
-
-def _small_integers(
-    name: str, values: npt.NDArray[Any], low: int, high: int
-) -> npt.NDArray[np.int32]:
-    if values.dtype.kind not in "iu":
-        raise DataTypeError(f"{name} must be integers, got {values.dtype}: encode them first")
-    # The limits hold up the exactness of every sum, so they are looked at once, here.
-    if values.size and not (low <= values.min() and values.max() <= high):
-        raise DataError(f"{name} must lie between {low} and {high}: encode them first")
-    if values.flags.forc:
-        return values.astype(np.int32, copy=False)
-    return np.ascontiguousarray(values, dtype=np.int32)
 
 
 def total_weight(engine: Engine | npt.NDArray[Any]) -> int:
@@ -165,3 +142,16 @@ def total_weight(engine: Engine | npt.NDArray[Any]) -> int:
     3
     """
     return as_engine(engine).weight
+
+
+def _small_integers(
+    name: str, values: npt.NDArray[Any], low: int, high: int
+) -> npt.NDArray[np.int32]:
+    if values.dtype.kind not in "iu":
+        raise DataTypeError(f"{name} must be integers, got {values.dtype}: encode them first")
+    # The limits hold up the exactness of every sum, so they are looked at once, here.
+    if values.size and not (low <= values.min() and values.max() <= high):
+        raise DataError(f"{name} must lie between {low} and {high}: encode them first")
+    if values.flags.forc:
+        return values.astype(np.int32, copy=False)
+    return np.ascontiguousarray(values, dtype=np.int32)

@@ -143,12 +143,8 @@ class Engine(Protocol):
         """Number of records, each as often as its weight says."""
         ...
 
-    def add_up(self, kernel: Kernel) -> tuple[Ints, ...]:
-        """Return the sum of a kernel's results over all records."""
-        ...
-
-    def merge(self, kernel: MergeKernel) -> tuple[Ints, ...]:
-        """Return a kernel's merged results over all records."""
+    def add_up(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
+        """Return a kernel's results over all records, added up or merged."""
         ...
 
     def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:

@@ -117,7 +117,7 @@ def sparse_grid_counts(
     if len(cells) != held.columns:
         raise ParameterError(f"cells must have {held.columns} entries, got {len(cells)}")
     kernel = SparseGridKernel(_check_cells(cells, 2 * half), half)
-    return SparseCounts(*held.merge(kernel))
+    return SparseCounts(*held.add_up(kernel))
 
 
 def _add_up(codes: Ints, counts: Ints) -> tuple[Ints, Ints]:

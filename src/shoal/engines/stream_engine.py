@@ -85,22 +85,15 @@ class StreamEngine:
         """Number of records."""
         return self._table.rows
 
-    def add_up(self, kernel: Kernel) -> tuple[Ints, ...]:
-        """Return the sum of a kernel's results over all records."""
-        return self._fold(kernel)
-
-    def merge(self, kernel: MergeKernel) -> tuple[Ints, ...]:
-        """Return a kernel's merged results over all records."""
-        return self._fold(kernel)
+    def add_up(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
+        """Return a kernel's results over all records, added up or merged."""
+        with one_blas_thread():
+            return self._table.fold(LatticeJob(kernel, self._encoder, self.columns))
 
     def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:
         """Return a number for each record."""
         with one_blas_thread():
             return self._table.collect(LatticeLabel(function, self._encoder))
-
-    def _fold(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
-        with one_blas_thread():
-            return self._table.fold(LatticeJob(kernel, self._encoder, self.columns))
 
 
 @dataclass(frozen=True, eq=False)

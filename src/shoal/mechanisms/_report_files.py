@@ -56,20 +56,7 @@ class Draw:
 
 
 def check_out(table: Any, out: Any) -> None:
-    """Refuse a folder for reports where none is needed, or that lies among the records.
-
-    Parameters
-    ----------
-    table : ArrayTable, ArrowTable or SparkTable
-        The records.
-    out : path-like or None
-        As given.
-
-    Raises
-    ------
-    ParameterError
-        If it does not fit the table.
-    """
+    """Refuse a folder for reports where none is needed, or that lies among the records."""
     if not isinstance(table, ArrowTable):
         if out is not None:
             raise ParameterError(
@@ -93,31 +80,7 @@ def check_out(table: Any, out: Any) -> None:
 def release_reports(
     mechanism: "Mechanism", table: ArrowTable | SparkTable, source: RandomSource, out: Any
 ) -> Any:
-    """Draw a report of every record, charge the ledger, and hand the reports out.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        All its parameters have been checked.
-    table : ArrowTable or SparkTable
-        The records.
-    source : RandomSource
-        If it is seeded, the partitions' keys come from its next words.
-    out : path-like or None
-        Folder for the reports of files.
-
-    Returns
-    -------
-    reports : pyarrow.dataset.Dataset or pyspark.sql.DataFrame
-        In the order of the records.
-
-    Raises
-    ------
-    ReleaseError
-        If reports cannot be written, or cannot be handed out after the spend.
-    DataError
-        If records cannot be used, before the spend; or reports were written and cannot be opened.
-    """
+    """Draw a report of every record, charge the ledger, and hand the reports out."""
     mechanism._spend(source, only_check=True)
     kwargs = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
     key = source.words(KEY_WORDS).tobytes() if source.seeded else None

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._typing import Floats, Ints
+from shoal._docs import shared_docs
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import LocalMechanism
 from shoal.noise import Lattice, RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
@@ -24,30 +25,22 @@ __all__ = ["Duchi"]
 HALF = 2**30  # records are rounded to this many steps on each side of the center
 
 
+@shared_docs
 class Duchi(LocalMechanism):
     """Perturb records with Duchi's mechanism on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Local epsilon of the whole record: any two records are told apart by a factor of at most
-        e^epsilon. It has no unit and is not comparable with a metric epsilon.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {local_epsilon}
+    {bounds}
         Reports are the corners of a wider box with the same center.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Local privacy for each record.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {local_guarantee_}
+    {features_in_}
 
     See Also
     --------
@@ -67,9 +60,9 @@ class Duchi(LocalMechanism):
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds

@@ -11,11 +11,11 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from shoal._typing import Floats, Ints
+from shoal._docs import shared_docs
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import ColumnMechanism
 from shoal.mechanisms.windows import Window, piecewise_distribution
 from shoal.noise import RandomSource, two_level, uniform_integers
@@ -28,34 +28,23 @@ TURNING_POINT = 0.61  # epsilon of a column at or below which Duchi alone is bet
 CHANCES = 2**53  # denominator of the probability of a truthful sign
 
 
+@shared_docs
 class Hybrid(ColumnMechanism):
     """Perturb records with the hybrid mechanism on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Local epsilon of the whole record: any two records are told apart by a factor of at most
-        e^epsilon. It has no unit and is not comparable with a metric epsilon.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {local_epsilon}
+    {bounds}
         Reports lie in a wider box.
-    columns : {"all", "sample"}, default="all"
-        ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
-        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the center of the box
-        elsewhere, for means.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {columns}
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Local privacy for each record.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {local_guarantee_}
+    {features_in_}
 
     See Also
     --------
@@ -74,10 +63,10 @@ class Hybrid(ColumnMechanism):
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         columns: str = "all",
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds

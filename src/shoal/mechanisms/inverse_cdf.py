@@ -10,6 +10,7 @@ other. Exact on the lattice (proofs/planar.md, proofs/spherical.md).
 
 from fractions import Fraction
 
+from shoal._docs import shared_docs
 from shoal._typing import Ints
 from shoal.exceptions import DataError
 from shoal.mechanisms._metric import MetricMechanism
@@ -18,31 +19,23 @@ from shoal.noise import RandomSource, planar_laplace, spherical_laplace
 __all__ = ["PlanarLaplace", "SphericalLaplace"]
 
 
+@shared_docs
 class PlanarLaplace(MetricMechanism):
     """Perturb records of two columns with planar Laplace noise on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Metric epsilon, per unit of Euclidean distance between records.
-    level, radius : float, default=None
-        Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
-        factor of at most e^level. Epsilon is level / radius.
-    unit : str, default=""
-        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
-        this unit. A ledger adds up what is spent per unit and takes no reports without one.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {metric_epsilon}
+    {level_and_radius}
+    {unit}
+    {bounds}
         Reports may lie outside.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Metric privacy for each record.
+    {metric_guarantee_}
     n_features_in_ : int
         Number of columns seen in ``fit``: 2.
     feature_names_in_ : ndarray of str
@@ -72,31 +65,23 @@ class PlanarLaplace(MetricMechanism):
         return planar_laplace(count, scale=scale, source=source)
 
 
+@shared_docs
 class SphericalLaplace(MetricMechanism):
     """Perturb records of three columns with spherical Laplace noise on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Metric epsilon, per unit of Euclidean distance between records.
-    level, radius : float, default=None
-        Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
-        factor of at most e^level. Epsilon is level / radius.
-    unit : str, default=""
-        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
-        this unit. A ledger adds up what is spent per unit and takes no reports without one.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {metric_epsilon}
+    {level_and_radius}
+    {unit}
+    {bounds}
         Reports may lie outside.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Metric privacy for each record.
+    {metric_guarantee_}
     n_features_in_ : int
         Number of columns seen in ``fit``: 3.
     feature_names_in_ : ndarray of str

@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import cells_per_column, public_box
+from shoal._docs import shared_docs
 from shoal._table_input import validate_table
-from shoal._typing import Floats
+from shoal._typing import Bounds, Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import same_state
 from shoal.mechanisms.laplace import Laplace
@@ -32,6 +33,7 @@ REMAPS = ("bayes", "grid", None)
 GRID_CELLS = 64
 
 
+@shared_docs
 class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Perturb records with d-dimensional Laplace noise, then remap the reports.
 
@@ -42,13 +44,9 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Metric epsilon, per unit of Euclidean distance between records.
-    unit : str, default=""
-        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
-        this unit. A ledger adds up what is spent per unit and takes no reports without one.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {metric_epsilon}
+    {unit}
+    {bounds}
     remap : {"bayes", "grid", None}, default="bayes"
         ``"bayes"``: all reports go to where their records are expected, with the prior estimated
         from the reports (``BayesRemap``). ``"grid"``: reports outside the box go to the
@@ -58,8 +56,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         the noise for ``"bayes"``.
     ledger : Ledger, default=None
         Charged with ``epsilon`` each time records are perturbed, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {random_state}
 
     Attributes
     ----------
@@ -69,10 +66,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         What perturbs.
     remap_ : BayesRemap, GridRemap or None
         What remaps; fitted on reports.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {features_in_}
 
     See Also
     --------
@@ -102,11 +96,11 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         epsilon: float = 1.0,
         *,
         unit: str = "",
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         remap: str | None = "bayes",
         grid_cells: Any = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.unit = unit
@@ -127,7 +121,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         promised = mechanism.guarantee_
         return replace(promised, seeded=promised.seeded or is_seeded(self.random_state))
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None) -> Self:
         """Perturb each record once and fit the remap on the reports, which are then dropped.
 
         Parameters
@@ -145,7 +139,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._fit_reports(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+    def fit_transform(self, X: TableLike, y: Any = None) -> Floats:
         """Perturb each record once, fit the remap on the reports, and return them remapped.
 
         Parameters
@@ -162,7 +156,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         return self._move(self._fit_reports(X))
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: TableLike) -> Floats:
         """Perturb records, the same or others, and remap them as fitted.
 
         Parameters

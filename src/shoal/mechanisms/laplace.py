@@ -23,7 +23,8 @@ from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box, public_box
-from shoal._typing import Floats, Ints
+from shoal._docs import shared_docs
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.noise import Lattice, RandomSource, k_norm
@@ -44,22 +45,7 @@ class Truncated(NamedTuple):
 
 
 def truncated(records: Floats, box: Box, rate: float) -> Truncated:
-    """Integrate the Laplace distribution around each record over the box.
-
-    Parameters
-    ----------
-    records : ndarray of float64, shape (n, d)
-        Centers, inside the box.
-    box : Box
-        The public box.
-    rate : float
-        Epsilon of the distribution.
-
-    Returns
-    -------
-    moments : Truncated
-        Mass inside, mean and variance.
-    """
+    """Integrate the Laplace distribution around each record over the box."""
     if len(records) > 1 and (records == records[0]).all():
         # Many reports of one record, as audits and tests ask for.
         one = truncated(records[:1], box, rate)
@@ -89,20 +75,7 @@ def truncated(records: Floats, box: Box, rate: float) -> Truncated:
 
 @lru_cache(maxsize=64)  # asked before every report, and the same each time
 def corner_mass(widths: tuple[float, ...], rate: float) -> float:
-    """Mass inside the box for a record in one of its corners, the worst (proofs/laplace.md).
-
-    Parameters
-    ----------
-    widths : tuple of float
-        Of the box, in each column.
-    rate : float
-        Epsilon of the distribution.
-
-    Returns
-    -------
-    mass : float
-        Between 0 and 1/2^d.
-    """
+    """Mass inside the box for a record in one of its corners, the worst (proofs/laplace.md)."""
     corner = np.zeros((1, len(widths)))
     with np.errstate(under="ignore"):
         return float(truncated(corner, Box(corner[0], np.array(widths)), rate).mass[0])
@@ -119,23 +92,16 @@ FEWEST = 256  # draws at a time, where one costs hardly less
 REDRAWN = "drawn at epsilon/2 and redrawn until inside the box, which costs the other half"
 
 
+@shared_docs
 class Laplace(MetricMechanism):
     """Perturb records with d-dimensional Laplace noise on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Metric epsilon, per unit of Euclidean distance between records: rescaling the columns
-        changes what it means, and it is not comparable with the epsilon of a local mechanism.
-        ``guarantee_.to_local(diameter)`` gives the worst case over the box, which is.
-    level, radius : float, default=None
-        Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
-        factor of at most e^level. Epsilon is level / radius.
-    unit : str, default=""
-        Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
-        this unit. A ledger adds up what is spent per unit and takes no reports without one.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {metric_epsilon}
+    {level_and_radius}
+    {unit}
+    {bounds}
         Reports may lie outside.
     truncate : {None, "resample"}, default=None
         ``"resample"`` redraws on the device until the report lies inside the box. How often a
@@ -143,19 +109,13 @@ class Laplace(MetricMechanism):
         epsilon/2, and the guarantee is epsilon. The number of redraws depends on the record too
         and must not leave the device: not as a time of arrival either. Clipping reports
         afterwards costs nothing.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Metric privacy for each record.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {metric_guarantee_}
+    {features_in_}
 
     See Also
     --------
@@ -186,10 +146,10 @@ class Laplace(MetricMechanism):
         level: float | None = None,
         radius: float | None = None,
         unit: str = "",
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         truncate: str | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.level = level

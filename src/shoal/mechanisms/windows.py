@@ -20,11 +20,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from shoal._typing import Floats, Ints
+from shoal._docs import shared_docs
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import ColumnMechanism
 from shoal.noise import RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
@@ -58,20 +59,7 @@ class Window:
 
     @classmethod
     def unbiased(cls, epsilon: Fraction, ratio: float) -> Self:
-        """Make the distribution whose reports have the record as their mean.
-
-        Parameters
-        ----------
-        epsilon : Fraction
-            Epsilon of the column.
-        ratio : float
-            Positions over width wanted.
-
-        Returns
-        -------
-        distribution : Window
-            With cells as long as it takes.
-        """
+        """Make the distribution whose reports have the record as their mean."""
         distribution = cls(epsilon, _even(ratio), 1.0)
         return cls(
             epsilon, distribution.positions, 2.0 / (distribution.positions * distribution.weight)
@@ -79,20 +67,7 @@ class Window:
 
     @classmethod
     def around(cls, epsilon: Fraction, ratio: float) -> Self:
-        """Make the distribution whose windows lie around the record itself.
-
-        Parameters
-        ----------
-        epsilon : Fraction
-            Epsilon of the column.
-        ratio : float
-            Positions over width wanted.
-
-        Returns
-        -------
-        distribution : Window
-            With cells as long as the distance between positions.
-        """
+        """Make the distribution whose windows lie around the record itself."""
         positions = _even(ratio)
         return cls(epsilon, positions, 2.0 / positions)
 
@@ -113,20 +88,7 @@ class Window:
         return -math.expm1(-float(self.epsilon)) / (1 + self.positions / self.width * odds)
 
     def draw(self, positions: Ints, source: RandomSource) -> Ints:
-        """Draw one cell for each position.
-
-        Parameters
-        ----------
-        positions : ndarray of int64
-            Records.
-        source : RandomSource
-            Where random words come from.
-
-        Returns
-        -------
-        cells : ndarray of int64
-            Reports.
-        """
+        """Draw one cell for each position."""
         cells = uniform_integers(positions.shape, below=self.cells, source=source)
         cells -= self.max_index
         rest = Fraction(self.positions, self.width)
@@ -136,20 +98,7 @@ class Window:
         return cells
 
     def log_mass(self, cells: Ints, positions: Ints) -> Floats:
-        """Log-probability of cells.
-
-        Parameters
-        ----------
-        cells : ndarray of int64
-            Reports.
-        positions : ndarray of int64
-            Records, of the same shape or one that broadcasts to it.
-
-        Returns
-        -------
-        log_mass : ndarray of float64
-            Minus infinity beyond the last cell.
-        """
+        """Log-probability of cells."""
         epsilon = float(self.epsilon)
         low = -epsilon - math.log(self.width + self.positions * math.exp(-epsilon))
         inside = np.abs(cells - positions) <= self.width // 2
@@ -158,18 +107,7 @@ class Window:
         return masses
 
     def variance(self, units: Floats) -> Floats:
-        """Variance of reports, in units where the records are [-1, 1].
-
-        Parameters
-        ----------
-        units : ndarray of float64
-            Records.
-
-        Returns
-        -------
-        variance : ndarray of float64
-            Largest at the ends of the box.
-        """
+        """Variance of reports, in units where the records are [-1, 1]."""
         odds = math.exp(-float(self.epsilon))
         ratio = self.positions / self.width
         missed = odds * (1 + ratio) / (1 + ratio * odds)  # 1 - weight, without cancellation
@@ -183,35 +121,23 @@ def _even(ratio: float) -> int:
     return 2 * max(1, round(WIDTH * min(ratio, MOST) / 2))
 
 
+@shared_docs
 class Piecewise(ColumnMechanism):
     """Perturb records with the piecewise mechanism on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Local epsilon of the whole record: any two records are told apart by a factor of at most
-        e^epsilon, however far apart they are. It has no unit and is not comparable with a metric
-        epsilon; ``Laplace(...).guarantee_.to_local(diameter)`` is.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {local_epsilon}
+    {bounds}
         Reports lie in a box C times as wide.
-    columns : {"all", "sample"}, default="all"
-        ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
-        floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the center of the box
-        elsewhere, for means.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {columns}
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Local privacy for each record.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {local_guarantee_}
+    {features_in_}
 
     See Also
     --------
@@ -237,10 +163,10 @@ class Piecewise(ColumnMechanism):
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         columns: str = "all",
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
@@ -253,18 +179,7 @@ class Piecewise(ColumnMechanism):
 
 
 def piecewise_distribution(epsilon: Fraction) -> Window:
-    """Return the piecewise distribution of one column.
-
-    Parameters
-    ----------
-    epsilon : Fraction
-        Epsilon of the column.
-
-    Returns
-    -------
-    distribution : Window
-        Positions over width are e^(epsilon/2), the ratio of least variance at the ends.
-    """
+    """Return the piecewise distribution of one column."""
     ratio = math.exp(min(float(epsilon) / 2, math.log(MOST)))
     return Window.unbiased(epsilon, ratio)
 
@@ -273,30 +188,22 @@ SERIES = 1e-3  # epsilon below which b is taken from its series
 LARGEST = 40.0  # epsilon above which b is below 2^-24 and the window stops shrinking
 
 
+@shared_docs
 class SquareWave(ColumnMechanism):
     """Perturb records with the square wave mechanism on the device.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Local epsilon of the whole record, divided equally among its columns. It has no unit and
-        is not comparable with a metric epsilon.
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each; records outside are clipped.
+    {local_epsilon}
+    {bounds}
         Reports lie in a box at most twice as wide.
-    ledger : Ledger, default=None
-        Charged with ``epsilon`` at every ``transform``, before anything is drawn.
-    random_state : None, int, RandomState or Generator, default=None
-        None draws from the operating system's entropy. A seed is for tests and experiments.
+    {ledger_of_reports}
+    {random_state}
 
     Attributes
     ----------
-    guarantee_ : Guarantee
-        Local privacy for each record.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+    {local_guarantee_}
+    {features_in_}
 
     See Also
     --------
@@ -316,9 +223,9 @@ class SquareWave(ColumnMechanism):
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds

@@ -38,25 +38,7 @@ def settle(
     bits: int,
     source: RandomSource,
 ) -> Result:
-    """Evaluate a function of uniform reals whose first bits are known.
-
-    Parameters
-    ----------
-    evaluate : callable
-        Takes an interval context and one interval per uniform; returns the result or raises
-        :class:`Undecided`.
-    prefixes : sequence of int
-        The first bits of each uniform, as integers below ``2**bits``.
-    bits : int
-        How many bits each prefix has.
-    source : RandomSource
-        Where further bits come from.
-
-    Returns
-    -------
-    result
-        What ``evaluate`` decided.
-    """
+    """Evaluate a function of uniform reals whose first bits are known."""
     known = list(prefixes)
     if not hasattr(_contexts, "interval"):
         _contexts.interval = MPIntervalContext()
@@ -75,23 +57,7 @@ def settle(
 
 
 def floor_of(interval: Any) -> int:
-    """Round an interval down to the integer that both ends agree on.
-
-    Parameters
-    ----------
-    interval : mpmath interval
-        The value.
-
-    Returns
-    -------
-    floor : int
-        The floor of every point of the interval.
-
-    Raises
-    ------
-    Undecided
-        If its ends have different floors.
-    """
+    """Round an interval down to the integer that both ends agree on."""
     low, high = interval._mpi_
     floor = int(to_int(low, "f"))
     if floor != int(to_int(high, "f")):
@@ -100,23 +66,7 @@ def floor_of(interval: Any) -> int:
 
 
 def is_positive(interval: Any) -> bool:
-    """Return the sign that both ends of an interval agree on.
-
-    Parameters
-    ----------
-    interval : mpmath interval
-        The value.
-
-    Returns
-    -------
-    positive : bool
-        Whether every point of the interval is above zero.
-
-    Raises
-    ------
-    Undecided
-        If the interval touches zero.
-    """
+    """Return the sign that both ends of an interval agree on."""
     low, high = interval._mpi_
     if mpf_sign(low) * mpf_sign(high) <= 0:
         raise Undecided
@@ -124,18 +74,5 @@ def is_positive(interval: Any) -> bool:
 
 
 def exact(context: MPIntervalContext, value: Fraction) -> Any:
-    """Enclose a rational number in an interval.
-
-    Parameters
-    ----------
-    context : MPIntervalContext
-        Whose precision to use.
-    value : Fraction
-        The number.
-
-    Returns
-    -------
-    interval : mpmath interval
-        An interval that holds it.
-    """
+    """Enclose a rational number in an interval."""
     return context.mpf(value.numerator) / context.mpf(value.denominator)

@@ -210,13 +210,7 @@ class ExponentialMechanism:
 
 
 def whole(exact: npt.NDArray[Any]) -> Ints:
-    """Return exact values as int64; noise on integers would reveal fractions.
-
-    Raises
-    ------
-    ParameterError
-        If they are not of an integer type that int64 holds.
-    """
+    """Return exact values as int64; noise on integers would reveal fractions."""
     if not is_whole(exact):
         raise ParameterError(
             f"exact must be integers of a type that int64 holds, got {exact.dtype}: noise on "
@@ -325,25 +319,7 @@ class SparseLaplaceNoise:
 
 
 def free_codes(positions: Ints, taken: Ints) -> Ints:
-    """Turn positions among the cells that are not taken into codes.
-
-    Parameters
-    ----------
-    positions : ndarray of int64
-        Positions among the cells that are not taken, from 0.
-    taken : ndarray of int64
-        Codes of the others, ascending.
-
-    Returns
-    -------
-    codes : ndarray of int64
-        Codes of the cells at these positions.
-
-    Examples
-    --------
-    >>> free_codes(np.array([0, 1, 2]), np.array([1, 2])).tolist()
-    [0, 3, 4]
-    """
+    """Turn positions among the cells that are not taken into codes."""
     # The j-th taken cell has taken[j] - j free ones before it.
     free_before = taken - np.arange(len(taken))
     codes: Ints = positions + np.searchsorted(free_before, positions, side="right")

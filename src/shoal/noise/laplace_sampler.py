@@ -64,20 +64,7 @@ def discrete_laplace(
 
 
 def check_scale(name: str, scale: float | Fraction) -> None:
-    """Refuse a scale that no sampler can draw at.
-
-    Parameters
-    ----------
-    name : str
-        What the caller calls it.
-    scale : float or Fraction
-        The value.
-
-    Raises
-    ------
-    ParameterError
-        If it is not a number above 0 and at most 2^50.
-    """
+    """Refuse a scale that no sampler can draw at."""
     if not 0 < scale <= MAX_SCALE:
         raise ParameterError(f"{name} must be above 0 and at most 2^50, got {scale!r}")
 

@@ -103,22 +103,7 @@ def noisy_cells_above(
 
 
 def check_noisy_cells(cells: int, threshold: int, scale: float | Fraction) -> None:
-    """Refuse what cannot be drawn; what this allows for some cells it allows for fewer.
-
-    Parameters
-    ----------
-    cells : int
-        Number of cells.
-    threshold : int
-        Smallest noise that is reported.
-    scale : float or Fraction
-        Scale of the noise.
-
-    Raises
-    ------
-    ParameterError
-        If one is out of range, or too many reports are to be expected.
-    """
+    """Refuse what cannot be drawn; what this allows for some cells it allows for fewer."""
     _check_whole("cells", cells, 0, MAX_CELLS, "2^62")
     _check_whole("threshold", threshold, 1, LARGEST, "2^61")
     check_scale("scale", scale)

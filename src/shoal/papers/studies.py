@@ -43,6 +43,16 @@ class Experiment:
         What is run.
     work : callable
         From a trial to its measurements. Processes get copies of it, so it must pickle.
+
+    Examples
+    --------
+    >>> from shoal.experiments import Component
+    >>> spec = ExperimentSpec(
+    ...     name="cost", datasets=("iris",), mechanisms=(Component("Laplace"),), epsilons=(1.0, 2.0)
+    ... )
+    >>> experiment = Experiment("cost", spec, lambda trial: [{"cost": 1 / trial.epsilon}])
+    >>> [experiment.work(trial) for trial in experiment.spec.trials()]
+    [[{'cost': 1.0}], [{'cost': 0.5}]]
     """
 
     name: str
@@ -119,6 +129,13 @@ class Reproduction:
         One for each claim of the source.
     measurements : mapping of str to sequence of mapping
         By experiment.
+
+    Examples
+    --------
+    >>> from shoal.papers import Claim
+    >>> verdict = Verdict(Claim("H1", "more noise hides more"), "reproduced", "0.1 against 0.3")
+    >>> Reproduction(Path("report.html"), (verdict,), {}).summary.partition(",")[0]
+    'Of 1 claims: 1 reproduced'
     """
 
     report: Path
@@ -204,7 +221,7 @@ def run_study(
         If the folder cannot be written, or holds records of another run.
     """
     # What the report needs is asked for before hours of work, not after.
-    for package in ("matplotlib", "plotly"):
+    for package in ("altair", "vl_convert"):
         require(package, extra="plot")
     experiments = study.experiments(full=full, seed=seed)
     figures = folder / "figures"
@@ -216,7 +233,8 @@ def run_study(
         ) from None
     measurements = _run(experiments, folder, n_jobs, progress)
     result = Reproduction(folder / "report.html", study.judge(measurements), measurements)
-    report = Report(study.title, figures=figures)
+    # Figures may show single records of the source's own, public tables.
+    report = Report(study.title, figures=figures, publishable=False)
     report.lead(f"{study.source}. {_size(full)}").verdict(result.summary)
     _render_claims(report, result.verdicts)
     study.render(report, measurements)

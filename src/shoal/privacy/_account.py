@@ -59,16 +59,6 @@ class Account:
     ----------
     limits : Limits
         What the totals may reach.
-
-    Examples
-    --------
-    >>> from shoal.privacy.events import PureEvent
-    >>> account = Account(Limits(epsilon=1.0))
-    >>> price = account.price(PureEvent(epsilon=0.3), Adjacency.ADD_REMOVE, "central")
-    >>> account.check(price)
-    >>> account.add(price)
-    >>> account.spent[0].epsilon
-    0.3
     """
 
     def __init__(self, limits: Limits) -> None:

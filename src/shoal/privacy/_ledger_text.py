@@ -20,25 +20,7 @@ _EVERYTHING = ("table", "columns", "output", "adjacency", "hash")
 
 
 def ledger_text(ledger: Ledger) -> str:
-    """Return a plain-text table of the ledger.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        Any ledger.
-
-    Returns
-    -------
-    table : str
-        One line per spend, and the totals.
-
-    Examples
-    --------
-    >>> from shoal.privacy import Ledger
-    >>> print(ledger_text(Ledger(epsilon=1.0)))
-    ledger with epsilon = 1 (add/remove) for each record
-    nothing was spent, 1 is left
-    """
+    """Return a plain-text table of the ledger."""
     entries = ledger.entries
     lines = [_title(ledger)]
     if entries:
@@ -51,24 +33,7 @@ def ledger_text(ledger: Ledger) -> str:
 
 
 def ledger_html(ledger: Ledger) -> str:
-    """Return the same table for a notebook.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        Any ledger.
-
-    Returns
-    -------
-    table : str
-        HTML in which every text is escaped.
-
-    Examples
-    --------
-    >>> from shoal.privacy import Ledger
-    >>> ledger_html(Ledger(epsilon=1.0)).startswith("<table>")
-    True
-    """
+    """Return the same table for a notebook."""
     entries = ledger.entries
     rows = [f"<tr>{''.join(f'<th>{name}</th>' for name in (*_COLUMNS, *_EVERYTHING))}</tr>"]
     for entry in entries:

@@ -45,23 +45,7 @@ class Step(NamedTuple):
 
 
 def steps(event: Event) -> Counter[Step]:
-    """Return the dominating pairs of an event, with how often each occurs.
-
-    Parameters
-    ----------
-    event : Event
-        Any event but metric ones.
-
-    Returns
-    -------
-    steps : Counter of Step
-        Their composition dominates the event.
-
-    Examples
-    --------
-    >>> steps(Repeated(event=PureEvent(epsilon=0.5), times=3))
-    Counter({Step(kind='response', first=0.5, second=0.0): 3})
-    """
+    """Return the dominating pairs of an event, with how often each occurs."""
     rule = _RULES.get(type(event))
     if rule is None:
         raise UnknownEventError(f"no loss distribution is known for {event!r}")
@@ -110,25 +94,7 @@ _FINEST_GRID = 200_000
 
 
 def epsilon_by_losses(schedule: Counter[Step], delta: float) -> float:
-    """Return an epsilon for which the composed steps are (epsilon, delta)-private.
-
-    Parameters
-    ----------
-    schedule : Counter of Step
-        What is composed, in any order.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    epsilon : float
-        Infinite where this way of counting does not apply.
-
-    Examples
-    --------
-    >>> round(epsilon_by_losses(Counter({Step("gaussian", 0.5): 4}), 1e-6), 3)
-    4.887
-    """
+    """Return an epsilon for which the composed steps are (epsilon, delta)-private."""
     return _epsilon(tuple(sorted(schedule.items())), delta)
 
 

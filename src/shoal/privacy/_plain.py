@@ -19,13 +19,7 @@ _DEEPEST = 32
 
 
 def freeze(name: str, value: Any, depth: int = 0) -> Any:
-    """Return a copy made of Python's own values and read-only arrays.
-
-    Raises
-    ------
-    ReleaseError
-        If something in it cannot be written exactly.
-    """
+    """Return a copy made of Python's own values and read-only arrays."""
     if depth > _DEEPEST:
         raise ReleaseError(f"{name} must not be nested deeper than {_DEEPEST} levels")
     if _is_array(value):
@@ -63,13 +57,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(plain: Any) -> Any:
-    """Return the value that :func:`to_plain` was given.
-
-    Raises
-    ------
-    ReleaseError
-        If an array or a float is malformed.
-    """
+    """Return the value that :func:`to_plain` was given."""
     if isinstance(plain, list):
         return [from_plain(item) for item in plain]
     if not isinstance(plain, dict):

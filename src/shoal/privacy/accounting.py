@@ -101,25 +101,7 @@ def cost(event: Event, *, records: int = 1) -> Cost:
 
 
 def leaves(event: Event, *, records: int = 1) -> Counter[Cost]:
-    """Return the prices of the single steps in an event, with how often each occurs.
-
-    Parameters
-    ----------
-    event : Event
-        Any event but metric ones.
-    records : int, default=1
-        How many records change together.
-
-    Returns
-    -------
-    prices : Counter of Cost
-        They add up to :func:`cost`.
-
-    Examples
-    --------
-    >>> leaves(Repeated(event=GaussianEvent(sigma=2.0, sensitivity=1.0), times=3))
-    Counter({Cost(epsilon=inf, rho=0.125, delta=0.0): 3})
-    """
+    """Return the prices of the single steps in an event, with how often each occurs."""
     if isinstance(event, Composed):
         total: Counter[Cost] = Counter()
         for child in event.events:
@@ -180,28 +162,7 @@ _RULES: dict[type[Event], Callable[[Any, int], Cost]] = {
 
 
 def metric_cost(event: Event) -> tuple[str, Fraction] | None:
-    """Return the unit and the epsilon of a metric event, or None for any other event.
-
-    Parameters
-    ----------
-    event : Event
-        Metric events of one kind of unit, possibly composed, or events without any metric one.
-
-    Returns
-    -------
-    price : (str, Fraction) or None
-        The unit of distance of the first of them, and the total epsilon per that unit, exact.
-
-    Raises
-    ------
-    GuaranteeError
-        If metric events meet other events, or units that cannot be compared.
-
-    Examples
-    --------
-    >>> metric_cost(Repeated(event=MetricEvent(epsilon=0.5, unit="km"), times=2))
-    ('km', Fraction(1, 1))
-    """
+    """Return the unit and the epsilon of a metric event, or None for any other event."""
     if isinstance(event, MetricEvent):
         return event.unit, Fraction(event.epsilon)
     if isinstance(event, Repeated):

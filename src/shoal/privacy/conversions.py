@@ -83,25 +83,7 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
 
 
 def zcdp_order(rho: float, delta: float) -> float:
-    """Return the Rényi order through which :func:`zcdp_to_epsilon` converts.
-
-    Parameters
-    ----------
-    rho : float
-        The zCDP parameter, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    order : float
-        Above 1.
-
-    Examples
-    --------
-    >>> round(zcdp_order(0.1, 1e-6), 2)
-    11.66
-    """
+    """Return the Rényi order through which :func:`zcdp_to_epsilon` converts."""
     rho = _numbers.positive("rho", rho)
     delta = _numbers.positive_probability("delta", delta)
     log_inverse = -math.log(delta)
@@ -113,27 +95,7 @@ def zcdp_order(rho: float, delta: float) -> float:
 
 
 def renyi_to_epsilon(divergence: float, order: float, delta: float) -> float:
-    """Return the epsilon that a bound on one Rényi divergence implies at this delta.
-
-    Parameters
-    ----------
-    divergence : float
-        Bound on the divergence of this order, >= 0.
-    order : float
-        Above 1.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    epsilon : float
-        The promise is (epsilon, delta); negative values mean that 0 will do.
-
-    Examples
-    --------
-    >>> round(renyi_to_epsilon(1.0, 11.0, 1e-6), 3)
-    2.046
-    """
+    """Return the epsilon that a bound on one Rényi divergence implies at this delta."""
     excess = _numbers.positive("order - 1", order - 1)
     divergence = _numbers.non_negative("divergence", divergence)
     log_inverse = -math.log(_numbers.positive_probability("delta", delta))
@@ -220,32 +182,7 @@ class Loss(NamedTuple):
 
 
 def group(epsilon: float, delta: float = 0.0, *, size: int) -> Loss:
-    """Return what an (epsilon, delta) promise for one record is worth for ``size`` records.
-
-    Parameters
-    ----------
-    epsilon : float
-        Promise for one record, >= 0.
-    delta : float, default=0.0
-        Promise for one record, in [0, 1).
-    size : int
-        How many records may change together, >= 1.
-
-    Returns
-    -------
-    loss : Loss
-        ``size * epsilon`` and ``delta * (1 + e^epsilon + ... + e^((size-1) epsilon))``.
-
-    Raises
-    ------
-    GuaranteeError
-        If delta would reach 1, which promises nothing.
-
-    Examples
-    --------
-    >>> group(0.5, size=3)
-    Loss(epsilon=1.5, delta=0.0)
-    """
+    """Return what an (epsilon, delta) promise for one record is worth for ``size`` records."""
     epsilon = _numbers.non_negative("epsilon", epsilon)
     delta = _numbers.probability("delta", delta)
     size = _numbers.count("size", size)
@@ -270,23 +207,5 @@ def group(epsilon: float, delta: float = 0.0, *, size: int) -> Loss:
 
 
 def group_zcdp(rho: float, *, size: int) -> float:
-    """Return the rho for ``size`` records that change together: ``size^2 rho``.
-
-    Parameters
-    ----------
-    rho : float
-        The zCDP parameter for one record, >= 0.
-    size : int
-        How many records may change together, >= 1.
-
-    Returns
-    -------
-    rho : float
-        The zCDP parameter for the group.
-
-    Examples
-    --------
-    >>> group_zcdp(0.1, size=2)
-    0.4
-    """
+    """Return the rho for ``size`` records that change together: ``size^2 rho``."""
     return _numbers.count("size", size) ** 2 * _numbers.non_negative("rho", rho)

@@ -266,28 +266,7 @@ _BY_NAME: dict[str, type[Event]] = {
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:
-    """Return a dictionary of plain values from which the event can be rebuilt.
-
-    Parameters
-    ----------
-    event : Event
-        One of the events of this module.
-
-    Returns
-    -------
-    plain : dict
-        The class name under ``"type"`` and one item per field.
-
-    Raises
-    ------
-    UnknownEventError
-        If the event is of a class that this module does not define.
-
-    Examples
-    --------
-    >>> event_to_dict(PureEvent(epsilon=0.5, purpose="counts"))
-    {'type': 'PureEvent', 'purpose': 'counts', 'epsilon': 0.5}
-    """
+    """Return a dictionary of plain values from which the event can be rebuilt."""
     if type(event) not in _BY_NAME.values():
         raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {event!r}")
     plain: dict[str, Any] = {"type": type(event).__name__}
@@ -302,30 +281,7 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 
 
 def event_from_dict(plain: Mapping[str, Any]) -> Event:
-    """Rebuild an event from :func:`event_to_dict`.
-
-    Parameters
-    ----------
-    plain : mapping
-        What :func:`event_to_dict` returned, possibly after a trip through JSON.
-
-    Returns
-    -------
-    event : Event
-        The same event.
-
-    Raises
-    ------
-    UnknownEventError
-        If the class is unknown, or fields are missing or too many.
-    ParameterError
-        If a number breaks its rule.
-
-    Examples
-    --------
-    >>> event_from_dict({"type": "PureEvent", "purpose": "counts", "epsilon": 0.5})
-    PureEvent(purpose='counts', epsilon=0.5)
-    """
+    """Rebuild an event from :func:`event_to_dict`."""
     if not isinstance(plain, Mapping) or plain.get("type") not in list(_BY_NAME):
         raise UnknownEventError(f"an event must be one of {sorted(_BY_NAME)}, got {plain!r}")
     kind = _BY_NAME[plain["type"]]

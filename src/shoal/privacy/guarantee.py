@@ -320,26 +320,7 @@ _CHANGE = {
 
 
 def guarantee_text(guarantee: Guarantee) -> str:
-    """Return a promise in words.
-
-    Parameters
-    ----------
-    guarantee : Guarantee
-        Any promise, or the absence of one.
-
-    Returns
-    -------
-    sentence : str
-        It names the notion, the numbers, the neighbors, and what they mean.
-
-    Examples
-    --------
-    >>> from shoal.privacy import Guarantee
-    >>> print(guarantee_text(Guarantee("metric", epsilon=2.0, unit="km").to_local(1.5)))
-    ... # doctest: +NORMALIZE_WHITESPACE
-    local differential privacy with epsilon = 3: exchanging a record for any other changes the
-    probability of any report by a factor of at most e^3 = 20.1
-    """
+    """Return a promise in words."""
     sentence = {"central": _central, "local": _local, "metric": _metric, "none": _none}[
         guarantee.notion
     ](guarantee)

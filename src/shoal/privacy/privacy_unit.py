@@ -139,39 +139,7 @@ def group_size(
     adjacency: Adjacency = Adjacency.ADD_REMOVE,
     wanted_adjacency: Adjacency = Adjacency.ADD_REMOVE,
 ) -> int:
-    """Return how many steps of a promise's own neighbors lead to the neighbors that are wanted.
-
-    Parameters
-    ----------
-    spent : PrivacyUnit
-        What the promise protects.
-    wanted : PrivacyUnit
-        What is to be protected.
-    notion : {"central", "local", "metric"}, default="central"
-        The kind of promise. Any but a central one is about exchanging values whose number is
-        public, whatever the adjacencies are.
-    adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which neighbors the promise is about.
-    wanted_adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which neighbors are wanted.
-
-    Returns
-    -------
-    size : int
-        The promise is worth that of a group of so many.
-
-    Raises
-    ------
-    GuaranteeError
-        If no proof leads from one to the other.
-
-    Examples
-    --------
-    >>> group_size(PrivacyUnit.user("person", max_rows=5), PrivacyUnit())
-    2
-    >>> group_size(PrivacyUnit(), PrivacyUnit.user("person", max_rows=5, enforced=False))
-    5
-    """
+    """Return how many steps of a promise's own neighbors lead to the neighbors that are wanted."""
     central = notion == "central"
     substituted = not central or adjacency is Adjacency.SUBSTITUTE
     replaced = not central or wanted_adjacency is Adjacency.SUBSTITUTE

@@ -65,20 +65,7 @@ class Channel:
         return np.stack(densities, axis=1)
 
     def log_kernel(self, width: Floats, radius: npt.NDArray[np.int64]) -> Floats:
-        """Log-density at whole numbers of cells from the record, 0 at the record itself.
-
-        Parameters
-        ----------
-        width : ndarray of float64, shape (d,)
-            Widths of a cell.
-        radius : ndarray of int64, shape (d,)
-            Largest offset in cells.
-
-        Returns
-        -------
-        log_kernel : ndarray of float64, shape (2 radius + 1)
-            The record is in the middle.
-        """
+        """Log-density at whole numbers of cells from the record, 0 at the record itself."""
         sides = [np.arange(-r, r + 1) * w for r, w in zip(radius, width, strict=True)]
         offsets = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1)
         densities = self.log_density(offsets.reshape(-1, len(sides)))

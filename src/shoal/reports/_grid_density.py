@@ -70,24 +70,6 @@ def deconvolve(
 
     Updates without end fit the noise, so their number is what smooths the distribution: as many as
     explain the other half of the reports best, and twice as many for all reports together.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports as drawn, not clipped.
-    distribution : ReportNoise
-        The known noise.
-    box : Box
-        Public box of the records.
-    k : int
-        Number of clusters that the grid must tell apart.
-    first : ndarray of bool, shape (n,)
-        Which reports are the first half.
-
-    Returns
-    -------
-    distributions : RecordDistributions or None
-        None where no grid fits: too many columns, noise finer than its cells, or wider than all.
     """
     columns = reports.shape[1]
     if columns > MAX_COLUMNS:

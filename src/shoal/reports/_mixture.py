@@ -61,28 +61,7 @@ def fit_mixture(
     max_iter: int,
     tol: float,
 ) -> Mixture:
-    """Raise the penalized likelihood of reports from a start.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports as drawn, not clipped.
-    start : Mixture
-        Where to begin.
-    distribution : ReportNoise
-        The known noise.
-    floor : ndarray of float64, shape (d,)
-        Variances that a few pseudo-reports pull every component toward.
-    max_iter : int
-        Largest number of updates.
-    tol : float
-        Stop when an update gains less than this, in nats over all reports.
-
-    Returns
-    -------
-    mixture : Mixture
-        The last one, with the objective along the way.
-    """
+    """Raise the penalized likelihood of reports from a start."""
     mixture = start
     objective: list[float] = []
     for _ in range(max_iter):
@@ -95,22 +74,7 @@ def fit_mixture(
 
 
 def mean_covariances(reports: Floats, mixture: Mixture, distribution: ReportNoise) -> Floats:
-    """Return the sampling covariance of each mean, from the observed information of all parameters.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports that the mixture was fitted on.
-    mixture : Mixture
-        The fit.
-    distribution : ReportNoise
-        The known noise.
-
-    Returns
-    -------
-    covariances : ndarray of float64, shape (k, d, d)
-        Blocks of the inverse of the summed products of scores.
-    """
+    """Return the sampling covariance of each mean, from the observed information."""
     k, d = mixture.means.shape
     used = reports[:: max(1, len(reports) // MAX_SCORES)]
     precisions = _precisions(mixture, distribution)
@@ -144,26 +108,7 @@ def draw_records(
     draws: int,
     rng: np.random.RandomState,
 ) -> Floats:
-    """Draw records from their distribution given each report.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports as drawn, not clipped.
-    mixture : Mixture
-        Prior distribution of the records.
-    distribution : ReportNoise
-        The known noise.
-    draws : int
-        Draws for each report.
-    rng : RandomState
-        For the draws.
-
-    Returns
-    -------
-    records : ndarray of float64, shape (n, draws, d)
-        Draws: first a component and a node of the noise, then the Gaussian that these leave.
-    """
+    """Draw records from their distribution given each report."""
     k, d = mixture.means.shape
     nodes = len(distribution.weights)
     precisions = _precisions(mixture, distribution)

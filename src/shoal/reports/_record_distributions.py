@@ -156,26 +156,7 @@ def posterior_draws(
     box: Box,
     rng: np.random.RandomState,
 ) -> PosteriorDraws:
-    """Draw records behind reports, within the box.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports as drawn, not clipped.
-    mixture : Mixture
-        Prior distribution of the records.
-    distribution : ReportNoise
-        The known noise.
-    box : Box
-        Public box of the records.
-    rng : RandomState
-        For the draws; nothing private depends on it.
-
-    Returns
-    -------
-    distribution : PosteriorDraws
-        Several draws for each report.
-    """
+    """Draw records behind reports, within the box."""
     draws = int(np.clip(MAX_POINTS // len(reports), 1, MAX_DRAWS))
     points = draw_records(reports, mixture, distribution, draws, rng)
     points = np.clip(points, box.low, box.high).reshape(-1, reports.shape[1])

@@ -63,20 +63,7 @@ class ReportNoise:
 
 
 def report_noise(mechanism: Any, columns: int) -> ReportNoise:
-    """Describe the noise of a mechanism.
-
-    Parameters
-    ----------
-    mechanism : Mechanism or GaussianChannel
-        What made the reports.
-    columns : int
-        Number of columns.
-
-    Returns
-    -------
-    distribution : ReportNoise
-        Its noise.
-    """
+    """Describe the noise of a mechanism."""
     one = np.ones(1)
     if isinstance(mechanism, GaussianChannel):
         return ReportNoise(mechanism, one, one, radial=False)
@@ -113,18 +100,6 @@ def ball_radii(covariances: Floats, confidence: float) -> Floats:
 
     The squared length is a weighted sum of squares, taken as a multiple of a chi-squared variable
     with the same mean and variance (Satterthwaite 1946): exact for round covariances.
-
-    Parameters
-    ----------
-    covariances : ndarray of float64, shape (k, d, d)
-        Covariances.
-    confidence : float
-        Probability of lying inside.
-
-    Returns
-    -------
-    radii : ndarray of float64, shape (k,)
-        Infinite where there is no finite positive covariance.
     """
     traces = np.einsum("kaa->k", covariances)
     squares = np.einsum("kab,kab->k", covariances, covariances)

@@ -51,32 +51,7 @@ def distribution_is_better(
     restarts: int,
     rng: np.random.RandomState,
 ) -> bool:
-    """Let each half of the reports judge both ways of finding centers from the other half.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports.
-    distributions : RecordDistributions
-        RecordDistributions of the records behind all reports and behind the halves.
-    box : Box
-        Public box.
-    k : int
-        Number of clusters.
-    first : ndarray of bool, shape (n,)
-        Which reports are the first half.
-    restarts : int
-        Largest number of restarts of k-means.
-    rng : RandomState
-        For the restarts.
-
-    Returns
-    -------
-    better : bool
-        Whether the distribution explains other reports, and its centers cost less than plain ones
-        on the records behind other reports: by more than one standard error of the paired
-        difference, and by a material part of the cost.
-    """
+    """Let each half of the reports judge both ways of finding centers from the other half."""
     if distributions.misfit > MISFIT:
         return False
     few = min(FEW, restarts)
@@ -108,28 +83,7 @@ def best_of_distribution(
     restarts: int,
     rng: np.random.RandomState,
 ) -> Start:
-    """Find the centers with the least cost on the distribution behind all reports.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports.
-    distributions : RecordDistributions
-        RecordDistributions of the records.
-    box : Box
-        Public box.
-    k : int
-        Number of clusters.
-    restarts : int
-        Restarts of k-means, besides one from plain centers.
-    rng : RandomState
-        For the restarts.
-
-    Returns
-    -------
-    start : Start
-        Centers, and shares, means and covariances of the distribution's clusters.
-    """
+    """Find the centers with the least cost on the distribution behind all reports."""
     plain = _plain_centers(reports, box, k, min(FEW, restarts), rng)
     centers = _distribution_centers(distributions.whole, plain, restarts, rng)
     return Start(distributions.name, centers, distributions.whole.mixture(centers))
@@ -144,28 +98,7 @@ def best_of_plain(
     restarts: int,
     rng: np.random.RandomState,
 ) -> Start:
-    """Take plain k-means on clipped reports, with the noise taken off the covariances.
-
-    Parameters
-    ----------
-    reports : ndarray of float64, shape (n, d)
-        Reports.
-    distribution : ReportNoise
-        The known noise.
-    box : Box
-        Public box.
-    k : int
-        Number of clusters.
-    restarts : int
-        Restarts of k-means.
-    rng : RandomState
-        For the restarts.
-
-    Returns
-    -------
-    start : Start
-        Centers, and shares, means and covariances of the clusters of reports.
-    """
+    """Take plain k-means on clipped reports, with the noise taken off the covariances."""
     clipped = np.clip(reports, box.low, box.high)
     centers = _plain_centers(reports, box, k, restarts, rng)
     labels = pairwise_distances_argmin(clipped, centers)

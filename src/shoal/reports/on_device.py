@@ -34,18 +34,6 @@ def nearest_centers(rows: Floats, centers: Floats) -> npt.NDArray[np.int32]:
     A label depends on its own row alone, to the last bit: squares are added column by column, in
     no order that a matrix product of another number of rows would change. On lattice indices all
     of them are exact integers (squares below 2^40, at most 8,192 columns).
-
-    Parameters
-    ----------
-    rows : ndarray of float64, shape (n, d)
-        Records, reports, or their lattice indices.
-    centers : ndarray of float64, shape (k, d)
-        In the same unit.
-
-    Returns
-    -------
-    labels : ndarray of int32, shape (n,)
-        Index of the nearest center.
     """
     labels = np.empty(len(rows), dtype=np.int32)
     step = max(1, BLOCK_VALUES // len(centers))

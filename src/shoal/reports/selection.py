@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from shoal import _numbers
 from shoal._records import validate_records
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState
 from shoal.exceptions import ParameterError
 
 __all__ = [
@@ -27,20 +27,7 @@ __all__ = [
 
 
 def knee(heights: Floats, *, positions: Floats | None = None) -> int:
-    """Return the index farthest below the line from the first point to the last (Satopaa 2011).
-
-    Parameters
-    ----------
-    heights : ndarray of float64, shape (m,)
-        A curve that bends below that line.
-    positions : ndarray of float64, shape (m,), default=None
-        Where the heights are; None for equal steps.
-
-    Returns
-    -------
-    index : int
-        The first among equals; 0 for a curve without extent.
-    """
+    """Return the index farthest below the line from the first point to the last (Satopaa 2011)."""
     steps = np.arange(len(heights), dtype=np.float64) if positions is None else positions
     extent, rise = steps[-1] - steps[0], heights[-1] - heights[0]
     if extent == 0:
@@ -83,7 +70,7 @@ def select_n_clusters(
     method: str = "elbow",
     candidates: Iterable[int] = range(2, 10),
     standardize: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ClusterCount:
     """Choose the number of clusters of k-means; of reports, this is free.
 
@@ -247,20 +234,7 @@ def select_dbscan_eps(
 
 
 def as_table(reports: Any, standardize: Any) -> Floats:
-    """Check reports and divide each column by its standard deviation, if asked to.
-
-    Parameters
-    ----------
-    reports : array-like of shape (n, d)
-        Reports; standardized after perturbation, their scale promises what they promise.
-    standardize : bool
-        Whether columns get mean 0 and variance 1.
-
-    Returns
-    -------
-    table : ndarray of float64, shape (n, d)
-        A column of equal values becomes zero.
-    """
+    """Check reports and divide each column by its standard deviation, if asked to."""
     if not isinstance(standardize, bool | np.bool_):
         raise ParameterError(f"standardize must be True or False, got {standardize!r}")
     table = validate_records(reports)

@@ -125,7 +125,7 @@ def test_all_records_known_but_not_who_sent_what():
     found = reconstruct(Laplace(30.0, bounds=BOX), records, prior="records", random_state=0)
     assert found.exact_without == 1 / 200
     assert 0.2 < found.exact < 1.0
-    assert "names the record itself" in str(found)
+    assert "name the record itself" in str(found)
 
 
 def test_repeated_rows_are_more_likely():

@@ -111,7 +111,7 @@ def test_no_record_changes_more_than_noise_can_be_drawn_for(columns):
 
 
 @pytest.mark.parametrize("level", [1, 2])
-def test_filters_are_centered(wavelet, level):
+def test_filters_are_centered(level):
     """A full cell shows most in the value that stands for it."""
     for wavelet in EVERY:
         cells = 128

@@ -29,7 +29,9 @@ def everything_kept(monkeypatch):
 
     def keep(values, **kwargs):
         every = np.ones(len(values), dtype=bool)
-        assert (kwargs["limit"] * kwargs["contribution"]).is_integer()  # whole steps of the noise
+        assert (
+            kwargs["limit"] * kwargs["steps_per_record"]
+        ).is_integer()  # whole steps of the noise
         return Significance(every, kwargs["limit"], every.astype(float), 1.0)
 
     monkeypatch.setattr(_oneshot, "significant", keep)
@@ -45,16 +47,12 @@ def both_paths(counts, **kwargs):
         problem = wave_problem(X, seed=run, **kwargs)
         cells = one_shot_sparse(problem)
         assert (np.diff(cells.codes) > 0).all()
-        contribution = problem.band.sensitivity
+        steps = problem.band.sensitivity
         table = np.zeros(np.prod(problem.band.shape), dtype=np.int64)
-        table[cells.codes] = np.rint(cells.values * contribution)
+        table[cells.codes] = np.rint(cells.values * steps)
         sparse.append(table)
-        table = np.rint(
-            dense_values(wave_problem(X, seed=RUNS + run, **kwargs)) * contribution
-        ).ravel()
-        dense.append(
-            np.where(table >= round(cells.threshold * contribution), table, 0).astype(np.int64)
-        )
+        table = np.rint(dense_values(wave_problem(X, seed=RUNS + run, **kwargs)) * steps).ravel()
+        dense.append(np.where(table >= round(cells.threshold * steps), table, 0).astype(np.int64))
     return np.array(sparse), np.array(dense)
 
 

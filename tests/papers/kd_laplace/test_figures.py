@@ -5,6 +5,8 @@ distances seen are in the docstrings. The published figures are single draws, wh
 these distances come from.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from shoal.exceptions import DataError, ParameterError
 from shoal.experiments import Component, ExperimentSpec, run_spec
 from shoal.papers.kd_laplace import load_figures, settings, utility
 from shoal.papers.kd_laplace.figures import compare_with_published
-from shoal.papers.kd_laplace.leaks import measure_table_leak
+from shoal.papers.kd_laplace.leaks import leak_near_side, measure_table_leak
 from shoal.papers.kd_laplace.settings import (
     DENSITY,
     EPSILONS,
@@ -146,9 +148,10 @@ def test_the_gain_of_the_published_remaps_is_a_leak():
     )
     assert min(gain_over_plain(rows, dataset="seeds")) > 0.2
     assert min(gain_over_plain(rows, dataset="line")) > 0.2
-    leaks = measure(measure_table_leak, *tables, mechanisms=remaps, epsilons=[0.5, 1.0, 2.0])
-    assert len(leaks) == 12
-    assert all(row["caught"] for row in leaks)
+    # The study's 4,000 samples cannot refute the largest claims, those of line at epsilon 2.
+    for table, name, epsilon in itertools.product(tables, remaps, (0.5, 1.0, 2.0)):
+        where = load_table(table, 2)
+        assert leak_near_side(name, epsilon, where, samples=10_000, random_state=0).caught
 
 
 @pytest.mark.full
