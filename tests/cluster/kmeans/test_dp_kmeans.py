@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from helpers import estimator_checks
 from helpers.kmeans_problems import FIVE, blobs
 from helpers.noise_recorder import recording
+from shoal._registry import choices
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans import pack_spheres
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
@@ -18,7 +19,7 @@ from shoal.privacy import Ledger, zcdp_to_epsilon
 from shoal.reports import label_on_device
 
 X = blobs(10_000)
-METHODS = ["grid", "lsh", "lloyd", "kccm"]
+METHODS = choices("DPKMeans", "method")
 
 
 def model(k=5, **kwargs):
