@@ -11,7 +11,7 @@ import pytest
 
 from helpers.spark import need_spark
 
-SCRIPT = Path(__file__).parents[2] / "helpers" / "spark_lost_executor.py"
+SCRIPT = Path(__file__).parents[1] / "helpers" / "spark_lost_executor.py"
 
 pytestmark = [
     pytest.mark.full,
