@@ -10,10 +10,13 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal._registry import METHODS, class_names
 from shoal.exceptions import MissingBoundsError, ParameterError
+
+if TYPE_CHECKING:
+    from shoal._typing import Bounds
 
 __all__ = [
     "CENTRAL",
@@ -43,7 +46,7 @@ def build_estimator(
     name: str,
     *,
     epsilon: float | None = None,
-    bounds: Any = None,
+    bounds: "Bounds | str | None" = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
     """Build the estimator or mechanism of a name, not fitted.

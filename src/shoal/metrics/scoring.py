@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from shoal._numbers import count
 from shoal._records import validate_records
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState
 from shoal.exceptions import ParameterError
 from shoal.metrics._centers import as_centers
 from shoal.metrics._dispersion import measure_dispersion
@@ -153,7 +153,7 @@ def _place(centers: Floats, reference: Floats) -> _Placement:
     )
 
 
-def _as_rng(random_state: Any) -> np.random.RandomState:
+def _as_rng(random_state: RandomState) -> np.random.RandomState:
     try:
         rng: np.random.RandomState = check_random_state(random_state)
     except ValueError:

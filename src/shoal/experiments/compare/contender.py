@@ -194,27 +194,7 @@ def choose_contenders(columns: int, only: Sequence[str] | None = None) -> Chosen
 
 
 def own_contender(name: str, columns: int) -> Contender:
-    """Take a method of the user's own into the comparison.
-
-    Parameters
-    ----------
-    name : str
-        ``"module:Class"``, or ``"module:object"``: an estimator with the parameters epsilon, bounds
-        and random_state that gives ``cluster_centers_``, or a mechanism with ``log_density``.
-    columns : int
-        Number of columns.
-
-    Returns
-    -------
-    contender : Contender
-        Its epsilon is chosen by its own ``guarantee_``. Without one it runs at the epsilon of a
-        central method, and is never recommended.
-
-    Raises
-    ------
-    ParameterError
-        If it cannot be imported, lacks a parameter, or gives neither centers nor reports.
-    """
+    """Take a method of the user's own into the comparison."""
     source = import_object(name)
     given = parameter_names(source) if hasattr(source, "get_params") else ()
     missing = [one for one in NEEDED if one not in given]

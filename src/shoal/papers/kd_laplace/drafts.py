@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
-from shoal._typing import Floats, Ints
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.audit.attacks._targets import Labels
 from shoal.experiments import Trial
 from shoal.mechanisms import Laplace
@@ -92,8 +92,8 @@ class DraftLaplace(AsPublished):
         *,
         radius: Literal["half-sigma"] | float = HALF_SIGMA,
         truncate: bool = True,
-        bounds: Any = None,
-        random_state: Any = None,
+        bounds: Bounds | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.level = level
         self.radius = radius
