@@ -8,6 +8,7 @@ import sys
 import tomllib
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import grimp
 import pytest
@@ -43,7 +44,7 @@ PLANTED = {
 }
 
 
-KINDS = {
+KINDS: dict[str, Any] = {
     "forbidden": ForbiddenContract,
     "independence": IndependenceContract,
     "layers": LayersContract,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.kmeans_problems import FIVE, blobs, corners
+from shoal._registry import choices
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._synopsis import (
     MAX_POINTS,
@@ -203,7 +204,7 @@ def test_finds_the_number_in_twenty_columns(method, subtests):
             assert found.count(k) >= 4
 
 
-@pytest.mark.parametrize("method", ["grid", "lsh", "lloyd", "kccm"])
+@pytest.mark.parametrize("method", choices("DPKMeans", "method"))
 def test_never_more_than_allowed(method, subtests):
     for most in [1, 2, 4]:
         with subtests.test(most=most):
@@ -213,7 +214,7 @@ def test_never_more_than_allowed(method, subtests):
 
 
 def test_noise_alone_still_gives_a_fit():
-    for method in ("grid", "lsh", "lloyd", "kccm"):
+    for method in choices("DPKMeans", "method"):
         assert all(1 <= k <= 20 for k in chosen(np.zeros((3, 2)), method=method, epsilon=0.1))
 
 
