@@ -13,7 +13,7 @@ from shoal.exceptions import ShoalError
 
 MECHANISM = ["audit", "Laplace", "--epsilon", "2", "--samples", "20000", "--seed", "1"]
 ESTIMATOR = ["audit", "DPKMeans", "--set", "n_clusters=1", "--set", "method=lloyd"]
-QUICK = ["--set", "max_iter=1", "--runs", "200", "--jobs", "1", "--seed", "1", "--columns", "1"]
+QUICK = ["--set", "max_iter=1", "--runs", "100", "--jobs", "1", "--seed", "1", "--columns", "1"]
 
 
 def run(*arguments, out):
@@ -111,7 +111,7 @@ def test_bad_input(tmp_path, subtests):
         (["audit", "DPKMeans", "--samples", "1000"], "samples must be left out"),
         (["audit", "Laplace", "--runs", "1000"], "runs and resume must be left out"),
         (["audit", "Laplace", "--samples", "5"], "samples must be"),
-        (["audit", "DPKMeans", "--confidence", "2"], "confidence must be"),
+        ([*ESTIMATOR, *QUICK, "--confidence", "2"], "confidence must be"),
         (["audit", "SphericalLaplace"], "3 columns"),
     ]:
         with subtests.test(arguments=arguments, text=text):

@@ -296,7 +296,7 @@ def test_the_way_out_is_an_option(says, subtests):
     ]:
         with subtests.test(arguments=arguments, words=words):
             Path("own_code.py").write_text(OWN)
-            Path("__pycache__").mkdir()  # the only thing that importing it may leave
+            Path("__pycache__").mkdir(exist_ok=True)  # the only thing that importing it may leave
             Ledger("plain.ledger", epsilon=3.0)
             assert words in says(arguments)
 

@@ -124,6 +124,7 @@ def test_spent_budget(data, tmp_path):
 
 
 def test_bad_input(data, tmp_path, subtests):
+    (tmp_path / "link.csv").symlink_to(data)
     for arguments, text in [
         (["--columns", "east,west"], "must have one column 'west', got none"),
         (["--columns", "east,name"], "column 'name' must hold numbers, got text"),
@@ -144,7 +145,6 @@ def test_bad_input(data, tmp_path, subtests):
         (["--ledger", "{folder}/none"], "there is no ledger at"),
     ]:
         with subtests.test(arguments=arguments, text=text):
-            (tmp_path / "link.csv").symlink_to(data)
             before, ledger = (
                 data.read_bytes(),
                 Ledger(tmp_path / "a.ledger", epsilon=9, metric_epsilon=9, metric_unit="km"),

@@ -79,14 +79,14 @@ def counted(out):
 )
 def test_the_first_rows_of_each_person_count(source, shoal, subtests):
     """At epsilon 100 noise moves the sizes by a few; merged ids would leave ten rows or fewer."""
-    for column, most, rows in [("person", 2, 80), ("visit", 3, ROWS)]:
+    for column, other, most, rows in [("person", "visit", 2, 80), ("visit", "person", 3, ROWS)]:
         with subtests.test(column=column, most=most, rows=rows):
-            if "--no-header" in source:
-                other = "visit" if column == "person" else "person"
-                source = (*source[:2], source[2].replace(other, "-"), *source[3:])
+            file, *columns = source
+            if "--no-header" in columns:
+                columns[1] = columns[1].replace(other, "-")
             given = ("--user-column", column, "--records-per-user", most, "--epsilon", "100")
-            words = (*BOX, *source[1:], *given, "--set", "n_clusters=2", "--seed", "1", "--json")
-            code, out, err = shoal("cluster", source[0], *words, "--out", "made")
+            words = (*BOX, *columns, *given, "--set", "n_clusters=2", "--seed", "1", "--json")
+            code, out, err = shoal("cluster", file, *words, "--out", f"made-{column}")
             assert (code, err) == (0, "")
             assert abs(counted(out) - rows) < 15
             unit = json.loads(out)["guarantee"]["privacy_unit"]

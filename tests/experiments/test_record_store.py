@@ -183,6 +183,7 @@ def test_records_that_cannot_be_stored_are_refused(path, subtests):
         (KEYS[1], [3], "records must be dicts, got int"),
     ]:
         with subtests.test(key=key, records=records, says=says):
+            path.unlink(missing_ok=True)
             before = fill(path, KEYS[:1])
             with RecordStore(path, SPEC) as store:
                 with pytest.raises(ParameterError, match=says) as error:
