@@ -10,15 +10,17 @@ from sklearn.model_selection import GridSearchCV
 from helpers import estimator_checks
 from helpers.kmeans_problems import FIVE, blobs
 from helpers.noise_recorder import recording
+from shoal._registry import choices
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans import pack_spheres
+from shoal.cluster.kmeans._methods import METHODS as KMEANS_METHODS
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, ZCDPEvent, zcdp_to_epsilon
 from shoal.reports import label_on_device
 
 X = blobs(10_000)
-METHODS = ["grid", "lsh", "lloyd", "kccm"]
+METHODS = choices("DPKMeans", "method")
 
 
 def model(k=5, **kwargs):
@@ -103,8 +105,8 @@ def test_grid_search_spends_on_every_fit():
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_odd_shapes(method, delta):
     for shape in [(1, 1), (1, 2), (3, 2), (200, 1), (200, 30), (40, 300)]:
-        if method == "grid" and shape[1] > 16:
-            method = "auto"
+        if shape[1] > KMEANS_METHODS[method].max_columns:
+            continue
         noise = "gaussian" if delta else "average"
         records = np.random.default_rng(0).uniform(-1, 1, shape)
         for table in (records, np.zeros(shape), np.ones(shape)):
