@@ -5,7 +5,6 @@ import sys
 import types
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
 from shoal.cli import app
@@ -101,9 +100,8 @@ def test_own_estimator(tmp_path, monkeypatch):
     assert "bounds=(0.0, 1.0)" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
+def test_bad_input(tmp_path, subtests):
+    for arguments, text in [
         (["audit", "KMeans"], "the target must be one of"),
         (["audit", "DPKMeans", "--epsilon", "0"], "epsilon must be"),
         (["audit", "DPKMeans", "--bounds", "1,-1"], "bounds must"),
@@ -115,14 +113,13 @@ def test_own_estimator(tmp_path, monkeypatch):
         (["audit", "Laplace", "--samples", "5"], "samples must be"),
         (["audit", "DPKMeans", "--confidence", "2"], "confidence must be"),
         (["audit", "SphericalLaplace"], "3 columns"),
-    ],
-)
-def test_bad_input(tmp_path, arguments, text):
-    result = run(*arguments, out=tmp_path)
-    assert isinstance(result.exception, ShoalError), result.output
-    assert text in str(result.exception)
-    assert "\n" not in str(result.exception)
-    assert not (tmp_path / "report.html").exists()
+    ]:
+        with subtests.test(arguments=arguments, text=text):
+            result = run(*arguments, out=tmp_path)
+            assert isinstance(result.exception, ShoalError), result.output
+            assert text in str(result.exception)
+            assert "\n" not in str(result.exception)
+            assert not (tmp_path / "report.html").exists()
 
 
 def test_folder_that_cannot_be_written(tmp_path):
