@@ -29,6 +29,7 @@ def test_numbers_of_an_axis_stay_apart():
     assert words["format"] == ",.3~r"  # 5.66, not 5.65685
     many = Axis("x", (0, 50), ticks=range(50)).x().to_dict()["axis"]
     assert "values" not in many
+    assert "tickCount" not in words  # it would leave numbers out of a logarithmic axis
     assert words["labelOverlap"] == "greedy"  # what would overlap is left out
     assert words["labelSeparation"] >= 4
 

@@ -39,6 +39,15 @@ def test_curves_are_means_with_bands_in_the_mechanisms_colors():
     assert line.encoding["y"]["axis"]["title"] == "AMI (1 = same clusters)"
 
 
+def test_whole_numbers_all_stand_below_the_axis():
+    rows = [{"mechanism": "a", "k": k, "ami": 0.1 * k} for k in (2, 3, 5)]
+    (line,) = layers(draw_lines(rows, x="k", y="ami"), mark="line")
+    assert line.encoding["x"]["axis"]["values"] == [2, 3, 5]
+    halves = [{**row, "k": row["k"] / 2} for row in rows]
+    (line,) = layers(draw_lines(halves, x="k", y="ami"), mark="line")
+    assert "values" not in line.encoding["x"]["axis"]
+
+
 def test_all_panels_share_their_axes():
     rows = [{**row, "ami": 9.0} if row["clusterer"] == "OPTICS" else row for row in CORRECTED]
     picture = draw_lines(rows, panels="clusterer", **AXES)

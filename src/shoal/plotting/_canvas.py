@@ -118,13 +118,14 @@ class Axis:
         self._axis: dict[str, Any] = {
             "format": ",.6~r",
             "grid": False,
-            "tickCount": 6,
             # Numbers that would run into each other are left out.
             "labelOverlap": "greedy",
             "labelSeparation": 5,
             "title": title,
             **more,
         }
+        if not log:  # d3 leaves out numbers of a logarithmic axis that has a count
+            self._axis.setdefault("tickCount", 6)
         if len(title) > 46:
             self._axis["title"] = textwrap.wrap(title, 46)
         if ticks is not None:

@@ -145,8 +145,12 @@ def draw_lines(
     at = columns[x][np.isfinite(columns[x])]
     ends = [row[end] for one in drawn for row in one.means for end in ("low", "high")]
     ends += [row["y"] for one in drawn for row in one.spots + one.levels] + [*levels.values()]
+    whole = bool((at == np.round(at)).all())  # such as numbers of clusters
     x_axis = Axis(
-        axis_title(x, x_label), around(at, log=log_x), log=log_x, ticks=at if log_x else None
+        axis_title(x, x_label),
+        around(at, log=log_x),
+        log=log_x,
+        ticks=at if log_x or whole else None,
     )
     y_axis = Axis(axis_title(y, y_label), around(ends, log=log_y), log=log_y, grid=True)
     key = _key(columns, names, levels)

@@ -16,7 +16,7 @@ from shoal.cluster.kmeans import pack_spheres
 from shoal.cluster.kmeans._methods import METHODS as KMEANS_METHODS
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.noise import SeededSource
-from shoal.privacy import Ledger, zcdp_to_epsilon
+from shoal.privacy import Ledger, ZCDPEvent, zcdp_to_epsilon
 from shoal.reports import label_on_device
 
 X = blobs(10_000)
@@ -65,6 +65,7 @@ def test_gaussian_budget_converts_back_to_epsilon(method):
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     model(delta=1e-6, ledger=ledger, method=method).fit(X)
     (entry,) = ledger.entries
+    assert isinstance(entry.event, ZCDPEvent)
     assert zcdp_to_epsilon(entry.event.rho, 1e-6) <= 1.0
     assert zcdp_to_epsilon(entry.event.rho, 1e-6) == pytest.approx(1.0, rel=1e-6)
 
