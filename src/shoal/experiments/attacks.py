@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from shoal import _numbers
+from shoal._build import detached
 from shoal._typing import Bounds, Floats
 from shoal.audit import (
     AttackResult,
@@ -21,7 +22,6 @@ from shoal.audit import (
     membership_inference,
     reconstruct,
 )
-from shoal.audit._detached import detached
 from shoal.exceptions import ParameterError
 from shoal.experiments.attack_results import AttackRow, AttackSuite
 from shoal.experiments.promise_audit import promise_of

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal._bounds import bounded_columns
+from shoal._build import detached
 from shoal.audit import (
     EstimatorAudit,
     MechanismAudit,
@@ -18,7 +19,6 @@ from shoal.audit import (
     neighboring_datasets,
     replay_estimator,
 )
-from shoal.audit._detached import detached
 from shoal.exceptions import MissingBoundsError, ParameterError
 from shoal.experiments.provenance import Provenance
 from shoal.experiments.report import Report
@@ -330,9 +330,9 @@ def _replay(report: Report, audit: PromiseAudit) -> None:
     )
     worst = replay.pairs[replay.worst]
     report.table(
-        ["release", "law of its noise", f"declared ({replay.privacy_measure})", "what it told"],
+        ["release", "noise", f"declared ({replay.privacy_measure})", "privacy loss"],
         [
-            [str(index), release.law, f"{release.declared:.4g}", f"{release.loss:.4g}"]
+            [str(index), release.noise, f"{release.declared:.4g}", f"{release.loss:.4g}"]
             for index, release in enumerate(worst.releases, start=1)
         ],
         text=2,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 from sklearn.utils.parallel import Parallel, delayed
 
 from shoal._files import atomic_write
-from shoal.audit._quietly import quietly, started
+from shoal._processes import ignore_sigint, run_parallel
 from shoal.exceptions import ParameterError
 from shoal.experiments.provenance import Provenance
 from shoal.plotting import CHART_STYLE, Picture, page_scripts
@@ -239,8 +239,8 @@ class Report:
             If it cannot be written.
         """
         figures = [piece for piece in self._pieces if isinstance(piece, _Figure)]
-        tasks = (delayed(quietly(_draw))(figure) for figure in figures)
-        drawn = started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks)
+        tasks = (delayed(ignore_sigint(_draw))(figure) for figure in figures)
+        drawn = run_parallel(Parallel(n_jobs=n_jobs, return_as="generator"), tasks)
         shown = iter([self._checked(one) for one in drawn])
         self._pieces = [
             next(shown) if isinstance(piece, _Figure) else piece for piece in self._pieces

@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._typing import Bounds, Floats, Ints, RandomState
-from shoal.audit.attacks._targets import Labels
+from shoal.audit import ClassLabels
 from shoal.experiments import Trial
 from shoal.mechanisms import Laplace
 from shoal.metrics import privacy_distance
@@ -182,7 +182,7 @@ class _Generated(NamedTuple):
     """Generated records and the center that each belongs to."""
 
     records: Floats
-    labels: Labels
+    labels: ClassLabels
 
 
 def _reports(trial: Trial, records: Floats) -> dict[str, Floats]:
@@ -217,7 +217,7 @@ def _generate(columns: int) -> _Generated:
     records, centers = make_blobs(
         RECORDS, n_features=columns, centers=CENTERS, cluster_std=DEVIATION, random_state=0
     )
-    return _Generated(records, Labels(centers.astype(np.int64), CENTERS))
+    return _Generated(records, ClassLabels(centers.astype(np.int64), CENTERS))
 
 
 @lru_cache(maxsize=32)

@@ -250,7 +250,7 @@ def haar_band(counts: Floats) -> Floats:
 class Partitions(NamedTuple):
     """Partitions of (0, Max], from low to high; those of equal values, of width 0, are left out.
 
-    Parameters
+    Attributes
     ----------
     low, high : ndarray of float64, shape (m,)
         Partition j is (low[j], high[j]].
