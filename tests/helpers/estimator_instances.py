@@ -76,7 +76,7 @@ CENTRAL = [name for name in INSTANCES if name.startswith(("DP", "PrivateCopy"))]
 CLUSTERERS = [name for name in INSTANCES if name.startswith("DP")]
 TRANSFORMERS = [name for name in CLASSES if hasattr(INSTANCES[name], "transform")]
 
-# Mechanisms for one number of columns only: tests/mechanisms/test_fixed_columns.py runs on these
+# Mechanisms for one number of columns only: tests/mechanisms/test_inverse_cdf.py runs on these
 # what scikit-learn's checks and ours can ask of them.
 FIXED_COLUMNS = {
     2: PlanarLaplace(epsilon=1e4, unit="m", bounds=WIDE),

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from helpers.cases import case
 from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
 from shoal.privacy import (
     Guarantee,
@@ -19,9 +20,8 @@ from shoal.privacy import (
 ODD = ["80\nm", "80\u2028m", "km\x1b[2J", "1" * 5000 + " m", "\uff18 m"]
 
 
-@pytest.mark.parametrize(
-    ("unit", "wanted", "factor"),
-    [
+def test_factors_are_exact():
+    for unit, wanted, factor in [
         ("m", "km", 1000),
         ("km", "m", Fraction(1, 1000)),
         ("80 m", "km", Fraction(25, 2)),
@@ -33,28 +33,26 @@ ODD = ["80\nm", "80\u2028m", "km\x1b[2J", "1" * 5000 + " m", "\uff18 m"]
         ("week", "day", Fraction(1, 7)),
         ("pixel", "16 pixel", 16),
         ("1.5e2 m", "m", Fraction(1, 150)),
-    ],
-)
-def test_factors_are_exact(unit, wanted, factor):
-    assert convert_epsilon(Fraction(1), unit, wanted) == factor
-    assert convert_epsilon(factor * Fraction(1), wanted, unit) == 1
+    ]:
+        with case(unit=unit, wanted=wanted):
+            assert convert_epsilon(Fraction(1), unit, wanted) == factor
+            assert convert_epsilon(factor * Fraction(1), wanted, unit) == 1
 
 
-@pytest.mark.parametrize(
-    ("unit", "wanted"), [("km", "year"), ("m", "s"), ("meters", "m"), ("KM", "km"), ("", "")]
-)
-def test_what_cannot_be_compared_is_refused(unit, wanted):
-    with pytest.raises(GuaranteeError):
-        convert_epsilon(Fraction(1), unit, wanted)
+def test_what_cannot_be_compared_is_refused():
+    for unit, wanted in [("km", "year"), ("m", "s"), ("meters", "m"), ("KM", "km"), ("", "")]:
+        with case(unit=unit, wanted=wanted), pytest.raises(GuaranteeError):
+            convert_epsilon(Fraction(1), unit, wanted)
 
 
-@pytest.mark.parametrize("text", ["3", "0 m", " m", "m ", "-1 m", "1e999 m", "8m", "a\nb", *ODD])
-def test_bad_units(text):
-    for use in (parse_unit, lambda unit: MetricEvent(epsilon=1.0, unit=unit)):
-        with pytest.raises(ParameterError):
-            use(text)
-    with pytest.raises(ParameterError):
-        Guarantee("metric", 1.0, unit=text)
+def test_bad_units():
+    for text in ["3", "0 m", " m", "m ", "-1 m", "1e999 m", "8m", "a\nb", *ODD]:
+        with case(text=text):
+            for use in (parse_unit, lambda unit: MetricEvent(epsilon=1.0, unit=unit)):
+                with pytest.raises(ParameterError):
+                    use(text)
+            with pytest.raises(ParameterError):
+                Guarantee("metric", 1.0, unit=text)
 
 
 def test_epsilons_beyond_a_float_are_refused_in_words():
