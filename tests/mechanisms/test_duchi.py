@@ -88,7 +88,7 @@ def test_draws_follow_the_enumerated_distribution_and_are_unbiased(d, epsilon):
     codes = (reports > 2.0) @ (2 ** np.arange(d)[::-1])
     counts = np.bincount(codes, minlength=2**d)
     assert stats.chisquare(counts, DRAWS * published_masses(t, epsilon)).pvalue > FALSE_ALARM
-    variance = mechanism.variance([record])[0]
+    variance = np.asarray(mechanism.variance([record]))[0]
     assert variance == pytest.approx(4 * (value**2 - t**2), rel=1e-12)
     assert (np.abs(reports.mean(axis=0) - record) < 5 * np.sqrt(variance / DRAWS)).all()
     assert reports.var(axis=0) == pytest.approx(variance, rel=0.01)

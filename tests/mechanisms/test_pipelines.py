@@ -1,5 +1,7 @@
 """StandardScaler, mechanism, clusterer in one pipeline, on numpy, pandas and polars."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -23,7 +25,7 @@ CLUSTERERS = {
         preference=-50, damping=0.9, max_iter=1000, random_state=0
     ),
 }
-TABLES = {
+TABLES: dict[str, Any] = {
     "numpy": np.asarray,
     "pandas": lambda X: pd.DataFrame(X, columns=list("abc")[: X.shape[1]]),
     "polars": lambda X: pl.DataFrame(X, schema=list("abc")[: X.shape[1]]),

@@ -128,7 +128,7 @@ def test_sampled_columns(epsilon, d, k):
     assert each is None or each.pvalue > FALSE_ALARM
     t = (record - 5.0) / 5.0
     expected = 25 * (d / k * (published_variance(t, epsilon / k) + t**2) - t**2)
-    assert mechanism.variance([record])[0] == pytest.approx(expected, rel=1e-6)
+    assert np.asarray(mechanism.variance([record]))[0] == pytest.approx(expected, rel=1e-6)
     assert (np.abs(reports.mean(axis=0) - record) < 5 * np.sqrt(expected / draws)).all()
     assert reports.var(axis=0) == pytest.approx(expected, rel=0.03)
 

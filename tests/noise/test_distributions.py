@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,18 +45,17 @@ def test_noise_on_integers_refuses_fractions(noise):
     """250.537 was shown with its .537, and the stated loss was .009 where it is infinite."""
     for kind in [np.float64, np.uint64, np.bool_, object]:
         with case(kind=kind):
-            first, second = (np.array([[1, value]], dtype=kind) for value in (250, 251))
+            exact: list[Any] = [np.array([[1, value]], dtype=kind) for value in (250, 251)]
             if isinstance(noise, SparseLaplaceNoise):
-                first, second = (
-                    SparseCounts(np.array([3, 4]), exact[0]) for exact in (first, second)
-                )
+                exact = [SparseCounts(np.array([3, 4]), table[0]) for table in exact]
+            first, second = exact
             with pytest.raises(ParameterError, match="integers"):
                 privatize(first, noise, cost=0.25, source=SecureSource())
             assert noise.privacy_loss(first, second) == math.inf
 
 
 def test_narrow_integers_are_integers():
-    exact = np.array([250, 3], dtype=np.uint8)
+    exact: Any = np.array([250, 3], dtype=np.uint8)
     shown = privatize(exact, LaplaceNoise(4.0), cost=0.25, source=SeededSource(0))
     assert shown.dtype == np.int64
     assert LaplaceNoise(4.0).privacy_loss(exact, np.array([3, 3], dtype=np.uint8)) == 247 / 4
@@ -170,7 +170,8 @@ def test_sparse():
 
 
 def test_other_shapes_have_infinite_loss():
-    for noise in [LaplaceNoise(1.0), GaussianNoise(1.0), BoxNoise((1.0, 2.0))]:
+    noises: list[Any] = [LaplaceNoise(1.0), GaussianNoise(1.0), BoxNoise((1.0, 2.0))]
+    for noise in noises:
         with case(noise=noise):
             assert (
                 noise.privacy_loss(np.zeros((1, 2), np.int64), np.zeros((2, 2), np.int64))

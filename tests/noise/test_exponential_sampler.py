@@ -2,6 +2,7 @@ import itertools
 import sys
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -140,10 +141,9 @@ def test_the_uniform_next_to_a_weight_that_was_lost_is_settled():
 
 
 def test_extreme_parameters():
-    for penalties, rate in itertools.product(
-        [[1e300, -1e300], [5e-324, 0.0], [2**63, 0], [0.0, -0.0]],
-        [2.0**-1000, 1, Fraction(2**1000)],
-    ):
+    tables: list[Any] = [[1e300, -1e300], [5e-324, 0.0], [2**63, 0], [0.0, -0.0]]
+    rates: list[Any] = [2.0**-1000, 1, Fraction(2**1000)]
+    for penalties, rate in itertools.product(tables, rates):
         with case(penalties=penalties, rate=rate):
             best = int(np.argmin(penalties))
             source = SeededSource(6)

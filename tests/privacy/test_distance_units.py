@@ -1,6 +1,7 @@
 """Units of distance: what converts, by which exact factor, and what cannot be compared."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ ODD = ["80\nm", "80\u2028m", "km\x1b[2J", "1" * 5000 + " m", "\uff18 m"]
 
 
 def test_factors_are_exact():
-    for unit, wanted, factor in [
+    factors: list[tuple[str, str, Any]] = [
         ("m", "km", 1000),
         ("km", "m", Fraction(1, 1000)),
         ("80 m", "km", Fraction(25, 2)),
@@ -33,10 +34,11 @@ def test_factors_are_exact():
         ("week", "day", Fraction(1, 7)),
         ("pixel", "16 pixel", 16),
         ("1.5e2 m", "m", Fraction(1, 150)),
-    ]:
+    ]
+    for unit, wanted, factor in factors:
         with case(unit=unit, wanted=wanted):
             assert convert_epsilon(Fraction(1), unit, wanted) == factor
-            assert convert_epsilon(factor * Fraction(1), wanted, unit) == 1
+            assert convert_epsilon(Fraction(factor), wanted, unit) == 1
 
 
 def test_what_cannot_be_compared_is_refused():

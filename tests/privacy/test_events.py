@@ -76,9 +76,9 @@ def test_other_fields_are_checked() -> None:
             Repeated(event=step, times=bad)  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="dimension"):
             DiscreteGaussianEvent(sigma=1.0, sensitivity=1.0, dimension=bad)  # type: ignore[arg-type]
-    for bad in (3, "ab", [step, 1], step):
+    for events in (3, "ab", [step, 1], step):
         with pytest.raises(ParameterError, match="events"):
-            Composed(events=bad)  # type: ignore[arg-type]
+            Composed(events=events)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="event"):
         Repeated(event="x", times=2)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="purpose"):
@@ -101,7 +101,7 @@ def test_numpy_numbers_become_plain_ones() -> None:
 
 def test_positional_arguments_are_refused() -> None:
     with pytest.raises(TypeError):
-        PureEvent(1.0)  # type: ignore[misc]
+        PureEvent(1.0)  # type: ignore[misc, call-arg]
 
 
 def test_unknown_dictionaries_are_refused() -> None:

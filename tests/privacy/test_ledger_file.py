@@ -186,8 +186,8 @@ class TestTornLines:
         ledger, heads = Ledger(path, epsilon=1.0), []
         for _ in range(2):
             ledger.spend(TENTH)
-            heads.append(module.Path(f"{path}.head").read_text())
-        module.Path(f"{path}.head").write_text(heads[0])  # as a crash would have left it
+            heads.append(Path(f"{path}.head").read_text())
+        Path(f"{path}.head").write_text(heads[0])  # as a crash would have left it
         path.write_bytes(path.read_bytes()[:-1])
         reopened = Ledger(path)
         assert len(reopened) == 1
@@ -200,7 +200,7 @@ class TestTornLines:
         path.write_bytes(path.read_bytes()[:length])
         with pytest.raises(LedgerFileError, match="lost all its lines"):
             Ledger(path, epsilon=2.0)
-        module.Path(f"{path}.head").unlink()  # a crash that tore the header left no head
+        Path(f"{path}.head").unlink()  # a crash that tore the header left no head
         with pytest.raises(ParameterError, match="epsilon must be given"):
             Ledger(path)
         Ledger(path, epsilon=2.0).spend(TENTH)
@@ -308,7 +308,7 @@ class TestFailingDisk:
             raise OSError(5, "Input/output error")
 
         with monkeypatch.context() as patch:
-            patch.setattr(module.os, call, short if call == "write" else broken)
+            patch.setattr(os, call, short if call == "write" else broken)
             with pytest.raises(LedgerFileError, match="nothing was spent"):
                 ledger.spend(TENTH)
         assert path.read_bytes() == before
@@ -322,10 +322,10 @@ class TestFailingDisk:
 
         def interrupted(descriptor: int) -> None:
             real(descriptor)
-            monkeypatch.setattr(module.os, "fsync", real)
+            monkeypatch.setattr(os, "fsync", real)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(module.os, "fsync", interrupted)
+        monkeypatch.setattr(os, "fsync", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ledger.spend(TENTH)
         assert len(ledger) == len(Ledger(path)) == 1
@@ -370,7 +370,7 @@ except LedgerFileError as failure:
                 calls.append(name)
                 return real(*arguments)
 
-            monkeypatch.setattr(module.os, name, spy)
+            monkeypatch.setattr(os, name, spy)
         ledger = Ledger(path, epsilon=1.0)
         assert calls == ["write", "fsync", "fsync", "fsync"]  # header, head, folder
         calls.clear()

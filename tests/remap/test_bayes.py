@@ -104,7 +104,8 @@ def test_radius_leaves_far_candidates_out(loss):
 def test_prior_is_that_of_dense_matrices(d):
     """Counts and update of one report after the other, K averaged over cells by many points."""
     mechanism = Laplace(2.0, bounds=box(d), random_state=d)
-    records = np.random.default_rng(d).uniform(*box(d), (300, d)) ** 2
+    low, high = box(d)
+    records = np.random.default_rng(d).uniform(low, high, (300, d)) ** 2
     reports = mechanism.fit_transform(records)
     remap = BayesRemap(mechanism, cells=CELLS[d], max_iter=2, tol=0.0).fit(reports)
     grid = remap._posterior.grid
@@ -279,7 +280,9 @@ def test_extreme_boxes_and_epsilons(epsilon, bounds):
     for d in [2, 5]:
         with case(d=d):
             mechanism = Laplace(epsilon, bounds=bounds, random_state=0)
-            reports = mechanism.fit_transform(np.random.default_rng(0).uniform(*bounds, (300, d)))
+            reports = mechanism.fit_transform(
+                np.random.default_rng(0).uniform(bounds[0], bounds[1], (300, d))
+            )
             for loss in ("squared", "linear"):
                 moved = BayesRemap(mechanism, loss=loss, cells=8).fit_transform(reports)
                 assert ((moved >= bounds[0]) & (moved <= bounds[1])).all()

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -223,8 +224,9 @@ def test_bad_points():
 
 
 def test_missing_bounds():
-    for missing in [Clip(), GridRemap(), KdLaplace(), BayesRemap(Laplace())]:
-        message = r"pass public bounds=\(low, high\)"
+    unbounded: list[Any] = [Clip(), GridRemap(), KdLaplace(), BayesRemap(Laplace())]
+    message = r"pass public bounds=\(low, high\)"
+    for missing in unbounded:
         with case(missing=missing), pytest.raises(MissingBoundsError, match=message):
             missing.fit(REPORTS)
 

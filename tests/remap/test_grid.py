@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -21,7 +23,8 @@ def test_clip_is_the_nearest_point_of_the_box():
 
 
 def test_rounding_finds_the_nearest_center():
-    for d, cells in [(1, 7), (2, (5, 9)), (3, np.array([4, 1, 6]))]:
+    shapes: list[tuple[int, Any]] = [(1, 7), (2, (5, 9)), (3, np.array([4, 1, 6]))]
+    for d, cells in shapes:
         with case(d=d, cells=cells):
             low, high = np.arange(d) - 1.0, np.arange(d) * 3 + 1.0
             remap = GridRemap((low, high), cells=cells)

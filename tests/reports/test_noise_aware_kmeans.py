@@ -110,8 +110,8 @@ def coverage(epsilon, repeats):
 
 
 def test_confidence_regions_cover_as_often_as_they_say():
-    """75 centers at 95%: 64 to 75 hits; a radius half as large would cover about half."""
-    assert coverage(8.0, 25) >= 64 / 75
+    """36 centers at 95%: 29 or more hits but for 3e-4; half the radius would cover about half."""
+    assert coverage(8.0, 12) >= 29 / 36
 
 
 @pytest.mark.full
@@ -278,7 +278,8 @@ def test_other_units():
 
 
 def test_scikit_learn_checks():
-    instance = NoiseAwareKMeans(mechanism=Laplace(1e3, bounds=(-20.0, 20.0)), n_init=2)
+    mechanism = Laplace(1e3, bounds=(-20.0, 20.0))
+    instance = NoiseAwareKMeans(mechanism=mechanism, n_init=1, max_iter=5)
     results = check_estimator(instance, on_skip=None)
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
     assert skipped <= {"check_array_api_input"}

@@ -204,6 +204,6 @@ def test_bad_records():
     for bad in ("centers", None, [[np.nan, 0.0]], [], [1.0, 2.0]):
         with pytest.raises(ParameterError, match="release must"):
             label_on_device(bad, [0.0, 0.0], metric="euclidean")
-    for bad in ([np.nan, 0.0], [0.0], "record", [["a", "b"]], 1.0):
+    for record in ([np.nan, 0.0], [0.0], "record", [["a", "b"]], 1.0):
         with pytest.raises(DataError, match="X must"):
-            label_on_device(CENTERS, bad, metric="euclidean")
+            label_on_device(CENTERS, record, metric="euclidean")
