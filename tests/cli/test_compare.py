@@ -15,13 +15,14 @@ from shoal.cli import app
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import report
 from shoal.experiments.compare import measurements
+from shoal.plotting import Picture
 from shoal.privacy import Ledger, Release
 from shoal.tables import files, read_table
 from shoal.tables._csv import read_csv
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
 BOUNDS = "0:120,40:250"
-EMPTY = '{"data": [], "layout": {}}'
+EMPTY = Picture({"concat": []})
 QUICK = ["--only", "DPKMeans-grid,Duchi", "--runs", "2", "--clusters", "2", "--jobs", "1"]
 
 
@@ -42,9 +43,7 @@ def cheap(monkeypatch):
     """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
     monkeypatch.setattr(measurements, "RUNS", 2)
     monkeypatch.setattr(measurements, "SHADOWS", 8)
-    monkeypatch.setattr(
-        report, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
-    )
+    monkeypatch.setattr(report, "_draw", lambda figure: report._Shown(EMPTY, figure.says))
 
 
 def run(data, *arguments, out):
@@ -271,9 +270,8 @@ def test_another_copy_needs_another_folder(data, tmp_path):
     assert "--out must be a new folder for another private copy" in str(result.exception)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
+def test_bad_input(data, tmp_path, subtests):
+    for arguments, text in [
         (["--columns", "age,weight"], "must have one column 'weight'"),
         (["--columns", "age,group"], "column 'group' must hold numbers, got text"),
         (["--label", "class"], "must have one column 'class'"),
@@ -290,16 +288,15 @@ def test_another_copy_needs_another_folder(data, tmp_path):
         (["--clusters", "500"], "at least 500 records"),
         (["--private-copy", "0"], "--private-copy must be a finite number > 0"),
         (["--ledger", "none.ledger"], "--ledger must come with --private-copy"),
-    ],
-)
-def test_bad_input(data, tmp_path, arguments, text):
-    result = run(data, *arguments, out=tmp_path / "new" / "out")
-    assert isinstance(result.exception, ShoalError), result.output
-    message = str(result.exception)
-    assert text in message
-    assert "\n" not in message
-    assert SENTINEL[:5] not in message
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+    ]:
+        with subtests.test(arguments=arguments, text=text):
+            result = run(data, *arguments, out=tmp_path / "new" / "out")
+            assert isinstance(result.exception, ShoalError), result.output
+            message = str(result.exception)
+            assert text in message
+            assert "\n" not in message
+            assert SENTINEL[:5] not in message
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
 
 
 def test_no_bounds_no_file_no_ledger(data, tmp_path):

@@ -57,6 +57,7 @@ def device(epsilon):
 def main(*modules):
     sys.meta_path.insert(0, Refuse(modules))
     from shoal import remap, reports
+    from shoal._bounds import public_box
 
     rng = np.random.default_rng(0)
     Z = rng.choice([-0.5, 0.5], size=(200, 1)) + rng.normal(0, 0.2, size=(200, 2))
@@ -64,7 +65,15 @@ def main(*modules):
     gaussian = reports.GaussianChannel(0.2, bounds=box)
     model = reports.NoiseAwareKMeans(2, mechanism=gaussian, random_state=0).fit(Z)
     kmeans = reports.NoiseAwareKMeans(2, mechanism=device(8.0), random_state=0)
+    cloud = remap.Cloud(np.ones((1, len(Z))), Z)
+    grid = remap.RegularGrid(public_box(box, 2), np.array([8, 8]), np.array([4, 4]))
+    convolution = remap.Convolution(np.ones((9, 9)), grid.cells, grid.outer)
     results = {
+        "Cloud": cloud,
+        "Convolution": convolution.forward(np.ones((8, 8))),
+        "RegularGrid": grid.centers,
+        "geometric_medians": remap.geometric_medians([cloud], np.zeros((1, 2)), scale=1.0),
+        "squared_distances": remap.squared_distances(Z, Z),
         "BayesRemap": remap.BayesRemap(device(8.0)).fit_transform(Z),
         "Clip": remap.Clip(bounds=box).fit_transform(Z),
         "GridRemap": remap.GridRemap(bounds=box, cells=8).fit_transform(Z),

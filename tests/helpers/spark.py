@@ -1,8 +1,7 @@
 """One local Spark session for all tests of a run: a Java machine takes seconds to start.
 
 Tests that use it are marked with ``SPARK``: one worker of pytest-xdist runs all of them, and
-Spark's warning about new versions of pandas is silenced (records travel as Arrow columns, so any
-will do).
+Spark's warning about new versions of pandas is silenced (records travel as Arrow columns).
 """
 
 import functools

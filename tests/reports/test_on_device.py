@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from helpers.cases import case
+from shoal._registry import choices
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import Laplace
@@ -51,7 +52,7 @@ def test_ages_incomes_and_visits_find_their_segments():
     assert adjusted_rand_score(PLANTED, labels) > 0.9
 
 
-@pytest.mark.parametrize("method", ["grid", "lsh", "lloyd", "kccm"])
+@pytest.mark.parametrize("method", choices("DPKMeans", "method"))
 def test_all_bits_of_predict(method):
     for scale in [1.0, 1e-9, 1e12]:
         with case(scale=scale):

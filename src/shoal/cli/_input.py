@@ -103,37 +103,7 @@ def parse_columns(
     no_header: bool = False,
     apart: Mapping[str, str | None] | None = None,
 ) -> GivenColumns:
-    """Parse which columns are used; a name that is not given is not taken from the file.
-
-    Parameters
-    ----------
-    columns : str or None
-        As given by ``--columns``: names by commas, in quotes where a name has a comma itself.
-    bounds : str or None
-        As given by ``--bounds``: a JSON file names the columns too.
-    no_header : bool, default=False
-        As given by ``--no-header``: `columns` names all columns of the file, one after the other,
-        ``-`` those that are left out.
-    apart : mapping of str to str or None, default=None
-        Options that name a column which is read apart, and what they were given.
-
-    Returns
-    -------
-    columns : GivenColumns
-        At least one.
-
-    Raises
-    ------
-    ParameterError
-        If none is given, one twice, or one that another option reads apart.
-
-    Examples
-    --------
-    >>> parse_columns("age,height").used
-    ('age', 'height')
-    >>> parse_columns("age,-,name", no_header=True, apart={"--label": "name"})
-    GivenColumns(used=('age',), header=('age', 'column 2', 'name'))
-    """
+    """Parse which columns are used; a name that is not given is not taken from the file."""
     names = _split(columns)
     if columns is None and not no_header and bounds and bounds.lower().endswith(".json"):
         names = list(parse_bounds_file(Path(bounds)))

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box, public_box
 from shoal._docs import shared_docs
-from shoal._typing import Floats, Ints
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.noise import Lattice, RandomSource, k_norm
@@ -88,7 +88,7 @@ def _legendre() -> tuple[Floats, Floats]:
 
 
 RAREST = 2.0**-12  # chance of landing inside the box from which redrawing is still practical
-FEWEST = 256  # draws at a time, where one costs hardly less
+MIN_DRAWS = 256  # draws at a time, where one costs hardly less
 REDRAWN = "drawn at epsilon/2 and redrawn until inside the box, which costs the other half"
 
 
@@ -146,10 +146,10 @@ class Laplace(MetricMechanism):
         level: float | None = None,
         radius: float | None = None,
         unit: str = "",
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         truncate: str | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.level = level
@@ -251,7 +251,7 @@ class Laplace(MetricMechanism):
         waiting = np.arange(len(indices))
         while waiting.size:
             # Several draws for each of the last few, of which the first inside counts.
-            tries = max(len(indices), FEWEST) // waiting.size
+            tries = max(len(indices), MIN_DRAWS) // waiting.size
             drawn = super()._moved(
                 np.repeat(indices[waiting], tries, axis=0), lattice, scale, source
             )

@@ -92,29 +92,7 @@ class Verdict:
 def decide_outcome(
     *, as_published: Judgment, corrected: Judgment, needs_leak: bool = False
 ) -> Outcome:
-    """Return the outcome of a claim.
-
-    Parameters
-    ----------
-    as_published, corrected : {"holds", "does not hold", "undecided"}
-        What the intervals say of the methods as published, and of those that keep their promise.
-    needs_leak : bool, default=False
-        Whether the claim is about privacy, or praises something that the published methods reach
-        by breaking their promise; never true of a claim that something does poorly.
-
-    Returns
-    -------
-    outcome : {"reproduced", "not reproduced", "undecided", "only as published", \
-"cannot be private"}
-        The last two are for claims that surely hold as published and surely do not otherwise.
-
-    Examples
-    --------
-    >>> decide_outcome(as_published="holds", corrected="does not hold", needs_leak=True)
-    'cannot be private'
-    >>> decide_outcome(as_published="undecided", corrected="does not hold")
-    'undecided'
-    """
+    """Return the outcome of a claim."""
     if as_published == "does not hold":
         return "not reproduced"
     if "undecided" in (as_published, corrected):
@@ -127,27 +105,7 @@ def decide_outcome(
 def judge_interval(
     low: float, high: float, *, above: float = -math.inf, below: float = math.inf
 ) -> Judgment:
-    """Judge whether a value surely lies between two limits.
-
-    Parameters
-    ----------
-    low, high : float
-        Interval of the value; NaN, of a single run, decides nothing.
-    above, below : float
-        The limits, both excluded.
-
-    Returns
-    -------
-    judgment : {"holds", "does not hold", "undecided"}
-        By the whole interval.
-
-    Examples
-    --------
-    >>> judge_interval(0.2, 0.3, above=0.1), judge_interval(0.0, 0.3, above=0.1)
-    ('holds', 'undecided')
-    >>> judge_interval(0.2, 0.3, below=0.1)
-    'does not hold'
-    """
+    """Judge whether a value surely lies between two limits."""
     if math.isnan(low) or math.isnan(high):
         return "undecided"
     if low > above and high < below:
@@ -156,23 +114,7 @@ def judge_interval(
 
 
 def all_hold(judgments: Iterable[Judgment]) -> Judgment:
-    """Judge a claim that is made of several.
-
-    Parameters
-    ----------
-    judgments : iterable of str
-        One for each; none of them decides nothing.
-
-    Returns
-    -------
-    judgment : {"holds", "does not hold", "undecided"}
-        It holds if all do, and does not if one surely does not.
-
-    Examples
-    --------
-    >>> all_hold(["holds", "undecided"]), all_hold(["undecided", "does not hold"])
-    ('undecided', 'does not hold')
-    """
+    """Judge a claim that is made of several."""
     judged = set(judgments)
     if "does not hold" in judged:
         return "does not hold"
@@ -180,23 +122,7 @@ def all_hold(judgments: Iterable[Judgment]) -> Judgment:
 
 
 def any_holds(judgments: Iterable[Judgment]) -> Judgment:
-    """Judge a claim that may be read in several ways.
-
-    Parameters
-    ----------
-    judgments : iterable of str
-        One for each; none of them decides nothing.
-
-    Returns
-    -------
-    judgment : {"holds", "does not hold", "undecided"}
-        It holds if one does, and does not if all surely do not.
-
-    Examples
-    --------
-    >>> any_holds(["holds", "does not hold"]), any_holds(["undecided", "does not hold"])
-    ('holds', 'undecided')
-    """
+    """Judge a claim that may be read in several ways."""
     judged = set(judgments)
     if "holds" in judged:
         return "holds"

@@ -21,27 +21,7 @@ Measurements = Mapping[str, Sequence[Measurement]]
 def select(
     rows: Iterable[Measurement], where: Callable[[Measurement], bool] | None = None, **wanted: Any
 ) -> list[Measurement]:
-    """Return the measurements whose columns have the wanted values.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        Measurements.
-    where : callable, default=None
-        A further condition on a measurement.
-    **wanted
-        A value, or a tuple of values, by column.
-
-    Returns
-    -------
-    rows : list of mapping
-        In their order.
-
-    Examples
-    --------
-    >>> select([{"a": 1}, {"a": 2}, {"a": 3}], a=(1, 3))
-    [{'a': 1}, {'a': 3}]
-    """
+    """Return the measurements whose columns have the wanted values."""
     sets = {
         column: value if isinstance(value, tuple) else (value,) for column, value in wanted.items()
     }
@@ -58,28 +38,6 @@ def mean_by_repeat(rows: Iterable[Measurement], value: str) -> list[float]:
 
     Repeats are independent, and what is compared inside one of them is not, so intervals are taken
     over repeats.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        Measurements with ``repeat``; those without the measure are left out.
-    value : str
-        Name of the measure.
-
-    Returns
-    -------
-    means : list of float
-        One a repeat, in order.
-
-    Raises
-    ------
-    ParameterError
-        If no measurement is left.
-
-    Examples
-    --------
-    >>> mean_by_repeat([{"repeat": 0, "ami": 0.1}, {"repeat": 0, "ami": 0.3}], "ami")
-    [0.2]
     """
     groups: dict[int, list[float]] = {}
     for row in rows:
@@ -97,27 +55,7 @@ def estimate_mean(
     highest: float = math.inf,
     error: float = 0.05,
 ) -> Estimate:
-    """Estimate a mean for a verdict, which a single run cannot decide.
-
-    Parameters
-    ----------
-    values : iterable of float
-        One for each run, at least one.
-    lowest, highest : float
-        Limits of the values; the interval is cut there, since no mean can lie beyond.
-    error : float, default=0.05
-        Probability with which the interval may miss.
-
-    Returns
-    -------
-    estimate : Estimate
-        Its limits are NaN for a single run, see :func:`shoal.papers.claims.judge_interval`.
-
-    Examples
-    --------
-    >>> print(f"{estimate_mean([0.1, 0.3]):.1f} {estimate_mean([0.5]):.1f}")
-    0.2 [-1.1, 1.5] 0.5
-    """
+    """Estimate a mean for a verdict, which a single run cannot decide."""
     sample = list(values)
     if len(sample) == 1:
         return Estimate(sample[0], math.nan, math.nan)

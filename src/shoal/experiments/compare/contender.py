@@ -11,9 +11,8 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from sklearn.base import clone
 
-from shoal._build import import_object, load_class, parameter_names
+from shoal._build import detached, import_object, load_class, parameter_names
 from shoal._registry import MAX_COLUMNS, METHODS, Method, Notion
-from shoal.audit._detached import detached
 from shoal.exceptions import ParameterError
 from shoal.experiments.compare.equal_privacy import own_epsilon, worst_case
 from shoal.experiments.promise_audit import promise_of_fitted
@@ -177,8 +176,8 @@ def choose_contenders(columns: int, only: Sequence[str] | None = None) -> Chosen
 
     Examples
     --------
-    >>> [one.name for one in choose_contenders(2, ["laplace", "DPKMeans"]).contenders]
-    ['DPKMeans-grid', 'DPKMeans-lsh', 'DPKMeans-lloyd', 'DPKMeans-kccm', 'Laplace']
+    >>> [one.name for one in choose_contenders(2, ["laplace", "KdLaplace"]).contenders]
+    ['Laplace', 'KdLaplace-grid', 'KdLaplace-bayes']
     """
     if only is None:
         wanted = CONTENDERS
@@ -194,27 +193,7 @@ def choose_contenders(columns: int, only: Sequence[str] | None = None) -> Chosen
 
 
 def own_contender(name: str, columns: int) -> Contender:
-    """Take a method of the user's own into the comparison.
-
-    Parameters
-    ----------
-    name : str
-        ``"module:Class"``, or ``"module:object"``: an estimator with the parameters epsilon, bounds
-        and random_state that gives ``cluster_centers_``, or a mechanism with ``log_density``.
-    columns : int
-        Number of columns.
-
-    Returns
-    -------
-    contender : Contender
-        Its epsilon is chosen by its own ``guarantee_``. Without one it runs at the epsilon of a
-        central method, and is never recommended.
-
-    Raises
-    ------
-    ParameterError
-        If it cannot be imported, lacks a parameter, or gives neither centers nor reports.
-    """
+    """Take a method of the user's own into the comparison."""
     source = import_object(name)
     given = parameter_names(source) if hasattr(source, "get_params") else ()
     missing = [one for one in NEEDED if one not in given]

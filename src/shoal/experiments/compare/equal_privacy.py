@@ -76,29 +76,7 @@ def worst_case(guarantee: Guarantee, columns: int) -> float:
 
 
 def keeps_worst_case(guarantee: Guarantee, worst: float, columns: int) -> bool:
-    """Return whether a promise is at least as strong as the worst case that is asked for.
-
-    Parameters
-    ----------
-    guarantee : Guarantee
-        Of any notion.
-    worst : float
-        Worst-case epsilon that is asked for, with delta 0.
-    columns : int
-        Number of columns, scaled to [-1, 1].
-
-    Returns
-    -------
-    kept : bool
-        False where nothing is promised, or with a delta above 0.
-
-    Examples
-    --------
-    >>> keeps_worst_case(Guarantee("central", epsilon=0.5), 1.0, 2)
-    True
-    >>> keeps_worst_case(Guarantee.none("a sketch"), 1.0, 2)
-    False
-    """
+    """Return whether a promise is at least as strong as the worst case that is asked for."""
     try:
         return guarantee.delta == 0 and worst_case(guarantee, columns) <= worst * (1 + SLACK)
     except GuaranteeError:

@@ -77,36 +77,12 @@ def real_rho(formula: Formula = "pseudo-code", rounds: int = 12, *, columns: int
 
 
 def round_cost(formula: Formula, turn: int) -> float:
-    """Return the epsilon of one round of published Laplace noise.
-
-    Parameters
-    ----------
-    formula : {"pseudo-code", "text"}
-        Which of the two scales.
-    turn : int
-        The round, from 1.
-
-    Returns
-    -------
-    epsilon : float
-        Sensitivity over scale.
-    """
+    """Return the epsilon of one round of published Laplace noise."""
     return 1.0 / turn if formula == "pseudo-code" else float(turn)
 
 
 def check_formula(formula: Any) -> Formula:
-    """Return ``formula`` if the source has it.
-
-    Parameters
-    ----------
-    formula : object
-        What the caller passed.
-
-    Returns
-    -------
-    formula : {"pseudo-code", "text"}
-        The same.
-    """
+    """Return ``formula`` if the source has it."""
     if formula not in FORMULAS:
         raise ParameterError(f"formula must be 'pseudo-code' or 'text', got {formula!r}")
     return cast(Formula, formula)

@@ -195,16 +195,6 @@ def judge_claims(measurements: Measurements) -> tuple[Verdict, ...]:
     on all of its tables; as long as a contrast is undecided that could decide it, so is the
     finding. As published more is spent than is said, so praise that is lost where this is mended
     needs the leak; that something does not help needs none.
-
-    Parameters
-    ----------
-    measurements : mapping of str to sequence of dict
-        Of the experiments "epsilon", "k" and "published".
-
-    Returns
-    -------
-    verdicts : tuple of Verdict
-        Three, in the order of the abstract.
     """
     by = {(one.contrast, one.dataset, one.reading): one for one in compare_all(measurements)}
     spent = ", ".join(
@@ -215,19 +205,7 @@ def judge_claims(measurements: Measurements) -> tuple[Verdict, ...]:
 
 
 def compare_all(measurements: Measurements) -> tuple[Comparison, ...]:
-    """Judge every contrast on every table and for every version of the method.
-
-    Parameters
-    ----------
-    measurements : mapping of str to sequence of dict
-        Of the experiments "epsilon", "k" and "published".
-
-    Returns
-    -------
-    comparisons : tuple of Comparison
-        Contrasts in the order of the source; for each both tables, and for each table the formulas
-        of the source, then the corrected method.
-    """
+    """Judge every contrast on every table and for every version of the method."""
     settings = {
         (dataset, reading): list(
             relative_costs(_rows(measurements, dataset, reading), VARIANTS).values()
@@ -245,25 +223,7 @@ def compare_all(measurements: Measurements) -> tuple[Comparison, ...]:
 def relative_costs(
     rows: Iterable[Measurement], variants: Sequence[str]
 ) -> dict[tuple[int, float], Costs]:
-    """Sort costs by setting of k and epsilon, over the cost of k-means without privacy.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        With ``variant``, ``k``, ``epsilon``, ``repeat`` (the start), ``nicv`` and ``reference``.
-    variants : sequence of str
-        Those that are wanted.
-
-    Returns
-    -------
-    costs : dict of (k, epsilon) to dict of str to ndarray
-        By variant, each in the order of its starts.
-
-    Raises
-    ------
-    ParameterError
-        If starts differ between variants or settings, or there are fewer than two.
-    """
+    """Sort costs by setting of k and epsilon, over the cost of k-means without privacy."""
     found: dict[tuple[int, float], dict[str, dict[int, float]]] = {}
     for row in rows:
         setting = found.setdefault((row["k"], row["epsilon"]), {name: {} for name in variants})
@@ -283,22 +243,7 @@ def relative_costs(
 
 
 def judge_contrast(contrast: Contrast, settings: Sequence[Costs]) -> tuple[Judgment, Estimate]:
-    """Judge a contrast over settings of k and epsilon, each counting the same.
-
-    Parameters
-    ----------
-    contrast : Contrast
-        What is compared.
-    settings : sequence of dict of str to ndarray
-        Values of :func:`relative_costs`.
-
-    Returns
-    -------
-    judgment : {"holds", "does not hold", "undecided"}
-        Of all rivals together.
-    change : Estimate
-        Against the rival that comes off best.
-    """
+    """Judge a contrast over settings of k and epsilon, each counting the same."""
     error = ERROR / len(contrast.old)
     changes = [_change(contrast.new, old, settings, error) for old in contrast.old]
     judgment = all_hold(

@@ -34,17 +34,7 @@ RAW = "Raw records are in this figure: of private data it would be for the curat
 
 
 def render_clusters(report: Report, rows: Sequence[Measurement], table: Floats) -> None:
-    """Render the pictures of clusters.
-
-    Parameters
-    ----------
-    report : Report
-        What they are added to.
-    rows : sequence of dict
-        Of the experiment "clusters": one for each center.
-    table : ndarray of float64, shape (n, 4)
-        The records, scaled to [-1, 1].
-    """
+    """Render the pictures of clusters."""
     plain = _centers(rows, table.shape[1], variant=PLAIN, epsilon=SHOWN_EPSILON)
     # One number and color for about the same cluster in all panels.
     panels = {

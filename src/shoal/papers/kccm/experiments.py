@@ -69,20 +69,7 @@ class MeasureCosts:
     load: Load
 
     def __call__(self, trial: Trial) -> list[dict[str, Any]]:
-        """Return one record.
-
-        Parameters
-        ----------
-        trial : Trial
-            Its repeat is the number of the start, which trials that differ in noise or epsilon
-            share; its seed is that of the noise.
-
-        Returns
-        -------
-        records : list of dict
-            Mean and standard deviation over runs; ``real_epsilon`` and ``real_delta`` are what is
-            really spent; ``reference`` is the cost of k-means without privacy.
-        """
+        """Return one record."""
         table, variant = _table(self.load, trial.dataset), _Variant.of(self.load, trial)
         costs = np.array(
             [nicv(table, variant.fit(table, run)) for run in range(trial.mechanism.kwargs["runs"])]
@@ -113,18 +100,7 @@ class FindCenters:
     load: Load
 
     def __call__(self, trial: Trial) -> list[dict[str, Any]]:
-        """Return one record for each center.
-
-        Parameters
-        ----------
-        trial : Trial
-            What to fit.
-
-        Returns
-        -------
-        records : list of dict
-            The center's coordinates are in columns x1, x2, ...
-        """
+        """Return one record for each center."""
         table = _table(self.load, trial.dataset)
         if trial.mechanism.name == PLAIN:
             names, epsilon = _names("without privacy", trial), math.inf

@@ -29,15 +29,7 @@ PANELS = {"average": "average noise", "allocation": "adaptive noise", "gaussian"
 
 
 def render_costs(report: Report, measurements: Measurements) -> None:
-    """Render all figures and tables of costs.
-
-    Parameters
-    ----------
-    report : Report
-        What they are added to.
-    measurements : mapping of str to sequence of dict
-        Of the experiments "epsilon", "k" and "published".
-    """
+    """Render all figures and tables of costs."""
     both = measurements["epsilon"]
     main = select(both, dataset=DATASET)
     published = select(measurements["published"], dataset=DATASET)
@@ -50,15 +42,7 @@ def render_costs(report: Report, measurements: Measurements) -> None:
 
 
 def render_comparisons(report: Report, comparisons: Sequence[Comparison]) -> None:
-    """Render a table of every comparison behind the verdicts.
-
-    Parameters
-    ----------
-    report : Report
-        What it is added to.
-    comparisons : sequence of Comparison
-        What :func:`compare_all` returned.
-    """
+    """Render a table of every comparison behind the verdicts."""
     report.section("Every comparison behind the findings")
     report.text(
         "Change of the mean NICV from the older variant to the newer one, over all settings of "

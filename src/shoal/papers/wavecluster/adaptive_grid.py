@@ -82,28 +82,7 @@ def adaptive_grid_records(
 
 
 def consistent_counts(coarse: Floats, fine: Floats, parts: Ints) -> Floats:
-    """Weigh each coarse count against the sum of its parts, and spread the difference evenly.
-
-    Parameters
-    ----------
-    coarse : ndarray of float64, shape (c,)
-        Noisy counts of coarse cells.
-    fine : ndarray of float64, shape (sum of parts,)
-        Noisy counts of their parts, one coarse cell after the other.
-    parts : ndarray of int64, shape (c,)
-        Number of parts of each coarse cell.
-
-    Returns
-    -------
-    estimate : ndarray of float64, shape (sum of parts,)
-        Of the parts; those of a coarse cell add up to the weighted mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> consistent_counts(np.array([9.0]), np.array([1.0, 2.0]), np.array([2])).tolist()
-    [3.0, 4.0]
-    """
+    """Weigh each coarse count against the sum of its parts, and spread the difference evenly."""
     owner = np.repeat(np.arange(len(coarse)), parts)
     sums = np.bincount(owner, weights=fine, minlength=len(coarse))
     alpha, rest = COARSE_PART**2 * parts, (1 - COARSE_PART) ** 2

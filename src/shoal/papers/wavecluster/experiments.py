@@ -106,24 +106,7 @@ class KeepCells:
 
 
 def matched_cells(true: Labels, private: Labels) -> Labels:
-    """Give private clusters the numbers of the true ones with which they share most cells.
-
-    Parameters
-    ----------
-    true, private : ndarray of int32, of one shape
-        Cluster of each cell from 0 on, -1 for none.
-
-    Returns
-    -------
-    cells : ndarray of int32
-        The private clusters; those without a partner are numbered after the true ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> matched_cells(np.array([0, 0, -1, 1]), np.array([1, 1, 2, 0])).tolist()
-    [0, 0, 2, 1]
-    """
+    """Give private clusters the numbers of the true ones with which they share most cells."""
     here, there = int(private.max(initial=-1)) + 1, int(true.max(initial=-1)) + 1
     both = (private >= 0) & (true >= 0)
     shared = np.zeros((here, there))
@@ -139,45 +122,12 @@ def matched_cells(true: Labels, private: Labels) -> Labels:
 
 
 def write_cells(cells: Labels) -> str:
-    """Write a grid as text on one line.
-
-    Parameters
-    ----------
-    cells : ndarray of integers, shape (rows, columns)
-        Cluster of each cell, -1 for none.
-
-    Returns
-    -------
-    text : str
-        Rows are parted by semicolons; a dot is a cell without a cluster.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> write_cells(np.array([[0, -1], [12, 0]]))
-    '0 .;12 0'
-    """
+    """Write a grid as text on one line."""
     return ";".join(" ".join("." if one < 0 else str(one) for one in row) for row in cells.tolist())
 
 
 def read_cells(text: str) -> Labels:
-    """Read a grid that :func:`write_cells` wrote.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-
-    Returns
-    -------
-    cells : ndarray of int32, shape (rows, columns)
-        Cluster of each cell, -1 for none.
-
-    Examples
-    --------
-    >>> read_cells("0 .;12 0").tolist()
-    [[0, -1], [12, 0]]
-    """
+    """Read a grid that :func:`write_cells` wrote."""
     rows = [row.split(" ") for row in text.split(";")]
     return np.array([[-1 if one == "." else int(one) for one in row] for row in rows], np.int32)
 

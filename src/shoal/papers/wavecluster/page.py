@@ -64,15 +64,7 @@ PRINTED_SIGNS, PRINTED_K, PRINTED_RANGE = 241, 144, (0.322, 1.505)
 
 
 def render_figures(report: Report, measurements: Measurements) -> None:
-    """Render everything.
-
-    Parameters
-    ----------
-    report : Report
-        What it is added to.
-    measurements : mapping of str to sequence of dict
-        Of the experiments ``"techniques"``, ``"gowalla"`` and ``"clusters"``.
-    """
+    """Render everything."""
     measured, pictures = measurements["techniques"], measurements["clusters"]
     _render_techniques(report)
     report.section("Measures against epsilon")
@@ -106,19 +98,7 @@ def render_figures(report: Report, measurements: Measurements) -> None:
 
 
 def mean_rows(rows: Iterable[Measurement]) -> list[dict[str, Any]]:
-    """Take means over repeats: one row for each measure, as curves are drawn from.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Measured techniques.
-
-    Returns
-    -------
-    means : list of dict
-        Corrected ones first, which get full lines. ``value``, ``low`` and ``high`` are a mean and
-        its interval of 95%, cut where no mean can lie; ``published`` is what the source prints.
-    """
+    """Take means over repeats: one row for each measure, as curves are drawn from."""
     groups: dict[tuple[Any, ...], list[Measurement]] = {}
     for row in rows:
         key = tuple(row[name] for name in ("version", "dataset", "mechanism", "epsilon"))
@@ -148,20 +128,7 @@ def mean_rows(rows: Iterable[Measurement]) -> list[dict[str, Any]]:
 def printed_figures(
     rows: Sequence[Measurement], pictures: Iterable[Measurement]
 ) -> list[list[str]]:
-    """List the source's printed figures beside ours, with standard errors.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Measured techniques, of both versions.
-    pictures : iterable of dict
-        Records of the fits for pictures: what WaveCluster finds without privacy.
-
-    Returns
-    -------
-    table : list of list of str
-        In the columns of ``HEADINGS``.
-    """
+    """List the source's printed figures beside ours, with standard errors."""
     at = f"on {SPIRALS} at epsilon"
     table = [
         [

@@ -93,18 +93,7 @@ Runs = dict[tuple[str, str, str, float], list[Measurement]]
 
 
 def judge_findings(rows: Iterable[Measurement]) -> tuple[Verdict, ...]:
-    """Judge the four findings and the sentences below each.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Of both versions of all techniques; sets other than the source's own are left out.
-
-    Returns
-    -------
-    verdicts : tuple of Verdict
-        Each finding, then its sentences: ``"finding 1"``, ``"1a"``, ``"1b"`` and so on.
-    """
+    """Judge the four findings and the sentences below each."""
     own = select(rows, dataset=tuple(FIGURE_SETS))
     verdicts: list[Verdict] = []
     for finding in FINDINGS:
@@ -120,20 +109,7 @@ def judge_findings(rows: Iterable[Measurement]) -> tuple[Verdict, ...]:
 def judge_means(
     rows: Iterable[Measurement], *, claims: Iterable[MeanClaim] = CLAIMS
 ) -> tuple[JudgedClaim, ...]:
-    """Judge each sentence for the techniques as published, and corrected.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Of one or both versions.
-    claims : iterable of MeanClaim
-        By default those of the source.
-
-    Returns
-    -------
-    judged : tuple of JudgedClaim
-        For each sentence one as published and one corrected, where there are measurements.
-    """
+    """Judge each sentence for the techniques as published, and corrected."""
     runs: Runs = {}
     for row in rows:
         key = (row["version"], row["dataset"], row["mechanism"], row["epsilon"])
@@ -162,22 +138,7 @@ def judge_means(
 def mean_measure(
     rows: Iterable[Measurement], measure: Measure, *, error: float = ERROR
 ) -> Estimate:
-    """Return the mean of a measure over runs of one method.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Of one set, technique, version and epsilon.
-    measure : str
-        ``"k_error"`` is |mean k' - k| / k, as in the source's text (141.0 is 2.1% off 144).
-    error : float, default=0.05
-        Probability with which the interval may miss.
-
-    Returns
-    -------
-    mean : Estimate
-        With its interval; NaN limits for a single run.
-    """
+    """Return the mean of a measure over runs of one method."""
     some = list(rows)
     if measure != "k_error":
         highest = 1.0 if measure in SHARES else math.inf
