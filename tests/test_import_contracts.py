@@ -23,9 +23,6 @@ AFTER_THE_DEVICE = {"remap", "reports", "collector"}
 # What code after the device must not need: these read records, or import what does.
 READERS = ("shoal.tables", "shoal._table_input", "shoal.mechanisms", "shoal.engines")
 
-# Where private modules of audit are still used: to be emptied, then deleted.
-PENDING = ("experiments/", "papers/kd_laplace/")
-
 PLANTED = {
     "mechanisms reach statistics": ("shoal.mechanisms", "shoal.engines"),
     "remaps read tables": ("shoal.remap", "shoal.tables"),
@@ -139,8 +136,7 @@ def private_imports(source):
 
 
 def test_private_modules_are_imported_by_their_own_package_only():
-    found = set(private_imports(ROOT / "src/shoal"))
-    assert {(place, name) for place, name in found if not place.startswith(PENDING)} == set()
+    assert set(private_imports(ROOT / "src/shoal")) == set()
 
 
 def test_a_planted_private_import_is_seen(tmp_path):

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal import datasets
 from shoal.datasets import make_circle, make_gaussians, make_line, make_skewed, make_spirals
 from shoal.exceptions import ParameterError
 
 COLUMNS = (2, 3, 10)
-MAKERS = [make_gaussians, make_circle, make_line, make_skewed, make_spirals]
+MAKERS = [getattr(datasets, name) for name in datasets.__all__ if name.startswith("make_")]
 SHAPES = {"circle": make_circle, "line": make_line, "skewed": make_skewed}
 FOLDER = os.environ.get("SHOAL_DATA")
 
