@@ -25,6 +25,7 @@ from pathlib import Path
 
 # (pattern, new words): reason. In this order, each on the result of those before.
 WORDS: dict[tuple[str, str], str] = {
+    (r"This figure needs JavaScript\. ?", ""): "pictures",
     (r"([Cc])entred\b", r"\1entered"): "spelling",
     (r"([Cc])entring\b", r"\1entering"): "spelling",
     (r"([Cc])entre", r"\1enter"): "spelling",
