@@ -75,9 +75,6 @@ def around(
     padding = margin * (high - low) if high > low else 0.5
     ends = low - padding, high + padding
     return low if zero and low == 0 else ends[0], high if zero and high == 0 else ends[1]
-        low if zero and low == 0 else low - padding,
-        high if zero and high == 0 else high + padding,
-    )
 
 
 def columns_for(number: int, *, most: int = 4) -> int:
