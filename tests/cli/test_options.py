@@ -64,18 +64,16 @@ def test_data_sets():
     assert "scipy" not in loaded
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
+def test_choices(subtests):
+    for typed, offered in [
         ("shoal cluster people.csv --target ", set(CENTRAL)),
         ("shoal perturb people.csv --target P", {"Piecewise", "PlanarLaplace"}),
         ("shoal cluster people.csv --set method", KMEANS),
         ("shoal datasets --d", {"--download"}),
         ("shoal perturb --ep", {"--epsilon"}),
-    ],
-)
-def test_choices(typed, offered):
-    assert complete(typed) == (offered, "[]")
+    ]:
+        with subtests.test(typed=typed, offered=offered):
+            assert complete(typed) == (offered, "[]")
 
 
 def test_names_are_those_of_the_commands():
