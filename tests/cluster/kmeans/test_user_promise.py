@@ -31,7 +31,7 @@ def test_one_more_user_costs_what_is_claimed(method, subtests):
 
             ids = SETS[name]
             Audited.ids = [*ids, one_more]
-            places = np.arange(len(ids), dtype=float)
+            places = np.arange(float(len(ids)))
             records = np.column_stack([places, np.linspace(-1.0, 1.0, len(ids))])
             pair = Neighbors("one more user", records, [float(len(ids)), 1.0])
             model = Audited(2, epsilon=1.0, bounds=(-1.0, 1.0), method=method)

@@ -154,7 +154,7 @@ def test_a_count_is_paid_for_where_one_is_needed(subtests):
             assert entry.purpose.startswith("DPWaveCluster(")
             assert ("records 2%, cells 98%" in entry.purpose) == paid
             assert ledger.spent[0].epsilon == pytest.approx(1.0)
-            if kwargs.get("grid") == "auto":
+            if dict(kwargs).get("grid") == "auto":
                 assert 24 <= fitted.grid_ <= 48
 
 

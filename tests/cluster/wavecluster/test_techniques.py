@@ -87,7 +87,7 @@ def test_too_many_columns_cost_nothing(subtests):
         (20, {"wavelet": "db4", "grid": 8}, 'wavelet must be "haar" for 20 columns'),
     ]:
         with subtests.test(columns=columns, kwargs=kwargs, error=error):
-            ledger = None if kwargs.get("epsilon") else Ledger(epsilon=10.0)
+            ledger = None if "epsilon" in dict(kwargs) else Ledger(epsilon=10.0)
             with pytest.raises(ParameterError, match=f"^{error}"):
                 DPWaveCluster(bounds=(-1.0, 1.0), ledger=ledger, **kwargs).fit(
                     np.zeros((3, columns))
