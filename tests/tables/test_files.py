@@ -132,6 +132,14 @@ def test_refusals(write, content, words, text):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("values", [[[1.0, 2.0]] * 3, [[1.0]] * 3, [[]] * 3])
+def test_a_column_of_lists_is_no_column_of_numbers(tmp_path, values):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"v": pa.array(values, pa.list_(pa.float64())), "w": [7.0] * 3}), path)
+    with pytest.raises(DataError, match="column 'v' must hold numbers"):
+        read_table(path, columns=["w", "v"])
+
+
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none.csv.gz"])
 def test_missing_file(tmp_path, name):
     with pytest.raises(DataError, match="No such file"):
