@@ -65,6 +65,13 @@ def test_user_ids_are_as_written(write):
         read_table(write(content + "1,\n"), columns=["height"], user="who")
 
 
+def test_no_record_is_shown_by_a_table(write):
+    content = "height,who,class\n98765.5,SENTINEL,SENTINEL\n"
+    table = read_table(write(content), columns=["height"], user="who", label="class")
+    assert table.user_ids == ["SENTINEL"]
+    assert repr(table) == "ArrayTable(names=('height',))"
+
+
 def test_user_ids_of_parquet(tmp_path):
     path = tmp_path / "people.parquet"
     kinds = {"text": ["a", "b", "b", "a"], "whole": LONG}

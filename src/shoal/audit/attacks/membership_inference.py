@@ -175,7 +175,9 @@ def membership_inference(
     work = quietly(run)
     tasks = (delayed(work)(seed=seed) for seed in root.spawn(runs))
     scores = []
-    for found in started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
+    # Records are sent through pipes: joblib would write larger tables to a temporary folder.
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
+    for found in started(parallel, tasks):
         scores.append(found)
         if progress is not None:
             progress(len(scores), runs)
