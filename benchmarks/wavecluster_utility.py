@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from shoal.cluster import DPWaveCluster
 from shoal.datasets import load
 from shoal.metrics import classify_with_cells, dsg
-from shoal.metrics.ocm import unmatched_share
+from shoal.metrics.cells import unmatched_share
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0)
 PUBLISHED = ("thr", "thr-em", "qt", "baseline")

@@ -24,10 +24,15 @@ print(ledger)
 centers = KMeans(6, n_init=5, random_state=0).fit(records).cluster_centers_
 print(f"k-means of the copy costs {cost_ratio(data.X, centers):.2f} times that of the records")
 
-# The left panel shows raw records: such a picture stays with the curator.
-picture = draw_scatter(
-    Path(mkdtemp()) / "copy.html",
-    {"records": data.X, "private copy": records},
-    centers={"private copy": centers},
+# The left panel shows raw records: such a picture stays with the curator, and is a PNG only.
+path = Path(mkdtemp()) / "copy.png"
+draw_scatter(
+    {"records": data.X, "private copy": records}, centers={"private copy": centers}, path=path
 )
-print(f"picture, in Plotly: {picture.name}")
+print(f"picture for the curator: {path.name}")
+
+# What was released may leave, as a page that needs nothing else.
+released = {"private copy": records}
+path = Path(mkdtemp()) / "copy.html"
+draw_scatter(released, centers={"private copy": centers}, records=False, path=path)
+print(f"picture for all: {path.name}")

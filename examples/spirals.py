@@ -18,5 +18,6 @@ for epsilon in (0.1, 0.5, float("inf")):
     print(f"{model.n_clusters_} clusters, {model.n_significant_} significant cells")
 
 private = DPWaveCluster(epsilon=0.5, bounds=data.bounds, grid=64, threshold=0.4).fit(data.X)
-picture = draw_thresholds(Path(mkdtemp()) / "thresholds.png", private.release_)
-print(f"\nepsilon = 0.5, other thresholds: {picture}")
+path = Path(mkdtemp()) / "thresholds.png"
+draw_thresholds(private.release_, path=path)
+print(f"\nepsilon = 0.5, other thresholds: {path}")

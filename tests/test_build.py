@@ -21,7 +21,7 @@ def test_every_name(name):
 
 def test_own_object(monkeypatch):
     module = types.ModuleType("somebodys")
-    module.Model, module.model = DPKMeans, DPKMeans(4, bounds=(0, 1))
+    vars(module).update(Model=DPKMeans, model=DPKMeans(4, bounds=(0, 1)))
     monkeypatch.setitem(sys.modules, "somebodys", module)
     assert build_estimator("somebodys:Model", kwargs={"n_clusters": 2}).n_clusters == 2
     assert build_estimator("somebodys:model").n_clusters == 4

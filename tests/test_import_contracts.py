@@ -8,6 +8,7 @@ import sys
 import tomllib
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import grimp
 import pytest
@@ -27,9 +28,6 @@ READERS = (
     "shoal.mechanisms",
     "shoal.engines",
 )
-
-# Where private modules of audit are still used: to be emptied, then deleted.
-PENDING = ("experiments/", "papers/kd_laplace/")
 
 PLANTED = {
     "mechanisms reach statistics": ("shoal.mechanisms", "shoal.engines"),
@@ -54,7 +52,7 @@ PLANTED = {
 }
 
 
-KINDS = {
+KINDS: dict[str, Any] = {
     "forbidden": ForbiddenContract,
     "independence": IndependenceContract,
     "layers": LayersContract,
@@ -149,8 +147,7 @@ def private_imports(source):
 
 
 def test_private_modules_are_imported_by_their_own_package_only():
-    found = set(private_imports(ROOT / "src/shoal"))
-    assert {(place, name) for place, name in found if not place.startswith(PENDING)} == set()
+    assert set(private_imports(ROOT / "src/shoal")) == set()
 
 
 def test_a_planted_private_import_is_seen(tmp_path):

@@ -1,4 +1,4 @@
-"""Estimators and mechanisms from their names, as the command line has them.
+"""Estimators and mechanisms from their names, as the command line has them, and copies of them.
 
 A name is a class of the registry, or ``module:object`` from the user's own code. No estimator is
 imported before it is built.
@@ -10,15 +10,19 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal._registry import METHODS, class_names
 from shoal.exceptions import MissingBoundsError, ParameterError
+
+if TYPE_CHECKING:
+    from shoal._typing import Bounds
 
 __all__ = [
     "CENTRAL",
     "LOCAL",
     "build_estimator",
+    "detached",
     "import_object",
     "load_class",
     "parameter_names",
@@ -43,7 +47,7 @@ def build_estimator(
     name: str,
     *,
     epsilon: float | None = None,
-    bounds: Any = None,
+    bounds: "Bounds | str | None" = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
     """Build the estimator or mechanism of a name, not fitted.
@@ -87,6 +91,46 @@ def build_estimator(
         raise MissingBoundsError(f"{label} needs public bounds: pass --bounds LOW,HIGH")
     first = {} if label in CENTRAL else {"epsilon": 1.0}
     return _with_settings(load_class(LOCATIONS[label]), {**first, **settings}, label=label)
+
+
+def detached(target: Any, *, seed: int | None = None) -> Any:
+    """Clone an estimator or mechanism without its ledgers, with this seed wherever it takes one.
+
+    What is audited, attacked or compared is such a copy: it spends on nobody's account and shares
+    no seed. Steps of a pipeline and mechanisms inside a remap have ledgers and seeds of their own,
+    which are replaced as well; the target stays as it is.
+
+    Parameters
+    ----------
+    target : estimator or mechanism
+        With ``fit`` and ``get_params``.
+    seed : int or None
+        Seed; None for secure randomness.
+
+    Raises
+    ------
+    ParameterError
+        If it is no estimator, or takes no seed and one is given.
+
+    Examples
+    --------
+    >>> from shoal.cluster import DPKMeans
+    >>> detached(DPKMeans(3, random_state=5), seed=1)
+    DPKMeans(n_clusters=3, random_state=1)
+    """
+    from sklearn.base import clone  # noqa: PLC0415 - names and settings are parsed without it
+
+    if not (hasattr(target, "fit") and hasattr(target, "get_params")):
+        raise ParameterError(f"estimator must have fit and get_params, got {type(target).__name__}")
+    values = {"ledger": None, "random_state": seed}
+    last = {name: name.rpartition("__")[2] for name in target.get_params()}
+    kwargs = {name: values[end] for name, end in last.items() if end in values}
+    if seed is not None and "random_state" not in last.values():
+        raise ParameterError(
+            "random_state must be None for an estimator without random_state, "
+            f"got a seed for {type(target).__name__}"
+        )
+    return clone(target).set_params(**kwargs)
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:

@@ -24,7 +24,10 @@ DASH, DOTS, MIXED, LONG = (4.0, 2.0), (1.0, 1.3), (5.0, 1.5, 1.0, 1.5), (8.0, 2.
 
 
 class Look(NamedTuple):
-    """Color, marker (of Vega) and dash of a series, different in gray too."""
+    """Color, marker and dash of a series, different in gray too.
+
+    A marker is a shape of Vega-Lite, or x, pentagon, hexagon or star of :mod:`shoal.plotting`.
+    """
 
     color: str
     marker: str
@@ -127,10 +130,12 @@ METHODS: tuple[Method, ...] = (
     ),
     _wave("oneshot", "noisy counts, then WaveCluster", Look("#b3202c", "triangle-down", LONG)),
     _wave("thr", "a noisy threshold on wavelet coefficients", Look("#1b4965", "cross", LONG)),
-    _wave("thr-em", "the threshold by the exponential mechanism", Look("#2a9d8f", "wedge", DASH)),
-    _wave("qt", "a noisy quantile as threshold", Look("#e9a23b", "arrow", MIXED)),
-    _wave("baseline", "noise on every coefficient", Look("#b9b9b9", "stroke", DOTS)),
-    _wave("density", "significant cells of a deconvolved density", Look("#5b2a4e", "triangle")),
+    _wave(
+        "thr-em", "the threshold by the exponential mechanism", Look("#2a9d8f", "pentagon", DASH)
+    ),
+    _wave("qt", "a noisy quantile as threshold", Look("#e9a23b", "x", MIXED)),
+    _wave("baseline", "noise on every coefficient", Look("#b9b9b9", "hexagon", DOTS)),
+    _wave("density", "significant cells of a deconvolved density", Look("#5b2a4e", "star")),
     Method(
         "PrivateCopy",
         "shoal.cluster:PrivateCopy",
@@ -155,7 +160,7 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "reports",
         "planar Laplace noise by its inverse distribution (geo-indistinguishability)",
-        Look("#6a4c93", "arrow", DASH),
+        Look("#6a4c93", "x", DASH),
         min_columns=2,
         max_columns=2,
         noise_aware=True,
@@ -220,7 +225,7 @@ METHODS: tuple[Method, ...] = (
         "local",
         "reports",
         "the Square Wave mechanism, column by column",
-        Look("#7a4e2d", "wedge", DOTS),
+        Look("#7a4e2d", "pentagon", DOTS),
     ),
     Method(
         "BayesRemap",

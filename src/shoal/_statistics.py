@@ -1,10 +1,14 @@
 """Statistics that several packages share."""
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
+from scipy.special import betainccinv, betaincinv, stdtrit
 
-__all__ = ["mean_interval"]
+from shoal._typing import Floats
+
+__all__ = ["Limits", "clopper_pearson", "mean_interval"]
 
 
 def mean_interval(values: npt.ArrayLike, *, error: float) -> tuple[float, float]:
@@ -32,3 +36,42 @@ def mean_interval(values: npt.ArrayLike, *, error: float) -> tuple[float, float]
     half = float(stdtrit(len(sample) - 1, 1.0 - error / 2)) * spread
     mean = float(sample.mean())
     return mean - half, mean + half
+
+
+class Limits(NamedTuple):
+    """Lower and upper limits, each of which fails with at most the probability asked for."""
+
+    low: Floats
+    high: Floats
+
+
+def clopper_pearson(hits: npt.ArrayLike, trials: int, *, error: float) -> Limits:
+    """Return exact limits of a probability from hits among trials (Clopper & Pearson, 1934).
+
+    Parameters
+    ----------
+    hits : array-like of int
+        Numbers of hits; any shape.
+    trials : int
+        Number of trials, the same for every entry of `hits`.
+    error : float
+        Largest probability with which each of the two limits may be wrong.
+
+    Returns
+    -------
+    limits : Limits
+        Arrays ``low`` and ``high`` of the shape of `hits`.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson([0, 5, 10], 10, error=0.025)
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.0, 0.1871, 0.6915], [0.3085, 0.8129, 1.0])
+    """
+    hit = np.asarray(hits, dtype=np.float64)
+    missed = trials - hit
+    # The beta distribution has no meaning at 0 hits (low) or 0 misses (high): the limits there are
+    # 0 and 1.
+    low = np.where(hit > 0, betaincinv(np.maximum(hit, 1), missed + 1, error), 0.0)
+    high = np.where(missed > 0, betainccinv(hit + 1, np.maximum(missed, 1), error), 1.0)
+    return Limits(low=low, high=high)

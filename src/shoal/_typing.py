@@ -14,10 +14,10 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 Labels: TypeAlias = npt.NDArray[np.int32]
 
 Bounds: TypeAlias = tuple[float | Sequence[float] | Floats, float | Sequence[float] | Floats]
-"""Public box of the records: (low, high), each one number or one a column."""
+"""Public box of the records: (low, high), each one number or one value a column."""
 
-RandomState: TypeAlias = int | None
-"""A seed for reproducible draws without a promise; None for the secure source."""
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+"""None draws from the secure source; a seed is for tests and experiments, and promises nothing."""
 
 TableLike: TypeAlias = Any
 """An array, a data frame, a Spark frame or a table of :mod:`shoal.tables`; narwhals decides."""

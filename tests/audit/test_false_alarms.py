@@ -11,8 +11,7 @@ from scipy.stats import binom
 
 from helpers.toy_estimators import NoisyCount, two_sided_geometric
 from helpers.toy_samplers import randomized_response
-from shoal.audit import Neighbors, audit_estimator, epsilon_lower_bound
-from shoal.audit.mechanisms import audit_mechanism
+from shoal.audit import Neighbors, audit_estimator, audit_mechanism, epsilon_lower_bound
 from shoal.privacy import Guarantee
 
 EPSILON = 2.0

@@ -61,7 +61,7 @@ def test_mechanism(data, tmp_path):
     assert "the same attack on a forest trained on their records is right in" in words
     assert "a report without noise would be the record itself" in words
     assert "an attacker who sees a report is off by" in words
-    assert "he names the record itself for" in words
+    assert "they name the record itself for" in words
     assert "What does a report say about its record?" in (out / "report.html").read_text("utf-8")
 
 
@@ -70,7 +70,7 @@ def test_a_remap_is_attacked_by_its_mechanism(data, tmp_path):
     result = run(data, *arguments, "--attacks", "yeom", out=tmp_path / "out")
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
-    assert "he names the record itself for" in words
+    assert "they name the record itself for" in words
     assert "in age on average" in words
     assert "before the remap, which can only blur them" in words
 

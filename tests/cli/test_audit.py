@@ -93,7 +93,8 @@ def test_own_class_from_the_current_folder(tmp_path, monkeypatch):
 
 def test_own_estimator(tmp_path, monkeypatch):
     module = types.ModuleType("somebodys")
-    module.model = DPKMeans(1, bounds=(0.0, 1.0), method="lloyd", max_iter=1)
+    model = DPKMeans(1, bounds=(0.0, 1.0), method="lloyd", max_iter=1)
+    vars(module).update(model=model)
     monkeypatch.setitem(sys.modules, "somebodys", module)
     result = run("audit", "somebodys:model", *QUICK[2:], out=tmp_path)
     assert result.exit_code == 0, result.output

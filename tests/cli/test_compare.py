@@ -15,13 +15,14 @@ from shoal.cli import app
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ShoalError
 from shoal.experiments import report
 from shoal.experiments.compare import measurements
+from shoal.plotting import Picture
 from shoal.privacy import Ledger, Release
 from shoal.tables import files, read_table
 from shoal.tables._csv import read_csv
 
 SENTINEL = "47.73912846"  # a value of a record, in no release
 BOUNDS = "0:120,40:250"
-EMPTY = '{"data": [], "layout": {}}'
+EMPTY = Picture({"concat": []})
 QUICK = ["--only", "DPKMeans-grid,Duchi", "--runs", "2", "--clusters", "2", "--jobs", "1"]
 
 
@@ -42,9 +43,7 @@ def cheap(monkeypatch):
     """Few attacks, and no drawing: tests/experiments/compare draws the pictures."""
     monkeypatch.setattr(measurements, "RUNS", 2)
     monkeypatch.setattr(measurements, "SHADOWS", 8)
-    monkeypatch.setattr(
-        report, "_draw", lambda figure: figure.path.with_suffix(".json").write_text(EMPTY)
-    )
+    monkeypatch.setattr(report, "_draw", lambda figure: report._Shown(EMPTY, figure.says))
 
 
 def run(data, *arguments, out):

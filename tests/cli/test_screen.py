@@ -22,8 +22,9 @@ def raised():
     for file in sorted(SOURCE.rglob("*.py")):
         place = file.relative_to(SOURCE).as_posix()
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            if named and node.func.id.endswith("Error") and node.args:
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+                continue
+            if node.func.id.endswith("Error") and node.args:
                 words = {word.arg: word.value for word in node.keywords}
                 yield f"{place}:{node.lineno}", _text(node.args[0]), words
 

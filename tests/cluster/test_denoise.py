@@ -7,25 +7,25 @@ from shoal.cluster._denoise import posterior_counts
 from shoal.cluster._noise import PureNoise, ZCDPNoise
 from shoal.noise import SeededSource
 
-LAWS = {"laplace": PureNoise(1.0), "gaussian": ZCDPNoise(1.0)}
+NOISE: dict[str, PureNoise | ZCDPNoise] = {"laplace": PureNoise(1.0), "gaussian": ZCDPNoise(1.0)}
 SHARES = {"laplace": 0.5, "gaussian": 0.125}  # deviations of 2.8 and 2 counts
 
 
 def released(true, name, *, seed=0, contribution=1, budget=None):
     budget = budget or SHARES[name]
-    noisy = LAWS[name].counts(true, budget, contribution=contribution, source=SeededSource(seed))
-    return noisy, posterior_counts(noisy, LAWS[name], budget, contribution=contribution)
+    noisy = NOISE[name].counts(true, budget, contribution=contribution, source=SeededSource(seed))
+    return noisy, posterior_counts(noisy, NOISE[name], budget, contribution=contribution)
 
 
 def bayes(noisy, name, *, rounds, zeros):
     """Learn the law of whole counts by expectation maximization, cell by cell, in plain loops."""
-    most = int(2 * 15 * LAWS[name].count_deviation(SHARES[name], contribution=1)) + 1
+    most = int(2 * 15 * NOISE[name].count_deviation(SHARES[name], contribution=1)) + 1
     law = np.full(most, 1.0 / most)
     chance = np.empty((len(noisy), most))
     for i, value in enumerate(noisy):
         for true in range(most):
             gap = np.array([float(value - true)])
-            chance[i, true] = np.exp(LAWS[name].log_kernel(gap, SHARES[name], contribution=1))[0]
+            chance[i, true] = np.exp(NOISE[name].log_kernel(gap, SHARES[name], contribution=1))[0]
     for _ in range(rounds):
         new = np.zeros(most)
         for row in chance:
@@ -35,7 +35,7 @@ def bayes(noisy, name, *, rounds, zeros):
     return np.array([(row * law) @ np.arange(most) / (row * law).sum() for row in chance])
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", NOISE)
 def test_agrees_with_bayes_by_brute_force(name):
     true = np.array([0] * 60 + [3] * 10 + [9, 9, 12, 15, 20])
     noisy, found = released(true, name)
@@ -43,13 +43,13 @@ def test_agrees_with_bayes_by_brute_force(name):
     assert found == pytest.approx(expected, abs=1e-9)  # atoms and bins are whole counts here
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", NOISE)
 def test_coarse_atoms_and_bins_lose_little(name):
     # A deviation of 40 and more counts: candidates and noisy values are then grouped.
     true = np.array([0] * 900 + [300] * 60 + [900] * 40)
     budget = SHARES[name] / (20.0 if name == "laplace" else 400.0)
     noisy, found = released(true, name, budget=budget)
-    deviation = LAWS[name].count_deviation(budget, contribution=1)
+    deviation = NOISE[name].count_deviation(budget, contribution=1)
     assert deviation > 38
     raw = np.sqrt(((noisy - true) ** 2).mean())
     better = np.sqrt(((found - true) ** 2).mean())
@@ -57,7 +57,7 @@ def test_coarse_atoms_and_bins_lose_little(name):
     assert found.sum() == pytest.approx(true.sum(), rel=0.15)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", NOISE)
 @pytest.mark.parametrize("filled", [0.02, 0.3, 1.0])
 def test_mass_is_kept_and_none_is_negative(name, filled):
     rng = np.random.default_rng(1)
@@ -69,7 +69,7 @@ def test_mass_is_kept_and_none_is_negative(name, filled):
     assert ((found - true) ** 2).mean() < 1.1 * ((noisy - true) ** 2).mean()
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", NOISE)
 def test_empty_cells_go_to_nearly_nothing(name):
     true = np.zeros(5000, np.int64)
     true[:10] = 200
@@ -79,7 +79,7 @@ def test_empty_cells_go_to_nearly_nothing(name):
     assert (found[:10] == noisy[:10]).all()  # far above the noise: as they came
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", NOISE)
 @pytest.mark.parametrize("contribution", [1, 3, 256])
 def test_larger_counts_are_larger_and_the_shape_stays(name, contribution):
     true = contribution * np.random.default_rng(2).poisson(3, (8, 5, 6))
@@ -89,7 +89,7 @@ def test_larger_counts_are_larger_and_the_shape_stays(name, contribution):
     assert (np.diff(found.ravel()[order]) >= -1e-9).all()
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", NOISE)
 @pytest.mark.parametrize("budget", [1e-12, 1e-6, 1e-2, 1.0, 1e3, 1e9])
 def test_extremes_give_no_warning(name, budget):
     tables = [
@@ -102,7 +102,7 @@ def test_extremes_give_no_warning(name, budget):
     ]
     for noisy in tables:
         for contribution in (1, 256):
-            found = posterior_counts(noisy, LAWS[name], budget, contribution=contribution)
+            found = posterior_counts(noisy, NOISE[name], budget, contribution=contribution)
             assert np.isfinite(found).all()
             assert (found >= 0).all()
             assert (

@@ -13,7 +13,7 @@ from shoal.privacy import PureEvent, ZCDPEvent, zcdp_to_epsilon
 
 BUDGETS = [float(budget) for budget in np.exp(np.random.default_rng(0).uniform(-9, 3, 40))]
 SIZES = [(1, 3, 1), (2, 2**19, 1), (7, 12345, 256), (16, 2**19, 3), (100, 2**18, 768)]
-KINDS = {
+KINDS: dict[str, PureNoise | ZCDPNoise] = {
     "joint": PureNoise(1.0),
     "analytic": PureNoise(1.0, "analytic"),
     "equal": PureNoise(1.0, "equal"),

@@ -91,7 +91,7 @@ def test_a_dataset(tmp_path, in_memory):
 def test_narrow_numbers_are_those_of_an_array(tmp_path):
     """Whole numbers, single precision and booleans become the doubles that numpy makes of them."""
     rng = np.random.default_rng(0)
-    columns = {
+    columns: dict[str, np.ndarray] = {
         "a": rng.integers(-9, 9, 500).astype(np.int8),
         "b": rng.normal(size=500).astype(np.float32),
         "c": rng.random(500) < 0.3,

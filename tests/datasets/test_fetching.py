@@ -23,7 +23,19 @@ FILE = b"r,g,b\n24,0,40\n24,0,48\n32,8,40\n"
 URL = "https://raw.example.org/house.txt"
 
 
+class _Server(ThreadingHTTPServer):
+    """Answers as a test says, and remembers what it was asked for."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer, self.asked = whole, []
+
+
 class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
     def do_GET(self):
         self.server.asked.append(self.path)
         self.server.answer(self)
@@ -59,9 +71,7 @@ def server(monkeypatch):
     """Serve what ``server.answer`` says, for every https address."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as found:
-        found.daemon_threads = True
-        found.answer, found.asked = whole, []
+    with _Server() as found:
         thread = threading.Thread(target=found.serve_forever, args=(0.02,))
         thread.start()
         monkeypatch.setattr(

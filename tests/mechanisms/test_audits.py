@@ -6,22 +6,16 @@ seeds are fixed. That the audits can see is shown in test_planted_* below and in
 """
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
 from helpers import estimator_checks
 from helpers.estimator_instances import INSTANCES
+from shoal import _registry as registry
+from shoal._build import load_class
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
-from shoal.mechanisms import (
-    Duchi,
-    Hybrid,
-    Laplace,
-    Piecewise,
-    PlanarLaplace,
-    SphericalLaplace,
-    SquareWave,
-)
 from shoal.mechanisms._local import ColumnMechanism
 from shoal.mechanisms.windows import Window
 
@@ -30,27 +24,39 @@ DIMENSIONS = (1, 2, 3, 8)
 SAMPLES = 40_000
 CONFIDENCE = 1 - 1e-5
 
-METRIC = {
-    "Laplace": (lambda epsilon: Laplace(epsilon, bounds=BOX, random_state=1), DIMENSIONS),
-    "resample": (
-        lambda epsilon: Laplace(epsilon, bounds=BOX, truncate="resample", random_state=2),
-        DIMENSIONS,
-    ),
-    "PlanarLaplace": (lambda epsilon: PlanarLaplace(epsilon, bounds=BOX, random_state=3), (2,)),
-    "SphericalLaplace": (
-        lambda epsilon: SphericalLaplace(epsilon, bounds=BOX, random_state=4),
-        (3,),
-    ),
+
+def with_random_state(seed, method, **kwargs):
+    """Return what makes a method of the registry from an epsilon."""
+    kind = load_class(method.location)
+    return partial(kind, bounds=BOX, random_state=seed, **method.kwargs, **kwargs)
+
+
+# Every mechanism of the registry; the reports of KdLaplace are those of Laplace, remapped.
+METHODS = {
+    method.name: method
+    for method in registry.METHODS
+    if method.output == "reports" and method.class_name != "KdLaplace"
 }
+METRIC = {
+    name: (
+        with_random_state(1, method),
+        tuple(d for d in DIMENSIONS if method.min_columns <= d <= method.max_columns),
+    )
+    for name, method in METHODS.items()
+    if method.notion == "metric"
+}
+METRIC["resample"] = (
+    with_random_state(2, METHODS["Laplace"], truncate="resample"),
+    DIMENSIONS,
+)
 LOCAL = {
-    "Piecewise": lambda epsilon: Piecewise(epsilon, bounds=BOX, random_state=1),
-    "Piecewise-sample": lambda epsilon: Piecewise(
-        epsilon, bounds=BOX, columns="sample", random_state=2
-    ),
-    "Duchi": lambda epsilon: Duchi(epsilon, bounds=BOX, random_state=3),
-    "Hybrid": lambda epsilon: Hybrid(epsilon, bounds=BOX, random_state=4),
-    "Hybrid-sample": lambda epsilon: Hybrid(epsilon, bounds=BOX, columns="sample", random_state=5),
-    "SquareWave": lambda epsilon: SquareWave(epsilon, bounds=BOX, random_state=6),
+    name: with_random_state(1, method)
+    for name, method in METHODS.items()
+    if method.notion == "local"
+}
+LOCAL |= {
+    f"{name}-sample": with_random_state(2, METHODS[name], columns="sample")
+    for name in ("Piecewise", "Hybrid")
 }
 
 

@@ -11,16 +11,13 @@ import pytest
 from sklearn.base import clone
 
 from helpers.estimator_checks import roomy_ledger
+from helpers.estimator_instances import mechanism_classes
 from shoal.exceptions import BudgetExceededError
 from shoal.mechanisms import (
-    Duchi,
-    Hybrid,
     KdLaplace,
     Laplace,
     Piecewise,
-    PlanarLaplace,
     SphericalLaplace,
-    SquareWave,
 )
 from shoal.noise import SecureSource, SeededSource
 from shoal.privacy import Ledger
@@ -29,8 +26,8 @@ from shoal.reports import NoiseAwareKMeans
 from shoal.tables import ArrowTable
 
 BOX = (0.0, 1.0)
-LOCAL = [Duchi, Hybrid, Piecewise, SquareWave]
-METRIC = [Laplace, PlanarLaplace, SphericalLaplace]
+LOCAL = mechanism_classes("local")
+METRIC = [kind for kind in mechanism_classes("metric") if kind is not KdLaplace]
 RECORDS = {3: np.full((40, 3), 0.3), 2: np.full((40, 2), 0.3)}
 
 

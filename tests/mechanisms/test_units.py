@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from shoal.exceptions import ParameterError, ShoalError
 from shoal.mechanisms import KdLaplace, Laplace, PlanarLaplace, SphericalLaplace
-from shoal.privacy import Ledger, Release
+from shoal.privacy import Ledger, MetricEvent, Release
 from shoal.remap import BayesRemap
 from shoal.reports import NoiseAwareKMeans
 
@@ -23,7 +23,9 @@ def test_unit_is_in_the_guarantee_and_in_the_ledger(kind, d, unit):
     mechanism.fit_transform(np.zeros((2, d)))
     assert mechanism.guarantee_.unit == unit
     assert f"epsilon = 2 per {unit}" in str(mechanism.guarantee_)
-    assert ledger.entries[0].event.unit == unit
+    event = ledger.entries[0].event
+    assert isinstance(event, MetricEvent)
+    assert event.unit == unit
     assert clone(mechanism).unit == unit
 
 

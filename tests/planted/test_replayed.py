@@ -136,7 +136,7 @@ def test_noise_that_depends_on_the_records(estimator, monkeypatch):
         return right(self, values, share / (1 + 1 / (1 + values.sum())), **words)
 
     monkeypatch.setattr(_noise.PureNoise, "counts", tuned)
-    assert "has another law with one record more" in findings(estimator)
+    assert "has other noise with one record more" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [GRID, WAVE])

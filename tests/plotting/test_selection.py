@@ -5,69 +5,61 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from helpers.charts import column, layers, legend, titles
 from shoal.exceptions import ParameterError
-from shoal.plotting.k_distance import _ordinal, draw_k_distance
-from shoal.plotting.n_clusters import draw_n_clusters
+from shoal.plotting import draw_k_distance, draw_n_clusters
+from shoal.plotting._selection import ordinal
 from shoal.reports import select_dbscan_eps, select_n_clusters
 
 RNG = np.random.default_rng(0)
 BLOBS = RNG.normal(size=(150, 2)) * 0.3 + 9 * np.eye(3, 2).repeat(50, axis=0)
-METHODS = ("elbow", "silhouette", "gap")
 
 
-def ring(axes):
-    return axes.collections[0].get_offsets()[0]
+def ring(picture, panel=0):
+    return layers(picture, panel, "point")[0].rows[0]
 
 
-def test_three_curves_with_their_choices(figures, tmp_path):
+def test_three_curves_with_their_choices():
     choices = [
         select_n_clusters(BLOBS, method=method, candidates=range(2, 6), random_state=0)
-        for method in METHODS
+        for method in ("elbow", "silhouette", "gap")
     ]
-    draw_n_clusters(tmp_path / "k.png", choices, title="blobs")
-    assert len(figures[0].axes) == 3
-    for axes, choice in zip(figures[0].axes, choices, strict=True):
-        np.testing.assert_allclose(axes.lines[1].get_ydata(), choice.scores)
+    picture = draw_n_clusters(choices, title="blobs")
+    assert len(titles(picture)) == 3
+    for panel, choice in enumerate(choices):
+        (line,) = layers(picture, panel, "line")
+        np.testing.assert_allclose(column(line.rows, "y"), choice.scores, rtol=1e-4, atol=1e-5)
         place = list(choice.candidates).index(choice.n_clusters)
-        np.testing.assert_allclose(ring(axes), [choice.n_clusters, choice.scores[place]])
-        (text,) = axes.get_legend().get_texts()
-        assert text.get_text() == f"chosen: k = {choice.n_clusters}"
-    assert figures[0].axes[1].get_ylabel() == "silhouette (-1 to 1)"
+        assert ring(picture, panel)["x"] == choice.n_clusters
+        assert ring(picture, panel)["y"] == pytest.approx(choice.scores[place], rel=1e-4)
+        assert [*legend(picture, panel)] == [f"chosen: k = {choice.n_clusters}"]
+    assert layers(picture, 1, "line")[0].encoding["y"]["axis"]["title"] == "silhouette (-1 to 1)"
 
 
-def test_too_few_reports_for_any_candidate(figures, tmp_path):
-    draw_n_clusters(tmp_path / "k.svg", select_n_clusters([[0.0, 0.0]]))
-    assert figures[0].axes[0].texts[0].get_text() == "nothing to compare: k = 1"
+def test_too_few_reports_for_any_candidate():
+    (words,) = layers(draw_n_clusters(select_n_clusters([[0.0, 0.0]])), mark="text")
+    assert words.rows == [{"words": "nothing to compare: k = 1"}]
 
 
-def test_knee_lies_on_the_curve(figures, tmp_path):
+def test_knee_lies_on_the_curve():
     choice = select_dbscan_eps(BLOBS)
-    draw_k_distance(tmp_path / "eps.pdf", choice)
-    (axes,) = figures[0].axes
-    rank, height = ring(axes)
-    assert height == choice.eps
-    assert choice.distances[int(rank) - 1] == choice.eps
-    assert axes.get_ylabel() == "distance to the 3rd neighbor (records' unit)"
+    picture = draw_k_distance(choice)
+    at = ring(picture)
+    assert at["y"] == pytest.approx(choice.eps, rel=1e-5)
+    assert choice.distances[at["x"] - 1] == choice.eps
+    (line,) = layers(picture, mark="line")
+    assert line.encoding["y"]["axis"]["title"] == "distance to the 3rd neighbor (records' unit)"
+    assert len(line.rows) == len(BLOBS)
 
 
 @pytest.mark.parametrize("reports", [[[0.0]], np.zeros((5, 2))])
-def test_reports_without_distances(reports, tmp_path):
-    assert draw_k_distance(tmp_path / "eps.png", select_dbscan_eps(reports)).exists()
+def test_reports_without_distances(reports):
+    assert draw_k_distance(select_dbscan_eps(reports))
 
 
 def test_ordinals():
     numbers = (1, 2, 3, 4, 11, 12, 13, 21, 112)
-    assert [_ordinal(n) for n in numbers] == [
-        "1st",
-        "2nd",
-        "3rd",
-        "4th",
-        "11th",
-        "12th",
-        "13th",
-        "21st",
-        "112th",
-    ]
+    assert " ".join(map(ordinal, numbers)) == "1st 2nd 3rd 4th 11th 12th 13th 21st 112th"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +80,6 @@ def test_ordinals():
         ),
     ],
 )
-def test_bad_input(draw, given, message, tmp_path):
+def test_bad_input(draw, given, message):
     with pytest.raises(ParameterError, match=message):
-        draw(tmp_path / "a.png", given)
-    assert not list(tmp_path.iterdir())
+        draw(given)

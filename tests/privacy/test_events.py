@@ -101,7 +101,7 @@ def test_numpy_numbers_become_plain_ones() -> None:
 
 def test_positional_arguments_are_refused() -> None:
     with pytest.raises(TypeError):
-        PureEvent(1.0)  # type: ignore[misc]
+        PureEvent(1.0)  # type: ignore[call-arg, misc]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from shoal._bounds import public_box
 from shoal.mechanisms import Laplace, Piecewise
 from shoal.remap.geometry import RegularGrid
 from shoal.reports import GaussianChannel
-from shoal.reports._grid_density import _Product, deconvolve
+from shoal.reports._grid_density import GridDensity, _Product, deconvolve
 from shoal.reports._mixture import Mixture, draw_records, fit_mixture, mean_covariances
 from shoal.reports._record_distributions import posterior_draws
 from shoal.reports._report_noise import ball_radii, report_noise
@@ -115,6 +115,7 @@ def test_deconvolved_law_is_nearer_to_the_records_than_the_reports_are():
         assert density.weights.sum() == pytest.approx(1)
         # Posterior means average to the mean of the law: exactly so where updates have ended.
         assert density.expected(density.points[:, 0]).mean == pytest.approx(0.0, abs=0.03)
+        assert isinstance(density, GridDensity)
         assert density.expected(density.points[:, 0]).counts.sum() == density.counts.sum()
     assert found.misfit < 0
     whole = found.whole

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from shoal._registry import choices
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import Laplace
@@ -50,7 +51,7 @@ def test_ages_incomes_and_visits_find_their_segments():
     assert adjusted_rand_score(PLANTED, labels) > 0.9
 
 
-@pytest.mark.parametrize("method", ["grid", "lsh", "lloyd", "kccm"])
+@pytest.mark.parametrize("method", choices("DPKMeans", "method"))
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e12])
 def test_all_bits_of_predict(method, scale):
     model = kmeans(9, method=method, bounds=(LOW * scale, HIGH * scale)).fit(PEOPLE * scale)

@@ -42,6 +42,12 @@ WORDS: dict[tuple[str, str], str] = {
     (r"^cell$", "trial"): "column of a record store",
     (r"that the attacker made himself", "made by the attacker"): "the attacker is no he",
     (r"\bhis\b", "their"): "the attacker is no he",
+    (r"\bhe comes within", "they come within"): "the attacker is no he",
+    (r"\bhe names the record", "they name the record"): "the attacker is no he",
+    (r"\bleaves him off", "leaves them off"): "the attacker is no he",
+    (r"\blaw of its noise\b", "noise"): "column of the report of an audit",
+    (r"\bwhat it told\b", "privacy loss"): "column of the report of an audit",
+    (r"^law$", "noise"): "field of ReplayedRelease",
     (r"\bstand[-_]in\b", "private-copy"): "option and files of shoal compare",
 }
 
@@ -53,6 +59,7 @@ LEFT_OUT: dict[str, str] = {}
 # Patterns of paths in either recording that are not compared: reason.
 IGNORED: dict[str, str] = {
     r"^events/(LaplaceEvent|DiscreteLaplaceEvent|KNormEvent|Parallel)": "events no code created",
+    r"^metrics/(distances|risk)": "measures that nothing used",
     r"^promises/conversions/delta of rho$": "a conversion that nothing used",
     r"^paper-kd-laplace-figures/(utility|distances|attack|gains)": GONE,
     r"^paper-kccm/(corrected|published|verdicts|plain)": GONE,

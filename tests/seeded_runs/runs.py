@@ -761,8 +761,6 @@ def measures(note):
     note("by cells", metrics.classify_with_cells(cells[0], X, bounds=BOX))
     reports = {e: Laplace(e, bounds=BOX, random_state=0).fit_transform(X) for e in (1.0, 4.0)}
     note("distance", metrics.privacy_distance(X, reports[1.0]))
-    note("distances", metrics.distance_by_epsilon(X, reports))
-    note("risk", metrics.disclosure_risk(X, reports[4.0]))
     note("advantage", metrics.adversary_advantage([1, 1, 0, 1], [0, 1, 0, 0]))
     note("roc", metrics.roc([0.9, 0.4, 0.7], [0.1, 0.4, 0.3]))
 

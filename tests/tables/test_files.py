@@ -33,7 +33,7 @@ def test_columns_and_label(write):
 
 def test_no_name_is_taken_from_a_file(write):
     with pytest.raises(TypeError, match="columns"):
-        read_table(write(CSV))
+        read_table(write(CSV))  # type: ignore[call-arg]
 
 
 def test_no_header(write):

@@ -1,4 +1,4 @@
-"""Return whether code keeps its promise, and what an attacker learns.
+"""Audits of what code promises, and attacks that measure what it gives away.
 
 * Sampling: :func:`epsilon_lower_bound` and its relatives run a mechanism many times on two records,
   or fit an estimator many times on two tables that differ in one record, look for an event that
@@ -8,18 +8,29 @@
 * Replay: :func:`replay_estimator` fits an estimator on both tables with the same noisy values; what
   differs is the record's own.
 * Attacks: :func:`membership_inference`, :func:`attack_centers`, :func:`reconstruct` and
-  :func:`infer_attribute` guess about the records of the user, and say how often they are right.
+  :func:`infer_attribute` guess about the records of the user, and state how often they are right.
+  Other packages build their own attacks from :class:`Forest`, :func:`split_records` and
+  :func:`learn_shadow_attack`.
 """
 
 from shoal.audit.attacks import (
+    SHADOW_THRESHOLD,
     AttackResult,
     AttributeInference,
+    ClassLabels,
+    Forest,
+    MembershipSplit,
     Reconstruction,
+    Scorer,
     advantage_ceiling,
     attack_centers,
     infer_attribute,
+    learn_shadow_attack,
+    load_toolbox,
     membership_inference,
+    number_classes,
     reconstruct,
+    split_records,
 )
 from shoal.audit.bounds import (
     AuditResult,
@@ -34,32 +45,42 @@ from shoal.audit.estimators import (
     audit_estimator,
     neighboring_datasets,
 )
-from shoal.audit.mechanisms import MechanismAudit, RecordPair, audit_mechanism
+from shoal.audit.mechanism_audit import MechanismAudit, audit_mechanism
+from shoal.audit.record_pairs import RecordPair
 from shoal.audit.replay import ReplayAudit, ReplayedPair, ReplayedRelease, replay_estimator
 
 __all__ = [
+    "SHADOW_THRESHOLD",
     "AttackResult",
     "AttributeInference",
     "AuditResult",
+    "ClassLabels",
     "EstimatorAudit",
     "Evidence",
+    "Forest",
     "Frequency",
     "MechanismAudit",
+    "MembershipSplit",
     "Neighbors",
     "Reconstruction",
     "RecordPair",
     "ReplayAudit",
     "ReplayedPair",
     "ReplayedRelease",
+    "Scorer",
     "advantage_ceiling",
     "attack_centers",
     "audit_estimator",
     "audit_mechanism",
     "epsilon_lower_bound",
     "infer_attribute",
+    "learn_shadow_attack",
+    "load_toolbox",
     "membership_inference",
     "metric_epsilon_lower_bound",
     "neighboring_datasets",
+    "number_classes",
     "reconstruct",
     "replay_estimator",
+    "split_records",
 ]

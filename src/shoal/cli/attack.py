@@ -81,7 +81,7 @@ def attack_command(
             random_state=seed,
             progress=update,
         )
-    picture = draw_rates(folder / "rates.png", suite.rows)
+    picture = draw_rates(suite.rows, path=folder / "rates.png")
     made = Provenance(typed(), seed, data=data.name)
     report = attack_report(folder / "report.html", suite, picture=picture, made=made)
     if as_json:

@@ -86,7 +86,7 @@ def audit_command(
             resume=resume,
             progress=update,
         )
-    picture = draw_promise(folder / "audit.png", result)
+    picture = draw_promise(result, path=folder / "audit.png")
     made = Provenance(typed(), seed)
     report = audit_report(folder / "report.html", result, picture=picture, made=made)
     if as_json:

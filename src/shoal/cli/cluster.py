@@ -215,7 +215,7 @@ def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
     from shoal.plotting import draw_release
 
     try:
-        drawn = draw_release(path, release, names)
+        drawn = draw_release(release, names, path=path)
     except MissingPackageError as missing:
         return [f"no picture: {missing}"]
     return [] if drawn else ["no picture: a sparse grid releases its significant cells only"]

@@ -107,7 +107,8 @@ def compare_command(
     )
     from shoal.tables import read_table
 
-    require("matplotlib", extra="plot")  # not after minutes of work
+    for package in ("altair", "vl_convert"):  # not after minutes of work
+        require(package, extra="plot")
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")

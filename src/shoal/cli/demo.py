@@ -54,7 +54,7 @@ def demo_command(
             transient=True,
         )
     )
-    picture = draw_demo(out / "demo.png", example(n_samples=records, seed=seed), rows)
+    picture = draw_demo(example(n_samples=records, seed=seed), rows, path=out / "demo.png")
     report = demo_report(out / "report.html", rows, picture=picture, n_samples=records)
     if as_json:
         typer.echo(json.dumps({"rows": [_plain(row) for row in rows], "report": str(report)}))

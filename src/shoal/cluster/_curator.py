@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from shoal._typing import Labels
+from shoal._typing import Labels, TableLike
 
 __all__ = ["CuratorsClusterer"]
 
@@ -35,7 +35,7 @@ class CuratorsClusterer(ClusterMixin, BaseEstimator):
             )
         return labels
 
-    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
+    def fit_predict(self, X: TableLike, y: Any = None, **kwargs: Any) -> Any:
         """Spend the budget, and find the cluster of each record; private.
 
         Parameters

@@ -17,7 +17,7 @@ from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._docs import shared_docs
 from shoal._table_input import leaves_last_fit, validate_table
-from shoal._typing import Bounds, Floats, Ints
+from shoal._typing import Bounds, Floats, Ints, RandomState, TableLike
 from shoal.cluster._budget import (
     COUNT_PART,
     BudgetSplit,
@@ -105,7 +105,7 @@ class PrivateCopy(BaseEstimator):
         bounds: Bounds | None = None,
         n_public: int | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
@@ -114,7 +114,7 @@ class PrivateCopy(BaseEstimator):
         self.random_state = random_state
 
     @leaves_last_fit
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None) -> Self:
         """Spend the budget and release what samples are drawn from.
 
         Parameters
@@ -152,7 +152,7 @@ class PrivateCopy(BaseEstimator):
         self._publish(released, box, receipt)
         return self
 
-    def sample(self, n: int | None = None, *, random_state: Any = None) -> Floats:
+    def sample(self, n: int | None = None, *, random_state: RandomState = None) -> Floats:
         """Draw made-up records; this costs nothing.
 
         Parameters

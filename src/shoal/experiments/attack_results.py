@@ -9,6 +9,7 @@ from shoal.audit import AttackResult, AttributeInference, Reconstruction
 from shoal.experiments.estimate import rounded
 from shoal.experiments.provenance import Provenance
 from shoal.experiments.report import Report
+from shoal.plotting import Picture
 
 __all__ = ["AttackRow", "AttackSuite", "attack_report"]
 
@@ -159,7 +160,7 @@ class AttackSuite:
         return tuple(sentences)
 
 
-def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Provenance) -> Path:
+def attack_report(path: Path, suite: AttackSuite, *, picture: Picture, made: Provenance) -> Path:
     """Write the report.
 
     Parameters
@@ -168,8 +169,8 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Proven
         Where to.
     suite : AttackSuite
         What was found.
-    picture : Path
-        PNG file of the rates, embedded in the report.
+    picture : Picture
+        The rates, as :func:`shoal.plotting.draw_rates` draws them.
     made : Provenance
         Where the numbers come from.
 
@@ -183,7 +184,7 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Path, made: Proven
     ParameterError
         If it cannot be written.
     """
-    report = Report("What an attacker learns")
+    report = Report("What an attacker learns", publishable=False)
     report.lead(
         f"For the curator only: these attacks know the {suite.records:,} raw records that they are "
         "tested on, and no budget pays for that."

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from shoal import _numbers
-from shoal._typing import Floats
+from shoal._build import detached
+from shoal._typing import Bounds, Floats
 from shoal.audit import (
     AttackResult,
     AttributeInference,
@@ -21,7 +22,6 @@ from shoal.audit import (
     membership_inference,
     reconstruct,
 )
-from shoal.audit._detached import detached
 from shoal.exceptions import ParameterError
 from shoal.experiments.attack_results import AttackRow, AttackSuite
 from shoal.experiments.promise_audit import promise_of
@@ -178,7 +178,9 @@ class _Work:
     def reconstruction(self) -> Reconstruction:
         return reconstruct(self.seen, self.some, prior="records", random_state=self.seed)
 
-    def attribute(self, target: Any, column: str, *, bounds: Any = None) -> AttributeInference:
+    def attribute(
+        self, target: Any, column: str, *, bounds: Bounds | None = None
+    ) -> AttributeInference:
         result = infer_attribute(
             target,
             self.some,

@@ -19,6 +19,7 @@ from shoal.datasets import Dataset, make_gaussians
 from shoal.experiments.report import Report
 from shoal.mechanisms import Laplace
 from shoal.metrics import cost_ratio
+from shoal.plotting import Picture
 from shoal.privacy import Guarantee
 from shoal.reports import NoiseAwareKMeans
 
@@ -184,7 +185,7 @@ def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
     )
 
 
-def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples: int) -> Path:
+def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Picture, n_samples: int) -> Path:
     """Write the report.
 
     Parameters
@@ -193,8 +194,8 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Path, n_samples
         Where to.
     rows : sequence of DemoRow
         The table.
-    picture : Path
-        PNG file, embedded in the report.
+    picture : Picture
+        What :func:`shoal.plotting.draw_demo` returned.
     n_samples : int
         Number of records that the rows were measured on.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal._bounds import bounded_columns
+from shoal._build import detached
 from shoal.audit import (
     EstimatorAudit,
     MechanismAudit,
@@ -18,11 +19,10 @@ from shoal.audit import (
     neighboring_datasets,
     replay_estimator,
 )
-from shoal.audit._detached import detached
 from shoal.exceptions import MissingBoundsError, ParameterError
 from shoal.experiments.provenance import Provenance
 from shoal.experiments.report import Report
-from shoal.plotting import draw_audit
+from shoal.plotting import Picture, draw_audit
 from shoal.privacy import Guarantee
 
 __all__ = [
@@ -217,7 +217,7 @@ def promise_of_fitted(model: Any) -> Guarantee:
     return promise if isinstance(promise, Guarantee) else Guarantee.none(NO_GUARANTEE)
 
 
-def audit_report(path: Path, audit: PromiseAudit, *, picture: Path, made: Provenance) -> Path:
+def audit_report(path: Path, audit: PromiseAudit, *, picture: Picture, made: Provenance) -> Path:
     """Write the report.
 
     Parameters
@@ -226,8 +226,8 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Path, made: Proven
         Where to.
     audit : PromiseAudit
         What was found.
-    picture : Path
-        PNG file of the worst pair, embedded in the report.
+    picture : Picture
+        The worst pair, as :func:`draw_promise` draws it.
     made : Provenance
         Where the numbers come from.
 
@@ -270,20 +270,20 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Path, made: Proven
     return report.provenance(made).write(path)
 
 
-def draw_promise(path: Path, audit: PromiseAudit) -> Path:
+def draw_promise(audit: PromiseAudit, *, path: Path | None = None) -> Picture:
     """Draw the worst pair of an audit, its event, and its bounds.
 
     Parameters
     ----------
-    path : Path
-        File to write: PNG, SVG, PDF, HTML or JSON.
     audit : PromiseAudit
         What was found.
+    path : Path, default=None
+        File to write as well: PNG, SVG, PDF, HTML or JSON.
 
     Returns
     -------
-    path : Path
-        The file written.
+    picture : Picture
+        The chart; its records are made up.
     """
     sampling = audit.sampling
     if isinstance(sampling, EstimatorAudit):
@@ -296,7 +296,6 @@ def draw_promise(path: Path, audit: PromiseAudit) -> Path:
         sides = "one record", "another record"
         points = {sides[0]: sampling.pair.first[None], sides[1]: sampling.pair.second[None]}
     return draw_audit(
-        path,
         points=points,
         sides=sides,
         evidence=sampling.evidence,
@@ -304,6 +303,7 @@ def draw_promise(path: Path, audit: PromiseAudit) -> Path:
         measured=sampling.epsilon,
         claimed=audit.claimed,
         unit=audit.unit,
+        path=path,
     )
 
 
@@ -330,9 +330,9 @@ def _replay(report: Report, audit: PromiseAudit) -> None:
     )
     worst = replay.pairs[replay.worst]
     report.table(
-        ["release", "law of its noise", f"declared ({replay.privacy_measure})", "what it told"],
+        ["release", "noise", f"declared ({replay.privacy_measure})", "privacy loss"],
         [
-            [str(index), release.law, f"{release.declared:.4g}", f"{release.loss:.4g}"]
+            [str(index), release.noise, f"{release.declared:.4g}", f"{release.loss:.4g}"]
             for index, release in enumerate(worst.releases, start=1)
         ],
         text=2,

@@ -1,8 +1,6 @@
 """Reports: text, tables and figures, rendered as one HTML page that needs nothing else."""
 
-import base64
 import html
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -10,14 +8,14 @@ from typing import Any, NamedTuple, Self
 from sklearn.utils.parallel import Parallel, delayed
 
 from shoal._files import atomic_write
-from shoal._optional import require
-from shoal.audit._quietly import quietly, started
+from shoal._processes import ignore_sigint, run_parallel
 from shoal.exceptions import ParameterError
 from shoal.experiments.provenance import Provenance
+from shoal.plotting import CHART_STYLE, Picture, page_scripts
 
 __all__ = ["Report"]
 
-FORMATS = (".svg", ".json")  # of a figure: for papers, and for the page
+FORMATS = (".svg", ".json")  # of a figure: for papers, and for other pages
 
 STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; color: #1c2733; background: #fff;
@@ -31,7 +29,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { text-align: right; padding: .4rem .7rem; border-bottom: 1px solid #dde3ea; }
 th.text, td.text { text-align: left; }
 thead th { border-bottom: 2px solid #1c2733; font-weight: 600; vertical-align: bottom; }
-figure { margin: 1.4rem 0; } img { width: 100%; height: auto; }
+figure { margin: 1.4rem 0; } figure img { max-width: 100%; min-width: 40rem; height: auto; }
 figcaption { color: #4a5a6a; font-size: .9rem; margin-top: .3rem; }
 li { margin: .45rem 0; } code { background: #f1f4f7; padding: .1rem .3rem; border-radius: 3px; }
 footer { color: #4a5a6a; font-size: .85rem; margin-top: 3rem; border-top: 1px solid #dde3ea;
@@ -43,40 +41,27 @@ dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>shoal: {title}</title><style>{style}</style></head><body>
+<title>shoal: {title}</title><style>{style}{charts}</style></head><body>
 <h1>{heading}</h1>
 {body}
 {scripts}</body></html>
 """
 
-# A figure is drawn when it comes near the screen: a page may hold dozens.
-DRAW = """
-const look = new IntersectionObserver((seen) => {
-  for (const {isIntersecting, target} of seen) {
-    if (!isIntersecting) continue;
-    look.unobserve(target);
-    const figure = JSON.parse(target.nextElementSibling.textContent);
-    Plotly.newPlot(target, figure.data, figure.layout, {responsive: true, displaylogo: false});
-  }
-}, {rootMargin: "600px"});
-document.querySelectorAll("div.live").forEach((place) => look.observe(place));
-"""
-HEIGHT = 450  # of a figure that names none
-
 
 class _Figure(NamedTuple):
-    """A figure that is drawn when the report is written: function, file name and parameters."""
+    """A figure that is drawn when the report is written: function, file, parameters, caption."""
 
-    draw: Callable[..., Any]
+    draw: Callable[..., Picture]
     path: Path
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    says: str
 
 
-class _Picture(NamedTuple):
-    """A file that the page embeds, and its caption."""
+class _Shown(NamedTuple):
+    """A picture and its caption."""
 
-    path: Path
+    picture: Picture
     says: str
 
 
@@ -90,8 +75,10 @@ class Report:
     heading : str
         What the report is about.
     figures : Path, optional
-        An existing folder for what :meth:`figure` draws: each figure is written there as SVG, and
-        as it is in the page.
+        An existing folder for what :meth:`figure` draws: each figure is written there as SVG and as
+        Vega-Lite (JSON), one that shows records as PNG.
+    publishable : bool, default=True
+        Whether everybody may see it; such a report takes no picture of records.
 
     Examples
     --------
@@ -102,11 +89,13 @@ class Report:
     True
     """
 
-    def __init__(self, heading: str, *, figures: Path | None = None) -> None:
+    def __init__(
+        self, heading: str, *, figures: Path | None = None, publishable: bool = True
+    ) -> None:
         self._heading = heading
         self._folder = figures
-        self._figures: list[_Figure] = []
-        self._pieces: list[str | _Picture] = []
+        self._publishable = publishable
+        self._pieces: list[str | _Figure | _Shown] = []
 
     def lead(self, text: str) -> Self:
         """Add what a reader must know first."""
@@ -150,18 +139,18 @@ class Report:
         )
 
     def figure(
-        self, draw: Callable[..., Any], name: str, *args: Any, says: str, **kwargs: Any
+        self, draw: Callable[..., Picture], name: str, *args: Any, says: str, **kwargs: Any
     ) -> Self:
         """Add a figure; it is drawn by :meth:`write`.
 
         Parameters
         ----------
         draw : callable
-            A function of :mod:`shoal.plotting`, whose first parameter is the path.
+            A function of :mod:`shoal.plotting`.
         name : str
             Name of its files, without their ending.
         *args, **kwargs
-            The other parameters.
+            Its parameters.
         says : str
             What the figure shows: its caption.
 
@@ -172,17 +161,16 @@ class Report:
         """
         if self._folder is None:
             raise ParameterError("a report with figures must be given a folder for them, got None")
-        path = self._folder / name
-        self._figures.append(_Figure(draw, path, args, kwargs))
-        return self.picture(path.with_name(f"{name}{FORMATS[-1]}"), says=says)
+        self._pieces.append(_Figure(draw, self._folder / name, args, kwargs, says))
+        return self
 
-    def picture(self, path: Path, *, says: str) -> Self:
-        """Embed a file that is there when the page is rendered: PNG, or a figure as JSON.
+    def picture(self, picture: Picture, *, says: str) -> Self:
+        """Add a chart, live, or as an image where it shows records.
 
         Parameters
         ----------
-        path : Path
-            The file.
+        picture : Picture
+            What a function of :mod:`shoal.plotting` returned.
         says : str
             What it shows: its caption.
 
@@ -190,8 +178,13 @@ class Report:
         -------
         report : Report
             The same.
+
+        Raises
+        ------
+        ParameterError
+            If the picture shows records and the report may be published.
         """
-        self._pieces.append(_Picture(path, says))
+        self._pieces.append(self._checked(_Shown(picture, says)))
         return self
 
     def provenance(self, made: Provenance, *sentences: str) -> Self:
@@ -212,16 +205,17 @@ class Report:
         """The page so far; its figures must have been drawn."""
         heading = html.escape(self._heading)
         title = heading[:1].lower() + heading[1:]
-        pictures = [piece.path for piece in self._pieces if isinstance(piece, _Picture)]
-        live = any(path.suffix == ".json" for path in pictures)
+        shown = [piece.picture for piece in self._pieces if isinstance(piece, _Shown)]
         return PAGE.format(
             title=title,
             style=STYLE,
+            charts=CHART_STYLE,
             heading=heading,
             body="\n".join(
-                _embedded(piece) if isinstance(piece, _Picture) else piece for piece in self._pieces
+                _embedded(piece) if isinstance(piece, _Shown) else str(piece)
+                for piece in self._pieces
             ),
-            scripts=_scripts() if live else "",
+            scripts="" if all(picture.records for picture in shown) else page_scripts(),
         )
 
     def write(self, path: Path, *, n_jobs: int | None = 1) -> Path:
@@ -244,10 +238,13 @@ class Report:
         ParameterError
             If it cannot be written.
         """
-        draw = quietly(_draw)
-        tasks = (delayed(draw)(figure) for figure in self._figures)
-        for _ in started(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
-            pass
+        figures = [piece for piece in self._pieces if isinstance(piece, _Figure)]
+        tasks = (delayed(ignore_sigint(_draw))(figure) for figure in figures)
+        drawn = run_parallel(Parallel(n_jobs=n_jobs, return_as="generator"), tasks)
+        shown = iter([self._checked(one) for one in drawn])
+        self._pieces = [
+            next(shown) if isinstance(piece, _Figure) else piece for piece in self._pieces
+        ]
         page = self.html
         try:
             with atomic_write(path) as part:
@@ -263,32 +260,23 @@ class Report:
         self._pieces.append(piece)
         return self
 
+    def _checked(self, shown: _Shown) -> _Shown:
+        if shown.picture.records and self._publishable:
+            raise ParameterError(
+                "a report that may be published must hold no picture of records, got one: draw "
+                "released values, or make the report with publishable=False"
+            )
+        return shown
 
-def _draw(figure: _Figure) -> None:
-    for ending in FORMATS:
-        path = figure.path.with_name(f"{figure.path.name}{ending}")
-        figure.draw(path, *figure.args, **figure.kwargs)
+
+def _draw(figure: _Figure) -> _Shown:
+    picture = figure.draw(*figure.args, **figure.kwargs)
+    for ending in (".png",) if picture.records else FORMATS:
+        picture.save(figure.path.with_name(f"{figure.path.name}{ending}"))
+    return _Shown(picture, figure.says)
 
 
-def _embedded(picture: _Picture) -> str:
+def _embedded(shown: _Shown) -> str:
     """Render a picture as HTML, with all its data."""
-    caption = html.escape(picture.says)
-    if picture.path.suffix == ".json":
-        figure = json.loads(picture.path.read_text(encoding="utf-8"))
-        height = figure["layout"].get("height", HEIGHT)
-        # Text of a figure may hold anything, the end of a script included.
-        inside = json.dumps(figure, separators=(",", ":")).replace("<", "\\u003c")
-        shown = (
-            f'<div class="live" role="img" aria-label="{caption}" style="height:{height}px">'
-            f'</div><script type="application/json">{inside}</script>'
-            "<noscript>This figure needs JavaScript.</noscript>"
-        )
-    else:
-        data = base64.b64encode(picture.path.read_bytes()).decode()
-        shown = f'<img src="data:image/png;base64,{data}" alt="{caption}">'
-    return f"<figure>{shown}<figcaption>{caption}</figcaption></figure>"
-
-
-def _scripts() -> str:
-    plotly = require("plotly.offline", extra="plot").get_plotlyjs()
-    return f"<script>{plotly}</script>\n<script>{DRAW}</script>\n"
+    caption = f"<figcaption>{html.escape(shown.says)}</figcaption>"
+    return f"<figure>{shown.picture.to_fragment(shown.says)}{caption}</figure>"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from shoal.audit._quietly import quietly, started
+from shoal._processes import ignore_sigint, run_parallel
 from shoal.exceptions import ParameterError, ShoalError, TrialError
 from shoal.experiments.record_store import Record, RecordStore, check_record
 from shoal.experiments.spec import ExperimentSpec
@@ -128,9 +128,9 @@ def _results(
     trials: Sequence[Trial], work: Work, n_jobs: int | None
 ) -> Generator[_Result, None, None]:
     """Yield the results as trials are finished; whoever stops early stops the processes too."""
-    quiet = quietly(_tried)
+    quiet = ignore_sigint(_tried)
     tasks = (delayed(quiet)(work, trial) for trial in trials)
-    running = started(_parallel(n_jobs), tasks)
+    running = run_parallel(_parallel(n_jobs), tasks)
     try:
         for result in running:
             if isinstance(result, TrialError):

@@ -26,7 +26,7 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._report_channel import ReportChannel
 from shoal._table_input import validate_table
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._report_files import check_out, release_reports
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
@@ -54,13 +54,13 @@ class SourceInUse:
             self.drew_seeded = self.drew_seeded or source.seeded
             self.drawn = promise if self.drawn is None else weakest(self.drawn, promise)
 
-    def keep(self, random_state: Any) -> RandomSource:
+    def keep(self, random_state: RandomState) -> RandomSource:
         """Make a source whose stream goes on from one transform to the next."""
         source = as_source(random_state)
         self._kept = random_state, source
         return source
 
-    def current(self, random_state: Any) -> RandomSource:
+    def current(self, random_state: RandomState) -> RandomSource:
         """Return the source of this ``random_state``: the one kept, unless that was changed."""
         kept = self._kept  # once: another thread may change it
         if kept is None:
@@ -78,7 +78,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
     epsilon: float
     bounds: Any
     ledger: Ledger | None
-    random_state: Any
+    random_state: RandomState
 
     _drew_seeded: bool = False  # by what this is a copy of
     _drawn: Guarantee | None = None  # likewise
@@ -93,7 +93,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         weaker = promise if drawn is None else weakest(drawn, promise)
         return replace(weaker, seeded=self._seeded)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None) -> Self:
         """Check the parameters and note the columns; nothing else is taken from the records.
 
         Parameters
@@ -116,7 +116,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         self._in_use, self._drew_seeded, self._drawn = in_use, False, None
         return self
 
-    def transform(self, X: Any, *, out: Any = None) -> Any:
+    def transform(self, X: TableLike, *, out: Any = None) -> Any:
         """Perturb each record once; nothing is handed out before the ledger was charged.
 
         Parameters

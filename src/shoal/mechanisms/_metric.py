@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import public_box
-from shoal._typing import Floats, Ints
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
 from shoal.noise import Lattice, RandomSource
@@ -46,9 +46,9 @@ class MetricMechanism(Mechanism):
         level: float | None = None,
         radius: float | None = None,
         unit: str = "",
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.level = level

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._docs import shared_docs
-from shoal._typing import Floats, Ints
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import LocalMechanism
 from shoal.noise import Lattice, RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
@@ -60,9 +60,9 @@ class Duchi(LocalMechanism):
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds

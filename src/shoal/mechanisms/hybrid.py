@@ -11,12 +11,11 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from shoal._docs import shared_docs
-from shoal._typing import Floats, Ints
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import ColumnMechanism
 from shoal.mechanisms.windows import Window, piecewise_distribution
 from shoal.noise import RandomSource, two_level, uniform_integers
@@ -64,10 +63,10 @@ class Hybrid(ColumnMechanism):
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         columns: str = "all",
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds

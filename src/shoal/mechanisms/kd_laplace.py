@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal._bounds import cells_per_column, public_box
 from shoal._docs import shared_docs
 from shoal._table_input import validate_table
-from shoal._typing import Floats
+from shoal._typing import Bounds, Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import same_state
 from shoal.mechanisms.laplace import Laplace
@@ -96,11 +96,11 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         epsilon: float = 1.0,
         *,
         unit: str = "",
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         remap: str | None = "bayes",
         grid_cells: Any = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.unit = unit
@@ -121,7 +121,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         promised = mechanism.guarantee_
         return replace(promised, seeded=promised.seeded or is_seeded(self.random_state))
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None) -> Self:
         """Perturb each record once and fit the remap on the reports, which are then dropped.
 
         Parameters
@@ -139,7 +139,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._fit_reports(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+    def fit_transform(self, X: TableLike, y: Any = None) -> Floats:
         """Perturb each record once, fit the remap on the reports, and return them remapped.
 
         Parameters
@@ -156,7 +156,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         return self._move(self._fit_reports(X))
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: TableLike) -> Floats:
         """Perturb records, the same or others, and remap them as fitted.
 
         Parameters

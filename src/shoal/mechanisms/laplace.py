@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box, public_box
 from shoal._docs import shared_docs
-from shoal._typing import Floats, Ints
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.noise import Lattice, RandomSource, k_norm
@@ -146,10 +146,10 @@ class Laplace(MetricMechanism):
         level: float | None = None,
         radius: float | None = None,
         unit: str = "",
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         truncate: str | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.level = level

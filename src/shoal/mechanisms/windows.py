@@ -20,12 +20,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from shoal._docs import shared_docs
-from shoal._typing import Floats, Ints
+from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import ColumnMechanism
 from shoal.noise import RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
@@ -163,10 +163,10 @@ class Piecewise(ColumnMechanism):
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         columns: str = "all",
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
@@ -223,9 +223,9 @@ class SquareWave(ColumnMechanism):
         self,
         epsilon: float = 1.0,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds

@@ -1,5 +1,6 @@
 """All measures of a clustering in one call."""
 
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,16 +13,100 @@ from sklearn.utils import check_random_state
 
 from shoal._numbers import count
 from shoal._records import validate_records
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState
 from shoal.exceptions import ParameterError
-from shoal.metrics._centers import as_centers
-from shoal.metrics._dispersion import measure_dispersion
-from shoal.metrics._label_codes import Codes, label_codes
-from shoal.metrics._silhouette import mean_silhouette
-from shoal.metrics.centroid_index import center_distances, most_orphans
-from shoal.metrics.centroid_relative_error import matched_distance, spread_of
-from shoal.metrics.clustering_scores import ClusteringScores
-from shoal.metrics.nicv import mean_squared_distance
+from shoal.metrics._dispersion import Codes, label_codes, mean_silhouette, measure_dispersion
+from shoal.metrics.centers import (
+    as_centers,
+    center_distances,
+    matched_distance,
+    mean_squared_distance,
+    most_orphans,
+    spread_of,
+)
+
+# How each measure is called and in which direction it is better.
+TITLES = {
+    "n_records": "records",
+    "n_clusters": "clusters",
+    "noise_share": "share of noise",
+    "ami": "AMI (more is better, 1 at most)",
+    "ari": "ARI (more, 1)",
+    "nmi": "NMI (more, 1)",
+    "silhouette": "silhouette (more, 1)",
+    "calinski_harabasz": "Calinski-Harabasz (more)",
+    "davies_bouldin": "Davies-Bouldin (less, 0)",
+    "nicv": "NICV (less, 0)",
+    "cost": "cost (less, 0)",
+    "centroid_relative_error": "centroid relative error (less, 0)",
+    "centroid_index": "centroid index (less, 0)",
+}
+
+
+@dataclass(frozen=True)
+class ClusteringScores:
+    """What :func:`~shoal.metrics.score_clustering` measured; None where a measure does not exist.
+
+    Printed, it is a small table. All of it is about raw records and carries no guarantee.
+
+    Attributes
+    ----------
+    n_records, n_clusters : int
+        Records, and clusters among their labels, noise not counted.
+    noise_share : float
+        Share of the records with label -1.
+    ami, ari, nmi : float or None
+        Adjusted mutual information, adjusted Rand index and normalized mutual information with the
+        reference labels: 1 for the same clusters; the adjusted ones are 0 on average for labels by
+        chance.
+    silhouette : float or None
+        From -1 to 1, larger is better.
+    silhouette_sampled : int or None
+        Number of records in the sample that gave the silhouette; None if it is exact.
+    calinski_harabasz, davies_bouldin : float or None
+        Larger is better; smaller is better.
+    nicv, cost : float or None
+        Mean and sum of the squared distances to the nearest center; smaller is better.
+    centroid_relative_error : float or None
+        Distance to the reference centers, relative to their spread; smaller is better.
+    centroid_index : int or None
+        Number of clusters in the wrong place.
+    """
+
+    n_records: int
+    n_clusters: int
+    noise_share: float
+    ami: float | None
+    ari: float | None
+    nmi: float | None
+    silhouette: float | None
+    silhouette_sampled: int | None
+    calinski_harabasz: float | None
+    davies_bouldin: float | None
+    nicv: float | None
+    cost: float | None
+    centroid_relative_error: float | None
+    centroid_index: int | None
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return all values by name, ready for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        values = self.to_dict()
+        titles = dict(TITLES)
+        if self.silhouette_sampled is not None:
+            titles["silhouette"] += f", from {self.silhouette_sampled} records"
+        width = max(map(len, titles.values()))
+        return "\n".join(
+            f"{title:<{width}}  {_shown(values[name])}" for name, title in titles.items()
+        )
+
+
+def _shown(value: float | int | None) -> str:
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
 class _Agreement(NamedTuple):
@@ -99,7 +184,7 @@ def score_clustering(
     truth = (
         None if reference_labels is None else label_codes("reference_labels", reference_labels, n=n)
     )
-    places = None if centers is None else as_centers(centers, name="centers", n_features=columns)
+    points = None if centers is None else as_centers(centers, name="centers", n_features=columns)
     targets = (
         None
         if reference_centers is None
@@ -110,14 +195,14 @@ def score_clustering(
 
     dispersion = measure_dispersion(records, codes)
     clustered = int(dispersion.sizes.sum())
-    if places is None and clustered:
-        places = dispersion.means
+    if points is None and clustered:
+        points = dispersion.means
     silhouette = mean_silhouette(records, codes, limit=limit, rng=rng)
     agreement = _Agreement() if truth is None else _agree(truth, codes)
-    placement = _Placement() if targets is None or places is None else _place(places, targets)
+    placement = _Placement() if targets is None or points is None else _place(points, targets)
     cost = None
-    if places is not None and clustered:
-        cost = mean_squared_distance(records, places, kept=codes >= 0)
+    if points is not None and clustered:
+        cost = mean_squared_distance(records, points, kept=codes >= 0)
     return ClusteringScores(
         n_records=n,
         n_clusters=len(dispersion.sizes),
@@ -153,7 +238,7 @@ def _place(centers: Floats, reference: Floats) -> _Placement:
     )
 
 
-def _as_rng(random_state: Any) -> np.random.RandomState:
+def _as_rng(random_state: RandomState) -> np.random.RandomState:
     try:
         rng: np.random.RandomState = check_random_state(random_state)
     except ValueError:

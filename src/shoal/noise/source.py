@@ -10,12 +10,13 @@ import hashlib
 import numbers
 import os
 import threading
-from typing import Any, NoReturn, Protocol, runtime_checkable
+from typing import NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from randomgen import AESCounter
 
+from shoal._typing import RandomState
 from shoal.exceptions import ParameterError
 
 __all__ = ["RandomSource", "SecureSource", "SeededSource", "as_source", "is_seeded"]
@@ -141,7 +142,7 @@ class SeededSource:
 _SECURE = SecureSource()  # one for all: its threads and forks have keys of their own anyway
 
 
-def is_seeded(random_state: Any) -> bool:
+def is_seeded(random_state: RandomState) -> bool:
     """Return whether what this ``random_state`` makes can be repeated, and so promises nothing.
 
     Parameters
@@ -165,7 +166,7 @@ def is_seeded(random_state: Any) -> bool:
     return random_state is not None
 
 
-def as_source(random_state: Any) -> RandomSource:
+def as_source(random_state: RandomState) -> RandomSource:
     """Turn scikit-learn's ``random_state`` into a source of words.
 
     Parameters

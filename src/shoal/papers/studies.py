@@ -221,7 +221,7 @@ def run_study(
         If the folder cannot be written, or holds records of another run.
     """
     # What the report needs is asked for before hours of work, not after.
-    for package in ("matplotlib", "plotly"):
+    for package in ("altair", "vl_convert"):
         require(package, extra="plot")
     experiments = study.experiments(full=full, seed=seed)
     figures = folder / "figures"
@@ -233,7 +233,8 @@ def run_study(
         ) from None
     measurements = _run(experiments, folder, n_jobs, progress)
     result = Reproduction(folder / "report.html", study.judge(measurements), measurements)
-    report = Report(study.title, figures=figures)
+    # Figures may show single records of the source's own, public tables.
+    report = Report(study.title, figures=figures, publishable=False)
     report.lead(f"{study.source}. {_size(full)}").verdict(result.summary)
     _render_claims(report, result.verdicts)
     study.render(report, measurements)

@@ -1,46 +1,26 @@
-"""Figures from records; needs the extra ``plot``.
+"""Charts of measurements, releases and points; needs the extra ``plot``.
 
-The ending of the path chooses the format: PNG, SVG and PDF are drawn by matplotlib, HTML is the
-same picture in Plotly, in one page that needs nothing else, and JSON is its figure.
+Every ``draw_`` function returns a :class:`Picture`, which a notebook shows and which can be saved
+as PNG, SVG, PDF, as a page that needs nothing else (HTML) and as Vega-Lite (JSON). Charts are built
+with Altair and drawn by vl-convert, without a browser and without the web.
+
+A chart holds the values it draws to every digit. Charts of records are marked, saved as PNG only,
+and no page that may be published takes them.
 """
 
-from shoal.plotting.audit import draw_audit
-from shoal.plotting.bars import draw_bars
-from shoal.plotting.cells import draw_cells
-from shoal.plotting.chart import Axis, Chart, Panel
-from shoal.plotting.demo import draw_demo
-from shoal.plotting.heat_map import draw_heat_map
-from shoal.plotting.k_distance import draw_k_distance
-from shoal.plotting.lines import draw_lines
-from shoal.plotting.marks import Band, Bars, Cells, Level, Line, Mark, Points, Scale, Texts
-from shoal.plotting.n_clusters import draw_n_clusters
-from shoal.plotting.perturbation_area import draw_perturbation_area
-from shoal.plotting.rates import draw_rates
-from shoal.plotting.release import draw_release
-from shoal.plotting.roc import draw_roc
-from shoal.plotting.save import save
-from shoal.plotting.scatter import draw_scatter
-from shoal.plotting.style import COLORS, LOOKS, MARKERS, Look, looks, panels
-from shoal.plotting.thresholds import draw_thresholds
-from shoal.plotting.trade_off import draw_trade_off
+from shoal.plotting._attacks import draw_audit, draw_rates, draw_roc
+from shoal.plotting._cells import draw_cells, draw_thresholds
+from shoal.plotting._curves import draw_lines, draw_trade_off
+from shoal.plotting._demo import draw_demo
+from shoal.plotting._means import draw_bars, draw_heat_map
+from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
+from shoal.plotting._points import draw_perturbation_area, draw_scatter
+from shoal.plotting._releases import draw_release
+from shoal.plotting._selection import draw_k_distance, draw_n_clusters
 
 __all__ = [
-    "COLORS",
-    "LOOKS",
-    "MARKERS",
-    "Axis",
-    "Band",
-    "Bars",
-    "Cells",
-    "Chart",
-    "Level",
-    "Line",
-    "Look",
-    "Mark",
-    "Panel",
-    "Points",
-    "Scale",
-    "Texts",
+    "CHART_STYLE",
+    "Picture",
     "draw_audit",
     "draw_bars",
     "draw_cells",
@@ -56,7 +36,5 @@ __all__ = [
     "draw_scatter",
     "draw_thresholds",
     "draw_trade_off",
-    "looks",
-    "panels",
-    "save",
+    "page_scripts",
 ]

@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal import _numbers
 from shoal._bounds import Box, cells_per_column, public_box
-from shoal._typing import Floats
+from shoal._typing import Bounds, Floats
 from shoal.exceptions import ParameterError
 from shoal.privacy import Guarantee
 from shoal.remap._base import Remap
@@ -111,7 +111,7 @@ class BayesRemap(Remap):
         self,
         mechanism: Any = None,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         cells: Any = None,
         candidates: int = 256,
         prior: Any = None,

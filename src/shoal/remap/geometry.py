@@ -212,7 +212,7 @@ PRECISION = 1e-3  # of `scale`: when every median moves less, all have arrived
 class Cloud(NamedTuple):
     """Points that all rows share, up to a shift of each row's own.
 
-    Parameters
+    Attributes
     ----------
     weights : ndarray of float64, shape (n, m)
         A set of weights in each row.

@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 
 from shoal._bounds import Box, cells_per_column, public_box
 from shoal._records import validate_records
-from shoal._typing import Floats
+from shoal._typing import Bounds, Floats
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.remap._base import Remap
 
@@ -42,7 +42,7 @@ class Clip(Remap):
     [[0.5, 0.0], [1.0, 0.25]]
     """
 
-    def __init__(self, bounds: Any = None) -> None:
+    def __init__(self, bounds: Bounds | None = None) -> None:
         self.bounds = bounds
 
     def _check(self, columns: int) -> None:
@@ -94,7 +94,9 @@ class GridRemap(Remap):
     [[5.0, 1.0]]
     """
 
-    def __init__(self, bounds: Any = None, *, cells: Any = 64, points: Any = None) -> None:
+    def __init__(
+        self, bounds: Bounds | None = None, *, cells: Any = 64, points: Any = None
+    ) -> None:
         self.bounds = bounds
         self.cells = cells
         self.points = points

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from shoal import _numbers
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState
 from shoal.exceptions import ParameterError
 from shoal.reports.selection import as_table, select_dbscan_eps, select_n_clusters
 
@@ -60,7 +60,7 @@ def cluster_reports(
     eps: float | None = None,
     preference: float | None = None,
     standardize: bool = True,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ReportClusters:
     """Cluster reports, or remapped reports, in one call; of reports, every choice is free.
 

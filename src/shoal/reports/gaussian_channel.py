@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
-from shoal._typing import Floats
+from shoal._typing import Bounds, Floats
 from shoal.exceptions import ParameterError
 from shoal.privacy import Guarantee
 
@@ -40,7 +40,7 @@ class GaussianChannel:
     """
 
     sigma: float
-    bounds: Any = None
+    bounds: Bounds | None = None
     guarantee: Guarantee | None = None
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._records import fitted_names, validate_records
-from shoal._typing import Floats
+from shoal._typing import Bounds, Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
 from shoal.reports._grid_density import MAX_COLUMNS, deconvolve
@@ -127,11 +127,11 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         n_clusters: int = 8,
         *,
         mechanism: Any = None,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         n_init: int = 20,
         max_iter: int | None = None,
         confidence: float = 0.95,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.mechanism = mechanism
@@ -187,7 +187,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         )
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: TableLike) -> npt.NDArray[np.int32]:
         """Find the nearest center of each row.
 
         Parameters

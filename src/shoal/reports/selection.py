@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from shoal import _numbers
 from shoal._records import validate_records
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState
 from shoal.exceptions import ParameterError
 
 __all__ = [
@@ -70,7 +70,7 @@ def select_n_clusters(
     method: str = "elbow",
     candidates: Iterable[int] = range(2, 10),
     standardize: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> ClusterCount:
     """Choose the number of clusters of k-means; of reports, this is free.
 

@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 
 from helpers.toy_estimators import OnlyNoise
 from shoal._bounds import public_box
-from shoal.audit.attacks._posterior_column import (
+from shoal.audit.attacks._posterior import (
     guess_column,
     log_weights_from_centers,
     log_weights_from_table,

@@ -125,7 +125,7 @@ def test_all_records_known_but_not_who_sent_what():
     found = reconstruct(Laplace(30.0, bounds=BOX), records, prior="records", random_state=0)
     assert found.exact_without == 1 / 200
     assert 0.2 < found.exact < 1.0
-    assert "names the record itself" in str(found)
+    assert "name the record itself" in str(found)
 
 
 def test_repeated_rows_are_more_likely():
@@ -188,7 +188,7 @@ def test_it_prints_as_sentences():
         f"an attacker who sees a report is off by {found.error:.3g} on average; "
         f"without it, by {found.error_without:.3g}"
     )
-    assert second.startswith("he comes within 0.141 of the record for ")
+    assert second.startswith("they come within 0.141 of the record for ")
     assert found.median == np.median(found.distances)
     assert found.median_without == np.median(found.distances_without)
 

@@ -1,13 +1,16 @@
 """For 1 to 100 columns: the ledger's record is the claim, and the draws add up to it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from helpers import estimator_checks
+from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
 from shoal.privacy import Ledger
 
-METHODS = {
+METHODS: dict[str, dict[str, Any]] = {
     "auto": {},
     "auto, delta": {"delta": 1e-6},
     "grid": {"method": "grid"},
@@ -36,7 +39,7 @@ def test_record_and_draws_are_the_claim(method):
         model = DPKMeans(
             2, epsilon=1.5, bounds=(-1.0, 1.0), ledger=ledger, random_state=d, **kwargs
         )
-        with estimator_checks.recording() as tape:
+        with recording() as tape:
             model.fit(np.zeros((3, d)))
         estimator_checks.draws_pay_for(tape, model)
         assert ledger.used == pytest.approx(1.0, rel=1e-9)

@@ -6,6 +6,7 @@ import pytest
 
 from helpers.kmeans_problems import blobs
 from helpers.noise_recorder import recording
+from shoal._registry import choices
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._contributions import bounded_contributions
 from shoal.exceptions import DataError, ParameterError, ShoalError
@@ -14,7 +15,7 @@ from shoal.privacy import Ledger, PrivacyUnit
 from shoal.tables import ArrayTable
 
 X = blobs(3000)
-METHODS = ["grid", "lsh", "lloyd", "kccm"]
+METHODS = choices("DPKMeans", "method")
 
 
 def model(**kwargs):

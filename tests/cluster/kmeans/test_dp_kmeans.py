@@ -10,15 +10,17 @@ from sklearn.model_selection import GridSearchCV
 from helpers import estimator_checks
 from helpers.kmeans_problems import FIVE, blobs
 from helpers.noise_recorder import recording
+from shoal._registry import choices
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans import pack_spheres
+from shoal.cluster.kmeans._methods import METHODS as KMEANS_METHODS
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.noise import SeededSource
-from shoal.privacy import Ledger, zcdp_to_epsilon
+from shoal.privacy import Ledger, ZCDPEvent, zcdp_to_epsilon
 from shoal.reports import label_on_device
 
 X = blobs(10_000)
-METHODS = ["grid", "lsh", "lloyd", "kccm"]
+METHODS = choices("DPKMeans", "method")
 
 
 def model(k=5, **kwargs):
@@ -63,6 +65,7 @@ def test_gaussian_budget_converts_back_to_epsilon(method):
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     model(delta=1e-6, ledger=ledger, method=method).fit(X)
     (entry,) = ledger.entries
+    assert isinstance(entry.event, ZCDPEvent)
     assert zcdp_to_epsilon(entry.event.rho, 1e-6) <= 1.0
     assert zcdp_to_epsilon(entry.event.rho, 1e-6) == pytest.approx(1.0, rel=1e-6)
 
@@ -102,8 +105,8 @@ def test_grid_search_spends_on_every_fit():
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_odd_shapes(method, delta):
     for shape in [(1, 1), (1, 2), (3, 2), (200, 1), (200, 30), (40, 300)]:
-        if method == "grid" and shape[1] > 16:
-            method = "auto"
+        if shape[1] > KMEANS_METHODS[method].max_columns:
+            continue
         noise = "gaussian" if delta else "average"
         records = np.random.default_rng(0).uniform(-1, 1, shape)
         for table in (records, np.zeros(shape), np.ones(shape)):

@@ -56,8 +56,8 @@ def test_delta_that_is_not_needed_is_not_spent():
     assert (fitted.method_, fitted.guarantee_.delta) == ("grid", 0.0)
     assert "delta is not used" in fitted.reason_
     (entry,) = ledger.entries
-    assert entry.event.epsilon == 1.0
     assert isinstance(entry.event, PureEvent)
+    assert entry.event.epsilon == 1.0
     with recording() as tape:
         model(delta=1e-6).fit(X)
     assert all(draw.sampler != "discrete_gaussian" for draw in tape.draws)

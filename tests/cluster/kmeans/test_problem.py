@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers.kmeans_problems import FIVE, blobs, corners, problem
+from shoal._registry import choices
 from shoal.cluster import DPKMeans
 from shoal.cluster._budget import CountSum
 from shoal.cluster._noise import NoisyPairs, PureNoise, ZCDPNoise
@@ -144,7 +145,7 @@ def test_radii_cover_the_exact_means(name, columns):
         assert np.mean(known) > 0.3, "radii that say nothing cover anything"
 
 
-METHODS = ["grid", "lsh", "lloyd", "kccm"]
+METHODS = choices("DPKMeans", "method")
 LOW, HIGH = np.array([18.0, 0.0, 0.0]), np.array([100.0, 500_000.0, 500.0])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.kmeans_problems import FIVE, blobs, corners
+from shoal._registry import choices
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._synopsis import (
     MAX_POINTS,
@@ -198,7 +199,7 @@ def test_finds_the_number_in_twenty_columns(method, k):
     assert found.count(k) >= 4
 
 
-@pytest.mark.parametrize("method", ["grid", "lsh", "lloyd", "kccm"])
+@pytest.mark.parametrize("method", choices("DPKMeans", "method"))
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_never_more_than_allowed(method, most):
     found = chosen(blobs(2000), seeds=3, method=method, epsilon=5.0, max_clusters=most)
@@ -207,7 +208,7 @@ def test_never_more_than_allowed(method, most):
 
 
 def test_noise_alone_still_gives_a_fit():
-    for method in ("grid", "lsh", "lloyd", "kccm"):
+    for method in choices("DPKMeans", "method"):
         assert all(1 <= k <= 20 for k in chosen(np.zeros((3, 2)), method=method, epsilon=0.1))
 
 

@@ -32,7 +32,8 @@ def test_runs_and_versions_share_a_start(variant):
     noisy, ends = [], []
     for start in (0, 1):
         packed = pack_spheres(centers, 2, SharedStart(start, b"", centers=centers, columns=2))
-        expected, _ = published_merge(*one_round(packed), 2)
+        means, sizes = one_round(packed)
+        expected, _ = published_merge(means, sizes, 2)
         ends.append(expected)
         for run in (0, 1):
             for model in (

@@ -13,21 +13,22 @@ from sklearn.base import BaseEstimator
 
 from shoal import _numbers
 from shoal._bounds import public_box
+from shoal._build import detached
 from shoal._numbers import readable
 from shoal._records import validate_records
 from shoal._statistics import mean_interval
 from shoal._typing import Floats
-from shoal.audit._detached import detached
-from shoal.audit.attacks._posterior import channel_of, public_table
-from shoal.audit.attacks._posterior_column import (
+from shoal.audit.attacks._posterior import (
     ColumnErrors,
     ColumnTask,
+    channel_of,
     log_densities_of_column,
     log_weights_from_centers,
     log_weights_from_table,
+    public_table,
     released_points,
 )
-from shoal.audit.attacks._shadow_releases_features import released_values
+from shoal.audit.attacks._shadow_releases import released_values
 from shoal.exceptions import DataError, ParameterError
 
 __all__ = ["AttributeInference", "infer_attribute"]
@@ -59,11 +60,11 @@ class AttributeInference:
 
     Examples
     --------
-    >>> found = AttributeInference("age", 3.0, 9.0, tolerance=2.0, near=0.4, near_without=0.1)
-    >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
+    >>> result = AttributeInference("age", 3.0, 9.0, tolerance=2.0, near=0.4, near_without=0.1)
+    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
     an attacker who knows the other columns and sees a report is off by 3 in age on average; without
     it, by 9
-    he comes within 2 for 40 of 100 records; without it, 10
+    they come within 2 for 40 of 100 records; without it, 10
     """
 
     column: str
@@ -112,12 +113,12 @@ class AttributeInference:
         lines = [
             f"an attacker who knows the other columns and sees {seen} is off by {off} in "
             f"{self.column} on average; without it, by {off_without}",
-            f"he comes within {readable(self.tolerance)} for {100 * self.near:.3g} of 100 records; "
-            f"without it, {100 * self.near_without:.3g}",
+            f"they come within {readable(self.tolerance)} for {100 * self.near:.3g} of 100 "
+            f"records; without it, {100 * self.near_without:.3g}",
         ]
         if self.error_others is not None:
             lines.append(
-                f"for records that were not in the data the release leaves him off by "
+                f"for records that were not in the data the release leaves them off by "
                 f"{readable(self.error_others)}: being in it costs a record "
                 f"{readable(self.error_others - self.error)}"
             )
@@ -141,8 +142,8 @@ def infer_attribute(
     ----------
     target : Mechanism or estimator
         A local mechanism with ``log_density``: the attacker sees each record's report. Or a central
-        estimator as in :func:`attack_centers`: he sees the release of a random half of the records.
-        It is cloned without its ledger, and left as it is.
+        estimator as in :func:`attack_centers`: they see the release of a random half of the
+        records. It is cloned without its ledger, and left as it is.
     X : array-like of shape (n, d)
         Records, at least 16 for a release.
     column : int or str
@@ -162,7 +163,7 @@ def infer_attribute(
 
     Returns
     -------
-    found : AttributeInference
+    result : AttributeInference
         Errors with and without, and for a release the same for records that were not in.
 
     Raises
@@ -182,8 +183,8 @@ def infer_attribute(
     >>> from shoal.audit.attacks.attribute_inference import infer_attribute
     >>> from shoal.mechanisms import Laplace
     >>> X = np.random.default_rng(0).uniform(-1.0, 1.0, (200, 2))
-    >>> found = infer_attribute(Laplace(8.0, bounds=(-1.0, 1.0)), X, 0, runs=2, random_state=0)
-    >>> found.error < found.error_without / 2
+    >>> result = infer_attribute(Laplace(8.0, bounds=(-1.0, 1.0)), X, 0, runs=2, random_state=0)
+    >>> result.error < result.error_without / 2
     True
     """
     probe = BaseEstimator()
@@ -206,11 +207,11 @@ def infer_attribute(
     }
     seeds = _seeds(random_state, times)
     if hasattr(target, "log_density"):
-        found = _from_reports(target, task, blind, seeds)
+        result = _from_reports(target, task, blind, seeds)
     else:
         rng = np.random.default_rng(random_state)
-        found = _from_releases(target, task, rng, seeds)
-    return AttributeInference(label, tolerance=task.tolerance, **before, **found)
+        result = _from_releases(target, task, rng, seeds)
+    return AttributeInference(label, tolerance=task.tolerance, **before, **result)
 
 
 def _from_reports(
@@ -224,8 +225,8 @@ def _from_reports(
             channel, reports, task.records, column=task.column, values=task.values, box=box
         )
         rounds.append(task.errors(logs + blind))
-    found = ColumnErrors.together(rounds)
-    return {"error": found.mean_error(), "near": found.share_near()}
+    result = ColumnErrors.together(rounds)
+    return {"error": result.mean_error(), "near": result.share_near()}
 
 
 def _from_releases(
@@ -246,9 +247,9 @@ def _from_releases(
         log_weights = log_weights_from_centers(
             points, sizes, task.records, column=task.column, values=task.values, box=task.box
         )
-        found = task.errors(log_weights)
-        inside.append(found.of(members))
-        outside.append(found.of(~members))
+        result = task.errors(log_weights)
+        inside.append(result.of(members))
+        outside.append(result.of(~members))
     seen, unseen = ColumnErrors.together(inside), ColumnErrors.together(outside)
     gaps = (o.mean_error() - m.mean_error() for m, o in zip(inside, outside, strict=True))
     return {

@@ -1,7 +1,7 @@
 """How far off the best guess of a record is, given its report.
 
 The attacker knows the mechanism, and a public table (or only the public box) of what records may
-be. From the report he computes the posterior over these candidates: with the right prior no attack
+be. From the report they compute the posterior over these candidates: with the right prior no attack
 on a single report can do better, so this is a measurement of the report, not of an attack's skill.
 """
 
@@ -63,8 +63,8 @@ class Reconstruction:
     --------
     >>> from shoal.audit.attacks.reconstruction import reconstruct
     >>> from shoal.mechanisms import Laplace
-    >>> found = reconstruct(Laplace(8.0, bounds=(-1, 1)), [[0.5, 0.5]] * 100, random_state=0)
-    >>> found.error < found.error_without
+    >>> result = reconstruct(Laplace(8.0, bounds=(-1, 1)), [[0.5, 0.5]] * 100, random_state=0)
+    >>> result.error < result.error_without
     True
     """
 
@@ -106,12 +106,12 @@ class Reconstruction:
         lines = [
             f"an attacker who sees a report is off by {off} on average; without it, by "
             f"{off_without}",
-            f"he comes within {readable(self.radius)} of the record for {100 * self.near:.3g} of "
+            f"they come within {readable(self.radius)} of the record for {100 * self.near:.3g} of "
             f"100 reports; without them, {100 * self.near_without:.3g}",
         ]
         if self.exact is not None and self.exact_without is not None:
             lines.append(
-                f"he names the record itself for {100 * self.exact:.3g} of 100 reports; without "
+                f"they name the record itself for {100 * self.exact:.3g} of 100 reports; without "
                 f"them, {100 * self.exact_without:.3g}"
             )
         return "\n".join(lines)
@@ -137,7 +137,7 @@ def reconstruct(
         Records.
     prior : array-like of shape (m, d), or "records", optional
         What the attacker takes for possible: rows of a public table, repeated ones more likely.
-        ``"records"``: he knows all records, but not which of them sent the report; he uses each
+        ``"records"``: they know all records, but not which of them sent the report; they use each
         report by itself, not that a record sends one only. None: anything in the public box.
     candidates : int, default=1024
         Without a prior: about how many points of the box are tried.
@@ -148,7 +148,7 @@ def reconstruct(
 
     Returns
     -------
-    found : Reconstruction
+    result : Reconstruction
         Errors with and without the reports.
 
     Raises
@@ -167,8 +167,8 @@ def reconstruct(
     >>> from shoal.audit.attacks.reconstruction import reconstruct
     >>> from shoal.mechanisms import Laplace
     >>> X = np.repeat([[-1.0], [1.0]], 500, axis=0)
-    >>> found = reconstruct(Laplace(2.0, bounds=(-1, 1)), X, prior=[[-1.0], [1.0]], random_state=0)
-    >>> round(1.0 - found.exact, 2), round(float(np.exp(-2.0)) / 2, 2)  # wrong, and by theory
+    >>> result = reconstruct(Laplace(2.0, bounds=(-1, 1)), X, prior=[[-1.0], [1.0]], random_state=0)
+    >>> round(1.0 - result.exact, 2), round(float(np.exp(-2.0)) / 2, 2)  # wrong, and by theory
     (0.07, 0.07)
     """
     records = validate_records(X)
@@ -182,12 +182,12 @@ def reconstruct(
     }
     reports = np.asarray(channel.fit(records).transform(records))
     parts = []
-    for block in row_blocks(len(records), len(believed.places)):
-        logs = log_densities(channel, reports[block], believed.places, box)
+    for block in row_blocks(len(records), len(believed.points)):
+        logs = log_densities(channel, reports[block], believed.points, box)
         weights = normalized(logs, believed.log_weights)
-        parts.append(best_guesses(weights, believed.places, **lengths))
+        parts.append(best_guesses(weights, believed.points, **lengths))
     seen = Guesses(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-    blind = best_guesses(np.exp(believed.log_weights)[None, :], believed.places, **lengths)
+    blind = best_guesses(np.exp(believed.log_weights)[None, :], believed.points, **lengths)
     radius = lengths["radius"]
     return Reconstruction(
         guesses=seen.medians,

@@ -1,5 +1,11 @@
-"""What an attack found: the scores of records that were in, and of records that were not."""
+"""The result of a membership attack, and the largest advantage that a promise allows.
 
+An attacker who must distinguish two neighboring tables (or two values of one record) by a release
+has TPR - FPR at most the total variation distance of the two distributions, and a promise bounds
+that.
+"""
+
+import math
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,13 +14,13 @@ from typing import Any, Self
 import numpy as np
 
 from shoal import _numbers
-from shoal._statistics import mean_interval
+from shoal._statistics import clopper_pearson, mean_interval
 from shoal._typing import Floats
-from shoal.audit.bounds._intervals import clopper_pearson
 from shoal.exceptions import ParameterError
 from shoal.metrics import Roc, adversary_advantage, roc
+from shoal.privacy import Guarantee
 
-__all__ = ["AttackResult"]
+__all__ = ["AttackResult", "advantage_ceiling"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +33,7 @@ class AttackResult:
     Parameters
     ----------
     attack : str
-        The attack in a few words.
+        The attack in a short phrase.
     members, others : array-like of shape (n,)
         Scores of records that were in, and of records that were not, all runs together; larger
         means more like a member. Infinite scores are allowed.
@@ -43,10 +49,10 @@ class AttackResult:
     Examples
     --------
     >>> scores = [([0.9, 0.4], [0.1, 0.2]), ([0.8, 0.7], [0.6, 0.3])]
-    >>> found = AttackResult.from_runs("loss", scores, threshold=0.5)
-    >>> found.tpr, found.fpr, found.advantages
+    >>> result = AttackResult.from_runs("loss", scores, threshold=0.5)
+    >>> result.tpr, result.fpr, result.advantages
     (0.75, 0.25, (0.5, 0.5))
-    >>> print(found)
+    >>> print(result)
     loss: right about membership in 75 of 100 guesses; without the release, 50 (advantage 0.50)
     """
 
@@ -77,7 +83,7 @@ class AttackResult:
         Parameters
         ----------
         attack : str
-            The attack in a few words.
+            The attack in a short phrase.
         runs : iterable of tuple (members, others)
             Scores of each run; at least one run.
         threshold : float
@@ -197,3 +203,51 @@ def _scores(name: str, values: Any) -> Floats:
             f"{name} must be a list of at least one score without nan, got shape {scores.shape}"
         )
     return scores
+
+
+def advantage_ceiling(guarantee: Guarantee, *, diameter: float | None = None) -> float | None:
+    """Return the largest TPR - FPR that a promise allows an attacker.
+
+    For a central promise the attacker tells two tables apart that are neighbors as the promise has
+    it: with and without a record under add/remove. For a local or metric promise the attacker tells
+    two values of one record apart from its report. With (epsilon, delta) the ceiling is
+    (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) (Kairouz, Oh & Viswanath 2015); a known zCDP
+    parameter may lower it (Pinsker; Bretagnolle & Huber).
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The promise. That its noise was seeded changes nothing: an attacker is assumed not to know
+        the seed.
+    diameter : float, optional
+        Largest distance of two records, for a metric promise.
+
+    Returns
+    -------
+    ceiling : float or None
+        From 0 to 1; None where nothing is promised, or a metric promise comes without a diameter.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Guarantee
+    >>> round(advantage_ceiling(Guarantee("central", epsilon=1.0)), 3)
+    0.462
+    >>> round(advantage_ceiling(Guarantee("metric", epsilon=0.5), diameter=2.0), 3)
+    0.462
+    """
+    promise = guarantee
+    if not isinstance(promise, Guarantee):
+        raise ParameterError(f"guarantee must be a Guarantee, got {type(promise).__name__}")
+    if promise.notion == "none":
+        return None
+    if promise.notion == "metric":
+        if diameter is None:
+            return None
+        promise = promise.to_local(diameter)
+    # Both written so that a large epsilon does not overflow.
+    odds = math.exp(-promise.epsilon)
+    ceiling = math.tanh(promise.epsilon / 2) + 2 * promise.delta * odds / (1 + odds)
+    if promise.rho is not None:
+        pinsker = math.sqrt(promise.rho / 2)
+        ceiling = min(ceiling, pinsker, math.sqrt(-math.expm1(-promise.rho)))
+    return min(1.0, ceiling)

@@ -1,7 +1,10 @@
 """Scores: what an output is reduced to before a threshold turns it into an event.
 
-The scores of this file are fixed before any output is seen; :mod:`shoal.audit.bounds._learned`
-holds those that are learned from outputs.
+Some are fixed before any output is seen. Others are learned from outputs: an output is turned into
+a label (its exact value, the bin it falls in, the bin and the lowest set bit), the labels are
+counted on a part of the outputs, and the score of a label is the logarithm of the ratio of its two
+counts. Learning and choosing a threshold use different outputs, or labels seen once would always
+look best.
 """
 
 from collections.abc import Callable
@@ -46,21 +49,7 @@ class Score:
 def fixed_scores(
     mechanism: Any, first: Floats | None, second: Floats | None, columns: int
 ) -> list[Score]:
-    """Scores that need no learning.
-
-    Parameters
-    ----------
-    mechanism : object
-        Its ``log_density(z, x)`` is used where it has one.
-    first, second : ndarray of shape (d,) or None
-        The two records where they are vectors, else None.
-    columns : int
-        Number of columns of the outputs.
-
-    Returns
-    -------
-    scores : list of Score
-    """
+    """Return the scores that need no learning."""
     scores = [
         Score(_columns("output", columns), lambda outputs: outputs),
         Score(
@@ -74,33 +63,15 @@ def fixed_scores(
     if first.size == second.size == columns:
         scores.append(_distance_score(first, second))
         if columns > 1:
-            # Angles drawn with the wrong law pile reports up near an axis through the record.
+            # Angles drawn from the wrong distribution pile reports up near an axis through the
+            # record.
             scores.append(_direction_score(first, "first"))
             scores.append(_direction_score(second, "second"))
     return scores
 
 
 def custom_score(score: CustomScore, first: Any, second: Any, *, flat: bool) -> Score:
-    """Wrap the caller's ``score(outputs, first, second)``.
-
-    Parameters
-    ----------
-    score : callable
-        Gives one number an output.
-    first, second : object
-        The records as the caller passed them.
-    flat : bool
-        Whether the mechanism gave outputs of shape (n,).
-
-    Returns
-    -------
-    score : Score
-
-    Raises
-    ------
-    ParameterError
-        When it is called and does not give one number an output.
-    """
+    """Wrap the caller's ``score(outputs, first, second)``."""
 
     def function(outputs: Floats) -> Floats:
         values = np.asarray(score(outputs[:, 0] if flat else outputs, first, second))
@@ -115,23 +86,11 @@ def custom_score(score: CustomScore, first: Any, second: Any, *, flat: bool) -> 
 
 
 def lowest_bits(outputs: Floats) -> Ints:
-    """Exponent of the lowest set bit of each number: 0.75 = 2^-1 + 2^-2 gives -2.
+    """Return the exponent of the lowest set bit of each number: 0.75 = 2^-1 + 2^-2 gives -2.
 
     A sum of doubles keeps only the bits its larger term has, so these exponents show how large the
     terms were (Mironov, CCS 2012): a naive float Laplace gives itself away by them.
 
-    Parameters
-    ----------
-    outputs : ndarray of float64
-        Numbers of any shape.
-
-    Returns
-    -------
-    exponents : ndarray of int64
-        ``NO_BIT`` for zero, inf and nan.
-
-    Examples
-    --------
     >>> lowest_bits(np.array([1.0, 0.75, 6.0, 0.0])).tolist()
     [0, -2, 1, 2000]
     """
@@ -184,3 +143,116 @@ def _direction_score(record: Floats, name: str) -> Score:
             return np.asarray(offset / np.where(radius > 0, radius, 1.0), dtype=np.float64)
 
     return Score(_columns(f"direction cosine from the {name} record", record.size), function)
+
+
+VALUE_BINS = 64
+RANGE_BINS = 16
+RARE = 5  # Labels seen less often than this, under both records together, share one ratio.
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # Odd, so that multiplying by it keeps labels apart.
+
+Labels = npt.NDArray[np.uint64] | Ints
+Labeler = Callable[[Floats], Labels]
+
+
+def learned_scores(first: Floats, second: Floats) -> list[Score]:
+    """Learn scores from outputs of both records."""
+    values = LearnedRatio(exact_value, first, second)
+    scores = [Score(("learned ratio of exact values",), lambda z: values(z)[:, None], learned=True)]
+    columns = first.shape[1]
+    bins = [_bin_label(first, second, column, VALUE_BINS) for column in range(columns)]
+    ranges = [_bin_label(first, second, column, RANGE_BINS) for column in range(columns)]
+    fingerprints = [_fingerprint(ranges[column], column) for column in range(columns)]
+    scores.append(_by_column("learned ratio of bins", bins, first, second))
+    scores.append(
+        _by_column("learned ratio of lowest set bits and ranges", fingerprints, first, second)
+    )
+    return scores
+
+
+class LearnedRatio:
+    """Logarithm of how much more often a label was seen under the first record.
+
+    Parameters
+    ----------
+    labeler : callable
+        Turns outputs (n, d) into n integer labels.
+    first, second : ndarray of shape (n, d)
+        Outputs to learn from, the same number of each.
+
+    >>> zeros, ones = np.zeros((8, 1)), np.ones((8, 1))
+    >>> ratio = LearnedRatio(exact_value, zeros, ones)
+    >>> bool(ratio(zeros)[0] > 0 > ratio(ones)[0])
+    True
+    """
+
+    def __init__(self, labeler: Labeler, first: Floats, second: Floats) -> None:
+        self._labeler = labeler
+        both = np.concatenate([labeler(first), labeler(second)])
+        labels, index = np.unique(both, return_inverse=True)
+        seen_first = np.bincount(index[: len(first)], minlength=labels.size)
+        seen_second = np.bincount(index[len(first) :], minlength=labels.size)
+        common = seen_first + seen_second >= RARE
+        self._labels = labels[common]
+        self._ratios = _log_ratio(seen_first[common], seen_second[common])
+        self._rare = float(_log_ratio(seen_first[~common].sum(), seen_second[~common].sum()))
+
+    def __call__(self, outputs: Floats) -> Floats:
+        """Score outputs (n, d); a label that was rare or not seen gets the ratio of all those."""
+        labels = self._labeler(outputs)
+        if self._labels.size == 0:
+            return np.full(len(outputs), self._rare)
+        position = np.minimum(np.searchsorted(self._labels, labels), self._labels.size - 1)
+        known = self._labels[position] == labels
+        return np.where(known, self._ratios[position], self._rare)
+
+
+def exact_value(outputs: Floats) -> Labels:
+    """Label outputs (n, d) by their bits; two different rows share a label about once in 2^64."""
+    bits = np.ascontiguousarray(outputs).view(np.uint64)
+    label = np.zeros(len(outputs), dtype=np.uint64)
+    for column in range(bits.shape[1]):
+        label = (label ^ bits[:, column]) * _MIX
+        label ^= label >> np.uint64(32)
+    return label
+
+
+def _by_column(name: str, labelers: list[Labeler], first: Floats, second: Floats) -> Score:
+    ratios = [LearnedRatio(labeler, first, second) for labeler in labelers]
+
+    def function(outputs: Floats) -> Floats:
+        scores = np.column_stack([ratio(outputs) for ratio in ratios])
+        # Columns with noise of their own: the ratios of a record's columns multiply.
+        total = scores.sum(axis=1, keepdims=True)
+        return np.hstack([scores, total]) if len(ratios) > 1 else scores
+
+    if len(ratios) == 1:
+        return Score((name,), function, learned=True)
+    names = [f"{name} of column {column}" for column in range(len(ratios))]
+    return Score((*names, f"{name}, product of all columns"), function, learned=True)
+
+
+def _bin_label(first: Floats, second: Floats, column: int, bins: int) -> Labeler:
+    """Label by the bin of one column; the bins hold about as many outputs each."""
+    both = np.concatenate([first[:, column], second[:, column]])
+    both = both[np.isfinite(both)]
+    shares = np.linspace(0.0, 1.0, bins + 1)[1:-1]
+    edges = np.unique(np.quantile(both, shares)) if both.size else np.empty(0)
+
+    def labels(outputs: Floats) -> Labels:
+        return np.searchsorted(edges, outputs[:, column], side="right").astype(np.int64)
+
+    return labels
+
+
+def _fingerprint(bin_label: Labeler, column: int) -> Labeler:
+    def labels(outputs: Floats) -> Labels:
+        exponents = lowest_bits(outputs[:, column]) + NO_BIT
+        return exponents * (RANGE_BINS + 1) + bin_label(outputs).astype(np.int64)
+
+    return labels
+
+
+def _log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
+    # Half a count more on each side: a label not seen under one record has a finite ratio.
+    return np.log((np.asarray(first) + 0.5) / (np.asarray(second) + 0.5))

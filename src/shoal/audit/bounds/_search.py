@@ -1,4 +1,4 @@
-"""The search for the event that tells two records apart best.
+"""The search for the event that separates two records best.
 
 Every score is cut at many thresholds, from both sides, in both directions; what counts is the lower
 bound that the cut would give. The search sees one half of the outputs only, and returns one event.
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from shoal._statistics import clopper_pearson
 from shoal._typing import Floats, Ints
-from shoal.audit.bounds._intervals import log_ratio_bound
 from shoal.audit.bounds._scores import Score
 
 EVEN_RANKS = 65  # Thresholds spread over the whole range ...
@@ -73,22 +73,7 @@ RELATIONS = (">=", "<", ">", "<=")
 def best_event(
     scores: list[Score], first: Floats, second: Floats, *, delta: float, error: float
 ) -> Event:
-    """Choose the event with the largest lower bound.
-
-    Parameters
-    ----------
-    scores : list of Score
-        What to look at. Learned ones were learned from the first half of these outputs, and are
-        searched on the other half only.
-    first, second : ndarray of shape (n, d)
-        Search outputs of the two records.
-    delta, error : float
-        As in :func:`shoal.audit.bounds._intervals.log_ratio_bound`.
-
-    Returns
-    -------
-    event : Event
-    """
+    """Choose the event with the largest lower bound."""
     events = []
     for score in scores:
         start = len(first) // 2 if score.learned else 0
@@ -135,8 +120,25 @@ def _best_cut(
     )
 
 
+def log_ratio_bound(
+    likely: npt.ArrayLike, unlikely: npt.ArrayLike, trials: int, *, delta: float, error: float
+) -> Floats:
+    """Bound ln((p - delta) / q) from below, from hits under two distributions.
+
+    The bound is wrong with probability at most `error`; ``-inf`` where p may be as small as delta.
+
+
+    >>> float(log_ratio_bound(750, 250, 1000, delta=0.0, error=0.05).round(3))
+    0.954
+    """
+    low = clopper_pearson(likely, trials, error=error / 2).low - delta
+    high = clopper_pearson(unlikely, trials, error=error / 2).high
+    with np.errstate(divide="ignore"):
+        return np.where(low > 0, np.log(np.maximum(low, 0.0)) - np.log(high), -np.inf)
+
+
 def _about(likely: Ints, unlikely: Ints, trials: int, *, delta: float, error: float) -> Floats:
-    """Roughly what log_ratio_bound gives, many times faster (Wilson, JASA 22, 1927)."""
+    """Approximate log_ratio_bound, many times faster (Wilson, JASA 22, 1927)."""
     deviations = float(ndtri(1.0 - error / 2))
     square = deviations**2
 

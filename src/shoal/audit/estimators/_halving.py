@@ -11,12 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal._typing import Floats
-from shoal.audit.bounds._intervals import log_ratio_bound
-from shoal.audit.bounds._learned import learned_scores
-from shoal.audit.bounds._scores import fixed_scores
-from shoal.audit.bounds._search import best_event
-from shoal.audit.estimators._combination import linear_combination
-from shoal.audit.estimators._compare import worth_a_look
+from shoal.audit.bounds._scores import fixed_scores, learned_scores
+from shoal.audit.bounds._search import best_event, log_ratio_bound
+from shoal.audit.estimators._compare import informative_columns, linear_combination
 from shoal.audit.estimators._fits import Fits, Seeds, Sides, Wanted
 from shoal.audit.estimators._releases import Table, as_tables
 from shoal.audit.estimators.neighbors import Neighbors
@@ -35,30 +32,16 @@ class Round(NamedTuple):
     fits: int
 
 
-class Found(NamedTuple):
-    """The place of the worst pair in the list, and the last estimate of each by name."""
+class SearchResult(NamedTuple):
+    """Index of the worst pair in the list, and the last estimate of each by name."""
 
     worst: int
     estimates: Mapping[str, float]
 
 
 def plan(candidates: int, search_runs: int) -> list[Round]:
-    """Lay out the rounds, which depend on nothing that is found.
+    """Lay out the rounds, which depend on no result.
 
-    Parameters
-    ----------
-    candidates : int
-        Number of pairs.
-    search_runs : int
-        Fits on each table in the first round; after each later round twice as many as before it.
-
-    Returns
-    -------
-    rounds : list of Round
-        None for a single candidate.
-
-    Examples
-    --------
     >>> [tuple(one) for one in plan(20, 100)]
     [(20, 100), (10, 100), (5, 200)]
     """
@@ -78,26 +61,8 @@ def find_worst(
     *,
     search_runs: int,
     delta: float,
-) -> Found:
-    """Search for the pair that shows most.
-
-    Parameters
-    ----------
-    fits : Fits
-        Runs the fits.
-    pairs : sequence of Neighbors
-        Candidates.
-    seeds : sequence of two sequences
-        For each pair and table the seeds of as many fits as a candidate can get.
-    search_runs : int
-        As in :func:`plan`.
-    delta : float
-        The delta of the claim.
-
-    Returns
-    -------
-    found : Found
-    """
+) -> SearchResult:
+    """Search for the pair with the largest estimate."""
     left = list(range(len(pairs)))
     estimates = dict.fromkeys(left, 0.0)
     pieces = [Sides([], []) for _ in pairs]
@@ -116,11 +81,11 @@ def find_worst(
             estimates[candidate] = _estimate(*tables, delta=delta)
         # Stable: of equal estimates the first, so that the search can be repeated.
         left = sorted(left, key=lambda c: -estimates[c])[: -(-len(left) // 2)]
-    return Found(left[0], {pairs[c].name: max(value, 0.0) for c, value in estimates.items()})
+    return SearchResult(left[0], {pairs[c].name: max(value, 0.0) for c, value in estimates.items()})
 
 
 def _estimate(without: Table, with_added: Table, *, delta: float) -> float:
-    """Mean of what each half shows of an event that was chosen on the other."""
+    """Return the mean of what each half shows of an event that was chosen on the other."""
     tables = without.values, with_added.values
     half = len(tables[0]) // 2
     swapped = np.roll(tables[0], -half, axis=0), np.roll(tables[1], -half, axis=0)
@@ -129,7 +94,7 @@ def _estimate(without: Table, with_added: Table, *, delta: float) -> float:
 
 def _one_way(without: Floats, with_added: Floats, *, delta: float) -> float:
     search = len(without) // 2
-    columns = worth_a_look(without[:search], with_added[:search], most=MAX_COLUMNS)
+    columns = informative_columns(without[:search], with_added[:search], limit=MAX_COLUMNS)
     tables = without[:, columns], with_added[:, columns]
     if len(columns) > 1:
         learned = linear_combination(*tables, search=search)

@@ -39,35 +39,16 @@ def fit_many(
     pair: Neighbors,
     statistic: Statistic | None,
 ) -> dict[str, Ragged]:
-    """Fit one estimator again and again, and keep what each fit releases.
-
-    Parameters
-    ----------
-    model : estimator
-        Used for all fits: a clone for each would take longer than some fits do.
-    records : ndarray of shape (n, d)
-        Records to fit.
-    seeds : sequence of int or None
-        The ``random_state`` of each fit.
-    pair : Neighbors
-        The pair that the records belong to, for `statistic`.
-    statistic : callable or None
-        As in :func:`shoal.audit.audit_estimator`.
-
-    Returns
-    -------
-    released : dict of str to Ragged
-        By the name of the released value.
-    """
+    """Fit one estimator again and again, and keep what each fit releases."""
     seeded = hasattr(model, "random_state")
-    found = []
+    fitted = []
     for seed in seeds:
         if seeded:
             # What set_params does, without reading the constructor's signature every time.
             model.random_state = seed
         release = model.fit(records).release_
-        found.append(release.values if statistic is None else {"": statistic(release, pair)})
-    rows = [dict(leaves("", values)) for values in found]
+        fitted.append(release.values if statistic is None else {"": statistic(release, pair)})
+    rows = [dict(leaves("", values)) for values in fitted]
     empty = np.empty(0)
     released = {}
     for name in dict.fromkeys(name for row in rows for name in row):
@@ -80,20 +61,7 @@ def fit_many(
 def as_tables(
     without: list[dict[str, Ragged]], with_added: list[dict[str, Ragged]], added: Floats
 ) -> tuple[Table, Table]:
-    """Put the fits of both tables of a pair side by side, in the same columns.
-
-    Parameters
-    ----------
-    without, with_added : list of dict
-        Pieces that :func:`fit_many` returned, in order.
-    added : ndarray of shape (d,)
-        The record in which the two tables of records differ.
-
-    Returns
-    -------
-    tables : tuple of Table
-        Of the fits without and with the record.
-    """
+    """Put the fits of both tables of a pair side by side, in the same columns."""
     pieces = without + with_added
     fits = [len(next(iter(piece.values())).lengths) for piece in pieces]
     names: list[str] = []
@@ -187,3 +155,14 @@ def _summaries(centers: Floats, sizes: Floats | None, added: Floats) -> dict[str
             "largest size": np.fmax.reduce(sizes, axis=1),
         }
     return summaries
+
+
+def released(model: Any) -> Any:
+    """Return the values that a fitted estimator releases, or refuse one without."""
+    if not hasattr(getattr(model, "release_", None), "values"):
+        raise ParameterError(
+            f"estimator must have release_.values after fit, got {type(model).__name__} without",
+            parameter="estimator",
+            in_python="audit a function with epsilon_lower_bound",
+        )
+    return model.release_.values

@@ -5,14 +5,14 @@ a cluster or a cell that is empty without it, where noise is easily forgotten; f
 cluster, or on the border of two; among equal records, where only counts change.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from shoal import _numbers
-from shoal._bounds import public_box
+from shoal._bounds import bounded_columns, public_box
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 
@@ -116,9 +116,9 @@ def neighboring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Itera
     low, high = public_box(bounds, columns)
     width = high - low
 
-    def at(*places: float) -> Floats:
+    def at(*positions: float) -> Floats:
         """Points of the diagonal: 0 is the low corner, 1 the high one."""
-        return low + np.array(places)[:, None] * width
+        return low + np.array(positions)[:, None] * width
 
     def spread(count: int, part: float = 1.0) -> Floats:
         """Points all over the lower part of each column."""
@@ -180,3 +180,25 @@ def _finite(name: str, values: Any, dimensions: int) -> Floats:
     if array.ndim != dimensions or array.size == 0 or not np.isfinite(array).all():
         raise ParameterError(f"{rule}, got shape {array.shape}")
     return array
+
+
+def check_pairs(pairs: Iterable[Neighbors]) -> list[Neighbors]:
+    """Check the pairs that the caller passed."""
+    chosen = list(pairs)
+    if not chosen or not all(isinstance(pair, Neighbors) for pair in chosen):
+        raise ParameterError("pairs must be Neighbors, at least one: see neighboring_datasets")
+    if len({pair.name for pair in chosen}) < len(chosen):
+        raise ParameterError("pairs must have different names, got one twice")
+    return chosen
+
+
+def default_pairs(estimator: Any) -> list[Neighbors]:
+    """Take the default pairs in the estimator's bounds."""
+    bounds = getattr(estimator, "bounds", None)
+    if bounds is None:
+        raise ParameterError(
+            "an estimator must have public bounds to be audited, got none",
+            parameter="bounds",
+            in_python="pass pairs, a list of Neighbors",
+        )
+    return list(neighboring_datasets(bounds, columns=bounded_columns(bounds, default=2)))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 
 from shoal import _numbers
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState
 from shoal.cluster._budget import MAX_EPSILON
 from shoal.cluster.kmeans._methods import choose_method
 from shoal.noise import as_source
@@ -50,7 +50,14 @@ class Advice(NamedTuple):
 
 
 def predict_cost(
-    estimator: Any, n: int, d: int, k: int, epsilon: float, *, delta: float, random_state: Any
+    estimator: Any,
+    n: int,
+    d: int,
+    k: int,
+    epsilon: float,
+    *,
+    delta: float,
+    random_state: RandomState,
 ) -> Advice:
     """Try the estimator on made-up tables."""
     for name, value in (("n", n), ("d", d), ("k", k)):

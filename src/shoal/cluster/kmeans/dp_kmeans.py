@@ -17,7 +17,7 @@ from shoal._bounds import Box
 from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
-from shoal._typing import Bounds
+from shoal._typing import Bounds, RandomState, TableLike
 from shoal.cluster._budget import Split, charge
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
@@ -163,7 +163,7 @@ class DPKMeans(CuratorsClusterer):
         records_per_user: int = 1,
         user_column: str = "",
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.epsilon = epsilon
@@ -184,7 +184,7 @@ class DPKMeans(CuratorsClusterer):
 
     @leaves_last_fit
     def fit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, user_ids: Any = None
+        self, X: TableLike, y: Any = None, *, sample_weight: Any = None, user_ids: Any = None
     ) -> Self:
         """Spend the budget and find the centers.
 
@@ -250,7 +250,7 @@ class DPKMeans(CuratorsClusterer):
 
     @staticmethod
     def advise(
-        n: int, d: int, k: int, epsilon: float, *, delta: float = 0.0, random_state: Any = 0
+        n: int, d: int, k: int, epsilon: float, *, delta: float = 0.0, random_state: RandomState = 0
     ) -> Advice:
         """Predict what privacy will cost, before any budget is spent.
 
@@ -280,7 +280,7 @@ class DPKMeans(CuratorsClusterer):
         """
         return predict_cost(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: TableLike) -> Any:
         """Find the nearest center of each record; of private records, private.
 
         Parameters
@@ -298,7 +298,7 @@ class DPKMeans(CuratorsClusterer):
         centers = lattice.encode(self.cluster_centers_)
         return nearest_centers(open_engine(table, lattice), centers)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: TableLike, y: Any = None) -> float:
         """Return minus the cost: the sum of squared distances to the nearest center; private.
 
         Distance is in units of the bounds, as everywhere.

@@ -16,7 +16,7 @@ from shoal._bounds import Box
 from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
-from shoal._typing import Bounds, Ints, Labels
+from shoal._typing import Bounds, Ints, Labels, RandomState, TableLike
 from shoal.cluster._budget import charge
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
@@ -128,7 +128,7 @@ class DPWaveCluster(CuratorsClusterer):
         min_samples: int = 10,
         n_public: int | None = None,
         ledger: Ledger | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
@@ -143,7 +143,7 @@ class DPWaveCluster(CuratorsClusterer):
         self.random_state = random_state
 
     @leaves_last_fit
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None) -> Self:
         """Spend the budget and find the clusters.
 
         Parameters
@@ -187,7 +187,7 @@ class DPWaveCluster(CuratorsClusterer):
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: TableLike) -> Any:
         """Find the cluster of each record's cell; of private records, private.
 
         Parameters

@@ -38,7 +38,7 @@ EVEN_POINTS = 4096  # points of the box that stand for all of it
 class TrivialCosts(NamedTuple):
     """Costs over that of k-means without privacy, of centers that nobody has to look for.
 
-    Parameters
+    Attributes
     ----------
     middle : float
         One center in the middle of the box: knowing nothing.

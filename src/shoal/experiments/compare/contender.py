@@ -11,9 +11,8 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from sklearn.base import clone
 
-from shoal._build import import_object, load_class, parameter_names
+from shoal._build import detached, import_object, load_class, parameter_names
 from shoal._registry import MAX_COLUMNS, METHODS, Method, Notion
-from shoal.audit._detached import detached
 from shoal.exceptions import ParameterError
 from shoal.experiments.compare.equal_privacy import own_epsilon, worst_case
 from shoal.experiments.promise_audit import promise_of_fitted

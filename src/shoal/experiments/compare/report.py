@@ -58,7 +58,11 @@ def compare_report(
     ParameterError
         If it cannot be written.
     """
-    report = Report(f"Which private clustering for {made.data}?", figures=path.parent)
+    report = Report(
+        f"Which private clustering for {made.data}?",
+        figures=path.parent,
+        publishable=private_copy is not None and private_copy.holds,
+    )
     _first(report, comparison, private_copy, paid)
     report.verdict(recommend(comparison))
     _promises(report, comparison)

@@ -27,7 +27,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from shoal import _numbers
 from shoal._records import validate_records
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState, TableLike
 from shoal.cluster.kmeans import KCCM_NOISE, KCCM_ROUNDS, KCCMNoise, pack_spheres
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import PrivacyMeasure, RandomSource, as_source, privatize
@@ -99,7 +99,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         noise: KCCMNoise = "allocation",
         overcluster: int = 3,
         max_iter: int = KCCM_ROUNDS,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.formula = formula
@@ -108,7 +108,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None) -> Self:
         """Find centers.
 
         Parameters

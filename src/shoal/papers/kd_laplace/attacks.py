@@ -15,9 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal._typing import Floats
-from shoal.audit.attacks._forest import Forest, Scorer
-from shoal.audit.attacks._targets import Labels, Split, as_labels, split_records
-from shoal.audit.attacks.shadow_models import THRESHOLD, learn_shadow_attack
+from shoal.audit import (
+    SHADOW_THRESHOLD,
+    ClassLabels,
+    Forest,
+    MembershipSplit,
+    Scorer,
+    learn_shadow_attack,
+    number_classes,
+    split_records,
+)
 from shoal.datasets import load
 from shoal.experiments import Trial
 from shoal.papers.kd_laplace.settings import FILES, load_table, perturb_both_ways
@@ -66,9 +73,9 @@ class Attacker:
     ----------
     records : ndarray of shape (n, d)
         The plain table.
-    labels : Labels
+    labels : ClassLabels
         Its classes.
-    split : Split
+    split : MembershipSplit
         Who is a member, who is not, and what the attacker has.
     scorer : callable
         What was learned.
@@ -77,8 +84,8 @@ class Attacker:
     """
 
     records: Floats
-    labels: Labels
-    split: Split
+    labels: ClassLabels
+    split: MembershipSplit
     scorer: Scorer
     forest_seed: int
 
@@ -93,13 +100,13 @@ class Attacker:
         forest = Forest(self.labels.n_classes, self.records.shape[1], seed=self.forest_seed)
         forest.fit(reports[members], classes[members])
         asked = np.concatenate([members, others])
-        guesses = self.scorer(forest, self.records[asked], classes[asked]) >= THRESHOLD
+        guesses = self.scorer(forest, self.records[asked], classes[asked]) >= SHADOW_THRESHOLD
         of_members, of_others = np.split(guesses, 2)
         return Rates(float(of_members.mean()), float(of_others.mean()))
 
 
-def learn_attacker(records: Floats, labels: Labels, rng: np.random.Generator) -> Attacker:
-    """Split a table, and let the attacker learn from three quarters of its plain records.
+def learn_attacker(records: Floats, labels: ClassLabels, rng: np.random.Generator) -> Attacker:
+    """MembershipSplit a table, and let the attacker learn from three quarters of its plain records.
 
     The attacker depends on neither mechanism nor epsilon; ``rng`` is the source of everything.
     """
@@ -122,5 +129,5 @@ def _table_attacker(dataset: str, columns: int, repeat: int, seed: int) -> Attac
     digest = hashlib.sha256(key.encode()).digest()
     rng = np.random.default_rng(list(digest[:16]))
     whole = load(FILES.get(dataset, dataset))
-    classes = as_labels(whole.y, whole.X, seed=0)
+    classes = number_classes(whole.y, whole.X, seed=0)
     return learn_attacker(load_table(dataset, columns).X, classes, rng)

@@ -25,8 +25,8 @@ from sklearn.pipeline import make_pipeline
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
-from shoal._typing import Floats, Ints
-from shoal.audit.attacks._targets import Labels
+from shoal._typing import Bounds, Floats, Ints, RandomState
+from shoal.audit import ClassLabels
 from shoal.experiments import Trial
 from shoal.mechanisms import Laplace
 from shoal.metrics import privacy_distance
@@ -92,8 +92,8 @@ class DraftLaplace(AsPublished):
         *,
         radius: Literal["half-sigma"] | float = HALF_SIGMA,
         truncate: bool = True,
-        bounds: Any = None,
-        random_state: Any = None,
+        bounds: Bounds | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.level = level
         self.radius = radius
@@ -182,7 +182,7 @@ class _Generated(NamedTuple):
     """Generated records and the center that each belongs to."""
 
     records: Floats
-    labels: Labels
+    labels: ClassLabels
 
 
 def _reports(trial: Trial, records: Floats) -> dict[str, Floats]:
@@ -217,7 +217,7 @@ def _generate(columns: int) -> _Generated:
     records, centers = make_blobs(
         RECORDS, n_features=columns, centers=CENTERS, cluster_std=DEVIATION, random_state=0
     )
-    return _Generated(records, Labels(centers.astype(np.int64), CENTERS))
+    return _Generated(records, ClassLabels(centers.astype(np.int64), CENTERS))
 
 
 @lru_cache(maxsize=32)

@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from shoal import _numbers
 from shoal._records import validate_records
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState, TableLike
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Guarantee
 
@@ -48,10 +48,10 @@ ANGLES = (
 class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     """A published method: records in, reports out, nothing promised."""
 
-    random_state: Any
+    random_state: RandomState
     _min_columns = 2
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None) -> Self:
         """Keep the raw table that the method reads, and start the stream of noise.
 
         Parameters
@@ -72,7 +72,7 @@ class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         self._generator = _generator(self.random_state)
         return self
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: TableLike) -> Floats:
         """Perturb each record once, as a member of the table given to ``fit``.
 
         Parameters
@@ -163,7 +163,7 @@ class NdLaplace(AsPublished):
     """
 
     def __init__(
-        self, epsilon: float = 1.0, *, source: Source = "thesis", random_state: Any = None
+        self, epsilon: float = 1.0, *, source: Source = "thesis", random_state: RandomState = None
     ) -> None:
         self.epsilon = epsilon
         self.source = source
@@ -272,7 +272,7 @@ def _published_sphere(rows: int, source: Source, generator: np.random.Generator)
     return np.column_stack([flat * np.sin(psi), flat * np.cos(psi), np.cos(theta)])
 
 
-def _generator(random_state: Any) -> np.random.Generator:
+def _generator(random_state: RandomState) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     try:

@@ -114,6 +114,7 @@ def _render_settings(report: Report) -> None:
             draw_scatter,
             f"shapes-{columns}",
             {name: load_table(name, columns).X for name in SHAPES},
+            records=False,
             says=f"The generated tables, {columns} columns (figures 5.1 and 5.2), on the same "
             "axes: one epsilon hides more of a small table.",
         )
@@ -173,7 +174,7 @@ def _render_clusterers(report: Report, utility: Rows) -> None:
 
 def _published(rows: Rows) -> str | None:
     """Name the column of published figures if it holds any."""
-    return "published" if any(row["published"] is not None for row in rows) else None
+    return "published" if any(row.get("published") is not None for row in rows) else None
 
 
 def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
@@ -216,16 +217,19 @@ def _render_maps(report: Report, utility: Rows, attack: Rows) -> None:
                 for version in VERSIONS
                 for row in select(rows, dataset=dataset, version=version)
             ]
+            if measure != "tpr":  # the source prints none
+                chosen = with_published(chosen, measure)
             report.figure(
                 draw_heat_map,
                 f"map-{dataset}-{measure}",
                 chosen,
-                rows="columns",
-                columns="epsilon",
+                x="epsilon",
+                y="columns",
                 value=measure,
                 panels="panel",
+                published=_published(chosen),
                 title=dataset,
-                row_label="columns",
+                y_label="columns",
                 limits=_largest(chosen) if measure == "distance" else None,
                 says=f"{dataset}: {MEASURES[measure]}, by epsilon and number of columns"
                 f"{REMARKS.get(measure, '')}.",
@@ -253,7 +257,7 @@ def _render_mechanisms(report: Report, utility: Rows, attack: Rows) -> None:
                 with_published(select(rows, dataset=dataset), measure),
                 value=measure,
                 sets="epsilon",
-                hatch="version",
+                shade="version",
                 title=dataset,
                 says=f"{dataset}: {MEASURES[measure]}, by epsilon, averaged over all widths.",
             )

@@ -6,11 +6,9 @@ is promised d * epsilon at best. At equal printed epsilon it is compared with a 
 which is per unit of distance and another quantity.
 """
 
-from typing import Any
-
 import numpy as np
 
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState
 from shoal.papers.kd_laplace.nd_laplace import AsPublished
 
 __all__ = ["ComparedPiecewise"]
@@ -44,7 +42,7 @@ class ComparedPiecewise(AsPublished):
 
     _min_columns = 1
 
-    def __init__(self, epsilon: float = 1.0, *, random_state: Any = None) -> None:
+    def __init__(self, epsilon: float = 1.0, *, random_state: RandomState = None) -> None:
         self.epsilon = epsilon
         self.random_state = random_state
 

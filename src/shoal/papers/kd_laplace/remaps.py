@@ -27,14 +27,14 @@ Density remap
     is remapped, so the published figures there are those of nd-Laplace.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist, pdist
 
 from shoal import _numbers
-from shoal._typing import Bools, Floats
+from shoal._typing import Bools, Floats, RandomState
 from shoal.papers.kd_laplace.nd_laplace import (
     ANGLES,
     AsPublished,
@@ -77,7 +77,7 @@ class _Remap(AsPublished):
         *,
         source: Source = "thesis",
         grid_points: int = 12,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.source = source

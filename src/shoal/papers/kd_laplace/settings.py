@@ -8,7 +8,7 @@ than published, because a metric epsilon depends on the unit.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from shoal._typing import Floats
+from shoal._typing import Floats, RandomState
 from shoal.datasets import load
 from shoal.exceptions import ParameterError
 from shoal.experiments import Trial
@@ -121,7 +121,7 @@ def load_table(dataset: str, columns: int) -> Table:
     return Table(whole.X[:, :columns].copy(), (low[:columns], high[:columns]))
 
 
-def published_method(mechanism: str, epsilon: float, random_state: Any = None) -> Any:
+def published_method(mechanism: str, epsilon: float, random_state: RandomState = None) -> Any:
     """Build the method behind a published figure, as the code that made it: no guarantee."""
     if mechanism == PIECEWISE:
         return ComparedPiecewise(epsilon, random_state=random_state)
@@ -131,7 +131,9 @@ def published_method(mechanism: str, epsilon: float, random_state: Any = None) -
     return kinds[mechanism](epsilon, source="code", random_state=random_state)
 
 
-def corrected_reports(mechanism: str, epsilon: float, table: Table, random_state: Any) -> Floats:
+def corrected_reports(
+    mechanism: str, epsilon: float, table: Table, random_state: RandomState
+) -> Floats:
     """Report a table with the corrected counterpart of a published method.
 
     Epsilon is metric; for "piecewise" it is the local epsilon of a whole record, where the source

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from shoal.audit.attacks._art import load_toolbox
+from shoal.audit import load_toolbox
 from shoal.experiments import Component, ExperimentSpec, Report
 from shoal.papers.claims import Verdict
 from shoal.papers.kd_laplace.attacks import measure_attack

@@ -29,7 +29,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._records import validate_records
-from shoal._typing import Floats, Ints, Labels
+from shoal._typing import Bounds, Floats, Ints, Labels, RandomState, TableLike
 from shoal.cluster.wavecluster import label_grid, top_cells
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import as_source
@@ -122,8 +122,8 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
         grid: int = 64,
         threshold: float = 0.1,
         coarse: int | None = None,
-        bounds: Any = None,
-        random_state: Any = None,
+        bounds: Bounds | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.technique = technique
         self.epsilon = epsilon
@@ -133,7 +133,7 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
         self.bounds = bounds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None) -> Self:
         """Find the clusters.
 
         Parameters
@@ -250,7 +250,7 @@ def haar_band(counts: Floats) -> Floats:
 class Partitions(NamedTuple):
     """Partitions of (0, Max], from low to high; those of equal values, of width 0, are left out.
 
-    Parameters
+    Attributes
     ----------
     low, high : ndarray of float64, shape (m,)
         Partition j is (low[j], high[j]].

@@ -1,0 +1,160 @@
+"""What was released, drawn: centers and noisy sizes in the public box; no record is in it."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from shoal._numbers import readable
+from shoal._typing import Floats
+from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
+from shoal.plotting._cells import draw_thresholds
+from shoal.plotting._picture import Picture, alt
+from shoal.plotting._points import BOX, FLAT, box_rows
+from shoal.plotting._theme import COLORS, GRAY, RING, line_glyph
+
+__all__ = ["draw_release"]
+
+LARGEST, SMALLEST = 900.0, 14.0  # area of a cluster's dot, in pixels
+HOLLOW = 190.0  # of a dot that may be noise alone, at least: its number fits inside
+MAX_NAMES = 16  # columns whose names still fit below a chart
+SHORT = 24  # letters of a name
+WIDTH, HEIGHT = 420, 300
+CENTER, UNSURE = "center", "may be noise alone"
+
+
+def draw_release(
+    release: Any, columns: Sequence[str], *, path: str | os.PathLike[str] | None = None
+) -> Picture | None:
+    """Draw what was released, and the public box around it.
+
+    Parameters
+    ----------
+    release : Release
+        Of a DPKMeans or a DPWaveCluster.
+    columns : sequence of str
+        Names of the columns.
+    path : path, default=None
+        File to write as well: PNG; of a release with a promise SVG, PDF, HTML or JSON too.
+
+    Returns
+    -------
+    picture : Picture or None
+        The chart; None where the release has nothing that can be drawn (the significant cells of a
+        sparse grid). A release that promises nothing is drawn as records are, for the curator only.
+
+    Raises
+    ------
+    ParameterError
+        If the file cannot be written.
+    MissingPackageError
+        If the extra ``plot`` is not installed.
+
+    Examples
+    --------
+    >>> from shoal import DPKMeans
+    >>> points = np.random.default_rng(0).uniform(size=(500, 2))
+    >>> model = DPKMeans(3, bounds=(0.0, 1.0)).fit(points)
+    >>> draw_release(model.release_, ["age", "income"])
+    Picture(panels=1, records=False)
+    """
+    values = release.values
+    if "centers" not in values:
+        return draw_thresholds(release, path=path) if "band" in values else None
+    holds = release.guarantee.holds
+    canvas = Canvas(path, records=not holds)
+    names = [name if len(name) <= SHORT else name[: SHORT - 1] + "…" for name in columns]
+    key = Key()
+    if values["certain"].any():
+        key.add(CENTER, COLORS["central"], "circle")
+    if not values["certain"].all():
+        key.add(UNSURE, GRAY, RING)
+    if len(names) <= FLAT:
+        key.add("public box", GRAY, line_glyph(BOX["strokeDash"]))
+    layers = (_profiles if len(names) > FLAT else _places)(canvas, values, names, key)
+    mark = "" if holds else " (nothing is promised: not to be published)"
+    title = f"Released centers and noisy sizes{mark}"
+    drawn = panel(*layers, canvas.legend(key), width=WIDTH, height=HEIGHT, title=title)
+    return canvas.finish([drawn], key=key)
+
+
+def _places(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list[Any]:
+    """Show centers of one column on a line, of two in the plane."""
+
+    def plane(points: Any) -> Floats:
+        return points if points.shape[1] == 2 else np.column_stack([points, np.zeros(len(points))])
+
+    low, high = plane(np.stack([values["low"], values["high"]]).astype(np.float64))
+    centers = plane(np.asarray(values["centers"], dtype=np.float64))
+    reach = np.vstack([centers, low, high])
+    x = Axis(f"{names[0]} (records' unit)", around(reach[:, 0], 0.08))
+    y = Axis("", (-1.0, 1.0), labels=False, ticks=False)
+    if len(names) > 1:
+        y = Axis(f"{names[1]} (records' unit)", around(reach[:, 1], 0.08))
+    layer = partial(canvas.layer, x=x, y=y)
+    certain = np.asarray(values["certain"], dtype=bool)
+    areas = np.maximum(_areas(values["sizes"]), np.where(certain, 0.0, HOLLOW))
+    size = {"size": alt.Size("area:Q", scale=None, legend=None)}
+    told = {"note": " ", "x": names[0]} | ({"y": names[1]} if len(names) > 1 else {})
+    layers = [layer(box_rows(low, high), "line", key=key, **BOX)]
+    for chosen, name in ((certain, CENTER), (~certain, UNSURE)):
+        rows = table(
+            name=[name] * int(chosen.sum()),
+            x=centers[chosen, 0],
+            y=centers[chosen, 1],
+            area=areas[chosen],
+            note=[_note(values, number) for number in np.flatnonzero(chosen).tolist()],
+        )
+        look: dict[str, Any] = {
+            "filled": name == CENTER,
+            "opacity": 0.55 if name == CENTER else 1.0,
+        }
+        layers.append(
+            layer(rows, "point", key=key, told=told, channels=size, shape="circle", **look)
+        )
+    numbers = [*map(str, range(len(centers)))]
+    words = table(x=centers[:, 0], y=centers[:, 1], words=numbers)
+    return [*layers, layer(words, "text", fontSize=11)]
+
+
+def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list[Any]:
+    """Show each center as a line over the columns, each of which runs over its side of the box."""
+    heights = (values["centers"] - values["low"]) / (values["high"] - values["low"])
+    widths = 0.8 + 4.0 * np.sqrt(_areas(values["sizes"]) / LARGEST)
+    few = len(names) <= MAX_NAMES
+    order = list(range(len(names)))
+    labels: dict[str, Any] = (
+        {"labelExpr": f"{list(names)!r}[datum.value]", "labelAngle": -35} if few else {}
+    )
+    x = Axis("" if few else "column", (-0.3, len(names) - 0.4), ticks=order, **labels)
+    y = Axis("place in the box (0 = low, 1 = high)", (-0.02, 1.02), grid=True)
+    layer = partial(canvas.layer, x=x, y=y)
+    told = {"note": " ", "set": "column", "y": "place in the box"}
+    layers = []
+    for number, (height, width) in enumerate(zip(heights, widths, strict=True)):
+        sure = bool(values["certain"][number])
+        note = _note(values, number)
+        rows = table(name=CENTER if sure else UNSURE, note=note, set=list(names), x=order, y=height)
+        line: dict[str, Any] = {"strokeWidth": float(width), "opacity": 0.5 if sure else 1.0}
+        if not sure:
+            line["strokeDash"] = BOX["strokeDash"]
+        dots: dict[str, Any] = {"shape": "circle", "size": 26, "filled": sure, "opacity": 1}
+        layers.append(layer(rows, "line", key=key, **line))
+        if not sure:
+            dots["fill"] = "#ffffff"
+        layers.append(layer(rows, "point", key=key, told=told, **dots))
+    words = table(x=order[-1], y=heights[:, -1], words=[*map(str, range(len(heights)))])
+    return [*layers, layer(words, "text", align="left", dx=7, fontSize=11)]
+
+
+def _note(values: Any, number: int) -> str:
+    size = readable(float(values["sizes"][number]))
+    unsure = "" if values["certain"][number] else f", {UNSURE}"
+    return f"cluster {number}, noisy size {size}{unsure}"
+
+
+def _areas(sizes: Any) -> Floats:
+    every = np.asarray(sizes, dtype=np.float64)
+    return np.asarray(np.maximum(LARGEST * every / max(float(np.max(every)), 1.0), SMALLEST))

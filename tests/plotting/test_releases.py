@@ -1,0 +1,56 @@
+"""Releases: centers in the public box, told apart from noise; nothing else is in the picture."""
+
+import numpy as np
+import pytest
+
+from helpers.charts import column, layers, legend, release, released_centers, titles
+from shoal.cluster import DPKMeans
+from shoal.plotting import draw_release
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5, 40])
+def test_centers_and_what_may_be_noise(columns):
+    model = DPKMeans(3, epsilon=5.0, bounds=(-1.0, 1.0), random_state=0)
+    model.fit(np.full((500, columns), -0.9))
+    assert model.certain_.any()
+    assert not model.certain_.all()
+    picture = draw_release(model.release_, [f"${place} <b>" for place in range(columns)])
+    assert {"center", "may be noise alone"} <= set(legend(picture))
+    points = layers(picture, mark="point")
+    sure = [one for one in points if one.rows and one.rows[0]["name"] == "center"]
+    unsure = [one for one in points if one.rows and one.rows[0]["name"] != "center"]
+    assert all(one.mark["filled"] for one in sure)
+    assert not any(one.mark["filled"] for one in unsure)
+    notes = {row["note"] for one in unsure for row in one.rows}
+    assert len(notes) == (~model.certain_).sum()
+    assert all("may be noise alone" in note for note in notes)
+
+
+def test_places_and_sizes_are_those_of_the_release():
+    given = released_centers(2)
+    picture = draw_release(given, ["age", "income"])
+    centers = given.values["centers"]
+    dots = [row for one in layers(picture, mark="point") for row in one.rows]
+    np.testing.assert_allclose([[row["x"], row["y"]] for row in dots], centers, atol=1e-5)
+    assert dots[0]["area"] / dots[1]["area"] == pytest.approx(5 / 9, rel=1e-4)
+    (box,) = layers(picture, mark="line")
+    assert {(row["x"], row["y"]) for row in box.rows} == {(-1, -1), (1, -1), (1, 1), (-1, 1)}
+    assert box.encoding["x"]["axis"]["title"] == "age (records' unit)"
+
+
+def test_many_columns_run_over_their_sides_of_the_box():
+    given = released_centers(4)
+    lines = layers(draw_release(given, ["a'", "b", "c", "d"]), mark="line")
+    heights = (given.values["centers"] + 1) / 2
+    np.testing.assert_allclose([column(one.rows, "y") for one in lines], heights, atol=1e-5)
+    assert '"a\'"' in lines[0].encoding["x"]["axis"]["labelExpr"]
+
+
+def test_a_release_without_a_promise_says_so_and_is_for_the_curator():
+    picture = draw_release(released_centers(2, holds=False), ["a", "b"])
+    assert picture.records
+    assert "nothing is promised: not to be published" in titles(picture)[0]
+
+
+def test_a_sparse_grid_has_no_picture():
+    assert draw_release(release(cells=[1], clusters=[0]), ["a", "b"]) is None
