@@ -336,8 +336,8 @@ def class_names(trust_model: TrustModel) -> tuple[str, ...]:
 def choices(class_name: str, parameter: str) -> tuple[Any, ...]:
     """Return the values of a parameter that make a method of its own.
 
-    >>> choices("DPKMeans", "method")
-    ('grid', 'lsh', 'lloyd', 'kccm')
+    >>> choices("KdLaplace", "remap")
+    ('grid', 'bayes')
     """
     mine = (one.kwargs for one in METHODS if one.class_name == class_name)
     return tuple(kwargs[parameter] for kwargs in mine if parameter in kwargs)

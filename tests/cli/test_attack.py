@@ -158,9 +158,8 @@ def test_same_seed_same_numbers(data, tmp_path):
     assert prints[0] == prints[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
+def test_bad_input(data, tmp_path, subtests):
+    for arguments, text in [
         (["--columns", "age,weight"], "must have one column 'weight'"),
         (["--columns", "age,group"], "column 'group' must hold numbers"),
         (["--label", "kind"], "must have one column 'kind'"),
@@ -172,14 +171,13 @@ def test_same_seed_same_numbers(data, tmp_path):
         (["--epsilon", "0"], "epsilon must be"),
         (["--bounds", "5,1"], "bounds must"),
         (["--bounds", "0:1"], "bounds must"),
-    ],
-)
-def test_bad_input(data, tmp_path, arguments, text):
-    result = run(data, *arguments, out=tmp_path / "out")
-    assert isinstance(result.exception, ShoalError), result.output
-    assert text in str(result.exception)
-    assert "\n" not in str(result.exception)
-    assert not list(tmp_path.glob("out/*")), "nothing half-written"
+    ]:
+        with subtests.test(arguments=arguments, text=text):
+            result = run(data, *arguments, out=tmp_path / "out")
+            assert isinstance(result.exception, ShoalError), result.output
+            assert text in str(result.exception)
+            assert "\n" not in str(result.exception)
+            assert not list(tmp_path.glob("out/*")), "nothing half-written"
 
 
 def test_missing_file(tmp_path):

@@ -111,9 +111,8 @@ def says(monkeypatch, capsys):
     return lambda arguments: refused(arguments, monkeypatch, capsys)
 
 
-@pytest.mark.parametrize(
-    ("file", "words"),
-    [
+def test_wrong_file(says, subtests):
+    for file, words in [
         ("nosuch.csv", "No such file or directory"),
         ("nosuch.parquet", "No such file or directory"),
         ("picture.csv", "it is not text separated by commas"),
@@ -122,14 +121,13 @@ def says(monkeypatch, capsys):
         ("words.csv", "column 'weight' must hold numbers, got text"),
         ("holes.csv", "column 'weight' must hold finite numbers"),
         ("ragged.csv", "must have as many values in every line as in its first"),
-    ],
-)
-def test_wrong_file(file, words, says):
-    for command in ("cluster", "perturb", "attack"):
-        message = says(line(command, *BOX, file=file))
-        assert words in message
-        assert "Ann" not in message
-        assert "Bob" not in message
+    ]:
+        with subtests.test(file=file, words=words):
+            for command in ("cluster", "perturb", "attack"):
+                message = says(line(command, *BOX, file=file))
+                assert words in message
+                assert "Ann" not in message
+                assert "Bob" not in message
 
 
 @pytest.mark.parametrize(
@@ -165,20 +163,18 @@ def test_unknown_target(command, says):
     assert "got 'DPKMean'" in message
 
 
-@pytest.mark.parametrize(
-    ("bounds", "words"),
-    [
+def test_bounds(says, subtests):
+    for bounds, words in [
         ("120:0,0:250", "low < high"),
         ("1,0", "low < high"),
         ("0,1,2", "--bounds must be LOW,HIGH"),
         ("low,high", "--bounds must be LOW,HIGH"),
         ("nosuch.json", "No such file or directory"),
         ("broken.json", "with something else"),
-    ],
-)
-def test_bounds(bounds, words, says):
-    for command in READERS:
-        assert words in says(line(command, "--bounds", bounds, target=TARGETS[command]))
+    ]:
+        with subtests.test(bounds=bounds, words=words):
+            for command in READERS:
+                assert words in says(line(command, "--bounds", bounds, target=TARGETS[command]))
 
 
 @pytest.mark.parametrize("command", ["cluster", "perturb", "attack"])
@@ -231,9 +227,8 @@ def test_more_than_is_left(command, says):
     assert "asked epsilon" in says(line(command, *BOX, "--epsilon", "4"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_datasets_and_ledger(says, subtests):
+    for arguments, words in [
         (["datasets", "nosuch"], "got 'nosuch'"),
         (["datasets", "--download"], "--download must come with the name"),
         (["datasets", "iris", "--download"], "which comes with scikit-learn"),
@@ -246,10 +241,9 @@ def test_more_than_is_left(command, says):
         (["ledger", "new.ledger", "--epsilon", "0"], "epsilon must be"),
         (["ledger", "new.ledger", "--delta", "1e-6"], "--epsilon must be given"),
         (["ledger", "note.txt/new.ledger", "--epsilon", "1"], "Not a directory"),
-    ],
-)
-def test_datasets_and_ledger(arguments, words, says):
-    assert words in says(arguments)
+    ]:
+        with subtests.test(arguments=arguments, words=words):
+            assert words in says(arguments)
 
 
 OWN = """
@@ -279,9 +273,8 @@ broken = None
 """
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_the_way_out_is_an_option(says, subtests):
+    for arguments, words in [
         (["compare", "people.csv", *COLUMNS], "give --bounds LOW,HIGH"),
         (["compare", "people.csv", *HERE, "--only", "own_code:broken"], "must be an estimator"),
         (["compare", "people.csv", *HERE, "--only", "own_code:Plain"], "cluster_centers_"),
@@ -300,13 +293,12 @@ broken = None
             "--metric",
         ),
         (["ledger", "people.ledger", "--epsilon", "7"], "leave out its limits to open it"),
-    ],
-)
-def test_the_way_out_is_an_option(arguments, words, says):
-    Path("own_code.py").write_text(OWN)
-    Path("__pycache__").mkdir()  # the only thing that importing it may leave
-    Ledger("plain.ledger", epsilon=3.0)
-    assert words in says(arguments)
+    ]:
+        with subtests.test(arguments=arguments, words=words):
+            Path("own_code.py").write_text(OWN)
+            Path("__pycache__").mkdir()  # the only thing that importing it may leave
+            Ledger("plain.ledger", epsilon=3.0)
+            assert words in says(arguments)
 
 
 def start(*arguments):

@@ -228,9 +228,8 @@ def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
+def test_bad_input(data, tmp_path, subtests):
+    for arguments, text in [
         (["--columns", "age,weight"], "must have one column 'weight', got none"),
         (["--columns", "age,name"], "column 'name' must hold numbers, got text"),
         (["--target", "KMeans"], "--target must be one of DPKMeans, DPWaveCluster, got 'KMeans'"),
@@ -258,25 +257,24 @@ def test_a_refused_run_leaves_the_earlier_release(data, tmp_path):
         (["--labels", "{folder}/out/labels.csv"], "outside the release's folder"),
         (["--out", "{folder}/people.csv"], "--out must be a folder"),
         (["--out", "{folder}/people.csv/deep"], "--out must be a folder"),
-    ],
-)
-def test_bad_input(data, tmp_path, arguments, text):
-    before = data.read_bytes()
-    ledger = Ledger(tmp_path / "good.ledger", epsilon=9.0)
-    given = [str(data), "--columns", "age,height", "--bounds", "0:120,50:250"]
-    given += ["--ledger", ledger.path, "--out", str(tmp_path / "out")]
-    given += [argument.replace("{folder}", str(tmp_path)) for argument in arguments]
-    result = CliRunner().invoke(app, given)
-    assert isinstance(result.exception, ShoalError), result.output
-    assert text in str(result.exception)
-    assert "\n" not in str(result.exception)
-    assert "secret" not in str(result.exception)
-    assert result.stdout == ""
-    assert names(tmp_path) == ["good.ledger", "good.ledger.head", "people.csv"], (
-        "nothing half-written"
-    )
-    assert data.read_bytes() == before
-    assert not ledger.entries
+    ]:
+        with subtests.test(arguments=arguments, text=text):
+            before = data.read_bytes()
+            ledger = Ledger(tmp_path / "good.ledger", epsilon=9.0)
+            given = [str(data), "--columns", "age,height", "--bounds", "0:120,50:250"]
+            given += ["--ledger", ledger.path, "--out", str(tmp_path / "out")]
+            given += [argument.replace("{folder}", str(tmp_path)) for argument in arguments]
+            result = CliRunner().invoke(app, given)
+            assert isinstance(result.exception, ShoalError), result.output
+            assert text in str(result.exception)
+            assert "\n" not in str(result.exception)
+            assert "secret" not in str(result.exception)
+            assert result.stdout == ""
+            assert names(tmp_path) == ["good.ledger", "good.ledger.head", "people.csv"], (
+                "nothing half-written"
+            )
+            assert data.read_bytes() == before
+            assert not ledger.entries
 
 
 def test_wrong_file(tmp_path):

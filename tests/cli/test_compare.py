@@ -270,9 +270,8 @@ def test_another_copy_needs_another_folder(data, tmp_path):
     assert "--out must be a new folder for another private copy" in str(result.exception)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
+def test_bad_input(data, tmp_path, subtests):
+    for arguments, text in [
         (["--columns", "age,weight"], "must have one column 'weight'"),
         (["--columns", "age,group"], "column 'group' must hold numbers, got text"),
         (["--label", "class"], "must have one column 'class'"),
@@ -289,16 +288,15 @@ def test_another_copy_needs_another_folder(data, tmp_path):
         (["--clusters", "500"], "at least 500 records"),
         (["--private-copy", "0"], "--private-copy must be a finite number > 0"),
         (["--ledger", "none.ledger"], "--ledger must come with --private-copy"),
-    ],
-)
-def test_bad_input(data, tmp_path, arguments, text):
-    result = run(data, *arguments, out=tmp_path / "new" / "out")
-    assert isinstance(result.exception, ShoalError), result.output
-    message = str(result.exception)
-    assert text in message
-    assert "\n" not in message
-    assert SENTINEL[:5] not in message
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+    ]:
+        with subtests.test(arguments=arguments, text=text):
+            result = run(data, *arguments, out=tmp_path / "new" / "out")
+            assert isinstance(result.exception, ShoalError), result.output
+            message = str(result.exception)
+            assert text in message
+            assert "\n" not in message
+            assert SENTINEL[:5] not in message
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
 
 
 def test_no_bounds_no_file_no_ledger(data, tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli import app, main
+from shoal.cli import COMMANDS, app, main
 
 # Less work than by default, to be quick; the words of the example stay.
 FEWER = {
@@ -17,6 +17,8 @@ FEWER = {
     "audit": ("--runs", "100", "--jobs", "1", "--seed", "0"),
 }
 LONG = pytest.mark.full
+# Run in tests of their own, which take their time.
+ELSEWHERE = {"compare", "demo", "reproduce"}
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +45,9 @@ def example(command):
 @pytest.mark.parametrize(
     "command",
     [
-        "cluster",
-        "perturb",
-        "datasets",
-        "ledger",
-        "attack",
-        pytest.param("audit", marks=LONG),
+        pytest.param(command, marks=LONG if command == "audit" else ())
+        for command in COMMANDS
+        if command not in ELSEWHERE
     ],
 )
 def test_example(command, monkeypatch, capsys):
@@ -67,3 +66,8 @@ def test_example(command, monkeypatch, capsys):
         "audit": "shoal-audit/report.html",
     }
     assert command not in made or Path(made[command]).is_file()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_an_example(command):
+    assert example(command)

@@ -202,9 +202,8 @@ def test_a_column_without_a_name_is_left_out(shoal):
     assert json.loads(out)["columns"] == 1
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+def test_bad_columns(shoal, subtests):
+    for given, words in [
         (("--columns", "age", "--no-header"), "must be named one after the other, all 2"),
         (("--columns", "a,b,c", "--no-header"), "must be named one after the other, all 2"),
         (("--columns", "-,-", "--no-header"), "--columns must name every column that is used"),
@@ -213,11 +212,10 @@ def test_a_column_without_a_name_is_left_out(shoal):
         (("--columns", ""), "--columns must name every column that is used"),
         (("--columns", "age,age"), "different"),
         (("--columns", '"age'), ""),
-    ],
-)
-def test_bad_columns(given, words, shoal):
-    for command, more in COMMANDS.items():
-        assert words in refused(shoal, command, "plain.csv", *BOX, *given, *more)
+    ]:
+        with subtests.test(given=given, words=words):
+            for command, more in COMMANDS.items():
+                assert words in refused(shoal, command, "plain.csv", *BOX, *given, *more)
 
 
 @pytest.mark.parametrize("command", STREAMING)

@@ -69,9 +69,8 @@ def test_new_ledger(tmp_path):
     assert Ledger(path).limits.epsilon == 2.0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
+def test_bad_input(tmp_path, monkeypatch, path, subtests):
+    for arguments, text in [
         (["none.ledger"], "make one with `shoal ledger"),
         (["none.ledger", "--delta", "1e-6"], "--epsilon must be given"),
         (["none.ledger", "--metric-epsilon", "1"], "--epsilon must be given"),
@@ -84,21 +83,20 @@ def test_new_ledger(tmp_path):
         (["text.csv", "--epsilon", "1"], "is not a ledger"),
         (["damaged.ledger"], "is damaged at line 2"),
         (["empty.ledger"], "is empty"),
-    ],
-)
-def test_bad_input(tmp_path, monkeypatch, path, arguments, text):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.csv").write_text("a,b\n1,2\n")
-    (tmp_path / "empty.ledger").touch()
-    damaged = path.read_bytes().replace(b"0.75", b"0.25")
-    (tmp_path / "damaged.ledger").write_bytes(damaged)
-    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
-    result = run(*arguments)
-    assert isinstance(result.exception, ShoalError), result.output
-    assert text in str(result.exception)
-    assert "\n" not in str(result.exception)
-    assert result.stdout == ""
-    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+    ]:
+        with subtests.test(arguments=arguments, text=text):
+            monkeypatch.chdir(tmp_path)
+            (tmp_path / "text.csv").write_text("a,b\n1,2\n")
+            (tmp_path / "empty.ledger").touch()
+            damaged = path.read_bytes().replace(b"0.75", b"0.25")
+            (tmp_path / "damaged.ledger").write_bytes(damaged)
+            before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+            result = run(*arguments)
+            assert isinstance(result.exception, ShoalError), result.output
+            assert text in str(result.exception)
+            assert "\n" not in str(result.exception)
+            assert result.stdout == ""
+            assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 def test_help_has_an_example():

@@ -123,9 +123,8 @@ def test_spent_budget(data, tmp_path):
     assert len(ledger) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
+def test_bad_input(data, tmp_path, subtests):
+    for arguments, text in [
         (["--columns", "east,west"], "must have one column 'west', got none"),
         (["--columns", "east,name"], "column 'name' must hold numbers, got text"),
         (["--target", "Noise"], "--target must be one of Duchi, Hybrid"),
@@ -143,24 +142,23 @@ def test_spent_budget(data, tmp_path):
         (["-o", "{folder}/none/reports.csv"], "can be written"),
         (["-o", "{folder}/places.csv/r.csv"], "can be written"),
         (["--ledger", "{folder}/none"], "there is no ledger at"),
-    ],
-)
-def test_bad_input(data, tmp_path, arguments, text):
-    (tmp_path / "link.csv").symlink_to(data)
-    before, ledger = (
-        data.read_bytes(),
-        Ledger(tmp_path / "a.ledger", epsilon=9, metric_epsilon=9, metric_unit="km"),
-    )
-    given = [argument.replace("{folder}", str(tmp_path)) for argument in arguments]
-    result = run(data, "--ledger", ledger.path, *given, out=tmp_path / "reports.csv")
-    assert isinstance(result.exception, ShoalError), result.output
-    assert text in str(result.exception)
-    assert "\n" not in str(result.exception)
-    assert names(tmp_path) == ["a.ledger", "a.ledger.head", "link.csv", "places.csv"], (
-        "nothing half-written"
-    )
-    assert data.read_bytes() == before
-    assert not ledger.entries
+    ]:
+        with subtests.test(arguments=arguments, text=text):
+            (tmp_path / "link.csv").symlink_to(data)
+            before, ledger = (
+                data.read_bytes(),
+                Ledger(tmp_path / "a.ledger", epsilon=9, metric_epsilon=9, metric_unit="km"),
+            )
+            given = [argument.replace("{folder}", str(tmp_path)) for argument in arguments]
+            result = run(data, "--ledger", ledger.path, *given, out=tmp_path / "reports.csv")
+            assert isinstance(result.exception, ShoalError), result.output
+            assert text in str(result.exception)
+            assert "\n" not in str(result.exception)
+            assert names(tmp_path) == ["a.ledger", "a.ledger.head", "link.csv", "places.csv"], (
+                "nothing half-written"
+            )
+            assert data.read_bytes() == before
+            assert not ledger.entries
 
 
 def test_wrong_file_and_missing_output(data, tmp_path):

@@ -227,9 +227,8 @@ def test_bad_input(prepare, more, words, shoal):
         assert tree() == before, "nothing is written, and the ledger is as it was"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_bad_places(shoal, subtests):
+    for arguments, words in [
         (("perturb", "parquet", "-o", "out.csv"), "--out must be a folder for the reports of"),
         (("perturb", "people.feather", "-o", "out.parquet"), "--out must be a folder"),
         (("perturb", "parquet", "-o", "csvs"), "out must be a new folder, or an empty one"),
@@ -237,16 +236,15 @@ def test_bad_input(prepare, more, words, shoal):
         (("perturb", "csvs", "-o", "out", "--target", "KdLaplace"), "X must be in memory"),
         (("cluster", "parquet", "--labels", "parquet/labels.csv"), "--labels must lie outside"),
         (("perturb", "none.feather", "-o", "out"), "no such file or folder"),
-    ],
-)
-def test_bad_places(arguments, words, shoal):
-    before = tree()
-    unit = UNIT if arguments[0] == "perturb" else ()
-    code, out, err = shoal(*arguments, *BOX, *unit, "--ledger", "people.ledger")
-    assert (code, out) == (2, "")
-    assert words in err
-    assert err.count("\n") == 1
-    assert tree() == before
+    ]:
+        with subtests.test(arguments=arguments, words=words):
+            before = tree()
+            unit = UNIT if arguments[0] == "perturb" else ()
+            code, out, err = shoal(*arguments, *BOX, *unit, "--ledger", "people.ledger")
+            assert (code, out) == (2, "")
+            assert words in err
+            assert err.count("\n") == 1
+            assert tree() == before
 
 
 def test_small_files_are_read_as_before(shoal):

@@ -77,19 +77,20 @@ def counted(out):
         ("plain.csv", "--columns", "age,weight,person,visit", "--no-header"),
     ],
 )
-@pytest.mark.parametrize(("column", "most", "rows"), [("person", 2, 80), ("visit", 3, ROWS)])
-def test_the_first_rows_of_each_person_count(source, column, most, rows, shoal):
+def test_the_first_rows_of_each_person_count(source, shoal, subtests):
     """At epsilon 100 noise moves the sizes by a few; merged ids would leave ten rows or fewer."""
-    if "--no-header" in source:
-        other = "visit" if column == "person" else "person"
-        source = (*source[:2], source[2].replace(other, "-"), *source[3:])
-    given = ("--user-column", column, "--records-per-user", most, "--epsilon", "100")
-    words = (*BOX, *source[1:], *given, "--set", "n_clusters=2", "--seed", "1", "--json")
-    code, out, err = shoal("cluster", source[0], *words, "--out", "made")
-    assert (code, err) == (0, "")
-    assert abs(counted(out) - rows) < 15
-    unit = json.loads(out)["guarantee"]["privacy_unit"]
-    assert (unit["kind"], unit["max_rows"], unit["enforced"]) == ("user", most, True)
+    for column, most, rows in [("person", 2, 80), ("visit", 3, ROWS)]:
+        with subtests.test(column=column, most=most, rows=rows):
+            if "--no-header" in source:
+                other = "visit" if column == "person" else "person"
+                source = (*source[:2], source[2].replace(other, "-"), *source[3:])
+            given = ("--user-column", column, "--records-per-user", most, "--epsilon", "100")
+            words = (*BOX, *source[1:], *given, "--set", "n_clusters=2", "--seed", "1", "--json")
+            code, out, err = shoal("cluster", source[0], *words, "--out", "made")
+            assert (code, err) == (0, "")
+            assert abs(counted(out) - rows) < 15
+            unit = json.loads(out)["guarantee"]["privacy_unit"]
+            assert (unit["kind"], unit["max_rows"], unit["enforced"]) == ("user", most, True)
 
 
 def test_no_id_is_shown_and_no_id_is_clustered(shoal):
@@ -127,9 +128,8 @@ def test_reports_are_promised_to_rows_too(shoal):
     assert "the promise is to rows: a person with several rows is protected less" in out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_bad_input(shoal, subtests):
+    for arguments, words in [
         (("--user-column", "name"), "must have one column 'name'"),
         (("--user-column", "age"), "--columns must leave the column of --user-column out"),
         (("--records-per-user", "2"), "--records-per-user must come with --user-column"),
@@ -139,11 +139,10 @@ def test_reports_are_promised_to_rows_too(shoal):
             ("--user-column", "person", "--target", "DPWaveCluster"),
             "--user-column must come with --target DPKMeans, got DPWaveCluster",
         ),
-    ],
-)
-def test_bad_input(arguments, words, shoal):
-    message = refused(shoal, "people.csv", *arguments)
-    assert words in message
+    ]:
+        with subtests.test(arguments=arguments, words=words):
+            message = refused(shoal, "people.csv", *arguments)
+            assert words in message
 
 
 def test_ids_that_cannot_be_told_apart(shoal):
@@ -202,14 +201,15 @@ def test_words_for_a_ledger_need_one(option, shoal):
     assert f"{option} must come with --ledger FILE" in err
 
 
-@pytest.mark.parametrize("mark", ["", " ", "NA", "n/a", "NaN", "NULL"])
-def test_rows_without_an_id_are_not_one_person(mark, shoal):
-    lines = Path("people.csv").read_text().splitlines()
-    words = lines[7].split(",")
-    lines[7] = ",".join([*words[:2], mark, words[3]])
-    Path("gaps.csv").write_text("\n".join(lines) + "\n")
-    given = ("--user-column", "person", "--ledger", "people.ledger", "--out", "made")
-    code, _, err = shoal("cluster", "gaps.csv", *BOX, *given)
-    assert code == 2
-    assert "column 'person' must say whose record each row is, got rows without" in err
-    assert len(Ledger("people.ledger")) == 0
+def test_rows_without_an_id_are_not_one_person(shoal, subtests):
+    for mark in ["", " ", "NA", "n/a", "NaN", "NULL"]:
+        with subtests.test(mark=mark):
+            lines = Path("people.csv").read_text().splitlines()
+            words = lines[7].split(",")
+            lines[7] = ",".join([*words[:2], mark, words[3]])
+            Path("gaps.csv").write_text("\n".join(lines) + "\n")
+            given = ("--user-column", "person", "--ledger", "people.ledger", "--out", "made")
+            code, _, err = shoal("cluster", "gaps.csv", *BOX, *given)
+            assert code == 2
+            assert "column 'person' must say whose record each row is, got rows without" in err
+            assert len(Ledger("people.ledger")) == 0

@@ -64,35 +64,35 @@ def cost(draw, statistic, first, contribution):
     return Fraction(contribution**2 * squares, 2) / Fraction(draw.scale) ** 2
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_draws_cost_the_budget_and_not_an_ulp_more(name):
-    kwargs = {"n_clusters": 3, "bounds": (-1.0, 1.0), "max_clusters": 5, **SETTINGS[name]}
-    users = {"user_ids": np.arange(len(X)) // 2}
-    weights = {"sample_weight": np.ones(len(X))}
-    wide = [] if kwargs["method"] == "grid" else [(WIDE, {}, 1)]
-    for records, given, contribution in [
-        (X, {}, 1),
-        (X, users, 2),
-        (X, weights, 256),
-        (X, {**users, **weights}, 512),
-        *wide,
-    ]:
-        for epsilon in (0.1, 0.7, 1.9):
-            model = DPKMeans(epsilon=epsilon, records_per_user=2, random_state=1, **kwargs)
-            with recording() as tape:
-                model.fit(records, **given)
-            if "two-steps" in name:
-                assert model.n_iter_ == 2
-            approximate = model.guarantee_.delta > 0
-            assert approximate == ("delta" in kwargs)
-            budget = Fraction(epsilon_to_zcdp(epsilon, DELTA) if approximate else epsilon)
-            paid = price(tape, contribution)
-            assert budget * (1 - Fraction(1, 10**14)) <= paid <= budget
+def test_draws_cost_the_budget_and_not_an_ulp_more(subtests):
+    for name, settings in SETTINGS.items():
+        with subtests.test(name=name):
+            kwargs = {"n_clusters": 3, "bounds": (-1.0, 1.0), "max_clusters": 5, **settings}
+            users = {"user_ids": np.arange(len(X)) // 2}
+            weights = {"sample_weight": np.ones(len(X))}
+            wide = [] if kwargs["method"] == "grid" else [(WIDE, {}, 1)]
+            for records, given, contribution in [
+                (X, {}, 1),
+                (X, users, 2),
+                (X, weights, 256),
+                (X, {**users, **weights}, 512),
+                *wide,
+            ]:
+                for epsilon in (0.1, 0.7, 1.9):
+                    model = DPKMeans(epsilon=epsilon, records_per_user=2, random_state=1, **kwargs)
+                    with recording() as tape:
+                        model.fit(records, **given)
+                    if "two-steps" in name:
+                        assert model.n_iter_ == 2
+                    approximate = model.guarantee_.delta > 0
+                    assert approximate == ("delta" in kwargs)
+                    budget = Fraction(epsilon_to_zcdp(epsilon, DELTA) if approximate else epsilon)
+                    paid = price(tape, contribution)
+                    assert budget * (1 - Fraction(1, 10**14)) <= paid <= budget
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "budgets"),
-    [
+def test_ledger_says_what_the_shares_are_for(subtests):
+    for kwargs, budgets in [
         ({}, "records 2%, clusters 98%"),
         ({"n_public": 90}, "clusters 100%"),
         ({"bounds": "private"}, "bounds 10%, records 2%, clusters 88%"),
@@ -105,14 +105,15 @@ def test_draws_cost_the_budget_and_not_an_ulp_more(name):
         ),
         ({"method": "kccm"}, "clusters 100%"),  # nothing there asks for the number of records
         ({"method": "lloyd", "max_iter": 3}, "clusters 100%"),
-    ],
-)
-def test_ledger_says_what_the_shares_are_for(kwargs, budgets):
-    ledger = Ledger(epsilon=1.0)
-    settings = {"n_clusters": 3, "bounds": (-1.0, 1.0), **kwargs}
-    model = DPKMeans(epsilon=1.0, ledger=ledger, random_state=0, **settings).fit(X)
-    (entry,) = ledger.entries
-    assert entry.purpose == f"DPKMeans({settings['n_clusters']}, {model.method_}): {budgets}"
+    ]:
+        with subtests.test(kwargs=kwargs, budgets=budgets):
+            ledger = Ledger(epsilon=1.0)
+            settings = {"n_clusters": 3, "bounds": (-1.0, 1.0), **kwargs}
+            model = DPKMeans(epsilon=1.0, ledger=ledger, random_state=0, **settings).fit(X)
+            (entry,) = ledger.entries
+            assert (
+                entry.purpose == f"DPKMeans({settings['n_clusters']}, {model.method_}): {budgets}"
+            )
 
 
 def test_shares_of_a_round_add_up():

@@ -106,9 +106,10 @@ def test_bundled_sets_need_no_folder(name, monkeypatch):
 
 
 @needs_files
-@pytest.mark.parametrize("name", FILES)
-def test_files(name):
-    check(load(name))
+def test_files(subtests):
+    for name in FILES:
+        with subtests.test(name=name):
+            check(load(name))
 
 
 def test_entries_are_complete():

@@ -186,20 +186,20 @@ def test_census_keeps_the_numbers_and_the_income():
     )
 
 
-@pytest.mark.parametrize(
-    "contents",
-    [
+def test_something_else_is_refused(subtests):
+    for contents in [
         [b"1 2\n3 4\n", b"1\n"],  # a label short
         [b"1\n", b"1\n"],  # a column short
         [b"\x1f\x8b broken", b"1\n"],
         [gzip.compress(b"1 2\n")[:-4], b"1\n"],
         [b"\xff\xfe", b"1\n"],
         [b"1 2\n1 2 3\n", b"1\n2\n3\n"],
-    ],
-)
-def test_something_else_is_refused(contents):
-    with pytest.raises(DataError, match=r"r15\.csv must be made from what r15 was made from"):
-        rebuild(find("r15"), contents)
+    ]:
+        with (
+            subtests.test(contents=contents),
+            pytest.raises(DataError, match=r"r15\.csv must be made from what r15 was made from"),
+        ):
+            rebuild(find("r15"), contents)
 
 
 def test_a_file_that_unpacks_without_end_is_refused():

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal import datasets
 from shoal.datasets import make_circle, make_gaussians, make_line, make_skewed, make_spirals
 from shoal.exceptions import ParameterError
 
 COLUMNS = (2, 3, 10)
-MAKERS = [make_gaussians, make_circle, make_line, make_skewed, make_spirals]
+MAKERS = [getattr(datasets, name) for name in datasets.__all__ if name.startswith("make_")]
 SHAPES = {"circle": make_circle, "line": make_line, "skewed": make_skewed}
 FOLDER = os.environ.get("SHOAL_DATA")
 
@@ -83,18 +84,19 @@ def test_gaussians_in_one_column():
     assert blobs.X.shape == (100, 1)
 
 
-@pytest.mark.parametrize("n_features", [2, 3])
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.skipif(not FOLDER, reason="set SHOAL_DATA to compare with the published shapes")
-def test_shapes_of_the_thesis(name, n_features):
+def test_shapes_of_the_thesis(name, subtests):
     """Per-column quantiles are near those of the published sets, in units of their spread."""
-    file = Path(FOLDER) / "kd_laplace" / f"{name}_{n_features}d.csv"
-    published = np.loadtxt(file, delimiter=",", skiprows=1)[:, :-1]
-    ours = SHAPES[name](20_000, n_features=n_features, random_state=6).X
-    shares = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98]
-    gap = np.quantile(ours, shares, axis=0) - np.quantile(published, shares, axis=0)
-    assert (np.abs(gap) / published.std(axis=0)).max() < 0.25
-    np.testing.assert_allclose(np.corrcoef(ours.T), np.corrcoef(published.T), atol=0.15)
+    for n_features in [2, 3]:
+        with subtests.test(n_features=n_features):
+            file = Path(FOLDER) / "kd_laplace" / f"{name}_{n_features}d.csv"
+            published = np.loadtxt(file, delimiter=",", skiprows=1)[:, :-1]
+            ours = SHAPES[name](20_000, n_features=n_features, random_state=6).X
+            shares = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98]
+            gap = np.quantile(ours, shares, axis=0) - np.quantile(published, shares, axis=0)
+            assert (np.abs(gap) / published.std(axis=0)).max() < 0.25
+            np.testing.assert_allclose(np.corrcoef(ours.T), np.corrcoef(published.T), atol=0.15)
 
 
 def test_gaussians_are_apart_and_as_wide_as_asked():
@@ -130,14 +132,17 @@ def test_arms_of_the_spirals_are_apart():
     assert wrapped.max() < 1e-9
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_bad_sizes_and_seeds(make):
-    for n_samples in (0, -1, 1.5, "10", None, True):
-        with pytest.raises(ParameterError, match="n_samples must be a whole number from 1 to"):
-            make(n_samples)
-    for random_state in (-1, 1.0, "seed", True, np.random.RandomState(0)):
-        with pytest.raises(ParameterError, match="random_state must be None"):
-            make(random_state=random_state)
+def test_bad_sizes_and_seeds(subtests):
+    for make in MAKERS:
+        with subtests.test(make=make):
+            for n_samples in (0, -1, 1.5, "10", None, True):
+                with pytest.raises(
+                    ParameterError, match="n_samples must be a whole number from 1 to"
+                ):
+                    make(n_samples)
+            for random_state in (-1, 1.0, "seed", True, np.random.RandomState(0)):
+                with pytest.raises(ParameterError, match="random_state must be None"):
+                    make(random_state=random_state)
 
 
 @pytest.mark.parametrize("make", [make_circle, make_line, make_skewed, make_spirals])
@@ -147,9 +152,8 @@ def test_number_of_columns(make):
             make(n_features=n_features)
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
+def test_parameters_of_gaussians(subtests):
+    for parameter, value in [
         ("n_clusters", 0),
         ("n_features", 0),
         ("spread", 0.0),
@@ -162,11 +166,12 @@ def test_number_of_columns(make):
         ("bounds", ([0.0, 0.0, 0.0], 1.0)),
         ("bounds", ("a", "b")),
         ("bounds", (0.0, 1.0, 2.0)),
-    ],
-)
-def test_parameters_of_gaussians(parameter, value):
-    with pytest.raises(ParameterError, match=f"{parameter} must"):
-        make_gaussians(**{parameter: value})
+    ]:
+        with (
+            subtests.test(parameter=parameter, value=value),
+            pytest.raises(ParameterError, match=f"{parameter} must"),
+        ):
+            make_gaussians(**{parameter: value})
 
 
 @pytest.mark.parametrize(

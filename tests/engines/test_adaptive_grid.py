@@ -31,31 +31,33 @@ def slow(records, weights, side, sides, half):
     return [count for part in counts for count in part]
 
 
-@pytest.mark.parametrize(("columns", "side"), [(1, 1), (1, 2), (1, 9), (2, 1), (2, 3), (3, 2)])
-def test_against_integers_of_python(columns, side):
-    for half in [1, 7, 8, 100, HALF]:
-        rng = np.random.default_rng([columns, side, half])
-        side = min(side, 2 * half)
-        records = rng.integers(-half, half, (400, columns), endpoint=True)
-        records[:2] = [[-half], [half]]
-        for most in (1, min(5, 2 * half)):
-            sides = rng.integers(1, most, side**columns, endpoint=True)
-            weights = rng.integers(0, 256, 400, endpoint=True)
-            found = adaptive_counts(ArrayEngine(records, weights), side, sides, half)
-            assert found.dtype == np.int64
-            assert found.tolist() == slow(records, weights, side, sides, half)
-            plain = adaptive_counts(records, side, sides, half)
-            assert plain.tolist() == slow(records, np.ones_like(weights), side, sides, half)
-            assert plain.sum() == 400
+def test_against_integers_of_python(subtests):
+    for columns, side in [(1, 1), (1, 2), (1, 9), (2, 1), (2, 3), (3, 2)]:
+        with subtests.test(columns=columns, side=side):
+            for half in [1, 7, 8, 100, HALF]:
+                rng = np.random.default_rng([columns, side, half])
+                cut = min(side, 2 * half)
+                records = rng.integers(-half, half, (400, columns), endpoint=True)
+                records[:2] = [[-half], [half]]
+                for most in (1, min(5, 2 * half)):
+                    sides = rng.integers(1, most, cut**columns, endpoint=True)
+                    weights = rng.integers(0, 256, 400, endpoint=True)
+                    found = adaptive_counts(ArrayEngine(records, weights), cut, sides, half)
+                    assert found.dtype == np.int64
+                    assert found.tolist() == slow(records, weights, cut, sides, half)
+                    plain = adaptive_counts(records, cut, sides, half)
+                    assert plain.tolist() == slow(records, np.ones_like(weights), cut, sides, half)
+                    assert plain.sum() == 400
 
 
-@pytest.mark.parametrize(("side", "cut"), [(1, 1), (2, 3), (3, 2), (5, 7), (10, 1), (1, 10)])
-def test_all_values_of_a_column(side, cut):
+def test_all_values_of_a_column(subtests):
     """Borders on both sides of every edge: all 201 values of one column, and a few beyond it."""
-    records = np.arange(-105, 106)[:, None]
-    sides = np.full(side, cut)
-    expected = slow(records, np.ones(211, dtype=int), side, sides, 100)
-    assert adaptive_counts(records, side, sides, half=100).tolist() == expected
+    for side, cut in [(1, 1), (2, 3), (3, 2), (5, 7), (10, 1), (1, 10)]:
+        with subtests.test(side=side, cut=cut):
+            records = np.arange(-105, 106)[:, None]
+            sides = np.full(side, cut)
+            expected = slow(records, np.ones(211, dtype=int), side, sides, 100)
+            assert adaptive_counts(records, side, sides, half=100).tolist() == expected
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 8])
@@ -102,9 +104,8 @@ def test_one_record_changes_one_count():
         assert gap.sum() == 1
 
 
-@pytest.mark.parametrize(
-    ("side", "sides", "half", "message"),
-    [
+def test_bad_parameters(subtests):
+    for side, sides, half, message in [
         (0, [1], HALF, "side must be from 1"),
         (2.0, [1, 1, 1, 1], HALF, "side must be a whole number"),
         (3, [1] * 9, 1, "side must be from 1 to 2"),
@@ -115,8 +116,9 @@ def test_one_record_changes_one_count():
         (2, [1, 2**13, 1, 1], HALF, "sides must make at most 16777216 parts in all: take fewer"),
         (2, [2**20] * 4, HALF, "sides must make at most 16777216 parts in all: take fewer"),
         (1, [1], HALF + 1, "half must be from 1"),
-    ],
-)
-def test_bad_parameters(side, sides, half, message):
-    with pytest.raises(ParameterError, match=f"^{message}"):
-        adaptive_counts(np.zeros((1, 2), dtype=int), side, np.array(sides), half)
+    ]:
+        with (
+            subtests.test(side=side, sides=sides, half=half, message=message),
+            pytest.raises(ParameterError, match=f"^{message}"),
+        ):
+            adaptive_counts(np.zeros((1, 2), dtype=int), side, np.array(sides), half)

@@ -33,17 +33,18 @@ def blas_threads():
     return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
 
 
-@pytest.mark.parametrize(("n", "rows"), [(0, 5), (1, 5), (5, 5), (6, 5), (1000, 7), (1000, 999)])
-def test_each_record_is_in_one_part(n, rows):
-    for threads in [None, 1, 2, 7]:
-        records = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
-        watch = Watch(rows)
-        sums, count = ArrayEngine(records, threads=threads).add_up(watch)
-        assert count.tolist() == [n]
-        assert sums.tolist() == records.sum(axis=0).tolist()
-        assert max(len(part.records) for part in watch.parts) <= rows
-        together = np.concatenate([part.records for part in watch.parts])
-        assert (together[together[:, 0].argsort()] == records).all()
+def test_each_record_is_in_one_part(subtests):
+    for n, rows in [(0, 5), (1, 5), (5, 5), (6, 5), (1000, 7), (1000, 999)]:
+        with subtests.test(n=n, rows=rows):
+            for threads in [None, 1, 2, 7]:
+                records = np.arange(2 * n, dtype=np.int32).reshape(n, 2)
+                watch = Watch(rows)
+                sums, count = ArrayEngine(records, threads=threads).add_up(watch)
+                assert count.tolist() == [n]
+                assert sums.tolist() == records.sum(axis=0).tolist()
+                assert max(len(part.records) for part in watch.parts) <= rows
+                together = np.concatenate([part.records for part in watch.parts])
+                assert (together[together[:, 0].argsort()] == records).all()
 
 
 def test_parts_are_views_and_split_evenly():
@@ -139,9 +140,8 @@ def test_contiguous_records_are_used_in_place(order):
     assert copied.parts[0].records.strides == given.strides
 
 
-@pytest.mark.parametrize(
-    ("records", "options", "error"),
-    [
+def test_bad_records(subtests):
+    for records, options, error in [
         (np.zeros(3, dtype=int), {}, DataError),
         (np.zeros((3, 0), dtype=int), {}, DataError),
         (np.zeros((3, 8193), dtype=int), {}, DataError),
@@ -155,13 +155,12 @@ def test_contiguous_records_are_used_in_place(order):
         (np.zeros((1, 2), dtype=int), {"weights": np.array([257])}, DataError),
         (np.zeros((1, 2), dtype=int), {"threads": 0}, ParameterError),
         (np.zeros((1, 2), dtype=int), {"rows": 2**24 + 1}, ParameterError),
-    ],
-)
-def test_bad_records(records, options, error):
-    with pytest.raises(error) as caught:
-        ArrayEngine(records, **options)
-    for secret in ("524289", "4294967296", "257"):  # no value of a record in a message
-        assert secret not in str(caught.value)
+    ]:
+        with subtests.test(records=records, options=options, error=error):
+            with pytest.raises(error) as caught:
+                ArrayEngine(records, **options)
+            for secret in ("524289", "4294967296", "257"):  # no value of a record in a message
+                assert secret not in str(caught.value)
 
 
 def test_a_part_too_long_to_be_exact_is_refused():

@@ -50,16 +50,23 @@ def exact_cells(records, weights, cell_of_bin, sides, half=HALF):
     return list(counts.values())
 
 
-@pytest.mark.parametrize(
-    ("columns", "bins", "half"),
-    [(1, 5, HALF), (3, 1, HALF), (2, 128, HALF), (4, 7, 100), (2, 16, 8), (130, 3, HALF)],
-)
-def test_columns_against_integers_of_python(columns, bins, half):
-    records, weights = some_records(300, columns, half=half)
-    found = column_counts(ArrayEngine(records, weights), bins, half)
-    assert found.dtype == np.int64
-    assert found.tolist() == exact_columns(records, weights, bins, half)
-    assert column_counts(records, bins, half).tolist() == exact_columns(records, ONCE, bins, half)
+def test_columns_against_integers_of_python(subtests):
+    for columns, bins, half in [
+        (1, 5, HALF),
+        (3, 1, HALF),
+        (2, 128, HALF),
+        (4, 7, 100),
+        (2, 16, 8),
+        (130, 3, HALF),
+    ]:
+        with subtests.test(columns=columns, bins=bins, half=half):
+            records, weights = some_records(300, columns, half=half)
+            found = column_counts(ArrayEngine(records, weights), bins, half)
+            assert found.dtype == np.int64
+            assert found.tolist() == exact_columns(records, weights, bins, half)
+            assert column_counts(records, bins, half).tolist() == exact_columns(
+                records, ONCE, bins, half
+            )
 
 
 @pytest.mark.parametrize(
@@ -163,24 +170,23 @@ def test_one_record_changes_one_count_of_each_column_and_one_cell():
         assert change.max() == change.sum() == 1
 
 
-@pytest.mark.parametrize(
-    ("bins", "half", "message"),
-    [
+def test_bad_bins(subtests):
+    for bins, half, message in [
         (0, HALF, "bins must be from 1"),
         (2.5, HALF, "bins must be a whole number"),
         (3, 1, "bins must be from 1 to 2"),
         (4, HALF + 1, "half must be from 1"),
         (2**20, HALF, "bins must be at most 838860 for 20 columns, got 1048576: take fewer"),
-    ],
-)
-def test_bad_bins(bins, half, message):
-    with pytest.raises(ParameterError, match=message):
-        column_counts(np.zeros((1, 20), dtype=int), bins, half)
+    ]:
+        with (
+            subtests.test(bins=bins, half=half, message=message),
+            pytest.raises(ParameterError, match=message),
+        ):
+            column_counts(np.zeros((1, 20), dtype=int), bins, half)
 
 
-@pytest.mark.parametrize(
-    ("cell_of_bin", "sides", "message"),
-    [
+def test_bad_cells(subtests):
+    for cell_of_bin, sides, message in [
         ([[0, 1]], [2, 1], r"cell_of_bin must be whole numbers of shape \(2, bins\)"),
         ([0, 1], [2, 1], r"cell_of_bin must be whole numbers of shape \(2, bins\)"),
         ([[0.0], [0.0]], [1, 1], "cell_of_bin must be whole numbers"),
@@ -191,8 +197,9 @@ def test_bad_bins(bins, half, message):
         ([[0], [0]], [2**40, 2**40], "at most 16777216 cells in all"),
         ([[0, 1], [0, 1]], [2, 1], "cell_of_bin must lie between 0 and"),
         ([[0, -1], [0, 0]], [2, 1], "cell_of_bin must lie between 0 and"),
-    ],
-)
-def test_bad_cells(cell_of_bin, sides, message):
-    with pytest.raises(ParameterError, match=message):
-        grouped_counts(np.zeros((1, 2), dtype=int), np.array(cell_of_bin), np.array(sides))
+    ]:
+        with (
+            subtests.test(cell_of_bin=cell_of_bin, sides=sides, message=message),
+            pytest.raises(ParameterError, match=message),
+        ):
+            grouped_counts(np.zeros((1, 2), dtype=int), np.array(cell_of_bin), np.array(sides))

@@ -9,17 +9,20 @@ from shoal.exceptions import ParameterError
 HALF = 2**19
 
 
-@pytest.mark.parametrize("half", [1, 7, 8, 100, HALF - 1, HALF])
-def test_cells_of_one_column(half):
+def test_cells_of_one_column(subtests):
     """The formula in the file's head, with Python's integers, on both sides of every edge."""
-    for cells in {
-        min(cells, 2 * half) for cells in (1, 2, 3, 10, 1024, 2047, 2048, 2049, HALF * 2)
-    }:
-        edges = [-half + 2 * half * i // cells for i in range(0, cells + 1, max(1, cells // 500))]
-        values = sorted({min(max(e + s, -half), half) for e in edges for s in (-1, 0, 1)})
-        expected = [min((x + half) * cells // (2 * half), cells - 1) for x in values]
-        assert grid_cell(np.array(values, dtype=np.int32), cells, half).tolist() == expected
-        assert grid_cell(np.array(values, dtype=np.int64), cells, half).tolist() == expected
+    for half in [1, 7, 8, 100, HALF - 1, HALF]:
+        with subtests.test(half=half):
+            for cells in {
+                min(cells, 2 * half) for cells in (1, 2, 3, 10, 1024, 2047, 2048, 2049, HALF * 2)
+            }:
+                edges = [
+                    -half + 2 * half * i // cells for i in range(0, cells + 1, max(1, cells // 500))
+                ]
+                values = sorted({min(max(e + s, -half), half) for e in edges for s in (-1, 0, 1)})
+                expected = [min((x + half) * cells // (2 * half), cells - 1) for x in values]
+                assert grid_cell(np.array(values, dtype=np.int32), cells, half).tolist() == expected
+                assert grid_cell(np.array(values, dtype=np.int64), cells, half).tolist() == expected
 
 
 @pytest.mark.parametrize(("cells", "half"), [(5, 100), (7, 8), (1000, HALF)])
@@ -42,24 +45,26 @@ def test_cells_are_equal():
     assert np.ptp(np.bincount(grid_cell(np.arange(-HALF, HALF + 1), 1000))[:-1]) == 1
 
 
-@pytest.mark.parametrize("cells", [(5,), (4, 3), (1, 16, 2), (3, 1, 1, 2, 7), (4096, 4096)])
-def test_against_integers_of_python(cells):
-    rng = np.random.default_rng(len(cells))
-    records = rng.integers(-HALF, HALF, (500, len(cells)), endpoint=True)
-    records[:2] = [[-HALF], [HALF]]
-    weights = rng.integers(0, 256, 500, endpoint=True)
-    for given in (None, weights):
-        expected = {}
-        for i, record in enumerate(records.tolist()):
-            cell = tuple(
-                min((x + HALF) * m // (2 * HALF), m - 1) for x, m in zip(record, cells, strict=True)
-            )
-            expected[cell] = expected.get(cell, 0) + (1 if given is None else int(given[i]))
-        found = grid_counts(ArrayEngine(records, given), cells)
-        assert found.shape == cells
-        assert found.dtype == np.int64
-        assert found.sum() == sum(expected.values())
-        assert all(found[cell] == count for cell, count in expected.items())
+def test_against_integers_of_python(subtests):
+    for cells in [(5,), (4, 3), (1, 16, 2), (3, 1, 1, 2, 7), (4096, 4096)]:
+        with subtests.test(cells=cells):
+            rng = np.random.default_rng(len(cells))
+            records = rng.integers(-HALF, HALF, (500, len(cells)), endpoint=True)
+            records[:2] = [[-HALF], [HALF]]
+            weights = rng.integers(0, 256, 500, endpoint=True)
+            for given in (None, weights):
+                expected = {}
+                for i, record in enumerate(records.tolist()):
+                    cell = tuple(
+                        min((x + HALF) * m // (2 * HALF), m - 1)
+                        for x, m in zip(record, cells, strict=True)
+                    )
+                    expected[cell] = expected.get(cell, 0) + (1 if given is None else int(given[i]))
+                found = grid_counts(ArrayEngine(records, given), cells)
+                assert found.shape == cells
+                assert found.dtype == np.int64
+                assert found.sum() == sum(expected.values())
+                assert all(found[cell] == count for cell, count in expected.items())
 
 
 def test_same_bits_for_any_parts_and_threads():
@@ -92,17 +97,17 @@ def test_no_records():
     assert grid_counts(np.empty((0, 2), dtype=int), (3, 4)).tolist() == [[0] * 4] * 3
 
 
-@pytest.mark.parametrize(
-    ("cells", "half", "message"),
-    [
+def test_bad_parameters(subtests):
+    for cells, half, message in [
         ((4,), HALF, "cells must have 2 entries"),
         ((4, 0), HALF, r"cells\[1\] must be from 1"),
         ((4, 2.5), HALF, r"cells\[1\] must be a whole number"),
         ((4096, 4097), HALF, "in all"),
         ((3, 2), 1, r"cells\[0\] must be from 1 to 2"),
         ((4, 4), HALF + 1, "half must be from 1"),
-    ],
-)
-def test_bad_parameters(cells, half, message):
-    with pytest.raises(ParameterError, match=message):
-        grid_counts(np.zeros((1, 2), dtype=int), cells, half)
+    ]:
+        with (
+            subtests.test(cells=cells, half=half, message=message),
+            pytest.raises(ParameterError, match=message),
+        ):
+            grid_counts(np.zeros((1, 2), dtype=int), cells, half)

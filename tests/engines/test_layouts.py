@@ -74,24 +74,28 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(grid, "BLOCK_VALUES", 64)
 
 
-@pytest.mark.parametrize(
-    ("d", "k"), [(1, 3), (4, 8), (4, 13), (15, 5), (16, 8), (16, 40), (20, 28)]
-)
-def test_nearest(monkeypatch, d, k):
+def test_nearest(monkeypatch, subtests):
     """Few and many centers, by products and by indices, for tables of few and of many columns."""
-    for clip_radius, shape in [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")]:
-        small_blocks(monkeypatch)
-        records, weights, rng = table(k, d)
-        centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
-        centers[k // 2] = centers[0]
-        labels = exact_statistics.nearest(records, centers)
-        kernel = NearestKernel(centers, clip_radius, shape)
-        for part in parts(records, weights):
-            expected = exact_statistics.statistics(
-                records, labels, centers, weights=part.weights, clip_radius=clip_radius, shape=shape
-            )
-            assert [result.tolist() for result in kernel(part)] == list(expected)
-            assert kernel.labels(part).tolist() == labels
+    for d, k in [(1, 3), (4, 8), (4, 13), (15, 5), (16, 8), (16, 40), (20, 28)]:
+        with subtests.test(d=d, k=k):
+            for clip_radius, shape in [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")]:
+                small_blocks(monkeypatch)
+                records, weights, rng = table(k, d)
+                centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
+                centers[k // 2] = centers[0]
+                labels = exact_statistics.nearest(records, centers)
+                kernel = NearestKernel(centers, clip_radius, shape)
+                for part in parts(records, weights):
+                    expected = exact_statistics.statistics(
+                        records,
+                        labels,
+                        centers,
+                        weights=part.weights,
+                        clip_radius=clip_radius,
+                        shape=shape,
+                    )
+                    assert [result.tolist() for result in kernel(part)] == list(expected)
+                    assert kernel.labels(part).tolist() == labels
 
 
 @pytest.mark.parametrize("d", [2, 20])
@@ -112,24 +116,30 @@ def test_the_ball_is_closed(d):
 @pytest.mark.parametrize(
     ("clip_radius", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")]
 )
-@pytest.mark.parametrize("d", [2, 20])
-def test_trees(monkeypatch, d, clip_radius, shape):
-    small_blocks(monkeypatch)
-    records, weights, rng = table(1, d)
-    planes = rng.integers(-HALF, HALF, (9, d), endpoint=True)
-    kernel = TreeKernel(planes, rng.integers(-(2**30), 2**30, 9))
-    codes = exact_statistics.codes(records, planes, kernel.cuts)
-    leaf_of_code = rng.integers(0, 6, 512, dtype=np.int32)
-    anchors = rng.integers(-HALF, HALF, (5, d), endpoint=True)
-    labels = [leaf if leaf < 5 else -1 for leaf in leaf_of_code[codes].tolist()]
-    leaves = LeafKernel(kernel, leaf_of_code, anchors, clip_radius, shape)
-    for part in parts(records, weights):
-        counts = np.bincount(codes, weights=part.weights, minlength=512)
-        assert (kernel(part)[0] == counts).all()
-        expected = exact_statistics.statistics(
-            records, labels, anchors, weights=part.weights, clip_radius=clip_radius, shape=shape
-        )
-        assert [result.tolist() for result in leaves(part)] == list(expected)
+def test_trees(monkeypatch, clip_radius, shape, subtests):
+    for d in [2, 20]:
+        with subtests.test(d=d):
+            small_blocks(monkeypatch)
+            records, weights, rng = table(1, d)
+            planes = rng.integers(-HALF, HALF, (9, d), endpoint=True)
+            kernel = TreeKernel(planes, rng.integers(-(2**30), 2**30, 9))
+            codes = exact_statistics.codes(records, planes, kernel.cuts)
+            leaf_of_code = rng.integers(0, 6, 512, dtype=np.int32)
+            anchors = rng.integers(-HALF, HALF, (5, d), endpoint=True)
+            labels = [leaf if leaf < 5 else -1 for leaf in leaf_of_code[codes].tolist()]
+            leaves = LeafKernel(kernel, leaf_of_code, anchors, clip_radius, shape)
+            for part in parts(records, weights):
+                counts = np.bincount(codes, weights=part.weights, minlength=512)
+                assert (kernel(part)[0] == counts).all()
+                expected = exact_statistics.statistics(
+                    records,
+                    labels,
+                    anchors,
+                    weights=part.weights,
+                    clip_radius=clip_radius,
+                    shape=shape,
+                )
+                assert [result.tolist() for result in leaves(part)] == list(expected)
 
 
 @pytest.mark.parametrize(("cells", "half"), [((5, 8, 3), HALF), ((4096, 2, 7), HALF), ((3,), 700)])
@@ -164,16 +174,17 @@ def test_grids_that_are_cut_again(monkeypatch, half):
 
 
 @pytest.mark.parametrize("shape", ["cube", "ball"])
-@pytest.mark.parametrize("rows", [1, 2])
-@pytest.mark.parametrize("d", [3, 16, 50])
-def test_a_single_wide_record_lies_both_ways(d, rows, shape):
+def test_a_single_wide_record_lies_both_ways(shape, subtests):
     """The last block of a part may have one record, of which no order in memory can be told."""
-    rng = np.random.default_rng(d)
-    records = rng.integers(-HALF, HALF, (rows, d)).astype(np.int32)
-    centers = rng.integers(-HALF, HALF, (3, d))
-    found = nearest_statistics(records, centers, clip_radius=2**18, shape=shape)
-    repeated = nearest_statistics(
-        np.repeat(records, 5, axis=0), centers, clip_radius=2**18, shape=shape
-    )
-    assert (5 * found.counts == repeated.counts).all()
-    assert (5 * found.sums == repeated.sums).all()
+    for rows in [1, 2]:
+        for d in [3, 16, 50]:
+            with subtests.test(rows=rows, d=d):
+                rng = np.random.default_rng(d)
+                records = rng.integers(-HALF, HALF, (rows, d)).astype(np.int32)
+                centers = rng.integers(-HALF, HALF, (3, d))
+                found = nearest_statistics(records, centers, clip_radius=2**18, shape=shape)
+                repeated = nearest_statistics(
+                    np.repeat(records, 5, axis=0), centers, clip_radius=2**18, shape=shape
+                )
+                assert (5 * found.counts == repeated.counts).all()
+                assert (5 * found.sums == repeated.sums).all()

@@ -57,9 +57,8 @@ def test_bins_hold_what_their_edges_say():
         assert EDGES[filled] <= value <= EDGES[filled + 1]
 
 
-@pytest.mark.parametrize(
-    ("value", "place"),
-    [
+def test_zeros_subnormals_and_giants(subtests):
+    for value, place in [
         (0.0, 100),
         (-0.0, 100),
         (5e-324, 100),
@@ -71,23 +70,23 @@ def test_bins_hold_what_their_edges_say():
         (-1.7e308, 0),
         (2.0**60, 200),
         (-(2.0**60), 0),
-    ],
-)
-def test_zeros_subnormals_and_giants(value, place):
-    assert counted(value)[place] == 1
+    ]:
+        with subtests.test(value=value, place=place):
+            assert counted(value)[place] == 1
 
 
-@pytest.mark.parametrize("n", [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 7])
-def test_one_count_for_each_record_and_column(n):
-    rng = np.random.default_rng(n)
-    X = rng.standard_normal((n, 3)) * [1e-6, 1.0, 1e6]
-    counts = magnitude_counts(X)
-    assert counts.dtype == np.int64
-    assert (counts.sum(axis=1) == n).all()
-    weights = rng.integers(0, 257, n).astype(np.int32)
-    weighted = magnitude_counts(X, weights)
-    assert (weighted.sum(axis=1) == weights.sum()).all()
-    assert (magnitude_counts(X, np.full(n, 256, np.int32)) == 256 * counts).all()
+def test_one_count_for_each_record_and_column(subtests):
+    for n in [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 7]:
+        with subtests.test(n=n):
+            rng = np.random.default_rng(n)
+            X = rng.standard_normal((n, 3)) * [1e-6, 1.0, 1e6]
+            counts = magnitude_counts(X)
+            assert counts.dtype == np.int64
+            assert (counts.sum(axis=1) == n).all()
+            weights = rng.integers(0, 257, n).astype(np.int32)
+            weighted = magnitude_counts(X, weights)
+            assert (weighted.sum(axis=1) == weights.sum()).all()
+            assert (magnitude_counts(X, np.full(n, 256, np.int32)) == 256 * counts).all()
 
 
 def test_weights_repeat_records():

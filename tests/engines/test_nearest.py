@@ -18,25 +18,29 @@ def lattice(rng, shape, half=HALF):
     return np.where(rng.random(shape) < 0.2, half * np.sign(points), points)
 
 
-@pytest.mark.parametrize(
-    ("n", "k", "d"), [(300, 7, 3), (200, 1, 1), (40, 60, 2), (60, 5, 40), (30, 40, 20), (1, 9, 2)]
-)
-def test_against_integers_of_python(n, k, d):
-    for clip_radius, shape in CLIPS:
-        rng = np.random.default_rng([n, k, d])
-        records, centers = lattice(rng, (n, d)), lattice(rng, (k, d))
-        weights = rng.integers(0, 256, n, endpoint=True)
-        labels = exact_statistics.nearest(records, centers)
-        assert nearest_centers(records, centers).tolist() == labels
-        for given in (None, weights):
-            expected = exact_statistics.statistics(
-                records, labels, centers, weights=given, clip_radius=clip_radius, shape=shape
-            )
-            found = nearest_statistics(
-                ArrayEngine(records, given), centers, clip_radius=clip_radius, shape=shape
-            )
-            assert found.counts.tolist() == expected[0]
-            assert found.sums.tolist() == expected[1]
+def test_against_integers_of_python(subtests):
+    for n, k, d in [(300, 7, 3), (200, 1, 1), (40, 60, 2), (60, 5, 40), (30, 40, 20), (1, 9, 2)]:
+        with subtests.test(n=n, k=k, d=d):
+            for clip_radius, shape in CLIPS:
+                rng = np.random.default_rng([n, k, d])
+                records, centers = lattice(rng, (n, d)), lattice(rng, (k, d))
+                weights = rng.integers(0, 256, n, endpoint=True)
+                labels = exact_statistics.nearest(records, centers)
+                assert nearest_centers(records, centers).tolist() == labels
+                for given in (None, weights):
+                    expected = exact_statistics.statistics(
+                        records,
+                        labels,
+                        centers,
+                        weights=given,
+                        clip_radius=clip_radius,
+                        shape=shape,
+                    )
+                    found = nearest_statistics(
+                        ArrayEngine(records, given), centers, clip_radius=clip_radius, shape=shape
+                    )
+                    assert found.counts.tolist() == expected[0]
+                    assert found.sums.tolist() == expected[1]
 
 
 @pytest.mark.parametrize("k", [3, 20, 2000])
@@ -63,32 +67,43 @@ def test_exact_at_the_corners_of_the_largest_box():
     assert (offset == 1 - 2 * HALF).all()
 
 
-@pytest.mark.parametrize("d", [10, 42, 43, 170, 171, 682, 683])
-def test_distances_and_indices_that_share_a_double(d):
+def test_distances_and_indices_that_share_a_double(subtests):
     """Columns around the limits for 256, 64 and 16 centers: differences of one unit in 2^53."""
-    for k in (256, 250, 64, 16):
-        centers = np.full((k, d), -HALF, dtype=np.int64)
-        centers[k - 1, 0] += 1
-        records = np.stack([centers[0] + HALF * 2, centers[k - 1], centers[0]])
-        assert nearest_centers(records, centers).tolist() == [k - 1, k - 1, 0]
+    for d in [10, 42, 43, 170, 171, 682, 683]:
+        with subtests.test(d=d):
+            for k in (256, 250, 64, 16):
+                centers = np.full((k, d), -HALF, dtype=np.int64)
+                centers[k - 1, 0] += 1
+                records = np.stack([centers[0] + HALF * 2, centers[k - 1], centers[0]])
+                assert nearest_centers(records, centers).tolist() == [k - 1, k - 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("k", "d"),
-    [(32, 127), (32, 128), (32, 250), (8, 511), (8, 512), (8, 1000), (2, 2047), (2, 4000)],
-)
-def test_members_from_the_bits_of_a_double(k, d):
+def test_members_from_the_bits_of_a_double(subtests):
     """Columns around the limits: the largest keys there are, that differ by one unit in 2^53."""
-    same = np.full((k, d), -HALF, dtype=np.int64)
-    other = same.copy()
-    other[k - 1, 0] += 1
-    records = np.stack([-same[0], other[k - 1], same[0]])
-    for centers, labels in ((same, [0, 0, 0]), (other, [k - 1, k - 1, 0])):
-        expected = exact_statistics.statistics(records, labels, centers)
-        for order in "CF":
-            kernel, part = NearestKernel(centers), Part(records.astype(np.int32, order=order))
-            assert kernel.labels(part).tolist() == labels
-            assert [result.tolist() for result in kernel(part)] == list(expected)
+    for k, d in [
+        (32, 127),
+        (32, 128),
+        (32, 250),
+        (8, 511),
+        (8, 512),
+        (8, 1000),
+        (2, 2047),
+        (2, 4000),
+    ]:
+        with subtests.test(k=k, d=d):
+            same = np.full((k, d), -HALF, dtype=np.int64)
+            other = same.copy()
+            other[k - 1, 0] += 1
+            records = np.stack([-same[0], other[k - 1], same[0]])
+            for centers, labels in ((same, [0, 0, 0]), (other, [k - 1, k - 1, 0])):
+                expected = exact_statistics.statistics(records, labels, centers)
+                for order in "CF":
+                    kernel, part = (
+                        NearestKernel(centers),
+                        Part(records.astype(np.int32, order=order)),
+                    )
+                    assert kernel.labels(part).tolist() == labels
+                    assert [result.tolist() for result in kernel(part)] == list(expected)
 
 
 def test_a_root_undoes_a_square():
@@ -99,49 +114,62 @@ def test_a_root_undoes_a_square():
 
 
 @pytest.mark.parametrize(("clip_radius", "shape"), CLIPS)
-@pytest.mark.parametrize(("d", "k"), [(4, 9), (4, 5), (30, 40)])
-def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, d, k, clip_radius, shape):
-    rng = np.random.default_rng(1)
-    records, centers = lattice(rng, (2000, d)), lattice(rng, (k, d))
-    weights = rng.integers(0, 256, 2000, endpoint=True)
-    whole = nearest_statistics(
-        ArrayEngine(records, weights), centers, clip_radius=clip_radius, shape=shape
-    )
-    labels = nearest_centers(records, centers)
-    for rows, threads, block in [(1, 7, 9), (7, 1, 3), (300, 2, 100), (1999, 7, 1), (2000, 2, 64)]:
-        for rule in ("block_rows", "product_rows"):
-            monkeypatch.setattr(nearest, rule, lambda *_, block=block: block)
-        engine = ArrayEngine(records, weights, threads=threads, rows=rows)
-        parts = nearest_statistics(engine, centers, clip_radius=clip_radius, shape=shape)
-        assert (parts.counts == whole.counts).all()
-        assert (parts.sums == whole.sums).all()
-        assert (nearest_centers(engine, centers) == labels).all()
-
-
-@pytest.mark.parametrize("weight", [1, 256])
-@pytest.mark.parametrize(("clip_radius", "shape"), CLIPS)
-def test_one_record_changes_one_count_and_one_row(clip_radius, shape, weight):
-    rng = np.random.default_rng(2)
-    for d in (1, 3, 25):
-        records, centers = lattice(rng, (50, d)), lattice(rng, (6, d))
-        weights = np.full(50, weight)
-        for i in range(20):
-            kept = np.arange(50) != i
-            more, less = (
-                nearest_statistics(ArrayEngine(r, w), centers, clip_radius=clip_radius, shape=shape)
-                for r, w in ((records, weights), (records[kept], weights[kept]))
+def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, clip_radius, shape, subtests):
+    for d, k in [(4, 9), (4, 5), (30, 40)]:
+        with subtests.test(d=d, k=k):
+            rng = np.random.default_rng(1)
+            records, centers = lattice(rng, (2000, d)), lattice(rng, (k, d))
+            weights = rng.integers(0, 256, 2000, endpoint=True)
+            whole = nearest_statistics(
+                ArrayEngine(records, weights), centers, clip_radius=clip_radius, shape=shape
             )
-            label = exact_statistics.nearest(records[i : i + 1], centers)[0]
-            counts, sums = more.counts - less.counts, more.sums - less.sums
-            assert counts[label] == weight
-            assert np.flatnonzero(counts).tolist() == [label]
-            assert set(np.flatnonzero(sums.any(axis=1))) <= {label}
-            change = sums[label].tolist()
-            bound = weight * (clip_radius or HALF)
-            if shape == "cube":
-                assert max(map(abs, change)) <= bound
-            else:
-                assert sum(value**2 for value in change) <= bound**2
+            labels = nearest_centers(records, centers)
+            for rows, threads, block in [
+                (1, 7, 9),
+                (7, 1, 3),
+                (300, 2, 100),
+                (1999, 7, 1),
+                (2000, 2, 64),
+            ]:
+                engine = ArrayEngine(records, weights, threads=threads, rows=rows)
+                with monkeypatch.context() as patched:
+                    for rule in ("block_rows", "product_rows"):
+                        patched.setattr(nearest, rule, lambda *_, block=block: block)
+                    parts = nearest_statistics(
+                        engine, centers, clip_radius=clip_radius, shape=shape
+                    )
+                    assert (nearest_centers(engine, centers) == labels).all()
+                assert (parts.counts == whole.counts).all()
+                assert (parts.sums == whole.sums).all()
+
+
+@pytest.mark.parametrize(("clip_radius", "shape"), CLIPS)
+def test_one_record_changes_one_count_and_one_row(clip_radius, shape, subtests):
+    for weight in [1, 256]:
+        with subtests.test(weight=weight):
+            rng = np.random.default_rng(2)
+            for d in (1, 3, 25):
+                records, centers = lattice(rng, (50, d)), lattice(rng, (6, d))
+                weights = np.full(50, weight)
+                for i in range(20):
+                    kept = np.arange(50) != i
+                    more, less = (
+                        nearest_statistics(
+                            ArrayEngine(r, w), centers, clip_radius=clip_radius, shape=shape
+                        )
+                        for r, w in ((records, weights), (records[kept], weights[kept]))
+                    )
+                    label = exact_statistics.nearest(records[i : i + 1], centers)[0]
+                    counts, sums = more.counts - less.counts, more.sums - less.sums
+                    assert counts[label] == weight
+                    assert np.flatnonzero(counts).tolist() == [label]
+                    assert set(np.flatnonzero(sums.any(axis=1))) <= {label}
+                    change = sums[label].tolist()
+                    bound = weight * (clip_radius or HALF)
+                    if shape == "cube":
+                        assert max(map(abs, change)) <= bound
+                    else:
+                        assert sum(value**2 for value in change) <= bound**2
 
 
 def test_shrinking_never_rounds_outwards():
@@ -187,9 +215,8 @@ def test_a_kernel_travels():
             assert (mine == theirs).all()
 
 
-@pytest.mark.parametrize(
-    ("centers", "options", "message"),
-    [
+def test_bad_parameters(subtests):
+    for centers, options, message in [
         (np.zeros((2, 3), dtype=int), {}, "centers must have shape"),
         (np.zeros((0, 2), dtype=int), {}, "centers must have shape"),
         (np.zeros((2, 2)), {}, "centers must be integers"),
@@ -199,8 +226,9 @@ def test_a_kernel_travels():
         (np.zeros((2, 2), dtype=int), {"clip_radius": 1.5}, "clip_radius must be a whole number"),
         (np.zeros((2, 2), dtype=int), {"clip_radius": True}, "clip_radius must be a whole number"),
         (np.zeros((2, 2), dtype=int), {"shape": "disc"}, "shape must be one of"),
-    ],
-)
-def test_bad_parameters(centers, options, message):
-    with pytest.raises(ParameterError, match=message):
-        nearest_statistics(np.zeros((1, 2), dtype=int), centers, **options)
+    ]:
+        with (
+            subtests.test(centers=centers, options=options, message=message),
+            pytest.raises(ParameterError, match=message),
+        ):
+            nearest_statistics(np.zeros((1, 2), dtype=int), centers, **options)

@@ -43,22 +43,21 @@ def exact(records, cells, half=HALF, weights=None):
     return {key: value for key, value in expected.items() if value}
 
 
-@pytest.mark.parametrize(
-    "cells", [(5,), (4, 3), (1, 14, 2), (3, 1, 1, 2, 7), (2,) * 61, (9,) * 19, (14,) * 8]
-)
-def test_against_integers_of_python(cells):
-    for half in [7, 1000, HALF]:
-        rng = np.random.default_rng([len(cells), half])
-        records = rng.integers(-half - 3, half + 3, (300, len(cells)), endpoint=True)
-        records = np.clip(records, -HALF, HALF)
-        records[:2] = [[-HALF], [HALF]]
-        weights = rng.integers(0, 3, 300) * rng.integers(0, 129, 300)
-        assert (weights == 0).any()
-        for given in (None, weights):
-            found = sparse_grid_counts(ArrayEngine(records, given), cells, half)
-            assert found.codes.dtype == found.counts.dtype == np.int64
-            assert (np.diff(found.codes) > 0).all()
-            assert table(found) == exact(records, cells, half, given)
+def test_against_integers_of_python(subtests):
+    for cells in [(5,), (4, 3), (1, 14, 2), (3, 1, 1, 2, 7), (2,) * 61, (9,) * 19, (14,) * 8]:
+        with subtests.test(cells=cells):
+            for half in [7, 1000, HALF]:
+                rng = np.random.default_rng([len(cells), half])
+                records = rng.integers(-half - 3, half + 3, (300, len(cells)), endpoint=True)
+                records = np.clip(records, -HALF, HALF)
+                records[:2] = [[-HALF], [HALF]]
+                weights = rng.integers(0, 3, 300) * rng.integers(0, 129, 300)
+                assert (weights == 0).any()
+                for given in (None, weights):
+                    found = sparse_grid_counts(ArrayEngine(records, given), cells, half)
+                    assert found.codes.dtype == found.counts.dtype == np.int64
+                    assert (np.diff(found.codes) > 0).all()
+                    assert table(found) == exact(records, cells, half, given)
 
 
 @pytest.mark.parametrize("cells", [(1000,), (40, 33), (8, 16, 8), (5, 6, 7, 8)])
@@ -174,19 +173,19 @@ def test_records_without_weight():
     assert table(sparse_grid_counts(engine, (3, 4))) == {}
 
 
-@pytest.mark.parametrize(
-    ("cells", "half", "message"),
-    [
+def test_bad_parameters(subtests):
+    for cells, half, message in [
         ((4,), HALF, "cells must have 2 entries"),
         ((4, 0), HALF, r"cells\[1\] must be from 1"),
         ((4, 2.5), HALF, r"cells\[1\] must be a whole number"),
         ((3, 2), 1, r"cells\[0\] must be from 1 to 2"),
         ((4, 4), HALF + 1, "half must be from 1"),
-    ],
-)
-def test_bad_parameters(cells, half, message):
-    with pytest.raises(ParameterError, match=message):
-        sparse_grid_counts(np.zeros((1, 2), dtype=int), cells, half)
+    ]:
+        with (
+            subtests.test(cells=cells, half=half, message=message),
+            pytest.raises(ParameterError, match=message),
+        ):
+            sparse_grid_counts(np.zeros((1, 2), dtype=int), cells, half)
 
 
 def test_too_many_cells_for_a_code():

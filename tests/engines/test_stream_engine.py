@@ -101,15 +101,16 @@ def expected():
     return {name: statistic(engine) for name, statistic in STATISTICS.items()}
 
 
-@pytest.mark.parametrize("workers", [1, 4])
 @pytest.mark.parametrize("name", STATISTICS)
-def test_the_statistics_of_an_array(name, workers, expected, monkeypatch):
+def test_the_statistics_of_an_array(name, expected, monkeypatch, subtests):
     """Parts are filled to the last row, whatever the blocks; 1 row: a part for each record."""
-    for rows in [1, 64, 1 << 14]:
-        monkeypatch.setattr(stream_engine, "MIN_ROWS", 1)
-        monkeypatch.setattr(stream_engine, "MAX_VALUES", rows * D)
-        engine = StreamEngine(Blocks(X, [1, 64, 65, 65, 400], workers), LATTICE)
-        assert same(STATISTICS[name](engine), expected[name])
+    for workers in [1, 4]:
+        with subtests.test(workers=workers):
+            for rows in [1, 64, 1 << 14]:
+                monkeypatch.setattr(stream_engine, "MIN_ROWS", 1)
+                monkeypatch.setattr(stream_engine, "MAX_VALUES", rows * D)
+                engine = StreamEngine(Blocks(X, [1, 64, 65, 65, 400], workers), LATTICE)
+                assert same(STATISTICS[name](engine), expected[name])
 
 
 @settings(max_examples=60, deadline=None)

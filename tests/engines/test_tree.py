@@ -46,25 +46,32 @@ def test_exact_in_the_largest_box():
 @pytest.mark.parametrize(
     ("clip_radius", "shape"), [(None, "cube"), (HALF // 4, "cube"), (HALF, "ball")]
 )
-@pytest.mark.parametrize(("d", "leaves"), [(3, 2), (3, 11), (20, 5), (20, 50)])
-def test_leaves_against_integers_of_python(d, leaves, clip_radius, shape):
-    records, planes, cuts, rng = forest(leaves, 150, d, 6)
-    leaf_of_code = rng.integers(-1, leaves, 64)
-    anchors = rng.integers(-HALF, HALF, (leaves, d), endpoint=True)
-    weights = rng.integers(0, 256, 150, endpoint=True)
-    codes = exact_statistics.codes(records, planes, cuts)
-    leaf_of_code[codes[:2]] = -1
-    labels = leaf_of_code[codes].tolist()
-    expected = exact_statistics.statistics(
-        records, labels, anchors, weights=weights, clip_radius=clip_radius, shape=shape
-    )
-    for rows, threads in itertools.product((1, 40, 150), (1, 2, 7)):
-        engine = ArrayEngine(records, weights, rows=rows, threads=threads)
-        found = leaf_statistics(
-            engine, planes, cuts, leaf_of_code, anchors, clip_radius=clip_radius, shape=shape
-        )
-        assert found.counts.tolist() == expected[0]
-        assert found.sums.tolist() == expected[1]
+def test_leaves_against_integers_of_python(clip_radius, shape, subtests):
+    for d, leaves in [(3, 2), (3, 11), (20, 5), (20, 50)]:
+        with subtests.test(d=d, leaves=leaves):
+            records, planes, cuts, rng = forest(leaves, 150, d, 6)
+            leaf_of_code = rng.integers(-1, leaves, 64)
+            anchors = rng.integers(-HALF, HALF, (leaves, d), endpoint=True)
+            weights = rng.integers(0, 256, 150, endpoint=True)
+            codes = exact_statistics.codes(records, planes, cuts)
+            leaf_of_code[codes[:2]] = -1
+            labels = leaf_of_code[codes].tolist()
+            expected = exact_statistics.statistics(
+                records, labels, anchors, weights=weights, clip_radius=clip_radius, shape=shape
+            )
+            for rows, threads in itertools.product((1, 40, 150), (1, 2, 7)):
+                engine = ArrayEngine(records, weights, rows=rows, threads=threads)
+                found = leaf_statistics(
+                    engine,
+                    planes,
+                    cuts,
+                    leaf_of_code,
+                    anchors,
+                    clip_radius=clip_radius,
+                    shape=shape,
+                )
+                assert found.counts.tolist() == expected[0]
+                assert found.sums.tolist() == expected[1]
 
 
 def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch):
@@ -117,9 +124,8 @@ def test_a_kernel_travels():
         assert (mine == theirs).all()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_bad_parameters(subtests):
+    for change, message in [
         ({"planes": np.ones((21, 2), dtype=int)}, "planes must be at most 20"),
         ({"planes": np.full((1, 2), HALF + 1)}, "planes must lie between"),
         ({"cuts": np.array([0, 0])}, "cuts must be 1 integers"),
@@ -129,14 +135,13 @@ def test_a_kernel_travels():
         ({"leaf_of_code": np.array([0, 1])}, "leaf_of_code must lie between"),
         ({"leaf_of_code": np.array([0, -2])}, "leaf_of_code must lie between"),
         ({"anchors": np.zeros((1, 3), dtype=int)}, "anchors must have shape"),
-    ],
-)
-def test_bad_parameters(change, message):
-    right = {
-        "planes": np.array([[1, 0]]),
-        "cuts": np.array([0]),
-        "leaf_of_code": np.array([0, -1]),
-        "anchors": np.zeros((1, 2), dtype=int),
-    }
-    with pytest.raises(ParameterError, match=message):
-        leaf_statistics(np.zeros((1, 2), dtype=int), **(right | change))
+    ]:
+        with subtests.test(change=change, message=message):
+            right = {
+                "planes": np.array([[1, 0]]),
+                "cuts": np.array([0]),
+                "leaf_of_code": np.array([0, -1]),
+                "anchors": np.zeros((1, 2), dtype=int),
+            }
+            with pytest.raises(ParameterError, match=message):
+                leaf_statistics(np.zeros((1, 2), dtype=int), **(right | change))

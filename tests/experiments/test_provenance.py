@@ -22,16 +22,14 @@ def test_the_file_without_its_folder(file):
     assert Provenance("", 0, data=file).data == "people.csv"
 
 
-@pytest.mark.parametrize(
-    ("words", "typed"),
-    [
+def test_the_command_as_it_was_typed(subtests):
+    for words, typed in [
         (["/srv/ann/people.csv", "--out", "/srv/host-7/page"], "people.csv --out page"),
         (["--ledger=/srv/ann/a.ledger"], "--ledger=a.ledger"),
         (["C:\\\\Users\\\\ann\\\\people.csv"], "people.csv"),
         (["../shared/"], "shared"),
         (["--bounds", "0:1,-1:2", "--set", "method=lloyd"], "--bounds 0:1,-1:2 --set method=lloyd"),
         (["two words.csv"], "'two words.csv'"),
-    ],
-)
-def test_the_command_as_it_was_typed(words, typed):
-    assert typed_command("attack", words) == f"shoal attack {typed}"
+    ]:
+        with subtests.test(words=words, typed=typed):
+            assert typed_command("attack", words) == f"shoal attack {typed}"

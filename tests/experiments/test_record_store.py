@@ -170,9 +170,8 @@ def test_the_second_who_opens_it_is_refused(path):
         store.append(KEYS[2], ROWS)
 
 
-@pytest.mark.parametrize(
-    ("key", "records", "says"),
-    [
+def test_records_that_cannot_be_stored_are_refused(path, subtests):
+    for key, records, says in [
         (KEYS[0], ROWS, "not done, got one that is there already"),
         ("x", ROWS, "not done, got another: 'x'"),
         (KEYS[1], [], "records must be at least one, got none"),
@@ -182,16 +181,15 @@ def test_the_second_who_opens_it_is_refused(path):
         (KEYS[1], [{**ROWS[0], "text": "a\nb"}], "text of a record must be text on one line"),
         (KEYS[1], [{**ROWS[0], 3: 1}], "columns of records must be named in text, got 3"),
         (KEYS[1], [3], "records must be dicts, got int"),
-    ],
-)
-def test_records_that_cannot_be_stored_are_refused(path, key, records, says):
-    before = fill(path, KEYS[:1])
-    with RecordStore(path, SPEC) as store:
-        with pytest.raises(ParameterError, match=says) as error:
-            store.append(key, records)
-        assert "\n" not in str(error.value)
-        assert path.read_bytes() == before
-        store.append(KEYS[2], ROWS)
+    ]:
+        with subtests.test(key=key, records=records, says=says):
+            before = fill(path, KEYS[:1])
+            with RecordStore(path, SPEC) as store:
+                with pytest.raises(ParameterError, match=says) as error:
+                    store.append(key, records)
+                assert "\n" not in str(error.value)
+                assert path.read_bytes() == before
+                store.append(KEYS[2], ROWS)
 
 
 def test_own_columns_are_refused(path):

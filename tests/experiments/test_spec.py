@@ -54,23 +54,21 @@ def test_what_is_left_out_is_none():
     ]
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
+def test_seeds_of_old_trials_stay_when_trials_are_added(subtests):
+    for more in [
         {"epsilons": (0.05, 0.1, 2.0, math.inf, 1e-5, 9.0)},
         {"repeats": 6},
         {"datasets": ("seeds", *SPEC.datasets)},
         {"mechanisms": (*SPEC.mechanisms, Component("Laplace"))},
         {"measures": ("ami",)},
         {"name": "another"},
-    ],
-)
-def test_seeds_of_old_trials_stay_when_trials_are_added(more):
-    old = {trial.key: trial.seed for trial in SPEC.trials()}
-    spec = replace(SPEC, **more)
-    new = {trial.key: trial.seed for trial in spec.trials()}
-    assert old.items() <= new.items()
-    assert spec.fingerprint != SPEC.fingerprint
+    ]:
+        with subtests.test(more=more):
+            old = {trial.key: trial.seed for trial in SPEC.trials()}
+            spec = replace(SPEC, **more)
+            new = {trial.key: trial.seed for trial in spec.trials()}
+            assert old.items() <= new.items()
+            assert spec.fingerprint != SPEC.fingerprint
 
 
 def test_seeds_differ_from_trial_to_trial_and_with_the_spec():
@@ -103,9 +101,8 @@ def test_the_fingerprint_changes_with_anything_in_the_spec_and_with_the_version(
     assert len(prints | {SPEC.fingerprint}) == len(others) + 2
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "says"),
-    [
+def test_bad_values_give_one_line(subtests):
+    for key, value, says in [
         ("epsilons", [1, 0], "epsilons must be a finite number > 0, got 0"),
         ("epsilons", [math.nan], "epsilons must be a finite number > 0, got nan"),
         ("epsilons", [True], "epsilons must be a finite number > 0, got True"),
@@ -123,12 +120,11 @@ def test_the_fingerprint_changes_with_anything_in_the_spec_and_with_the_version(
         ("repeats", 0, "repeats must be a whole number .* got 0"),
         ("seed", -1, "seed must be .* integer >= 0, got -1"),
         ("dimensions", [2.5], "dimensions must be a whole .* got 2.5"),
-    ],
-)
-def test_bad_values_give_one_line(key, value, says):
-    with pytest.raises(ParameterError, match=says) as refused:
-        replace(SPEC, **{key: value})
-    assert "\n" not in str(refused.value)
+    ]:
+        with subtests.test(key=key, value=value, says=says):
+            with pytest.raises(ParameterError, match=says) as refused:
+                replace(SPEC, **{key: value})
+            assert "\n" not in str(refused.value)
 
 
 def test_components_are_written_alike_whatever_was_passed():

@@ -29,7 +29,7 @@ def expected_loss(weights, candidates, place, power):
     return float(weights @ np.linalg.norm(candidates - place, axis=1) ** power)
 
 
-def best_place(weights, candidates, power):
+def best_point(weights, candidates, power):
     """Minimize the expected loss numerically, from several starts."""
     starts = [weights @ candidates, candidates[weights.argmax()] + 1e-3]
     found = [

@@ -57,7 +57,7 @@ POST_PROCESSING = {
 }
 _METHODS = [method for method in METHODS if load_class(method.location) not in POST_PROCESSING]
 
-# Mechanisms for one number of columns only: tests/mechanisms/test_fixed_columns.py runs on these
+# Mechanisms for one number of columns only: tests/mechanisms/test_inverse_cdf.py runs on these
 # what scikit-learn's checks and ours can ask of them.
 FIXED_COLUMNS = {
     method.max_columns: make_instance(method)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
+from helpers.cases import case
 from helpers.estimator_checks import roomy_ledger
 from helpers.estimator_instances import mechanism_classes
 from shoal.exceptions import BudgetExceededError
@@ -31,8 +32,8 @@ METRIC = [kind for kind in mechanism_classes("metric") if kind is not KdLaplace]
 RECORDS = {3: np.full((40, 3), 0.3), 2: np.full((40, 2), 0.3)}
 
 
-def made(kind, **words):
-    return kind(1.0, bounds=BOX, **words)
+def made(kind, **kwargs):
+    return kind(1.0, bounds=BOX, **kwargs)
 
 
 def records(kind):
@@ -44,18 +45,19 @@ def the_same_twice(one, two):
 
 
 @pytest.mark.parametrize("kind", [*LOCAL, *METRIC, KdLaplace])
-@pytest.mark.parametrize("seed", [0, np.int64(7), np.random.RandomState, np.random.default_rng])
-def test_a_seed_of_fit_does_not_draw_once_it_is_taken_back(kind, seed):
-    X, reports = records(kind), []
-    for _ in range(2):
-        state = seed(3) if callable(seed) else seed
-        mechanism = made(kind, random_state=state).fit(X)
-        mechanism.set_params(random_state=None)
-        reports.append(mechanism.transform(X))
-    if mechanism.guarantee_.holds:
-        assert not the_same_twice(*reports)
-    # The remap of KdLaplace was fitted on reports that came from the seed.
-    assert mechanism.guarantee_.holds == (kind is not KdLaplace)
+def test_a_seed_of_fit_does_not_draw_once_it_is_taken_back(kind):
+    for seed in [0, np.int64(7), np.random.RandomState, np.random.default_rng]:
+        with case(seed=seed):
+            X, reports = records(kind), []
+            for _ in range(2):
+                state = seed(3) if callable(seed) else seed
+                mechanism = made(kind, random_state=state).fit(X)
+                mechanism.set_params(random_state=None)
+                reports.append(mechanism.transform(X))
+            if mechanism.guarantee_.holds:
+                assert not the_same_twice(*reports)
+            # The remap of KdLaplace was fitted on reports that came from the seed.
+            assert mechanism.guarantee_.holds == (kind is not KdLaplace)
 
 
 @pytest.mark.parametrize("kind", [*LOCAL, *METRIC, KdLaplace])
@@ -95,14 +97,15 @@ def test_seeded_reports_are_remembered_until_the_next_fit(kind):
     assert "seeded" not in str(mechanism.guarantee_)
 
 
-@pytest.mark.parametrize("kind", [*LOCAL, *METRIC])
-def test_sources_given_as_such(kind):
-    X = records(kind)
-    assert made(kind, random_state=SecureSource()).fit(X).guarantee_.holds
-    mechanism = made(kind, random_state=SeededSource(3)).fit(X)
-    mechanism.transform(X)
-    mechanism.set_params(random_state=None)
-    assert not mechanism.guarantee_.holds
+def test_sources_given_as_such():
+    for kind in [*LOCAL, *METRIC]:
+        with case(kind=kind):
+            X = records(kind)
+            assert made(kind, random_state=SecureSource()).fit(X).guarantee_.holds
+            mechanism = made(kind, random_state=SeededSource(3)).fit(X)
+            mechanism.transform(X)
+            mechanism.set_params(random_state=None)
+            assert not mechanism.guarantee_.holds
 
 
 def test_a_spend_that_was_refused_has_drawn_nothing():
@@ -122,18 +125,18 @@ def test_reports_of_files(kind, tmp_path):
         table = mechanism.transform(data, out=tmp_path / name).to_table()
         return np.column_stack([column.to_numpy() for column in table.columns])
 
-    found = []
+    result = []
     for name in "ab":
         mechanism = made(kind, random_state=0).fit(data)
-        found.append(reports(mechanism.set_params(random_state=None), name))
+        result.append(reports(mechanism.set_params(random_state=None), name))
     assert mechanism.guarantee_.holds
-    assert not the_same_twice(*found)
-    found = []
+    assert not the_same_twice(*result)
+    result = []
     for name in "cd":
         mechanism = made(kind).fit(data).set_params(random_state=0)
-        found.append(reports(mechanism, name))
+        result.append(reports(mechanism, name))
         assert not mechanism.set_params(random_state=None).guarantee_.holds
-    assert the_same_twice(*found)
+    assert the_same_twice(*result)
 
 
 def test_the_ledger_is_told_of_the_source_that_drew():

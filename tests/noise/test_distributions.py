@@ -1,11 +1,13 @@
-"""What a law says that it tells at most, against ratios of probabilities computed one by one."""
+"""The privacy loss that noise states, against ratios of probabilities computed one by one."""
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers.cases import case
 from helpers.noise_distributions import gaussian_pmf, laplace_pmf
 from shoal.exceptions import ParameterError
 from shoal.noise import (
@@ -30,9 +32,8 @@ def largest_log_ratio(first, second):
     return float(np.abs(np.log(first) - np.log(second)).max())
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.uint64, np.bool_, object])
 @pytest.mark.parametrize(
-    "law",
+    "noise",
     [
         LaplaceNoise(4.0),
         GaussianNoise(4.0),
@@ -40,57 +41,63 @@ def largest_log_ratio(first, second):
         SparseLaplaceNoise(cells=100, threshold=3, scale=4.0),
     ],
 )
-def test_noise_on_integers_hides_no_fractions(law, kind):
-    """250.537 was shown with its .537, and the law's loss said .009 where it is infinite."""
-    first, second = (np.array([[1, value]], dtype=kind) for value in (250, 251))
-    if isinstance(law, SparseLaplaceNoise):
-        first, second = (SparseCounts(np.array([3, 4]), exact[0]) for exact in (first, second))
-    with pytest.raises(ParameterError, match="integers"):
-        privatize(first, law, cost=0.25, source=SecureSource())
-    assert law.privacy_loss(first, second) == math.inf
+def test_noise_on_integers_refuses_fractions(noise):
+    """250.537 was shown with its .537, and the stated loss was .009 where it is infinite."""
+    for kind in [np.float64, np.uint64, np.bool_, object]:
+        with case(kind=kind):
+            exact: list[Any] = [np.array([[1, value]], dtype=kind) for value in (250, 251)]
+            if isinstance(noise, SparseLaplaceNoise):
+                exact = [SparseCounts(np.array([3, 4]), table[0]) for table in exact]
+            first, second = exact
+            with pytest.raises(ParameterError, match="integers"):
+                privatize(first, noise, cost=0.25, source=SecureSource())
+            assert noise.privacy_loss(first, second) == math.inf
 
 
 def test_narrow_integers_are_integers():
-    exact = np.array([250, 3], dtype=np.uint8)
+    exact: Any = np.array([250, 3], dtype=np.uint8)
     shown = privatize(exact, LaplaceNoise(4.0), cost=0.25, source=SeededSource(0))
     assert shown.dtype == np.int64
     assert LaplaceNoise(4.0).privacy_loss(exact, np.array([3, 3], dtype=np.uint8)) == 247 / 4
 
 
 @pytest.mark.parametrize("scale", [0.7, 2.0, 9.5])
-@pytest.mark.parametrize("gap", [(1, 0), (-3, 2), (0, 0)])
-def test_laplace(scale, gap):
-    exact = np.array([2, -1])
-    law = LaplaceNoise(scale)
-    # Noise of the entries is independent: the largest log-ratios of all entries add up.
-    ratios = [
-        largest_log_ratio(laplace_pmf(VALUES - a, scale), laplace_pmf(VALUES - b, scale))
-        for a, b in zip(exact, exact + gap, strict=True)
-    ]
-    assert law.privacy_loss(exact, exact + np.array(gap)) == pytest.approx(sum(ratios), abs=1e-9)
-    assert law.privacy_measure == "epsilon"
+def test_laplace(scale):
+    for gap in [(1, 0), (-3, 2), (0, 0)]:
+        with case(gap=gap):
+            exact = np.array([2, -1])
+            noise = LaplaceNoise(scale)
+            # Noise of the entries is independent: the largest log-ratios of all entries add up.
+            ratios = [
+                largest_log_ratio(laplace_pmf(VALUES - a, scale), laplace_pmf(VALUES - b, scale))
+                for a, b in zip(exact, exact + gap, strict=True)
+            ]
+            assert noise.privacy_loss(exact, exact + np.array(gap)) == pytest.approx(
+                sum(ratios), abs=1e-9
+            )
+            assert noise.privacy_measure == "epsilon"
 
 
-@pytest.mark.parametrize("sigma", [0.8, 3.0])
-@pytest.mark.parametrize("gap", [1, 4])
-def test_gaussian(sigma, gap):
+def test_gaussian():
     """rho: the Renyi divergence of order a is at most a rho (Canonne, Kamath & Steinke 2020)."""
-    law = GaussianNoise(sigma)
-    rho = law.privacy_loss(np.array([0]), np.array([gap]))
-    assert law.privacy_measure == "rho"
-    near = np.arange(-20, 21)  # e^(-z^2 / 2 sigma^2) is no 0 there
-    p, q = gaussian_pmf(near, sigma), gaussian_pmf(near - gap, sigma)
-    orders = np.array([1.01, 1.5, 2.0, 5.0])
-    found = []
-    for order in orders:
-        terms = order * np.log(p) - (order - 1) * np.log(q)
-        found.append(np.log(np.exp(terms).sum()) / (order - 1))
-    assert (np.array(found) <= orders * rho * (1 + 1e-6)).all()
-    assert max(found / orders) == pytest.approx(rho, rel=0.02)
+    for sigma, gap in itertools.product([0.8, 3.0], [1, 4]):
+        with case(sigma=sigma, gap=gap):
+            noise = GaussianNoise(sigma)
+            rho = noise.privacy_loss(np.array([0]), np.array([gap]))
+            assert noise.privacy_measure == "rho"
+            near = np.arange(-20, 21)  # e^(-z^2 / 2 sigma^2) is no 0 there
+            p, q = gaussian_pmf(near, sigma), gaussian_pmf(near - gap, sigma)
+            orders = np.array([1.01, 1.5, 2.0, 5.0])
+            result = []
+            for order in orders:
+                terms = order * np.log(p) - (order - 1) * np.log(q)
+                result.append(np.log(np.exp(terms).sum()) / (order - 1))
+            assert (np.array(result) <= orders * rho * (1 + 1e-6)).all()
+            assert max(result / orders) == pytest.approx(rho, rel=0.02)
 
 
 def test_box():
-    """Of the real-valued law, which rounding only blurs: density e^(-max |z_j| / s_j)."""
+    """Of the real-valued distribution, which rounding only blurs: density e^(-max |z_j| / s_j)."""
     scales = np.array([2.0, 50.0, 7.0])
     exact, gap = RNG.integers(-9, 9, (4, 3)), RNG.integers(-30, 30, (4, 3))
     shown = np.concatenate(
@@ -140,13 +147,13 @@ def sparse_probability(shown, cells, exact, threshold, scale):
 
 def test_sparse():
     cells, threshold, scale = 3, 2, 1.5
-    law = SparseLaplaceNoise(cells, threshold, scale)
+    noise = SparseLaplaceNoise(cells, threshold, scale)
     one, two = {0: 3}, {0: 3, 2: 1}
     tables = [
         SparseCounts(np.array(list(t)), np.array(list(t.values()), dtype=np.int64))
         for t in (one, two)
     ]
-    loss = law.privacy_loss(*tables)
+    loss = noise.privacy_loss(*tables)
     assert loss == pytest.approx(1 / 1.5)
     ratios = []
     for shown in itertools.product([None, 2, 3, 7], repeat=cells):
@@ -154,25 +161,30 @@ def test_sparse():
         p, q = (sparse_probability(seen, cells, t, threshold, scale) for t in (one, two))
         ratios.append(abs(math.log(p / q)))
     assert max(ratios) == pytest.approx(loss)
-    # And it draws that law: frequencies of what is shown, 6 standard errors.
+    # And it draws that distribution: frequencies of what is shown, 6 standard errors.
     source = SeededSource(5)
-    draws = [law.sample(tables[1], source) for _ in range(20_000)]
+    draws = [noise.sample(tables[1], source) for _ in range(20_000)]
     hits = np.mean([d.codes.tolist() == [0] for d in draws])
     expected = sum(sparse_probability({0: v}, cells, two, threshold, scale) for v in range(2, 60))
     assert hits == pytest.approx(expected, abs=6 * math.sqrt(expected / 20_000))
 
 
-@pytest.mark.parametrize("law", [LaplaceNoise(1.0), GaussianNoise(1.0), BoxNoise((1.0, 2.0))])
-def test_other_shapes_tell_everything(law):
-    assert law.privacy_loss(np.zeros((1, 2), np.int64), np.zeros((2, 2), np.int64)) == math.inf
+def test_other_shapes_have_infinite_loss():
+    noises: list[Any] = [LaplaceNoise(1.0), GaussianNoise(1.0), BoxNoise((1.0, 2.0))]
+    for noise in noises:
+        with case(noise=noise):
+            assert (
+                noise.privacy_loss(np.zeros((1, 2), np.int64), np.zeros((2, 2), np.int64))
+                == math.inf
+            )
 
 
-def test_choice_among_more_candidates_tells_everything():
+def test_choice_among_more_candidates_has_infinite_loss():
     assert ExponentialMechanism(1.0).privacy_loss(np.zeros(3), np.zeros(4)) == math.inf
 
 
 @pytest.mark.parametrize(
-    ("law", "exact"),
+    ("noise", "exact"),
     [
         (LaplaceNoise(3.0), np.array([5, 6])),
         (GaussianNoise(3.0), np.array([[5, 6]])),
@@ -180,8 +192,8 @@ def test_choice_among_more_candidates_tells_everything():
         (ExponentialMechanism(0.5), np.array([1, 2, 3])),
     ],
 )
-def test_the_door_adds_nothing(law, exact):
-    """privatize draws what the law draws, and an observer sees all of it."""
+def test_privatize_adds_nothing(noise, exact):
+    """privatize draws what the distribution draws, and an observer sees all of it."""
     seen = []
 
     class Observer:
@@ -189,18 +201,18 @@ def test_the_door_adds_nothing(law, exact):
             seen.append(what)
             return what[-1]
 
-    plain = law.sample(exact, SeededSource(1))
-    assert np.array_equal(privatize(exact, law, cost=0.5, source=SeededSource(1)), plain)
+    plain = noise.sample(exact, SeededSource(1))
+    assert np.array_equal(privatize(exact, noise, cost=0.5, source=SeededSource(1)), plain)
     with observed(Observer()):
-        assert np.array_equal(privatize(exact, law, cost=0.5, source=SeededSource(1)), plain)
-    ((hidden, witnessed_law, cost, shown),) = seen
+        assert np.array_equal(privatize(exact, noise, cost=0.5, source=SeededSource(1)), plain)
+    ((hidden, observed_noise, cost, shown),) = seen
     assert hidden is exact
-    assert (witnessed_law, cost) == (law, 0.5)
+    assert (observed_noise, cost) == (noise, 0.5)
     assert np.array_equal(shown, plain)
-    assert not np.array_equal(plain, exact) or law == ExponentialMechanism(0.5)
+    assert not np.array_equal(plain, exact) or noise == ExponentialMechanism(0.5)
 
 
-def test_a_witness_that_fails_leaves_the_door():
+def test_a_failing_observer_is_removed():
     class Failing:
         def release(self, *what):
             raise RuntimeError("stop")
@@ -213,42 +225,46 @@ def test_a_witness_that_fails_leaves_the_door():
     release()
 
 
-@pytest.mark.parametrize("scale", [0.3, 2.0, 11.0])
-def test_tail_of_laplace(scale):
-    far = np.arange(-2000, 2001)
-    pmf = laplace_pmf(far, scale)
-    values = np.arange(-40, 41)
-    exact = [pmf[far >= value].sum() for value in values]
-    assert LaplaceNoise(scale).upper_tail(values) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+def test_tail_of_laplace():
+    for scale in [0.3, 2.0, 11.0]:
+        with case(scale=scale):
+            far = np.arange(-2000, 2001)
+            pmf = laplace_pmf(far, scale)
+            values = np.arange(-40, 41)
+            exact = [pmf[far >= value].sum() for value in values]
+            assert LaplaceNoise(scale).upper_tail(values) == pytest.approx(
+                exact, rel=1e-9, abs=1e-12
+            )
 
 
-@pytest.mark.parametrize("sigma", [0.3, 2.0, 11.0])
-def test_tail_of_gaussian(sigma):
+def test_tail_of_gaussian():
     """A bound, and no more than one step too far."""
-    near = np.arange(-200, 201)
-    pmf = gaussian_pmf(near, sigma)
-    values = np.arange(-40, 41)
-    exact = np.array([pmf[near >= value].sum() for value in values])
-    before = np.array([pmf[near >= value - 2].sum() for value in values])
-    tails = GaussianNoise(sigma).upper_tail(values)
-    assert (tails >= exact - 1e-12).all()
-    assert (tails <= before + 1e-12).all()
+    for sigma in [0.3, 2.0, 11.0]:
+        with case(sigma=sigma):
+            near = np.arange(-200, 201)
+            pmf = gaussian_pmf(near, sigma)
+            values = np.arange(-40, 41)
+            exact = np.array([pmf[near >= value].sum() for value in values])
+            before = np.array([pmf[near >= value - 2].sum() for value in values])
+            tails = GaussianNoise(sigma).upper_tail(values)
+            assert (tails >= exact - 1e-12).all()
+            assert (tails <= before + 1e-12).all()
 
 
 @pytest.mark.parametrize("scales", [(0.4,), (2.0, 50.0), (3.0, 70.0, 70.0, 70.0), (2.0,) * 40])
 def test_tail_of_box(scales):
     """Against 200,000 draws, at 8 values: 5 standard errors, false alarm below 1e-5."""
-    law, n = BoxNoise(scales), 200_000
+    noise, n = BoxNoise(scales), 200_000
     zeros = np.zeros((n, len(scales)), dtype=np.int64)
-    noisy = law.sample(zeros, SeededSource(3))[:, 0]
+    noisy = noise.sample(zeros, SeededSource(3))[:, 0]
     values = np.unique(np.quantile(noisy, [0.01, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999]).astype(int))
-    for value, tail in zip(values, law.upper_tail(values), strict=True):
+    for value, tail in zip(values, noise.upper_tail(values), strict=True):
         assert abs((noisy >= value).mean() - tail) <= 5 * np.sqrt(tail * (1 - tail) / n) + 1e-9
-    far = law.upper_tail(np.array([10**6, -(10**6)]))
+    far = noise.upper_tail(np.array([10**6, -(10**6)]))
     assert far == pytest.approx([0.0, 1.0])
 
 
-def test_nobody_looks_on_while_noise_is_to_hide_something():
+def test_no_observer_sees_secure_noise():
     class Blunt:
         def release(self, exact, *what):
             return exact

@@ -1,12 +1,15 @@
+import itertools
 import sys
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
+from helpers.cases import case
 from helpers.noise_distributions import FALSE_ALARM
 from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
@@ -27,7 +30,7 @@ TABLES = {
 }
 
 
-def law(penalties, rate, bits=200):
+def exact_probabilities(penalties, rate, bits=200):
     """Probabilities to 200 bits and more, straight from the definition."""
     with mpmath.workprec(bits):
         exact = [Fraction(p) for p in np.asarray(penalties).tolist()]
@@ -45,7 +48,7 @@ def test_chi_square_against_the_definition(name):
     penalties, rate = TABLES[name]
     source = SeededSource(1)
     counts = np.bincount([chosen(penalties, rate, source) for _ in range(CALLS)])
-    expected = CALLS * np.array(law(penalties, rate), dtype=float)
+    expected = CALLS * np.array(exact_probabilities(penalties, rate), dtype=float)
     counts = np.append(counts, np.zeros(len(expected) - len(counts)))
     likely = expected > 5
     assert not counts[~likely].any()  # each of these has an expectation below 10^-80
@@ -73,7 +76,7 @@ def test_each_word_gives_what_the_inverse_of_the_distribution_gives(name):
     penalties, rate = TABLES[name]
     table = np.asarray(penalties).tolist()
     order = sorted(range(len(table)), key=table.__getitem__)
-    probabilities = law(penalties, rate, 400)
+    probabilities = exact_probabilities(penalties, rate, 400)
     words = SeededSource(3).words(300).tolist()
     for word in words:
         with mpmath.workprec(400):
@@ -85,13 +88,13 @@ def test_each_word_gives_what_the_inverse_of_the_distribution_gives(name):
         assert table[chosen(penalties, rate, Scripted(word))] == table[i]
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_doubles_and_intervals_decide_alike(name, monkeypatch):
-    penalties, rate = TABLES[name]
-    fast_source, slow_source = SeededSource(4), SeededSource(4)
-    fast = [chosen(penalties, rate, fast_source) for _ in range(200)]
-    monkeypatch.setattr(MODULE, "SLACK", 1e9)  # every choice is now settled by intervals
-    assert [chosen(penalties, rate, slow_source) for _ in range(200)] == fast
+def test_doubles_and_intervals_decide_alike(monkeypatch):
+    for name, (penalties, rate) in TABLES.items():
+        fast_source, slow_source = SeededSource(4), SeededSource(4)
+        fast = [chosen(penalties, rate, fast_source) for _ in range(200)]
+        with monkeypatch.context() as patch:
+            patch.setattr(MODULE, "SLACK", 1e9)  # every choice is now settled by intervals
+            assert [chosen(penalties, rate, slow_source) for _ in range(200)] == fast, name
 
 
 def test_doubles_and_intervals_decide_alike_among_thousands(monkeypatch):
@@ -103,15 +106,18 @@ def test_doubles_and_intervals_decide_alike_among_thousands(monkeypatch):
     assert [chosen(penalties, 0.1, Scripted(word)) for word in words] == fast
 
 
-@pytest.mark.parametrize("rate", [1.0, 0.5, 0.25, 2.0, 3.0, 5.0])  # doubles err to either side
-def test_a_word_on_a_boundary_is_decided_by_further_bits(rate):
-    with mpmath.workprec(400):
-        edge = int(mpmath.floor(law([0, 1], rate, 400)[0] * mpmath.mpf(2) ** 128))
-    first, second = edge >> 64, edge & ONES
-    for step, expected in ((-1, 0), (1, 1)):
-        source = Scripted(first, second + step)
-        assert chosen([0, 1], rate, source) == expected
-        assert not source.given
+def test_a_word_on_a_boundary_is_decided_by_further_bits():
+    for rate in [1.0, 0.5, 0.25, 2.0, 3.0, 5.0]:
+        with case(rate=rate):
+            with mpmath.workprec(400):
+                edge = int(
+                    mpmath.floor(exact_probabilities([0, 1], rate, 400)[0] * mpmath.mpf(2) ** 128)
+                )
+            first, second = edge >> 64, edge & ONES
+            for step, expected in ((-1, 0), (1, 1)):
+                source = Scripted(first, second + step)
+                assert chosen([0, 1], rate, source) == expected
+                assert not source.given
 
 
 def test_a_candidate_whose_weight_underflows_can_be_chosen():
@@ -134,22 +140,27 @@ def test_the_uniform_next_to_a_weight_that_was_lost_is_settled():
         assert not source.given
 
 
-@pytest.mark.parametrize("penalties", [[1e300, -1e300], [5e-324, 0.0], [2**63, 0], [0.0, -0.0]])
-@pytest.mark.parametrize("rate", [2.0**-1000, 1, Fraction(2**1000)])
-def test_extreme_parameters(penalties, rate):
-    best = int(np.argmin(penalties))
-    source = SeededSource(6)
-    draws = {chosen(penalties, rate, source) for _ in range(60)}
-    gap = float(Fraction(rate) * abs(Fraction(penalties[0]) - Fraction(penalties[1])) > 50)
-    assert draws == ({best} if gap else {0, 1})
+def test_extreme_parameters():
+    tables: list[Any] = [[1e300, -1e300], [5e-324, 0.0], [2**63, 0], [0.0, -0.0]]
+    rates: list[Any] = [2.0**-1000, 1, Fraction(2**1000)]
+    for penalties, rate in itertools.product(tables, rates):
+        with case(penalties=penalties, rate=rate):
+            best = int(np.argmin(penalties))
+            source = SeededSource(6)
+            draws = {chosen(penalties, rate, source) for _ in range(60)}
+            gap = float(Fraction(rate) * abs(Fraction(penalties[0]) - Fraction(penalties[1])) > 50)
+            assert draws == ({best} if gap else {0, 1})
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float32])
-def test_kinds_of_numbers_draw_alike(kind):
-    plain, other = SeededSource(7), SeededSource(7)
-    penalties = np.array([100, 3, 127, 3, 0])
-    expected = [chosen(penalties, 0.125, plain) for _ in range(50)]
-    assert [chosen(penalties.astype(kind), np.float32(0.125), other) for _ in range(50)] == expected
+def test_kinds_of_numbers_draw_alike():
+    for kind in [np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float32]:
+        with case(kind=kind):
+            plain, other = SeededSource(7), SeededSource(7)
+            penalties = np.array([100, 3, 127, 3, 0])
+            expected = [chosen(penalties, 0.125, plain) for _ in range(50)]
+            assert [
+                chosen(penalties.astype(kind), np.float32(0.125), other) for _ in range(50)
+            ] == expected
 
 
 def test_differences_of_small_integers_do_not_wrap():
@@ -187,7 +198,14 @@ def test_privacy_of_a_choice_by_counts_is_epsilon_under_add_remove():
             before = rng.integers(-5, 5, 6)
             both = rng.integers(-1, 2, 6)
             for after, cost in ((before - np.abs(both), rate), (before + both, 2 * rate)):
-                ratios = [a / b for a, b in zip(law(before, rate), law(after, rate), strict=True)]
+                ratios = [
+                    a / b
+                    for a, b in zip(
+                        exact_probabilities(before, rate),
+                        exact_probabilities(after, rate),
+                        strict=True,
+                    )
+                ]
                 assert max(abs(float(mpmath.log(ratio))) for ratio in ratios) <= cost + 1e-12
 
 
@@ -206,7 +224,10 @@ def test_bad_penalties_are_refused_without_naming_them():
             chosen(penalties, 1.0, SeededSource(1))
 
 
-@pytest.mark.parametrize("rate", [0, -1.0, float("nan"), float("inf"), "1", 2**1001, 2.0**-1001])
-def test_bad_rate(rate):
-    with pytest.raises(ParameterError, match=r"rate must be a number from 2\^-1000 to 2\^1000"):
-        chosen([1, 2], rate, SeededSource(1))
+def test_bad_rate():
+    for rate in [0, -1.0, float("nan"), float("inf"), "1", 2**1001, 2.0**-1001]:
+        with (
+            case(rate=rate),
+            pytest.raises(ParameterError, match=r"rate must be a number from 2\^-1000 to 2\^1000"),
+        ):
+            chosen([1, 2], rate, SeededSource(1))

@@ -31,7 +31,7 @@ def test_radius_is_gamma(vectors):
     assert stats.kstest(radii_of(vectors), stats.gamma(vectors.shape[1]).cdf).pvalue > FALSE_ALARM
 
 
-def test_each_coordinate_of_the_direction_has_the_law_of_the_sphere(vectors):
+def test_each_coordinate_of_the_direction_has_the_distribution_of_the_sphere(vectors):
     d = vectors.shape[1]
     moved = vectors[radii_of(vectors) > 0]
     directions = moved / radii_of(moved)[:, None]

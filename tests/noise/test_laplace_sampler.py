@@ -5,34 +5,36 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from helpers.cases import case
 from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, laplace_pmf, two_sample_p
 from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, discrete_laplace
 
+THEIRS = 100_000  # draws of OpenDP, which takes 15 microseconds for each
 MODULE = sys.modules["shoal.noise.laplace_sampler"]
 
 
 @pytest.mark.parametrize("scale", [0.2, 1.0, 3.7, 60.0])
-def test_chi_square_against_the_exact_law(scale):
+def test_chi_square_against_the_exact_distribution(scale):
     draws = discrete_laplace(DRAWS, scale=scale, source=SeededSource(1))
     assert chi_square_p(draws, lambda x: laplace_pmf(x, scale)) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [1e4, 1e6, 3e8])
-def test_kolmogorov_smirnov_where_the_law_is_nearly_continuous(scale):
+def test_kolmogorov_smirnov_where_the_distribution_is_nearly_continuous(scale):
     # A lattice of 10^4 steps per scale moves the distribution function by less than 10^-4.
     draws = discrete_laplace(DRAWS, scale=scale, source=SeededSource(2))
     assert stats.kstest((draws + 0.0) / scale, stats.laplace.cdf).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [0.7, pytest.param(10.0, marks=pytest.mark.full)])
-def test_same_law_as_opendp(scale):
+def test_same_distribution_as_opendp(scale):
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i32")), dp.l1_distance(T="i32")
-    theirs = np.array(dp.m.make_laplace(*space, scale=scale)([0] * DRAWS))  # not seedable
+    theirs = np.array(dp.m.make_laplace(*space, scale=scale)([0] * THEIRS))  # not seedable
     ours = discrete_laplace(DRAWS, scale=scale, source=SeededSource(3))
     assert two_sample_p(ours, theirs) > FALSE_ALARM
 
@@ -87,7 +89,7 @@ def test_shape_and_exact_rational_scale():
     assert draws.dtype == np.int64
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf"), 2.0**51])
-def test_bad_scale(scale):
-    with pytest.raises(ParameterError, match="scale must be above 0"):
-        discrete_laplace(1, scale=scale, source=SeededSource(1))
+def test_bad_scale():
+    for scale in [0.0, -1.0, float("nan"), float("inf"), 2.0**51]:
+        with case(scale=scale), pytest.raises(ParameterError, match="scale must be above 0"):
+            discrete_laplace(1, scale=scale, source=SeededSource(1))

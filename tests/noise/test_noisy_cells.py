@@ -1,3 +1,4 @@
+import itertools
 import math
 import sys
 from fractions import Fraction
@@ -9,6 +10,7 @@ import pytest
 from mpmath.ctx_iv import MPIntervalContext
 from scipy import stats
 
+from helpers.cases import case
 from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, two_sample_p
 from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
@@ -25,7 +27,7 @@ ONES = 2**64 - 1
 
 
 def chance_of(threshold, scale, bits=200):
-    """The law's q to 200 bits and more, as a difference of sums of the discrete Laplace law."""
+    """The chance q to 200 bits and more, as a difference of sums of discrete Laplace masses."""
     with mpmath.workprec(bits):
         exact = Fraction(scale)
         a = mpmath.exp(-mpmath.mpf(exact.denominator) / exact.numerator)
@@ -36,8 +38,8 @@ def geometric_pmf(chance):
     return lambda g: np.where(g >= 0, chance * (1 - chance) ** np.maximum(g, 0), 0.0)
 
 
-def gaps_of(found):
-    return np.diff(found.positions, prepend=-1) - 1
+def gaps_of(result):
+    return np.diff(result.positions, prepend=-1) - 1
 
 
 @pytest.mark.parametrize(("threshold", "scale"), [(1, 2.0), (2, 1.5), (3, 5.0)])
@@ -46,8 +48,8 @@ def test_which_of_five_cells_are_reported(threshold, scale):
     source = SeededSource(1)
     seen = np.zeros(32)
     for _ in range(6000):
-        found = noisy_cells_above(5, threshold=threshold, scale=scale, source=source)
-        seen[(1 << found.positions).sum()] += 1
+        result = noisy_cells_above(5, threshold=threshold, scale=scale, source=source)
+        seen[(1 << result.positions).sum()] += 1
     q = float(chance_of(threshold, scale))
     sizes = np.array([bin(outcome).count("1") for outcome in range(32)])
     expected = seen.sum() * q**sizes * (1 - q) ** (5 - sizes)
@@ -55,19 +57,19 @@ def test_which_of_five_cells_are_reported(threshold, scale):
 
 
 @pytest.mark.parametrize(("threshold", "scale"), [(1, 1e6), (1, 0.3), (4, 1.0), (60, 12.0)])
-def test_same_law_as_noise_on_every_cell(threshold, scale):
+def test_same_distribution_as_noise_on_every_cell(threshold, scale):
     cells = 2 * DRAWS
-    found = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(2))
+    result = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(2))
     noise = discrete_laplace(cells, scale=scale, source=SeededSource(3))
-    places = np.flatnonzero(noise >= threshold)
-    values = noise[places]
+    positions = np.flatnonzero(noise >= threshold)
+    values = noise[positions]
     q = float(chance_of(threshold, scale))
-    for number in (len(found.positions), len(places)):
+    for number in (len(result.positions), len(positions)):
         assert stats.binomtest(number, cells, q).pvalue > FALSE_ALARM
-    assert stats.kstest(found.positions / cells, stats.uniform.cdf).pvalue > FALSE_ALARM
-    assert two_sample_p(gaps_of(found), np.diff(places, prepend=-1) - 1) > FALSE_ALARM
-    coarse = max(1, round(scale / 50))  # values of a law nearly continuous hardly repeat
-    assert two_sample_p(found.values // coarse, values // coarse) > FALSE_ALARM
+    assert stats.kstest(result.positions / cells, stats.uniform.cdf).pvalue > FALSE_ALARM
+    assert two_sample_p(gaps_of(result), np.diff(positions, prepend=-1) - 1) > FALSE_ALARM
+    coarse = max(1, round(scale / 50))  # values of a distribution nearly continuous hardly repeat
+    assert two_sample_p(result.values // coarse, values // coarse) > FALSE_ALARM
 
 
 @pytest.mark.parametrize(
@@ -77,18 +79,18 @@ def test_gaps_are_geometric(threshold, scale):
     q = float(chance_of(threshold, scale))
     reports = 4000 if scale > 2.0**30 else 400_000  # at such a scale, values need intervals
     cells = round(reports / q)
-    found = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(4))
-    assert chi_square_p(gaps_of(found), geometric_pmf(q)) > FALSE_ALARM
+    result = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(4))
+    assert chi_square_p(gaps_of(result), geometric_pmf(q)) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 30.0])
 def test_values_are_geometric_and_independent_of_gaps(scale):
     threshold = round(3 * scale) + 1
-    found = noisy_cells_above(40 * DRAWS, threshold=threshold, scale=scale, source=SeededSource(5))
-    above = found.values - threshold
+    result = noisy_cells_above(40 * DRAWS, threshold=threshold, scale=scale, source=SeededSource(5))
+    above = result.values - threshold
     assert chi_square_p(above, geometric_pmf(1 - math.exp(-1 / scale))) > FALSE_ALARM
     if scale >= 1:
-        assert stats.spearmanr(above, gaps_of(found)).pvalue > FALSE_ALARM
+        assert stats.spearmanr(above, gaps_of(result)).pvalue > FALSE_ALARM
 
 
 def test_a_chance_of_2_to_the_minus_60():
@@ -99,23 +101,23 @@ def test_a_chance_of_2_to_the_minus_60():
     assert 5 < expected < 6
     numbers = np.array([call.positions.size for call in calls])
     assert chi_square_p(numbers, stats.poisson(expected).pmf) > FALSE_ALARM
-    places = np.concatenate([call.positions for call in calls])
-    assert stats.kstest(places / 2**62, stats.uniform.cdf).pvalue > FALSE_ALARM
+    positions = np.concatenate([call.positions for call in calls])
+    assert stats.kstest(positions / 2**62, stats.uniform.cdf).pvalue > FALSE_ALARM
     for factor in (2, 3, 16, 49):
-        assert stats.chisquare(np.bincount(places % factor)).pvalue > FALSE_ALARM
+        assert stats.chisquare(np.bincount(positions % factor)).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize(("bits", "threshold"), [(48, 20), (62, 29)])
 def test_half_a_million_reports_in_a_sparse_grid(bits, threshold):
-    found = noisy_cells_above(2**bits, threshold=threshold, scale=0.99, source=SeededSource(7))
+    result = noisy_cells_above(2**bits, threshold=threshold, scale=0.99, source=SeededSource(7))
     rate = -float(mpmath.log1p(-chance_of(threshold, 0.99)))
-    gaps = gaps_of(found)
+    gaps = gaps_of(result)
     assert (gaps >= 0).all()
-    assert found.positions[-1] < 2**bits
+    assert result.positions[-1] < 2**bits
     assert stats.kstest(rate * (gaps + 0.5), stats.expon.cdf).pvalue > FALSE_ALARM
     assert stats.chisquare(np.bincount(gaps % 64)).pvalue > FALSE_ALARM
     variance = 2.0**bits * rate
-    assert abs(found.positions.size - variance) < 5 * math.sqrt(variance)
+    assert abs(result.positions.size - variance) < 5 * math.sqrt(variance)
 
 
 CASES = {
@@ -151,8 +153,8 @@ def test_a_gap_on_a_boundary_is_decided_by_further_bits():
     for step, expected in ((-1, []), (1, [0])):
         # Four gaps are drawn at once, of which the first is settled.
         source = Scripted(first << 1, *[2**62] * 3, second + step)
-        found = noisy_cells_above(1, threshold=1, scale=3.0, source=source)
-        assert found.positions.tolist() == expected
+        result = noisy_cells_above(1, threshold=1, scale=3.0, source=source)
+        assert result.positions.tolist() == expected
         assert not source.given
 
 
@@ -183,35 +185,41 @@ def test_words_of_zeros_draw_further_bits():
     """V = 0.00...0 (190 zeros) 1 ...: the first gap is about 190 ln 2 / -ln(1 - q) = 190."""
     count = 1 + int(500 + 4 * math.sqrt(500))
     source = Scripted(0, *[2**63] * (count - 1), 0, 1)
-    found = noisy_cells_above(1000, threshold=1, scale=1e9, source=source)
-    assert found.positions[0] == pytest.approx(190, abs=2)
+    result = noisy_cells_above(1000, threshold=1, scale=1e9, source=source)
+    assert result.positions[0] == pytest.approx(190, abs=2)
     assert not source.given
 
 
-@pytest.mark.parametrize(("second", "zeros"), [(0, 63), (ONES, 62)])
-def test_a_small_uniform_draws_further_bits(second, zeros):
+def test_a_small_uniform_draws_further_bits():
     """V is from 2^-63 to 2^-62: 63 bits leave open which, and by 69 what the value is."""
-    mean = partial(MODULE.exact, value=Fraction(100))
-    value = MODULE._geometric(1, 100.0, mean, 2**61, Scripted(2, second))[0]
-    assert value == math.floor(100 * zeros * math.log(2))
+    for second, zeros in [(0, 63), (ONES, 62)]:
+        with case(second=second, zeros=zeros):
+            mean = partial(MODULE.exact, value=Fraction(100))
+            value = MODULE._geometric(1, 100.0, mean, 2**61, Scripted(2, second))[0]
+            assert value == math.floor(100 * zeros * math.log(2))
 
 
-@pytest.mark.parametrize("threshold", [1, 2, 17])
-def test_a_fraction_is_taken_exactly(threshold):
+def test_a_fraction_is_taken_exactly():
     """At this scale the rounding of a third to a double moves some values by a step."""
-    third = Fraction(2**50, 3)
-    found = noisy_cells_above(300, threshold=threshold, scale=third, source=SeededSource(9))
-    double = noisy_cells_above(300, threshold=threshold, scale=float(third), source=SeededSource(9))
-    assert (found.positions == double.positions).all()
-    assert (found.values != double.values).any()
-    above, count = found.values - threshold, found.positions.size
-    words = _words_of_values(SeededSource(9), 300, threshold, third, count)
-    with mpmath.workprec(200):
-        places = [(mpmath.mpf(int(k)) + 0.5) / 2**63 for k in words]
-        floors = [int(mpmath.floor(-mpmath.log(v) * 2**50 / 3)) for v in places]
-    # The bits beyond the 63 known ones decide the last two digits of values near 2^50.
-    assert max(abs(a - b) for a, b in zip(above.tolist(), floors, strict=True)) < 2**10
-    assert len(floors) == count > 100
+    for threshold in [1, 2, 17]:
+        with case(threshold=threshold):
+            third = Fraction(2**50, 3)
+            result = noisy_cells_above(
+                300, threshold=threshold, scale=third, source=SeededSource(9)
+            )
+            double = noisy_cells_above(
+                300, threshold=threshold, scale=float(third), source=SeededSource(9)
+            )
+            assert (result.positions == double.positions).all()
+            assert (result.values != double.values).any()
+            above, count = result.values - threshold, result.positions.size
+            words = _words_of_values(SeededSource(9), 300, threshold, third, count)
+            with mpmath.workprec(200):
+                uniforms = [(mpmath.mpf(int(k)) + 0.5) / 2**63 for k in words]
+                floors = [int(mpmath.floor(-mpmath.log(v) * 2**50 / 3)) for v in uniforms]
+            # The bits beyond the 63 known ones decide the last two digits of values near 2^50.
+            assert max(abs(a - b) for a, b in zip(above.tolist(), floors, strict=True)) < 2**10
+            assert len(floors) == count > 100
 
 
 def _words_of_values(source, cells, threshold, scale, count):
@@ -221,38 +229,39 @@ def _words_of_values(source, cells, threshold, scale, count):
     return source.words(count) >> np.uint64(1)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "scale"), [(1, 0.01), (1, 1e12), (3, 0.75), (30, 1.0), (68, 1.0), (700, 11.3)]
-)
-def test_error_of_the_doubles_is_below_the_slack(threshold, scale):
+def test_error_of_the_doubles_is_below_the_slack():
     """Lemma 12 of proofs/noise.md, against 200-bit arithmetic."""
-    chance = MODULE._chance(threshold, scale)
-    with mpmath.workprec(200):
-        rate = -mpmath.log(1 - chance_of(threshold, scale, 400))
-        off = abs(mpmath.mpf(-math.log1p(-chance)) / rate - 1)
-    assert float(off) < 9.8 * 2.0**-48
+    for threshold, scale in [(1, 0.01), (1, 1e12), (3, 0.75), (30, 1.0), (68, 1.0), (700, 11.3)]:
+        with case(threshold=threshold, scale=scale):
+            chance = MODULE._chance(threshold, scale)
+            with mpmath.workprec(200):
+                rate = -mpmath.log(1 - chance_of(threshold, scale, 400))
+                off = abs(mpmath.mpf(-math.log1p(-chance)) / rate - 1)
+            assert float(off) < 9.8 * 2.0**-48
 
 
-@pytest.mark.parametrize("precision", [96, 160, 500])
-@pytest.mark.parametrize("threshold", [1, 20, 66, 67, 300, 5000, 10**6])
-def test_intervals_enclose_the_rate_closely(threshold, precision):
-    context = MPIntervalContext()
-    context.prec = precision
-    rate = MODULE._rate(context, threshold=threshold, scale=Fraction(1))
-    assert context.prec == precision
-    with mpmath.workprec(2000):
-        chance = chance_of(threshold, 1, 2000)
-        series = chance + chance**2 / 2 + chance**3 / 3
-        true = series if threshold >= 300 else -mpmath.log(1 - chance)
-        low, high = mpmath.mpf(rate.a._mpi_[0]), mpmath.mpf(rate.b._mpi_[1])
-        assert low <= true <= high
-        assert (high - low) / true < mpmath.mpf(2) ** (8 - precision)
+def test_intervals_enclose_the_rate_closely():
+    for precision, threshold in itertools.product(
+        [96, 160, 500], [1, 20, 66, 67, 300, 5000, 10**6]
+    ):
+        with case(precision=precision, threshold=threshold):
+            context = MPIntervalContext()
+            context.prec = precision
+            rate = MODULE._rate(context, threshold=threshold, scale=Fraction(1))
+            assert context.prec == precision
+            with mpmath.workprec(2000):
+                chance = chance_of(threshold, 1, 2000)
+                series = chance + chance**2 / 2 + chance**3 / 3
+                true = series if threshold >= 300 else -mpmath.log(1 - chance)
+                low, high = mpmath.mpf(rate.a._mpi_[0]), mpmath.mpf(rate.b._mpi_[1])
+                assert low <= true <= high
+                assert (high - low) / true < mpmath.mpf(2) ** (8 - precision)
 
 
 def test_no_cells_need_no_words():
-    found = noisy_cells_above(0, threshold=1, scale=1.0, source=SeededSource(1))
-    assert found.positions.shape == found.values.shape == (0,)
-    assert found.positions.dtype == found.values.dtype == np.int64
+    result = noisy_cells_above(0, threshold=1, scale=1.0, source=SeededSource(1))
+    assert result.positions.shape == result.values.shape == (0,)
+    assert result.positions.dtype == result.values.dtype == np.int64
 
 
 def test_places_up_to_the_last_of_2_to_the_62_cells(monkeypatch):
@@ -261,19 +270,20 @@ def test_places_up_to_the_last_of_2_to_the_62_cells(monkeypatch):
     for given in gaps:
         monkeypatch.setattr(MODULE, "_geometric", lambda *_, given=given: given.copy())
         monkeypatch.setattr(MODULE, "_offsets", lambda *_: 0)
-        places = MODULE._positions(2**62, 0.0, None, None)
+        positions = MODULE._positions(2**62, 0.0, None, None)
         expected = [2**62 - 1] if given[1] else [2**62 - 3, 2**62 - 2, 2**62 - 1]
-        assert places.tolist() == expected
+        assert positions.tolist() == expected
 
 
-@pytest.mark.parametrize("kind", [int, np.int32, np.uint64])
-def test_kinds_of_numbers_draw_alike(kind):
-    plain = noisy_cells_above(5000, threshold=4, scale=3.0, source=SeededSource(10))
-    words = {"threshold": kind(4), "scale": np.float32(3.0), "source": SeededSource(10)}
-    other = noisy_cells_above(kind(5000), **words)
-    assert (plain.positions == other.positions).all()
-    assert (plain.values == other.values).all()
-    assert other.values.dtype == np.int64
+def test_kinds_of_numbers_draw_alike():
+    for kind in [int, np.int32, np.uint64]:
+        with case(kind=kind):
+            plain = noisy_cells_above(5000, threshold=4, scale=3.0, source=SeededSource(10))
+            kwargs = {"threshold": kind(4), "scale": np.float32(3.0), "source": SeededSource(10)}
+            other = noisy_cells_above(kind(5000), **kwargs)
+            assert (plain.positions == other.positions).all()
+            assert (plain.values == other.values).all()
+            assert other.values.dtype == np.int64
 
 
 def test_bad_parameters():
@@ -289,18 +299,18 @@ def test_bad_parameters():
         ({"scale": float("nan")}, "scale must be above 0"),
         ({"scale": 2.0**51}, "scale must be above 0"),
     ]:
-        words = {**good, **bad}
+        kwargs = {**good, **bad}
         with pytest.raises(ParameterError, match=message):
-            noisy_cells_above(words.pop("cells"), **words, source=SeededSource(1))
+            noisy_cells_above(kwargs.pop("cells"), **kwargs, source=SeededSource(1))
 
 
 def test_too_many_reports_are_refused_with_a_threshold_that_will_do():
     message = (
         r"threshold must leave at most 2\^26 reports to expect, got 3; take 50 or more, or fewer"
     )
-    words = {"scale": 2.0, "source": SeededSource(1)}
+    kwargs = {"scale": 2.0, "source": SeededSource(1)}
     with pytest.raises(ParameterError, match=message):
-        noisy_cells_above(2**62, threshold=3, **words)
+        noisy_cells_above(2**62, threshold=3, **kwargs)
     assert 2**62 * MODULE._chance(50, 2.0) <= MODULE.MAX_REPORTS
     assert 2**62 * MODULE._chance(48, 2.0) > MODULE.MAX_REPORTS
 

@@ -1,13 +1,11 @@
 """The rule that gives a claim its outcome."""
 
-import pytest
-
 from shoal.papers.claims import decide_outcome
 
 
-@pytest.mark.parametrize(
-    ("as_published", "corrected", "expected"),
-    [
+def test_outcomes(subtests):
+    """Only a claim that needs a leak can be called impossible with privacy."""
+    for as_published, corrected, expected in [
         ("holds", "holds", "reproduced"),
         ("holds", "does not hold", "only as published"),
         ("holds", "undecided", "undecided"),
@@ -16,11 +14,9 @@ from shoal.papers.claims import decide_outcome
         ("does not hold", "holds", "not reproduced"),
         ("does not hold", "does not hold", "not reproduced"),
         ("does not hold", "undecided", "not reproduced"),
-    ],
-)
-def test_outcomes(as_published, corrected, expected):
-    """Only a claim that needs a leak can be called impossible with privacy."""
-    judged = {"as_published": as_published, "corrected": corrected}
-    assert decide_outcome(**judged) == expected
-    leaky = expected.replace("only as published", "cannot be private")
-    assert decide_outcome(**judged, needs_leak=True) == leaky
+    ]:
+        with subtests.test(as_published=as_published, corrected=corrected, expected=expected):
+            judged = {"as_published": as_published, "corrected": corrected}
+            assert decide_outcome(**judged) == expected
+            leaky = expected.replace("only as published", "cannot be private")
+            assert decide_outcome(**judged, needs_leak=True) == leaky

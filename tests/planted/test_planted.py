@@ -217,7 +217,7 @@ def test_no_noise_where_nothing_is(monkeypatch):
         return replace(noisy, sums=sums)
 
     monkeypatch.setattr(_noise.PureNoise, "pairs", skipping)
-    red(estimator_checks.survives_an_audit_of_centers)
+    red(estimator_checks.survives_an_audit_of_centers, 1.0, 1000)
 
 
 def test_half_the_noise_in_centers(monkeypatch):
@@ -225,7 +225,7 @@ def test_half_the_noise_in_centers(monkeypatch):
     monkeypatch.setattr(
         _noise.PureNoise, "scales", lambda *a, **k: CountSum(*(s / 3 for s in right(*a, **k)))
     )
-    red(estimator_checks.survives_an_audit_of_centers)
+    red(estimator_checks.survives_an_audit_of_centers, 1.0, 1000)
 
 
 def test_reports_in_plain_doubles(monkeypatch):

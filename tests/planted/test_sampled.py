@@ -15,7 +15,7 @@ from shoal.cluster._budget import CountSum
 from shoal.engines import NearestStatistics
 from shoal.noise import SeededSource, distributions
 
-RUNS = 2000
+RUNS = 1000
 REACH = 2**19
 SOURCE = SeededSource(1)
 
@@ -40,8 +40,7 @@ def sampled(columns, **words):
     return audit_estimator(model(**words), pair(columns), runs=RUNS, search=False, random_state=1)
 
 
-@pytest.mark.parametrize("columns", [1, 2])
-@pytest.mark.parametrize("split", ["analytic", "joint"])
+@pytest.mark.parametrize(("columns", "split"), [(1, "joint"), (2, "analytic"), (2, "joint")])
 def test_nothing_is_found_without_a_bug(columns, split):
     assert not sampled(columns, split=split).exceeds()
 

@@ -1,13 +1,15 @@
-"""Composition, against sums and integrals done without the library."""
+"""Composition and calibration, against sums and integrals done without the library."""
 
 import dataclasses
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import privacy_profiles
+from helpers.cases import case
 from shoal.exceptions import GuaranteeError, ParameterError, UnknownEventError
 from shoal.privacy import (
     ApproximateEvent,
@@ -22,6 +24,7 @@ from shoal.privacy import (
     compose,
     cost,
     pure_to_zcdp,
+    scale_to_fit,
     zcdp_to_epsilon,
 )
 from shoal.privacy._loss_distributions import epsilon_by_losses, steps
@@ -52,37 +55,39 @@ def test_one_pure_step_keeps_its_delta_of_zero() -> None:
 @pytest.mark.parametrize(
     ("epsilon", "times"), [(0.1, 10), (0.1, 100), (0.05, 1000), (1.0, 20), (3.7, 3), (0.01, 9000)]
 )
-@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-9])
-def test_randomized_response_matches_the_optimal_formula(
-    epsilon: float, times: int, delta: float
-) -> None:
-    step = Repeated(event=PureEvent(epsilon=epsilon), times=times)
-    found = by_losses(step, delta=delta)
-    best = privacy_profiles.invert(
-        lambda at: privacy_profiles.response_delta(epsilon, times, at), delta, times * epsilon
-    )
-    assert found >= best
-    assert found <= best * (1 + 3e-3)
+def test_randomized_response_matches_the_optimal_formula(epsilon: float, times: int) -> None:
+    for delta in [1e-2, 1e-6, 1e-9]:
+        with case(delta=delta):
+            step = Repeated(event=PureEvent(epsilon=epsilon), times=times)
+            result = by_losses(step, delta=delta)
+            best = privacy_profiles.invert(
+                lambda at: privacy_profiles.response_delta(epsilon, times, at),
+                delta,
+                times * epsilon,
+            )
+            assert result >= best
+            assert result <= best * (1 + 3e-3)
 
 
 def test_the_fourier_transform_is_not_trusted_beyond_its_precision() -> None:
     # Without a correction, 30,000 steps at this delta were measured to err downwards.
     step = Repeated(event=PureEvent(epsilon=0.01), times=30_000)
     assert by_losses(step, delta=5e-10) == math.inf
-    found = by_losses(step, delta=2e-9)
-    assert privacy_profiles.response_delta(0.01, 30_000, found) <= 2e-9
+    result = by_losses(step, delta=2e-9)
+    assert privacy_profiles.response_delta(0.01, 30_000, result) <= 2e-9
 
 
-@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-10, 1e-20])
 @pytest.mark.parametrize(("sigma", "times"), [(0.5, 1), (5.0, 10), (300.0, 10_000)])
-def test_gaussian_steps_match_the_exact_curve(sigma: float, times: int, delta: float) -> None:
-    step = Repeated(event=GaussianEvent(sigma=sigma, sensitivity=1.0), times=times)
-    ratio = math.sqrt(times) / sigma
-    best = privacy_profiles.invert(
-        lambda at: privacy_profiles.gaussian_delta(ratio, at), delta, 200.0
-    )
-    found = compose([step], delta=delta).epsilon
-    assert best * (1 - 1e-9) <= found <= best * (1 + 2e-3)
+def test_gaussian_steps_match_the_exact_curve(sigma: float, times: int) -> None:
+    for delta in [1e-2, 1e-6, 1e-10, 1e-20]:
+        with case(delta=delta):
+            step = Repeated(event=GaussianEvent(sigma=sigma, sensitivity=1.0), times=times)
+            ratio = math.sqrt(times) / sigma
+            best = privacy_profiles.invert(
+                partial(privacy_profiles.gaussian_delta, ratio), delta, 200.0
+            )
+            result = compose([step], delta=delta).epsilon
+            assert best * (1 - 1e-9) <= result <= best * (1 + 2e-3)
 
 
 @pytest.mark.parametrize(("sigma", "shift"), [(0.7, 1), (3.0, 2), (20.0, 5)])
@@ -91,8 +96,8 @@ def test_discrete_gaussian_matches_a_sum(sigma: float, shift: int) -> None:
     best = privacy_profiles.invert(
         lambda at: privacy_profiles.lattice_gaussian_delta(sigma, (shift,), at), 1e-5, 50.0
     )
-    found = compose([event], delta=1e-5).epsilon
-    assert best * (1 - 1e-6) <= found <= best * (1 + 2e-3)
+    result = compose([event], delta=1e-5).epsilon
+    assert best * (1 - 1e-6) <= result <= best * (1 + 2e-3)
 
 
 def test_discrete_gaussian_vectors_get_what_is_proved_for_vectors() -> None:
@@ -214,3 +219,45 @@ def test_bad_input_is_refused() -> None:
         compose([Mine()], delta=1e-6)
     with pytest.raises(UnknownEventError):
         steps(Mine())
+
+
+def test_gaussian_noise_is_as_small_as_it_can_be() -> None:
+    sigma = scale_to_fit(lambda m: [GaussianEvent(sigma=m, sensitivity=1.0)], 1.0, 1e-6)
+    assert privacy_profiles.gaussian_delta(1 / sigma, 1.0) <= 1e-6
+    assert privacy_profiles.gaussian_delta(1 / (sigma * 0.999), 1.0) > 1e-6
+
+
+def test_pure_schedules_add_up() -> None:
+    for epsilon in [1e-3, 0.5, 40.0]:
+        with case(epsilon=epsilon):
+            scale = scale_to_fit(lambda m: [PureEvent(epsilon=1 / m)] * 4, epsilon)
+            assert 4 / scale <= epsilon
+            assert 4 / scale >= epsilon * 0.9998
+
+
+def test_mixed_schedules_fit_and_hardly_more() -> None:
+    def schedule(multiplier: float) -> list[Event]:
+        step = PureEvent(epsilon=1 / (8 * multiplier))
+        return [
+            GaussianEvent(sigma=5 * multiplier, sensitivity=1.0),
+            Repeated(event=step, times=20),
+        ]
+
+    multiplier = scale_to_fit(schedule, 1.0, 1e-6, tolerance=1e-3)
+    assert compose(schedule(multiplier), delta=1e-6).epsilon <= 1.0
+    assert compose(schedule(multiplier * 0.995), delta=1e-6).epsilon > 1.0
+
+
+def test_a_schedule_that_cannot_fit_says_why() -> None:
+    with pytest.raises(GuaranteeError, match="above 2"):
+        scale_to_fit(lambda m: [PureEvent(epsilon=2.0)], 1.0)
+    with pytest.raises(GuaranteeError, match="give delta > 0"):
+        scale_to_fit(lambda m: [GaussianEvent(sigma=m, sensitivity=1.0)], 1.0)
+    with pytest.raises(GuaranteeError, match="bring along"):
+        scale_to_fit(lambda m: [ApproximateEvent(epsilon=1 / m, delta=1e-3)], 1.0, 1e-6)
+
+
+def test_bad_schedules_are_refused() -> None:
+    for arguments in ((0.0,), (-1.0,), (1.0, 1.0), ("1",)):
+        with pytest.raises(ParameterError):
+            scale_to_fit(lambda m: [PureEvent(epsilon=1 / m)], *arguments)  # type: ignore[arg-type]

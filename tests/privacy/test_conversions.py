@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.cases import case
 from helpers.privacy_profiles import gaussian_delta, renyi
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import (
@@ -20,15 +21,16 @@ from shoal.privacy.conversions import group, group_zcdp
 ORDERS = 1 + np.geomspace(1e-5, 300, 60)
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0, 8.0])
-def test_pure_to_zcdp_is_the_smallest_valid_rho(epsilon: float) -> None:
-    high = 1 / (1 + math.exp(-epsilon))
-    p, q = np.array([high, 1 - high]), np.array([1 - high, high])
-    rho = pure_to_zcdp(epsilon)
-    ratios = [renyi(p, q, order) / order for order in ORDERS]
-    assert max(ratios) <= rho * (1 + 1e-6)
-    assert max(ratios) >= rho * 0.995
-    assert rho <= epsilon**2 / 2
+def test_pure_to_zcdp_is_the_smallest_valid_rho() -> None:
+    for epsilon in [0.01, 0.3, 1.0, 3.0, 8.0]:
+        with case(epsilon=epsilon):
+            high = 1 / (1 + math.exp(-epsilon))
+            p, q = np.array([high, 1 - high]), np.array([1 - high, high])
+            rho = pure_to_zcdp(epsilon)
+            ratios = [renyi(p, q, order) / order for order in ORDERS]
+            assert max(ratios) <= rho * (1 + 1e-6)
+            assert max(ratios) >= rho * 0.995
+            assert rho <= epsilon**2 / 2
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)
@@ -103,9 +105,8 @@ def test_metric_to_local_multiplies() -> None:
     assert metric_to_local(0.5, 3.0) == 1.5
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
+def test_bad_numbers_are_refused() -> None:
+    for call in [
         lambda: pure_to_zcdp(0),
         lambda: pure_to_zcdp(float("nan")),
         lambda: zcdp_to_epsilon(-1, 0.1),
@@ -118,8 +119,6 @@ def test_metric_to_local_multiplies() -> None:
         lambda: group_zcdp("1", size=2),  # type: ignore[arg-type]
         lambda: metric_to_local(1, 0),
         lambda: metric_to_local(0, 1),
-    ],
-)
-def test_bad_numbers_are_refused(call: object) -> None:
-    with pytest.raises(ParameterError):
-        call()  # type: ignore[operator]
+    ]:
+        with case(call=call), pytest.raises(ParameterError):
+            call()  # type: ignore[operator]

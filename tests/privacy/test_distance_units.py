@@ -1,9 +1,11 @@
 """Units of distance: what converts, by which exact factor, and what cannot be compared."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+from helpers.cases import case
 from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
 from shoal.privacy import (
     Guarantee,
@@ -19,9 +21,8 @@ from shoal.privacy import (
 ODD = ["80\nm", "80\u2028m", "km\x1b[2J", "1" * 5000 + " m", "\uff18 m"]
 
 
-@pytest.mark.parametrize(
-    ("unit", "wanted", "factor"),
-    [
+def test_factors_are_exact():
+    factors: list[tuple[str, str, Any]] = [
         ("m", "km", 1000),
         ("km", "m", Fraction(1, 1000)),
         ("80 m", "km", Fraction(25, 2)),
@@ -33,28 +34,27 @@ ODD = ["80\nm", "80\u2028m", "km\x1b[2J", "1" * 5000 + " m", "\uff18 m"]
         ("week", "day", Fraction(1, 7)),
         ("pixel", "16 pixel", 16),
         ("1.5e2 m", "m", Fraction(1, 150)),
-    ],
-)
-def test_factors_are_exact(unit, wanted, factor):
-    assert convert_epsilon(Fraction(1), unit, wanted) == factor
-    assert convert_epsilon(factor * Fraction(1), wanted, unit) == 1
+    ]
+    for unit, wanted, factor in factors:
+        with case(unit=unit, wanted=wanted):
+            assert convert_epsilon(Fraction(1), unit, wanted) == factor
+            assert convert_epsilon(Fraction(factor), wanted, unit) == 1
 
 
-@pytest.mark.parametrize(
-    ("unit", "wanted"), [("km", "year"), ("m", "s"), ("meters", "m"), ("KM", "km"), ("", "")]
-)
-def test_what_cannot_be_compared_is_refused(unit, wanted):
-    with pytest.raises(GuaranteeError):
-        convert_epsilon(Fraction(1), unit, wanted)
+def test_what_cannot_be_compared_is_refused():
+    for unit, wanted in [("km", "year"), ("m", "s"), ("meters", "m"), ("KM", "km"), ("", "")]:
+        with case(unit=unit, wanted=wanted), pytest.raises(GuaranteeError):
+            convert_epsilon(Fraction(1), unit, wanted)
 
 
-@pytest.mark.parametrize("text", ["3", "0 m", " m", "m ", "-1 m", "1e999 m", "8m", "a\nb", *ODD])
-def test_bad_units(text):
-    for use in (parse_unit, lambda unit: MetricEvent(epsilon=1.0, unit=unit)):
-        with pytest.raises(ParameterError):
-            use(text)
-    with pytest.raises(ParameterError):
-        Guarantee("metric", 1.0, unit=text)
+def test_bad_units():
+    for text in ["3", "0 m", " m", "m ", "-1 m", "1e999 m", "8m", "a\nb", *ODD]:
+        with case(text=text):
+            for use in (parse_unit, lambda unit: MetricEvent(epsilon=1.0, unit=unit)):
+                with pytest.raises(ParameterError):
+                    use(text)
+            with pytest.raises(ParameterError):
+                Guarantee("metric", 1.0, unit=text)
 
 
 def test_epsilons_beyond_a_float_are_refused_in_words():

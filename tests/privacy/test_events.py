@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from helpers.cases import case
 from shoal.exceptions import ParameterError, UnknownEventError
 from shoal.privacy import (
     ApproximateEvent,
@@ -34,36 +35,35 @@ NESTED = Composed(
 )
 
 
-@pytest.mark.parametrize("event", [*LEAVES, NESTED])
-def test_survives_json_exactly(event: Event) -> None:
-    again = event_from_dict(json.loads(json.dumps(event_to_dict(event))))
-    assert again == event
-    assert hash(again) == hash(event)
+def test_survives_json_exactly() -> None:
+    for event in [*LEAVES, NESTED]:
+        with case(event=event):
+            again = event_from_dict(json.loads(json.dumps(event_to_dict(event))))
+            assert again == event
+            assert hash(again) == hash(event)
 
 
-@pytest.mark.parametrize("event", [*LEAVES, NESTED])
-def test_is_frozen(event: Event) -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        event.purpose = "other"  # type: ignore[misc]
+def test_is_frozen() -> None:
+    for event in [*LEAVES, NESTED]:
+        with case(event=event), pytest.raises(dataclasses.FrozenInstanceError):
+            event.purpose = "other"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields"),
-    [
+def test_bad_numbers_are_named() -> None:
+    for kind, fields in [
         (GaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
         (DiscreteGaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
         (PureEvent, {"epsilon": 1.0}),
         (ZCDPEvent, {"rho": 1.0}),
         (ApproximateEvent, {"epsilon": 1.0}),
         (MetricEvent, {"epsilon": 1.0}),
-    ],
-)
-def test_bad_numbers_are_named(kind: type[Event], fields: dict[str, float]) -> None:
-    rest = {ApproximateEvent: {"delta": 0.1}, MetricEvent: {"unit": "m"}}.get(kind, {})
-    for name in fields:
-        for bad in (0, -1.0, float("nan"), float("inf"), "1", None, True, 10**400, 1j):
-            with pytest.raises(ParameterError, match=name):
-                kind(**{**fields, **rest, name: bad})  # type: ignore[arg-type]
+    ]:
+        with case(kind=kind, fields=fields):
+            rest = {ApproximateEvent: {"delta": 0.1}, MetricEvent: {"unit": "m"}}.get(kind, {})
+            for name in fields:
+                for bad in (0, -1.0, float("nan"), float("inf"), "1", None, True, 10**400, 1j):
+                    with pytest.raises(ParameterError, match=name):
+                        kind(**{**fields, **rest, name: bad})  # type: ignore[arg-type]
 
 
 def test_other_fields_are_checked() -> None:
@@ -76,9 +76,9 @@ def test_other_fields_are_checked() -> None:
             Repeated(event=step, times=bad)  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="dimension"):
             DiscreteGaussianEvent(sigma=1.0, sensitivity=1.0, dimension=bad)  # type: ignore[arg-type]
-    for bad in (3, "ab", [step, 1], step):
+    for events in (3, "ab", [step, 1], step):
         with pytest.raises(ParameterError, match="events"):
-            Composed(events=bad)  # type: ignore[arg-type]
+            Composed(events=events)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="event"):
         Repeated(event="x", times=2)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="purpose"):
@@ -101,12 +101,11 @@ def test_numpy_numbers_become_plain_ones() -> None:
 
 def test_positional_arguments_are_refused() -> None:
     with pytest.raises(TypeError):
-        PureEvent(1.0)  # type: ignore[call-arg, misc]
+        PureEvent(1.0)  # type: ignore[misc, call-arg]
 
 
-@pytest.mark.parametrize(
-    "plain",
-    [
+def test_unknown_dictionaries_are_refused() -> None:
+    for plain in [
         {},
         {"type": "Nothing"},
         {"type": ["PureEvent"]},
@@ -117,11 +116,9 @@ def test_positional_arguments_are_refused() -> None:
         {"type": "Event", "purpose": ""},
         {"type": "Composed", "events": {"a": 1}, "purpose": ""},
         {"type": "Composed", "events": [1], "purpose": ""},
-    ],
-)
-def test_unknown_dictionaries_are_refused(plain: object) -> None:
-    with pytest.raises(UnknownEventError):
-        event_from_dict(plain)  # type: ignore[arg-type]
+    ]:
+        with case(plain=plain), pytest.raises(UnknownEventError):
+            event_from_dict(plain)  # type: ignore[arg-type]
 
 
 def test_a_foreign_event_is_refused() -> None:

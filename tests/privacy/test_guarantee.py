@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from helpers.cases import case
 from helpers.privacy_profiles import response_delta
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import Adjacency, Guarantee, pure_to_zcdp, zcdp_to_epsilon
@@ -111,38 +112,37 @@ def test_to_substitute() -> None:
     assert (local.epsilon, local.adjacency) == (2.0, SUBSTITUTE)
 
 
-@pytest.mark.parametrize(
-    "convert",
-    [
+def test_no_promise_never_becomes_one() -> None:
+    for convert in [
         lambda g: g.to_zcdp(),
         lambda g: g.to_approximate(0.1),
         lambda g: g.for_group(2),
         lambda g: g.to_substitute(),
         lambda g: g.to_local(1.0),
-    ],
-)
-def test_no_promise_never_becomes_one(convert: object) -> None:
-    with pytest.raises(GuaranteeError):
-        convert(NONE)  # type: ignore[operator]
+    ]:
+        with case(convert=convert), pytest.raises(GuaranteeError):
+            convert(NONE)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
-    "convert", [lambda g: g.to_zcdp(), lambda g: g.to_approximate(0.1), lambda g: g.to_substitute()]
-)
-def test_metric_promises_need_a_diameter_first(convert: object) -> None:
-    with pytest.raises(GuaranteeError, match="to_local"):
-        convert(METRIC)  # type: ignore[operator]
+def test_metric_promises_need_a_diameter_first() -> None:
+    for convert in [
+        lambda g: g.to_zcdp(),
+        lambda g: g.to_approximate(0.1),
+        lambda g: g.to_substitute(),
+    ]:
+        with case(convert=convert), pytest.raises(GuaranteeError, match="to_local"):
+            convert(METRIC)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("guarantee", ALL)
-def test_survives_json(guarantee: Guarantee) -> None:
-    assert Guarantee.from_dict(json.loads(json.dumps(guarantee.to_dict()))) == guarantee
-    assert hash(guarantee) == hash(Guarantee.from_dict(guarantee.to_dict()))
+def test_survives_json() -> None:
+    for guarantee in ALL:
+        with case(guarantee=guarantee):
+            assert Guarantee.from_dict(json.loads(json.dumps(guarantee.to_dict()))) == guarantee
+            assert hash(guarantee) == hash(Guarantee.from_dict(guarantee.to_dict()))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_bad_fields_are_refused() -> None:
+    for change in [
         {"notion": "global"},
         {"notion": ["central"]},
         {"epsilon": -1.0},
@@ -159,11 +159,9 @@ def test_survives_json(guarantee: Guarantee) -> None:
         {"notion": "none"},
         {"notion": "metric", "delta": 0.1},
         {"notion": "metric", "rho": 0.1},
-    ],
-)
-def test_bad_fields_are_refused(change: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
-        Guarantee(**{"notion": "central", "epsilon": 1.0, **change})  # type: ignore[arg-type]
+    ]:
+        with case(change=change), pytest.raises(ParameterError):
+            Guarantee(**{"notion": "central", "epsilon": 1.0, **change})  # type: ignore[arg-type]
 
 
 def test_bad_dictionaries_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Importing promises is light, and knows no other room."""
+"""Importing promises is light, and knows no other package."""
 
 import ast
 import subprocess
@@ -45,7 +45,7 @@ def test_a_ledger_needs_nothing_heavy() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_no_other_room_is_imported() -> None:
+def test_no_other_package_is_imported() -> None:
     for path in FOLDER.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module == "shoal":

@@ -235,9 +235,9 @@ class TestCheck:
             ledger.check(MetricEvent(epsilon=2.0, unit="km"), notion="metric")
         with pytest.raises(GuaranteeError):
             ledger.check(pure(0.5), adjacency=SUBSTITUTE)
-        for words in ({"notion": "none"}, {"adjacency": "substitute"}):
+        for kwargs in ({"notion": "none"}, {"adjacency": "substitute"}):
             with pytest.raises(ParameterError):
-                ledger.check(pure(0.5), **words)
+                ledger.check(pure(0.5), **kwargs)
         with pytest.raises(ParameterError):
             ledger.check(0.5)
         assert len(ledger) == 0

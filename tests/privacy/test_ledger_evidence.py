@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.cases import case
 from shoal.exceptions import GuaranteeError, LedgerFileError, ParameterError
 from shoal.privacy import (
     Adjacency,
@@ -99,14 +100,15 @@ class TestTail:
         with pytest.raises(LedgerFileError, match="older than the ledger"):
             Ledger(two)
 
-    @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"lines": 3}', "\xff"])
-    def test_a_damaged_or_missing_head_is_refused(self, two: Path, text: str) -> None:
-        head(two).write_text(text, encoding="latin-1")
-        with pytest.raises(LedgerFileError, match="head is damaged"):
-            Ledger(two)
-        head(two).unlink()
-        with pytest.raises(LedgerFileError, match="head is missing"):
-            Ledger(two)
+    def test_a_damaged_or_missing_head_is_refused(self, two: Path) -> None:
+        for text in ["", "{}", "[1]", '{"lines": 3}', "\xff"]:
+            with case(text=text):
+                head(two).write_text(text, encoding="latin-1")
+                with pytest.raises(LedgerFileError, match="head is damaged"):
+                    Ledger(two)
+                head(two).unlink()
+                with pytest.raises(LedgerFileError, match="head is missing"):
+                    Ledger(two)
 
     def test_a_crash_before_the_first_head_is_no_loss(self, path: Path) -> None:
         Ledger(path, epsilon=1.0)

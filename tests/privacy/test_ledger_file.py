@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.cases import case
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
 from shoal.privacy import Adjacency, GaussianEvent, Ledger, MetricEvent, PrivacyUnit, PureEvent
 from shoal.privacy import _ledger_file as module
@@ -118,9 +119,10 @@ class TestOpening:
         Ledger(path, epsilon=1.0).spend(TENTH)  # zero bytes are a new ledger
         assert len(Ledger(path)) == 1
 
-    @pytest.mark.parametrize(
-        ("limits", "name"),
-        [
+    def test_other_limits_are_refused(self, path: Path) -> None:
+        Ledger(path, epsilon=1.0, delta=1e-6, table="people")
+        before = path.read_bytes()
+        for limits, name in [
             ({"epsilon": 2.0, "delta": 1e-6}, "epsilon"),
             ({"epsilon": 1.0}, "delta"),
             ({"delta": 1e-5}, "delta"),
@@ -129,27 +131,25 @@ class TestOpening:
             ({"table": "shops"}, "table"),
             ({"adjacency": Adjacency.SUBSTITUTE}, "adjacency"),
             ({"epsilon": 1.0, "delta": 1e-6, "approximate_delta": 1e-7}, "approximate_delta"),
-        ],
-    )
-    def test_other_limits_are_refused(self, path: Path, limits: dict, name: str) -> None:
-        Ledger(path, epsilon=1.0, delta=1e-6, table="people")
-        before = path.read_bytes()
-        with pytest.raises(LedgerFileError, match=f"another {name}"):
-            Ledger(path, **limits)
-        assert path.read_bytes() == before
+        ]:
+            with case(limits=limits, name=name):
+                with pytest.raises(LedgerFileError, match=f"another {name}"):
+                    Ledger(path, **limits)
+                assert path.read_bytes() == before
 
     def test_the_same_limits_are_welcome(self, path: Path) -> None:
         Ledger(path, epsilon=1.0, delta=1e-6, table="people")
         Ledger(path, epsilon=1, delta=1e-6)
         Ledger(path, delta=1e-6, table="people")
 
-    @pytest.mark.parametrize("content", [b"notes of mine", b"a,b\n1,2\n", b"{}\n", b"\0" * 50])
-    def test_a_file_that_is_no_ledger_is_left_alone(self, path: Path, content: bytes) -> None:
-        path.write_bytes(content)
-        for limits in ({}, {"epsilon": 1.0}):
-            with pytest.raises(LedgerFileError, match="not a ledger"):
-                Ledger(path, **limits)
-        assert path.read_bytes() == content
+    def test_a_file_that_is_no_ledger_is_left_alone(self, path: Path) -> None:
+        for content in [b"notes of mine", b"a,b\n1,2\n", b"{}\n", b"\0" * 50]:
+            with case(content=content):
+                path.write_bytes(content)
+                for limits in ({}, {"epsilon": 1.0}):
+                    with pytest.raises(LedgerFileError, match="not a ledger"):
+                        Ledger(path, **limits)
+                assert path.read_bytes() == content
 
     def test_paths_that_cannot_work(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
@@ -186,8 +186,8 @@ class TestTornLines:
         ledger, heads = Ledger(path, epsilon=1.0), []
         for _ in range(2):
             ledger.spend(TENTH)
-            heads.append(module.Path(f"{path}.head").read_text())
-        module.Path(f"{path}.head").write_text(heads[0])  # as a crash would have left it
+            heads.append(Path(f"{path}.head").read_text())
+        Path(f"{path}.head").write_text(heads[0])  # as a crash would have left it
         path.write_bytes(path.read_bytes()[:-1])
         reopened = Ledger(path)
         assert len(reopened) == 1
@@ -200,7 +200,7 @@ class TestTornLines:
         path.write_bytes(path.read_bytes()[:length])
         with pytest.raises(LedgerFileError, match="lost all its lines"):
             Ledger(path, epsilon=2.0)
-        module.Path(f"{path}.head").unlink()  # a crash that tore the header left no head
+        Path(f"{path}.head").unlink()  # a crash that tore the header left no head
         with pytest.raises(ParameterError, match="epsilon must be given"):
             Ledger(path)
         Ledger(path, epsilon=2.0).spend(TENTH)
@@ -221,9 +221,9 @@ class TestDamage:
         return path
 
     @pytest.mark.parametrize("number", [2, 3, 4])
-    @pytest.mark.parametrize(
-        "change",
-        [
+    def test_an_edited_line_is_named(self, three: Path, number: int) -> None:
+        good = three.read_bytes()
+        for change in [
             lambda line: line.replace(b"0.1", b"0.01"),
             lambda line: line.replace(b'"purpose":""', b'"purpose":"x"'),
             lambda line: line.replace(b"{", b"{ ", 1),
@@ -233,12 +233,12 @@ class TestDamage:
             lambda line: b"\xff" + line,
             lambda line: line.replace(b"0.1", b"1e-1"),
             lambda line: line[:-66] + b"0" * 64 + line[-2:],
-        ],
-    )
-    def test_an_edited_line_is_named(self, three: Path, number: int, change) -> None:
-        self.spoil(three, number, change)
-        with pytest.raises(LedgerFileError, match=f"line {number}"):
-            Ledger(three)
+        ]:
+            with case(change=change):
+                three.write_bytes(good)
+                self.spoil(three, number, change)
+                with pytest.raises(LedgerFileError, match=f"line {number}"):
+                    Ledger(three)
 
     def test_a_removed_or_moved_line_is_noticed(self, three: Path) -> None:
         good = three.read_bytes().split(b"\n")
@@ -308,7 +308,7 @@ class TestFailingDisk:
             raise OSError(5, "Input/output error")
 
         with monkeypatch.context() as patch:
-            patch.setattr(module.os, call, short if call == "write" else broken)
+            patch.setattr(os, call, short if call == "write" else broken)
             with pytest.raises(LedgerFileError, match="nothing was spent"):
                 ledger.spend(TENTH)
         assert path.read_bytes() == before
@@ -322,10 +322,10 @@ class TestFailingDisk:
 
         def interrupted(descriptor: int) -> None:
             real(descriptor)
-            monkeypatch.setattr(module.os, "fsync", real)
+            monkeypatch.setattr(os, "fsync", real)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(module.os, "fsync", interrupted)
+        monkeypatch.setattr(os, "fsync", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ledger.spend(TENTH)
         assert len(ledger) == len(Ledger(path)) == 1
@@ -370,7 +370,7 @@ except LedgerFileError as failure:
                 calls.append(name)
                 return real(*arguments)
 
-            monkeypatch.setattr(module.os, name, spy)
+            monkeypatch.setattr(os, name, spy)
         ledger = Ledger(path, epsilon=1.0)
         assert calls == ["write", "fsync", "fsync", "fsync"]  # header, head, folder
         calls.clear()

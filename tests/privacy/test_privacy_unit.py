@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.cases import case
 from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
 from shoal.privacy import (
     Adjacency,
@@ -28,9 +29,8 @@ FIVE_ROWS = PrivacyUnit.user("person", max_rows=5, enforced=False)
 THREE_ROWS = PrivacyUnit.user("person", max_rows=3, enforced=False)
 
 
-@pytest.mark.parametrize(
-    ("spent", "wanted", "readings", "size"),
-    [
+def test_sizes_that_are_proved():
+    for spent, wanted, readings, size in [
         (RECORD, RECORD, {}, 1),
         (USER, USER, {}, 1),
         (USER, PrivacyUnit.user("person"), {}, 1),
@@ -42,15 +42,13 @@ THREE_ROWS = PrivacyUnit.user("person", max_rows=3, enforced=False)
         (USER, RECORD, {"wanted_adjacency": SUBSTITUTE}, 4),
         (USER, RECORD, {"notion": "local"}, 1),
         (RECORD, FIVE_ROWS, {"notion": "metric"}, 5),
-    ],
-)
-def test_sizes_that_are_proved(spent, wanted, readings, size):
-    assert group_size(spent, wanted, **readings) == size
+    ]:
+        with case(spent=spent, wanted=wanted, readings=readings):
+            assert group_size(spent, wanted, **readings) == size
 
 
-@pytest.mark.parametrize(
-    ("spent", "wanted", "readings"),
-    [
+def test_what_no_proof_covers_is_refused():
+    for spent, wanted, readings in [
         (RECORD, USER, {}),  # nothing limited the rows of a user
         (RECORD, PrivacyUnit.user("person"), {}),
         (USER, HOUSEHOLD, {}),
@@ -61,18 +59,17 @@ def test_sizes_that_are_proved(spent, wanted, readings, size):
         (USER, RECORD, {"adjacency": SUBSTITUTE}),
         (USER, RECORD, {"adjacency": SUBSTITUTE, "wanted_adjacency": SUBSTITUTE}),
         (RECORD, FIVE_ROWS, {"adjacency": SUBSTITUTE, "wanted_adjacency": SUBSTITUTE}),
-    ],
-)
-def test_what_no_proof_covers_is_refused(spent, wanted, readings):
-    with pytest.raises(GuaranteeError) as refusal:
-        group_size(spent, wanted, **readings)
-    assert "\n" not in str(refusal.value)
+    ]:
+        with case(spent=spent, wanted=wanted, readings=readings):
+            with pytest.raises(GuaranteeError) as refusal:
+                group_size(spent, wanted, **readings)
+            assert "\n" not in str(refusal.value)
 
 
 def neighbors(table, unit, most):
     """Return tables of (user, row) pairs that differ in one unit, no user over ``most``."""
     everything = [(user, row) for user in "ab" for row in range(3)]
-    found = []
+    result = []
     for size in range(len(everything) + 1):
         for other in map(frozenset, itertools.combinations(everything, size)):
             if most and any(sum(u == user for u, _ in other) > most for user in "ab"):
@@ -81,12 +78,12 @@ def neighbors(table, unit, most):
             if not (table < other or other < table):
                 continue
             if unit.kind == "record" and len(changed) == 1:
-                found.append(other)
+                result.append(other)
             if unit.kind == "user" and len({user for user, _ in changed}) == 1:
                 whole = next(iter(changed))[0]
                 if not any(u == whole for u, _ in table & other):
-                    found.append(other)
-    return found
+                    result.append(other)
+    return result
 
 
 def exchanged(table, unit, most):
@@ -199,17 +196,17 @@ def test_users_and_records_no_longer_add_up_to_a_false_sentence():
     assert "any one user (all rows with one value of 'person'" in str(users.spent[0])
 
 
-@pytest.mark.parametrize("unit", [RECORD, USER, HOUSEHOLD, UNNAMED, FIVE_ROWS])
-def test_units_travel(unit):
-    assert PrivacyUnit.from_dict(unit.to_dict()) == unit
-    promise = Guarantee("central", 1.0, privacy_unit=unit)
-    assert Guarantee.from_dict(promise.to_dict()) == promise
-    assert str(unit) in str(promise)
+def test_units_travel():
+    for unit in [RECORD, USER, HOUSEHOLD, UNNAMED, FIVE_ROWS]:
+        with case(unit=unit):
+            assert PrivacyUnit.from_dict(unit.to_dict()) == unit
+            promise = Guarantee("central", 1.0, privacy_unit=unit)
+            assert Guarantee.from_dict(promise.to_dict()) == promise
+            assert str(unit) in str(promise)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
+def test_bad_units():
+    for make in [
         lambda: PrivacyUnit("row"),
         lambda: PrivacyUnit("record", "person"),
         lambda: PrivacyUnit("record", max_rows=3),
@@ -220,8 +217,6 @@ def test_units_travel(unit):
         lambda: PrivacyUnit.user("person", max_rows=3, enforced="yes"),
         lambda: PrivacyUnit.from_dict({"kind": "record"}),
         lambda: Guarantee("central", 1.0, privacy_unit="user"),
-    ],
-)
-def test_bad_units(make):
-    with pytest.raises(ParameterError):
-        make()
+    ]:
+        with case(make=make), pytest.raises(ParameterError):
+            make()

@@ -37,24 +37,36 @@ def chain(kind, d):
 PAIRS = {"corners": (-1.0, 0.0), "center": (-0.25, 0.5), "near": (0.5, 0.5 + 2.0**-9)}
 
 
-@pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("d", [1, 2, 3, 8])
-@pytest.mark.parametrize("kind", ["clip", "grid", "points", "bayes", "linear"])
-def test_remapped_reports_stay_at_or_below_epsilon(kind, d, pair):
-    first, second = (np.full(d, value) for value in PAIRS[pair])
-    found = metric_epsilon_lower_bound(chain(kind, d), first, second, samples=20_000)
-    assert not found.exceeds(EPSILON), str(found)
+@pytest.mark.parametrize(
+    ("kind", "dimensions"),
+    [
+        ("clip", (1, 2, 3, 8)),
+        ("grid", (1, 2, 3, 8)),
+        ("points", (1, 2, 3, 8)),
+        ("bayes", (1, 2, 3, 8)),
+        ("linear", (1, 2, 3)),
+        pytest.param("linear", (8,), marks=pytest.mark.full),
+    ],
+)
+def test_remapped_reports_stay_at_or_below_epsilon(kind, dimensions):
+    for i, d in enumerate(dimensions):
+        remapped = chain(kind, d)
+        for name in (list(PAIRS)[i % 3], list(PAIRS)[(i + 1) % 3]):
+            first, second = (np.full(d, value) for value in PAIRS[name])
+            result = metric_epsilon_lower_bound(remapped, first, second, samples=20_000)
+            assert not result.exceeds(EPSILON), f"{d} columns, {name}: {result}"
 
 
 def test_the_audit_still_sees_what_a_remap_leaves():
     """Clipped reports keep most of the loss, so that the test above can fail."""
-    found = metric_epsilon_lower_bound(chain("clip", 1), [-0.5], [0.5], samples=100_000)
-    assert found.epsilon > 0.7 * EPSILON
+    result = metric_epsilon_lower_bound(chain("clip", 1), [-0.5], [0.5], samples=100_000)
+    assert result.epsilon > 0.7 * EPSILON
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("remap", ["bayes", "grid"])
-def test_all_points_together_stay_at_or_below_epsilon(d, remap):
+@pytest.mark.parametrize(
+    ("remap", "d"), [("bayes", 1), ("grid", 2), pytest.param("bayes", 3, marks=pytest.mark.full)]
+)
+def test_all_points_together_stay_at_or_below_epsilon(remap, d):
     """The prior is fitted on the audited report too: the whole output of four records."""
     rng = np.random.RandomState(d)
     others = np.random.default_rng(0).uniform(-1, 1, (3, d))
@@ -68,8 +80,8 @@ def test_all_points_together_stay_at_or_below_epsilon(d, remap):
 
     first, second = np.full(d, -0.5), np.full(d, 0.25)
     distance = float(np.linalg.norm(first - second))
-    found = epsilon_lower_bound(outputs, first, second, samples=300)
-    assert not found.exceeds(EPSILON * distance), str(found)
+    result = epsilon_lower_bound(outputs, first, second, samples=250)
+    assert not result.exceeds(EPSILON * distance), str(result)
 
 
 def test_a_density_remap_that_reads_records_is_caught():
@@ -83,5 +95,5 @@ def test_a_density_remap_that_reads_records_is_caught():
             prior[int((X[0, 0] + 1) * 8)] = 1.0
             return BayesRemap(mechanism, cells=16, prior=prior).fit_transform(reports)
 
-    found = metric_epsilon_lower_bound(Leaky(), [-0.25], [0.25], samples=20_000)
-    assert found.exceeds(2 * EPSILON), str(found)
+    result = metric_epsilon_lower_bound(Leaky(), [-0.25], [0.25], samples=20_000)
+    assert result.exceeds(2 * EPSILON), str(result)

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from helpers.brute_force_remap import (
-    best_place,
+    best_point,
     densities,
     expected_loss,
     points_of,
     posterior,
     update,
 )
+from helpers.cases import case
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import (
     Duchi,
@@ -38,32 +39,36 @@ def outer_reports(remap, count, seed=0):
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
-def test_squared_loss_is_the_posterior_mean(d, epsilon):
-    mechanism = Laplace(epsilon, bounds=box(d))
-    prior = np.random.default_rng(d).random(CELLS[d])
-    remap = BayesRemap(mechanism, cells=CELLS[d], prior=prior).fit(np.zeros((1, d)))
-    reports = outer_reports(remap, 400)
-    candidates = points_of(remap.grid_)
-    weights = posterior(mechanism, reports, candidates, prior.ravel())
-    assert np.allclose(remap.transform(reports), weights @ candidates, atol=1e-8)
-    assert np.allclose(remap.prior_, prior / prior.sum())
+def test_squared_loss_is_the_posterior_mean(d):
+    for epsilon in [1.0, 4.0]:
+        with case(epsilon=epsilon):
+            mechanism = Laplace(epsilon, bounds=box(d))
+            prior = np.random.default_rng(d).random(CELLS[d])
+            remap = BayesRemap(mechanism, cells=CELLS[d], prior=prior).fit(np.zeros((1, d)))
+            reports = outer_reports(remap, 400)
+            candidates = points_of(remap.grid_)
+            weights = posterior(mechanism, reports, candidates, prior.ravel())
+            assert np.allclose(remap.transform(reports), weights @ candidates, atol=1e-8)
+            assert np.allclose(remap.prior_, prior / prior.sum())
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("loss", ["squared", "linear"])
-def test_no_other_place_has_a_smaller_expected_loss(d, loss):
-    mechanism = Laplace(2.0, bounds=box(d))
-    prior = np.random.default_rng(d).random(CELLS[d]) ** 8  # a few heavy candidates
-    remap = BayesRemap(mechanism, cells=CELLS[d], prior=prior, loss=loss).fit(np.zeros((1, d)))
-    reports = outer_reports(remap, 12)
-    candidates = points_of(remap.grid_)
-    power = 2 if loss == "squared" else 1
-    rows = posterior(mechanism, reports, candidates, prior.ravel())
-    for weights, place in zip(rows, remap.transform(reports), strict=True):
-        ours = expected_loss(weights, candidates, place, power)
-        # Medians stop within a thousandth of a cell.
-        assert ours <= best_place(weights, candidates, power).fun * (1 + 1e-3)
+def test_no_other_point_has_a_smaller_expected_loss(d):
+    for loss in ["squared", "linear"]:
+        with case(loss=loss):
+            mechanism = Laplace(2.0, bounds=box(d))
+            prior = np.random.default_rng(d).random(CELLS[d]) ** 8  # a few heavy candidates
+            remap = BayesRemap(mechanism, cells=CELLS[d], prior=prior, loss=loss).fit(
+                np.zeros((1, d))
+            )
+            reports = outer_reports(remap, 12)
+            candidates = points_of(remap.grid_)
+            power = 2 if loss == "squared" else 1
+            rows = posterior(mechanism, reports, candidates, prior.ravel())
+            for weights, point in zip(rows, remap.transform(reports), strict=True):
+                ours = expected_loss(weights, candidates, point, power)
+                # Medians stop within a thousandth of a cell.
+                assert ours <= best_point(weights, candidates, power).fun * (1 + 1e-3)
 
 
 def test_the_median_minds_the_far_candidate_less_than_the_mean():
@@ -85,13 +90,13 @@ def test_radius_leaves_far_candidates_out(loss):
     mechanism = Laplace(1.0, bounds=(0.0, 10.0))
     prior = np.zeros((10, 10))
     prior[2, 2] = prior[8, 8] = 0.5
-    words = {"cells": 10, "prior": prior, "loss": loss}
-    near = BayesRemap(mechanism, radius=4.0, **words).fit(np.zeros((1, 2)))
+    kwargs = {"cells": 10, "prior": prior, "loss": loss}
+    near = BayesRemap(mechanism, radius=4.0, **kwargs).fit(np.zeros((1, 2)))
     assert np.allclose(near.transform([[3.5, 3.5]]), 2.5, atol=1e-2)
     # Nothing within reach: the report itself, in the box.
     assert np.allclose(near.transform([[9.5, -1.5]]), [[9.5, 0.0]], atol=1e-2)
     if loss == "squared":
-        everything = BayesRemap(mechanism, **words).fit(np.zeros((1, 2)))
+        everything = BayesRemap(mechanism, **kwargs).fit(np.zeros((1, 2)))
         assert (everything.transform([[3.5, 3.5]]) > 2.515).all()
 
 
@@ -99,7 +104,8 @@ def test_radius_leaves_far_candidates_out(loss):
 def test_prior_is_that_of_dense_matrices(d):
     """Counts and update of one report after the other, K averaged over cells by many points."""
     mechanism = Laplace(2.0, bounds=box(d), random_state=d)
-    records = np.random.default_rng(d).uniform(*box(d), (300, d)) ** 2
+    low, high = box(d)
+    records = np.random.default_rng(d).uniform(low, high, (300, d)) ** 2
     reports = mechanism.fit_transform(records)
     remap = BayesRemap(mechanism, cells=CELLS[d], max_iter=2, tol=0.0).fit(reports)
     grid = remap._posterior.grid
@@ -129,15 +135,16 @@ def test_remapped_reports_are_nearer_to_the_records(d):
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 9])
-@pytest.mark.parametrize("loss", ["squared", "linear"])
-def test_little_noise_changes_little(d, loss):
+def test_little_noise_changes_little(d):
     """Where noise is far below a cell or the gaps between candidates, reports stay put."""
-    records = np.random.default_rng(0).uniform(-0.8, 0.8, (500, d))
-    mechanism = Laplace(1e5, bounds=(-1.0, 1.0), random_state=0)
-    reports = mechanism.fit_transform(records)
-    cells = {1: 64, 2: 32}.get(d, 8)
-    moved = BayesRemap(mechanism, cells=cells, loss=loss).fit_transform(reports)
-    assert np.abs(moved - reports).max() < 0.02
+    for loss in ["squared", "linear"]:
+        with case(loss=loss):
+            records = np.random.default_rng(0).uniform(-0.8, 0.8, (500, d))
+            mechanism = Laplace(1e5, bounds=(-1.0, 1.0), random_state=0)
+            reports = mechanism.fit_transform(records)
+            cells = {1: 64, 2: 32}.get(d, 8)
+            moved = BayesRemap(mechanism, cells=cells, loss=loss).fit_transform(reports)
+            assert np.abs(moved - reports).max() < 0.02
 
 
 def test_far_reports_keep_their_direction():
@@ -194,21 +201,22 @@ def test_likelihood_rises_in_many_columns_too():
     assert len(remap.candidates_) <= 256
 
 
-@pytest.mark.parametrize(("kind", "d"), [(PlanarLaplace, 2), (SphericalLaplace, 3)])
-@pytest.mark.parametrize("loss", ["squared", "linear"])
+@pytest.mark.parametrize(
+    ("kind", "d", "loss"), [(PlanarLaplace, 2, "linear"), (SphericalLaplace, 3, "squared")]
+)
 def test_the_whole_laplace_family_has_one_remap(kind, d, loss):
     reports = np.random.default_rng(0).normal(size=(200, d))
-    words = {"loss": loss, "cells": 8}
-    moved = BayesRemap(kind(2.0, bounds=(-1.0, 1.0)), **words).fit_transform(reports)
-    same = BayesRemap(Laplace(2.0, bounds=(-1.0, 1.0)), **words).fit_transform(reports)
+    kwargs = {"loss": loss, "cells": 8}
+    moved = BayesRemap(kind(2.0, bounds=(-1.0, 1.0)), **kwargs).fit_transform(reports)
+    same = BayesRemap(Laplace(2.0, bounds=(-1.0, 1.0)), **kwargs).fit_transform(reports)
     assert np.allclose(moved, same, atol=1e-9)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 5])
 @pytest.mark.parametrize("kind", [Duchi, Hybrid, Piecewise, SquareWave])
-def test_noise_that_depends_on_the_record_is_refused(kind, d):
-    with pytest.raises(ParameterError, match="noise that does not depend on the record"):
-        BayesRemap(kind(2.0, bounds=(-1.0, 1.0))).fit(np.zeros((5, d)))
+def test_noise_that_depends_on_the_record_is_refused(kind):
+    for d in [1, 2, 3, 5]:
+        with case(d=d), pytest.raises(ParameterError, match="does not depend on the record"):
+            BayesRemap(kind(2.0, bounds=(-1.0, 1.0))).fit(np.zeros((5, d)))
 
 
 def test_truncated_noise_is_refused():
@@ -255,23 +263,26 @@ def test_radius_and_median_work_in_many_columns(d):
     records = np.repeat([[-0.5] * d, [0.5] * d], 400, axis=0)
     reports = mechanism.fit_transform(records)
     errors = {
-        words: np.linalg.norm(
-            BayesRemap(mechanism, **dict(words)).fit_transform(reports) - records, axis=1
+        kwargs: np.linalg.norm(
+            BayesRemap(mechanism, **dict(kwargs)).fit_transform(reports) - records, axis=1
         ).mean()
-        for words in ((), (("loss", "linear"),), (("radius", 2.0),))
+        for kwargs in ((), (("loss", "linear"),), (("radius", 2.0),))
     }
     plain = np.linalg.norm(reports - records, axis=1).mean()
     assert max(errors.values()) < 0.8 * plain
 
 
-@pytest.mark.parametrize("d", [2, 5])
 @pytest.mark.parametrize(
     ("epsilon", "bounds"),
     [(1e3, (1e9, 1e9 + 1)), (1e-6, (0.0, 1.0)), (1e6, (-1e6, 1e6)), (1.0, (-1e-9, 1e-9))],
 )
-def test_extreme_boxes_and_epsilons(epsilon, bounds, d):
-    mechanism = Laplace(epsilon, bounds=bounds, random_state=0)
-    reports = mechanism.fit_transform(np.random.default_rng(0).uniform(*bounds, (300, d)))
-    for loss in ("squared", "linear"):
-        moved = BayesRemap(mechanism, loss=loss, cells=8).fit_transform(reports)
-        assert ((moved >= bounds[0]) & (moved <= bounds[1])).all()
+def test_extreme_boxes_and_epsilons(epsilon, bounds):
+    for d in [2, 5]:
+        with case(d=d):
+            mechanism = Laplace(epsilon, bounds=bounds, random_state=0)
+            reports = mechanism.fit_transform(
+                np.random.default_rng(0).uniform(bounds[0], bounds[1], (300, d))
+            )
+            for loss in ("squared", "linear"):
+                moved = BayesRemap(mechanism, loss=loss, cells=8).fit_transform(reports)
+                assert ((moved >= bounds[0]) & (moved <= bounds[1])).all()

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from helpers.cases import case
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
 from shoal.mechanisms import KdLaplace, Laplace
 from shoal.mechanisms._base import Mechanism
@@ -65,13 +67,14 @@ def test_scikit_learn_checks(transformer):
     assert sum(result["status"] == "passed" for result in results) >= 35
 
 
-@pytest.mark.parametrize("d", [2, 5])
-def test_remaps_are_functions_of_reports(remap, d):
-    reports = np.random.default_rng(d).normal(0.0, 12.0, (120, d))
-    moved = remap.fit_transform(reports)
-    assert (moved == clone(remap).fit(reports).transform(reports)).all()
-    assert np.allclose(moved[:7], remap.transform(reports[:7]), atol=1e-9)
-    assert (np.abs(moved) <= 20.0).all()
+def test_remaps_are_functions_of_reports(remap):
+    for d in [2, 5]:
+        with case(d=d):
+            reports = np.random.default_rng(d).normal(0.0, 12.0, (120, d))
+            moved = remap.fit_transform(reports)
+            assert (moved == clone(remap).fit(reports).transform(reports)).all()
+            assert np.allclose(moved[:7], remap.transform(reports[:7]), atol=1e-9)
+            assert (np.abs(moved) <= 20.0).all()
 
 
 def test_no_method_of_a_remap_takes_records():
@@ -81,26 +84,28 @@ def test_no_method_of_a_remap_takes_records():
             assert parameters in (["self", "Z", "y"], ["self", "Z"])
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-def test_tables_give_the_bits_of_arrays(transformer, make):
-    if isinstance(transformer, KdLaplace):
-        transformer.set_params(random_state=3)
-    frame = make({"height": REPORTS[:, 0], "weight": REPORTS[:, 1]})
-    moved = np.asarray(transformer.fit_transform(frame))
-    assert (moved == np.asarray(clone(transformer).fit_transform(REPORTS))).all()
-    assert transformer.get_feature_names_out().tolist() == ["height", "weight"]
-    kind = "pandas" if make is pd.DataFrame else "polars"
-    out = clone(transformer).set_output(transform=kind).fit_transform(frame)
-    assert isinstance(out, make)
-    assert list(out.columns) == ["height", "weight"]
+def test_tables_give_the_bits_of_arrays(transformer):
+    for make in [pd.DataFrame, pl.DataFrame]:
+        with case(make=make):
+            if isinstance(transformer, KdLaplace):
+                transformer.set_params(random_state=3)
+            frame = make({"height": REPORTS[:, 0], "weight": REPORTS[:, 1]})
+            moved = np.asarray(transformer.fit_transform(frame))
+            assert (moved == np.asarray(clone(transformer).fit_transform(REPORTS))).all()
+            assert transformer.get_feature_names_out().tolist() == ["height", "weight"]
+            kind = "pandas" if make is pd.DataFrame else "polars"
+            out = clone(transformer).set_output(transform=kind).fit_transform(frame)
+            assert isinstance(out, make)
+            assert list(out.columns) == ["height", "weight"]
 
 
-def test_output_setting_of_the_whole_process(transformer):
+def test_output_setting_of_the_whole_process():
     import sklearn
 
-    with sklearn.config_context(transform_output="pandas"):
-        out = transformer.fit_transform(pd.DataFrame(REPORTS, columns=["a", "b"]))
-    assert isinstance(out, pd.DataFrame)
+    for name, transformer in {**REMAPS, **CHAINS}.items():
+        with sklearn.config_context(transform_output="pandas"):
+            out = clone(transformer).fit_transform(pd.DataFrame(REPORTS, columns=["a", "b"]))
+        assert isinstance(out, pd.DataFrame), name
 
 
 def test_pickles_move_reports_alike(remap):
@@ -109,18 +114,25 @@ def test_pickles_move_reports_alike(remap):
     assert (loaded.transform(REPORTS) == remap.transform(REPORTS)).all()
 
 
-@pytest.mark.parametrize(
-    "clusterer",
-    [KMeans(2), AgglomerativeClustering(2), OPTICS(), DBSCAN(), AffinityPropagation(damping=0.9)],
-    ids=lambda clusterer: type(clusterer).__name__,
-)
+CLUSTERERS = [
+    KMeans(2),
+    AgglomerativeClustering(2),
+    OPTICS(),
+    DBSCAN(),
+    AffinityPropagation(damping=0.9),
+]
+
+
 @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame])
-def test_pipelines(transformer, clusterer, make):
+@pytest.mark.parametrize("name", ["grid", "bayes", "kd bayes"])
+def test_pipelines(name, make):
     records = np.random.default_rng(0).normal(size=(60, 2)) + 15.0 * (np.arange(60)[:, None] % 2)
-    steps = [] if isinstance(transformer, KdLaplace) else [clone(MECHANISM)]
-    pipeline = make_pipeline(*steps, transformer, StandardScaler(), clone(clusterer))
     table = make(records) if make is np.asarray else make({"a": records[:, 0], "b": records[:, 1]})
-    assert len(pipeline.fit_predict(table)) == 60
+    transformer = {**REMAPS, **CHAINS}[name]
+    steps = [] if isinstance(transformer, KdLaplace) else [clone(MECHANISM)]
+    for clusterer in CLUSTERERS:
+        pipeline = make_pipeline(*steps, clone(transformer), StandardScaler(), clone(clusterer))
+        assert len(pipeline.fit_predict(table)) == 60, clusterer
 
 
 def test_guarantee_is_passed_on():
@@ -188,18 +200,19 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(("kind", "name", "value"), BAD)
-def test_bad_parameters(kind, name, value):
-    words = {**GOOD[kind], name: value}
-    if name == "prior":
-        words["cells"] = 8
-    with pytest.raises(ParameterError) as refused:
-        kind(**words).fit(REPORTS)
-    text = str(refused.value)
-    assert text.startswith(f"{name} must")
-    assert "got" in text
-    assert "\n" not in text
-    assert refused.value.__suppress_context__ or refused.value.__context__ is None
+def test_bad_parameters():
+    for kind, name, value in BAD:
+        with case(kind=kind, name=name, value=value):
+            kwargs = {**GOOD[kind], name: value}
+            if name == "prior":
+                kwargs["cells"] = 8
+            with pytest.raises(ParameterError) as refused:
+                kind(**kwargs).fit(REPORTS)
+            text = str(refused.value)
+            assert text.startswith(f"{name} must")
+            assert "got" in text
+            assert "\n" not in text
+            assert refused.value.__suppress_context__ or refused.value.__context__ is None
 
 
 def test_bad_points():
@@ -210,10 +223,12 @@ def test_bad_points():
         GridRemap(WIDE, points=REPORTS).fit(REPORTS)
 
 
-@pytest.mark.parametrize("missing", [Clip(), GridRemap(), KdLaplace(), BayesRemap(Laplace())])
-def test_missing_bounds(missing):
-    with pytest.raises(MissingBoundsError, match=r"pass public bounds=\(low, high\)"):
-        missing.fit(REPORTS)
+def test_missing_bounds():
+    unbounded: list[Any] = [Clip(), GridRemap(), KdLaplace(), BayesRemap(Laplace())]
+    message = r"pass public bounds=\(low, high\)"
+    for missing in unbounded:
+        with case(missing=missing), pytest.raises(MissingBoundsError, match=message):
+            missing.fit(REPORTS)
 
 
 def test_prior_of_many_columns_is_refused():
@@ -221,12 +236,13 @@ def test_prior_of_many_columns_is_refused():
         BayesRemap(MECHANISM, prior=np.ones(3)).fit(np.zeros((5, 4)))
 
 
-@pytest.mark.parametrize("bad", [[[np.nan, 1.0]], [1.0, 2.0], "text", np.empty((0, 2)), [["a"]]])
-def test_bad_reports(transformer, bad):
-    with pytest.raises(ShoalError, match=r"^(X|the data|columns) must"):
-        transformer.fit(bad)
-    transformer.fit(REPORTS)
-    with pytest.raises((DataError, ParameterError)):
-        transformer.transform(bad)
-    with pytest.raises(DataError, match="X has 3 features"):
-        transformer.transform(np.zeros((2, 3)))
+def test_bad_reports(transformer):
+    for bad in [[[np.nan, 1.0]], [1.0, 2.0], "text", np.empty((0, 2)), [["a"]]]:
+        with case(bad=bad):
+            with pytest.raises(ShoalError, match=r"^(X|the data|columns) must"):
+                transformer.fit(bad)
+            transformer.fit(REPORTS)
+            with pytest.raises((DataError, ParameterError)):
+                transformer.transform(bad)
+            with pytest.raises(DataError, match="X has 3 features"):
+                transformer.transform(np.zeros((2, 3)))

@@ -1,8 +1,10 @@
+from typing import Any
+
 import numpy as np
-import pytest
 from scipy.spatial.distance import cdist
 
 from helpers.brute_force_remap import points_of
+from helpers.cases import case
 from shoal.remap import Clip, GridRemap
 
 RNG = np.random.default_rng(0)
@@ -20,19 +22,21 @@ def test_clip_is_the_nearest_point_of_the_box():
     assert (moved[kept] == reports[kept]).all()
 
 
-@pytest.mark.parametrize(("d", "cells"), [(1, 7), (2, (5, 9)), (3, np.array([4, 1, 6]))])
-def test_rounding_finds_the_nearest_center(d, cells):
-    low, high = np.arange(d) - 1.0, np.arange(d) * 3 + 1.0
-    remap = GridRemap((low, high), cells=cells)
-    reports = RNG.uniform(low - 1, high + 1, (700, d))
-    per_column = np.broadcast_to(cells, d)
-    sides = [
-        lo + (np.arange(c) + 0.5) * (hi - lo) / c
-        for lo, hi, c in zip(low, high, per_column, strict=True)
-    ]
-    grid = points_of(sides)
-    nearest = grid[cdist(reports, grid).argmin(axis=1)]
-    assert np.allclose(remap.transform(reports), nearest, rtol=0, atol=1e-12)
+def test_rounding_finds_the_nearest_center():
+    shapes: list[tuple[int, Any]] = [(1, 7), (2, (5, 9)), (3, np.array([4, 1, 6]))]
+    for d, cells in shapes:
+        with case(d=d, cells=cells):
+            low, high = np.arange(d) - 1.0, np.arange(d) * 3 + 1.0
+            remap = GridRemap((low, high), cells=cells)
+            reports = RNG.uniform(low - 1, high + 1, (700, d))
+            per_column = np.broadcast_to(cells, d)
+            sides = [
+                lo + (np.arange(c) + 0.5) * (hi - lo) / c
+                for lo, hi, c in zip(low, high, per_column, strict=True)
+            ]
+            grid = points_of(sides)
+            nearest = grid[cdist(reports, grid).argmin(axis=1)]
+            assert np.allclose(remap.transform(reports), nearest, rtol=0, atol=1e-12)
 
 
 def test_centers_stay_and_borders_are_no_points():
@@ -59,20 +63,22 @@ def test_chunks_meet_without_a_seam():
     assert (remap.transform(reports) == one_by_one).all()
 
 
-@pytest.mark.parametrize("bounds", [(-1.7e308, 1.7e308), (1e300, 1.1e300), (-1e-289, 1e-289)])
-def test_boxes_as_wide_or_narrow_as_doubles_allow(bounds):
-    reports = np.array([[-1.7e308], [0.0], [1.7e308]])
-    for remap in (Clip(bounds), GridRemap(bounds, cells=8)):
-        moved = remap.transform(reports)
-        assert np.isfinite(moved).all()
-        assert ((moved >= bounds[0]) & (moved <= bounds[1])).all()
+def test_boxes_as_wide_or_narrow_as_doubles_allow():
+    for bounds in [(-1.7e308, 1.7e308), (1e300, 1.1e300), (-1e-289, 1e-289)]:
+        with case(bounds=bounds):
+            reports = np.array([[-1.7e308], [0.0], [1.7e308]])
+            for remap in (Clip(bounds), GridRemap(bounds, cells=8)):
+                moved = remap.transform(reports)
+                assert np.isfinite(moved).all()
+                assert ((moved >= bounds[0]) & (moved <= bounds[1])).all()
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_irregular_points_by_brute_force(d):
-    points, reports = RNG.normal(size=(40, d)), RNG.normal(size=(300, d)) * 2
-    nearest = points[cdist(reports, points).argmin(axis=1)]
-    assert (GridRemap(points=points).fit_transform(reports) == nearest).all()
+def test_irregular_points_by_brute_force():
+    for d in [1, 2, 5]:
+        with case(d=d):
+            points, reports = RNG.normal(size=(40, d)), RNG.normal(size=(300, d)) * 2
+            nearest = points[cdist(reports, points).argmin(axis=1)]
+            assert (GridRemap(points=points).fit_transform(reports) == nearest).all()
 
 
 def test_bulk_queries_meet_without_a_seam():

@@ -25,6 +25,9 @@ from pathlib import Path
 
 # (pattern, new words): reason. In this order, each on the result of those before.
 WORDS: dict[tuple[str, str], str] = {
+    (r"This figure needs JavaScript\. ?", ""): "pictures",
+    (r"\bHe comes\b", "They come"): "the attacker is no he",
+    (r"\bHe names\b", "They name"): "the attacker is no he",
     (r"([Cc])entred\b", r"\1entered"): "spelling",
     (r"([Cc])entring\b", r"\1entering"): "spelling",
     (r"([Cc])entre", r"\1enter"): "spelling",

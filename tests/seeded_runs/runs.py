@@ -14,6 +14,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -88,11 +89,9 @@ def randomize(mechanism, records):
 
 def without_pictures():
     """Return a patch that draws nothing: pictures are not compared, and take longest."""
-    empty = '{"data": [], "layout": {}}'
+    empty = SimpleNamespace(records=False, to_fragment=lambda caption: "")
     return mock.patch.object(
-        experiment_report,
-        "_draw",
-        lambda figure: figure.path.with_suffix(".json").write_text(empty),
+        experiment_report, "_draw", lambda figure: experiment_report._Shown(empty, figure.says)
     )
 
 

@@ -56,17 +56,19 @@ TEXT += ['"1\n"', "1\x0c", "\x0b1", "\x1c1", "1\x1f", "1\x00"]  # some are blank
 NOT_FINITE = [*MISSING, "NA", "NaN", "NULL", "None", "inf", "-Infinity", "1e999"]
 
 
-@pytest.mark.parametrize("cell", NUMBERS)
-def test_numbers(read, write, cell):
-    (first, second) = read(write(f"a,b\n{cell},7\n{cell},8\n"), ["a"])[:, 0]
-    assert np.array([first, second]).tobytes() == np.array([NUMBERS[cell]] * 2).tobytes()
+def test_numbers(read, write, subtests):
+    for cell, value in NUMBERS.items():
+        with subtests.test(cell=cell):
+            (first, second) = read(write(f"a,b\n{cell},7\n{cell},8\n"), ["a"])[:, 0]
+            assert np.array([first, second]).tobytes() == np.array([value] * 2).tobytes()
 
 
-@pytest.mark.parametrize("cell", TEXT)
-def test_text_is_refused(read, write, cell):
-    with pytest.raises(DataError, match="must hold numbers") as refused:
-        read(write(f"a,b\n{cell},7\n"), ["a"])
-    assert refused.value.__cause__ is None
+def test_text_is_refused(read, write, subtests):
+    for cell in TEXT:
+        with subtests.test(cell=cell):
+            with pytest.raises(DataError, match="must hold numbers") as refused:
+                read(write(f"a,b\n{cell},7\n"), ["a"])
+            assert refused.value.__cause__ is None
 
 
 def test_text_after_many_numbers_is_refused(read, write):
@@ -76,15 +78,17 @@ def test_text_after_many_numbers_is_refused(read, write):
     assert "secret" not in str(refused.value)
 
 
-@pytest.mark.parametrize("cell", NOT_FINITE)
-def test_missing_and_infinite_values_are_refused(read, write, cell):
-    with pytest.raises(DataError, match="must hold finite numbers"):
-        read(write(f"a,b\n1.5,7\n{cell},8\n"), ["a"])
+def test_missing_and_infinite_values_are_refused(read, write, subtests):
+    for cell in NOT_FINITE:
+        with (
+            subtests.test(cell=cell),
+            pytest.raises(DataError, match="must hold finite numbers"),
+        ):
+            read(write(f"a,b\n1.5,7\n{cell},8\n"), ["a"])
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_lines_marks_and_quotes(read, write, subtests):
+    for content in [
         'a,b,"c, d"\n1,2,3\n',
         '\ufeffa,b,"c, d"\n1,2,3\n',
         'a,b,"c, d"\r\n1,2,3\r\n',
@@ -92,10 +96,9 @@ def test_missing_and_infinite_values_are_refused(read, write, cell):
         ' a ,b,"c, d"\n"1", 2 ,3',
         'a,b,"c, d",b2\n1,2,3,"two\nlines, ""quoted"""\n',
         'a,b,"c, d",bé\n1,2,3,zoë\n',
-    ],
-)
-def test_lines_marks_and_quotes(read, write, content):
-    assert read(write(content), ["c, d", "a"]).tolist() == [[3.0, 1.0]]
+    ]:
+        with subtests.test(content=content):
+            assert read(write(content), ["c, d", "a"]).tolist() == [[3.0, 1.0]]
 
 
 def test_packed(read, write):
@@ -112,21 +115,19 @@ def test_without_a_header_line(read, write):
             read(path, ["a"], names)
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
+def test_files_that_are_refused(read, write, subtests):
+    for content, text in [
         ("b,c\n98765,2\n", "must have one column 'a', got none of that name among its 2"),
         ("a,a\n98765,2\n", "must have one column 'a', got several|two have one name"),
         ("a,b\n1,2\n98765\n", "as many values in every line|damaged"),
         ("a,b\n1,2\n1,2,98765\n", "as many values in every line|damaged"),
         ("a,b\n", "at least one record"),
-    ],
-)
-def test_files_that_are_refused(read, write, content, text):
-    with pytest.raises(DataError, match=text) as refused:
-        read(write(content), ["a"])
-    assert "98765" not in str(refused.value)
-    assert "\n" not in str(refused.value)
+    ]:
+        with subtests.test(content=content, text=text):
+            with pytest.raises(DataError, match=text) as refused:
+                read(write(content), ["a"])
+            assert "98765" not in str(refused.value)
+            assert "\n" not in str(refused.value)
 
 
 def test_other_columns_of_one_name_are_refused_in_streams_only(write):

@@ -108,9 +108,8 @@ def test_parquet(tmp_path):
         read_table(path, columns=["b"])
 
 
-@pytest.mark.parametrize(
-    ("content", "words", "text"),
-    [
+def test_refusals(write, subtests):
+    for content, words, text in [
         (CSV, {"columns": ["name"]}, "column 'name' must hold numbers, got text"),
         (
             CSV,
@@ -129,14 +128,13 @@ def test_parquet(tmp_path):
         ("a,b\n", {}, "at least one record"),
         ("", {}, "at least one record"),
         (b"\xff\xfe98765", {}, "not text separated by commas"),
-    ],
-)
-def test_refusals(write, content, words, text):
-    path = write(content)
-    with pytest.raises(DataError, match=text) as refused:
-        read_table(path, **{"columns": ["a", "b"], **words})
-    assert "98765" not in str(refused.value).replace(str(path), "")
-    assert "\n" not in str(refused.value)
+    ]:
+        with subtests.test(content=content, words=words, text=text):
+            path = write(content)
+            with pytest.raises(DataError, match=text) as refused:
+                read_table(path, **{"columns": ["a", "b"], **words})
+            assert "98765" not in str(refused.value).replace(str(path), "")
+            assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("values", [[[1.0, 2.0]] * 3, [[1.0]] * 3, [[]] * 3])
@@ -204,9 +202,8 @@ def test_an_older_file_is_replaced(tmp_path):
     assert path.read_text(encoding="utf-8") == "a\n1.0\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "names", "values", "text"),
-    [
+def test_refusals_of_what_is_written(tmp_path, subtests):
+    for name, names, values, text in [
         ("a.txt", ["a"], [[1.0]], r"ends in \.csv or \.parquet, got"),
         ("a.csv.gz", ["a"], [[1.0]], r"ends in \.csv or \.parquet, got"),
         ("a", ["a"], [[1.0]], r"ends in \.csv or \.parquet, got"),
@@ -214,12 +211,11 @@ def test_an_older_file_is_replaced(tmp_path):
         ("a.csv", ["a"], [1.0], "one column for each"),
         ("a.csv", ["a"], [["text"]], "a table of numbers"),
         ("a.csv", ["a", "a"], [[1.0, 2.0]], "names must be different"),
-    ],
-)
-def test_refusals_of_what_is_written(tmp_path, name, names, values, text):
-    with pytest.raises(ParameterError, match=text):
-        write_table(tmp_path / name, names, values)
-    assert not list(tmp_path.iterdir())
+    ]:
+        with subtests.test(name=name, names=names, values=values, text=text):
+            with pytest.raises(ParameterError, match=text):
+                write_table(tmp_path / name, names, values)
+            assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

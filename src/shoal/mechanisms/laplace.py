@@ -88,7 +88,7 @@ def _legendre() -> tuple[Floats, Floats]:
 
 
 RAREST = 2.0**-12  # chance of landing inside the box from which redrawing is still practical
-FEWEST = 256  # draws at a time, where one costs hardly less
+MIN_DRAWS = 256  # draws at a time, where one costs hardly less
 REDRAWN = "drawn at epsilon/2 and redrawn until inside the box, which costs the other half"
 
 
@@ -251,7 +251,7 @@ class Laplace(MetricMechanism):
         waiting = np.arange(len(indices))
         while waiting.size:
             # Several draws for each of the last few, of which the first inside counts.
-            tries = max(len(indices), FEWEST) // waiting.size
+            tries = max(len(indices), MIN_DRAWS) // waiting.size
             drawn = super()._moved(
                 np.repeat(indices[waiting], tries, axis=0), lattice, scale, source
             )

@@ -33,7 +33,7 @@ from shoal.privacy import Ledger
 __all__ = ["Piecewise", "SquareWave", "Window", "piecewise_distribution"]
 
 WIDTH = 2**22 + 1  # cells of the window: the published ratio W / N is met to 2^-23
-MOST = 2.0**24  # positions over width; at epsilon where it matters, noise is 10^-7 of the box
+MAX_RATIO = 2.0**24  # positions over width; at epsilon where it matters, noise is 10^-7 of the box
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Window:
 
 
 def _even(ratio: float) -> int:
-    return 2 * max(1, round(WIDTH * min(ratio, MOST) / 2))
+    return 2 * max(1, round(WIDTH * min(ratio, MAX_RATIO) / 2))
 
 
 @shared_docs
@@ -180,7 +180,7 @@ class Piecewise(ColumnMechanism):
 
 def piecewise_distribution(epsilon: Fraction) -> Window:
     """Return the piecewise distribution of one column."""
-    ratio = math.exp(min(float(epsilon) / 2, math.log(MOST)))
+    ratio = math.exp(min(float(epsilon) / 2, math.log(MAX_RATIO)))
     return Window.unbiased(epsilon, ratio)
 
 
@@ -239,7 +239,7 @@ class SquareWave(ColumnMechanism):
 def _half_width(epsilon: float) -> float:
     """Half the window's length, b, for records in [0, 1]."""
     if epsilon > LARGEST:
-        return 0.5 / MOST
+        return 0.5 / MAX_RATIO
     if epsilon < SERIES:
         return 0.5 * (1 - epsilon / 3 + epsilon**2 / 12) / (1 + epsilon / 3 + epsilon**2 / 12)
     return (epsilon + math.expm1(-epsilon)) / (2 * (math.expm1(epsilon) - epsilon))

@@ -72,8 +72,9 @@ def around(
     low, high = float(kept.min()), float(kept.max())
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    room = margin * (high - low) if high > low else 0.5
-    return low if zero and low == 0 else low - room, high if zero and high == 0 else high + room
+    padding = margin * (high - low) if high > low else 0.5
+    ends = low - padding, high + padding
+    return low if zero and low == 0 else ends[0], high if zero and high == 0 else ends[1]
 
 
 def columns_for(number: int, *, most: int = 4) -> int:
@@ -96,7 +97,7 @@ class Axis:
         Where numbers stand, if these are few; None = at round ones.
     field : str, default=None
         Field of the rows; None = "x" or "y".
-    **more
+    **kwargs
         Other words of Altair's axis.
     """
 
@@ -108,7 +109,7 @@ class Axis:
         log: bool = False,
         ticks: npt.ArrayLike | None = None,
         field: str | None = None,
-        **more: Any,
+        **kwargs: Any,
     ) -> None:
         self.domain = float(domain[0]), float(domain[1])
         self.log = log
@@ -122,7 +123,7 @@ class Axis:
             "labelOverlap": "greedy",
             "labelSeparation": 5,
             "title": title,
-            **more,
+            **kwargs,
         }
         if not log:  # d3 leaves out numbers of a logarithmic axis that has a count
             self._axis.setdefault("tickCount", 6)
@@ -361,8 +362,8 @@ class Canvas:
         spec: dict[str, Any] = chart.to_dict(context={"top_level": False})
         widest = max(panel["width"] for panel in spec["concat"])
         entry = LETTER * (key.longest if key is not None else 1000) + 45
-        room = columns * (widest + margin)
-        across = max(1, min(int(room / entry), len(key) if key is not None else 1))
+        available = columns * (widest + margin)
+        across = max(1, min(int(available / entry), len(key) if key is not None else 1))
         spec["config"] = {**CONFIG, "legend": {**CONFIG["legend"], "columns": across}}
         spec["datasets"] = {name: kept for name, (_, kept) in self._datasets.items()}
         spec["usermeta"] = {

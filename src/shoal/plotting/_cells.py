@@ -37,7 +37,7 @@ Ends = tuple[float, float]
 SIDE = 256  # pixels of a grid, about: a cell has a whole number of them, so that none overlap
 TRIED = 60  # thresholds of the curve
 BORDER: dict[str, Any] = {"color": "#1a1a1a", "strokeWidth": 0.9, "strokeCap": "square"}
-FEWEST = 2  # cells of a cluster that is counted: single cells are mostly noise
+MIN_CELLS = 2  # cells of a cluster that is counted: single cells are mostly noise
 
 
 def draw_cells(
@@ -335,4 +335,4 @@ def count_clusters(mask: Bools) -> tuple[int, int]:
     """Return the clusters of touching cells that are larger than one cell, and all cells."""
     labels, _ = ndimage.label(mask, structure=np.ones((3,) * mask.ndim))
     sizes = np.bincount(labels.ravel())[1:]
-    return int((sizes >= FEWEST).sum()), int(mask.sum())
+    return int((sizes >= MIN_CELLS).sum()), int(mask.sum())

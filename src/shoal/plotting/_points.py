@@ -244,8 +244,8 @@ def _limits(tables: list[Floats], middles: list[Floats]) -> tuple[Floats, Floats
     pairs = [(points, FAR) for points in tables] + [(points, 0.0) for points in middles]
     low = np.min([np.quantile(points, share, axis=0) for points, share in pairs], axis=0)
     high = np.max([np.quantile(points, 1 - share, axis=0) for points, share in pairs], axis=0)
-    room = np.where(high > low, 0.08 * (high - low), 0.5)
-    return low - room, high + room
+    padding = np.where(high > low, 0.08 * (high - low), 0.5)
+    return low - padding, high + padding
 
 
 class Areas(NamedTuple):
@@ -364,8 +364,10 @@ def areas_of(points: Floats, shares: Sequence[float]) -> Areas:
     """Return the smallest areas that hold the shares, in cells, from the largest share on."""
     low, high = np.quantile(points, [OUTSIDE, 1 - OUTSIDE], axis=0)
     # The smoothing needs room, and a report that never moves has no spread.
-    room = np.where(high > low, 0.15 * (high - low), 0.5)
-    edges = [np.linspace(*ends, CELLS + 1) for ends in zip(low - room, high + room, strict=True)]
+    padding = np.where(high > low, 0.15 * (high - low), 0.5)
+    edges = [
+        np.linspace(*ends, CELLS + 1) for ends in zip(low - padding, high + padding, strict=True)
+    ]
     counts = np.histogram2d(points[:, 0], points[:, 1], bins=edges)[0].T
     density = ndimage.gaussian_filter(counts, SMOOTH, mode="constant")
     # Smoothed counts say which cells come first; plain ones how many reports these hold.

@@ -86,11 +86,12 @@ def test_it_looks_at_no_record_and_spends_nothing():
     assert (np.random.get_state()[1] == before).all()
 
 
-@pytest.mark.parametrize("sizes", [(1, 1, 1), (1, 2, 5), (5, 1, 5), (20, 3, 40), (2**53, 2, 3)])
-def test_odd_sizes(sizes):
-    advice = DPKMeans.advise(*sizes, 1.0)
-    assert np.isfinite(advice.cost_ratio)
-    assert advice.cost_ratio >= 0.99
+def test_odd_sizes(subtests):
+    for sizes in [(1, 1, 1), (1, 2, 5), (5, 1, 5), (20, 3, 40), (2**53, 2, 3)]:
+        with subtests.test(sizes=sizes):
+            advice = DPKMeans.advise(*sizes, 1.0)
+            assert np.isfinite(advice.cost_ratio)
+            assert advice.cost_ratio >= 0.99
 
 
 def test_more_records_cost_less():
@@ -98,9 +99,8 @@ def test_more_records_cost_less():
     assert costs == sorted(costs, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "name"),
-    [
+def test_bad_parameters_are_named(subtests):
+    for kwargs, name in [
         ({"n": 0}, "n"),
         ({"n": 2.5}, "n"),
         ({"d": 0}, "d"),
@@ -111,8 +111,9 @@ def test_more_records_cost_less():
         ({"delta": 1.0}, "delta"),
         ({"random_state": "x"}, "random_state"),
         ({"random_state": 1.5}, "random_state"),
-    ],
-)
-def test_bad_parameters_are_named(kwargs, name):
-    with pytest.raises(ParameterError, match=f"^{name} must"):
-        DPKMeans.advise(**{"n": 100, "d": 2, "k": 3, "epsilon": 1.0, **kwargs})
+    ]:
+        with (
+            subtests.test(kwargs=kwargs, name=name),
+            pytest.raises(ParameterError, match=f"^{name} must"),
+        ):
+            DPKMeans.advise(**{"n": 100, "d": 2, "k": 3, "epsilon": 1.0, **kwargs})

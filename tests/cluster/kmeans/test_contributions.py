@@ -86,40 +86,42 @@ def test_heavier_records_pull_more():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_noise_is_scaled_to_what_a_person_adds(method, delta):
-    kwargs = {"method": method, "delta": delta, "n_public": 2 * len(X)}
-    if method == "kccm" and delta:
-        kwargs["noise"] = "gaussian"
-    if method == "lloyd":
-        kwargs["max_iter"] = 3
-    if method in ("grid", "lsh"):  # whose plans depend on n / unit
-        kwargs["n_public"] = None
-        kwargs["epsilon"] = 1e5
-    given = {"sample_weight": np.ones(len(X)), "user_ids": np.arange(len(X)) // 2}
-    plain = scales(X, {}, **kwargs)
-    both = scales(X, given, records_per_user=2, **kwargs)
-    # The first draw is of the records' number, or of counts: 256 steps a record, 2 records.
-    assert both[0] == pytest.approx(512 * plain[0])
-    if method in ("lloyd", "kccm"):
-        assert both == pytest.approx(512 * plain[: len(both)])
+def test_noise_is_scaled_to_what_a_person_adds(method, subtests):
+    for delta in [0.0, 1e-6]:
+        with subtests.test(delta=delta):
+            kwargs = {"method": method, "delta": delta, "n_public": 2 * len(X)}
+            if method == "kccm" and delta:
+                kwargs["noise"] = "gaussian"
+            if method == "lloyd":
+                kwargs["max_iter"] = 3
+            if method in ("grid", "lsh"):  # whose plans depend on n / unit
+                kwargs["n_public"] = None
+                kwargs["epsilon"] = 1e5
+            given = {"sample_weight": np.ones(len(X)), "user_ids": np.arange(len(X)) // 2}
+            plain = scales(X, {}, **kwargs)
+            both = scales(X, given, records_per_user=2, **kwargs)
+            # The first draw is of the records' number, or of counts: 256 steps a record, 2 records.
+            assert both[0] == pytest.approx(512 * plain[0])
+            if method in ("lloyd", "kccm"):
+                assert both == pytest.approx(512 * plain[: len(both)])
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("most", [1, 2, 5])
-def test_only_the_first_rows_of_each_user_count(method, most):
-    users = np.random.default_rng(1).integers(0, 900, len(X))
-    seen, kept = {}, []
-    for row, user in enumerate(users):
-        seen[user] = seen.get(user, 0) + 1
-        if seen[user] <= most:
-            kept.append(row)
-    kwargs = {"method": method, "records_per_user": most, "epsilon": 3.0}
-    one = model(**kwargs).fit(X, user_ids=users)
-    two = model(**kwargs).fit(X[kept], user_ids=users[kept])
-    assert bits(one) == bits(two)
-    assert one.labels_.shape == (len(X),)
-    assert (one.labels_ == one.predict(X)).all()
+def test_only_the_first_rows_of_each_user_count(method, subtests):
+    for most in [1, 2, 5]:
+        with subtests.test(most=most):
+            users = np.random.default_rng(1).integers(0, 900, len(X))
+            seen, kept = {}, []
+            for row, user in enumerate(users):
+                seen[user] = seen.get(user, 0) + 1
+                if seen[user] <= most:
+                    kept.append(row)
+            kwargs = {"method": method, "records_per_user": most, "epsilon": 3.0}
+            one = model(**kwargs).fit(X, user_ids=users)
+            two = model(**kwargs).fit(X[kept], user_ids=users[kept])
+            assert bits(one) == bits(two)
+            assert one.labels_.shape == (len(X),)
+            assert (one.labels_ == one.predict(X)).all()
 
 
 def test_users_may_have_any_kind_of_name():
@@ -181,17 +183,18 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_contributions_cost_nothing_and_tell_nothing(name):
-    ledger = Ledger(epsilon=1.0)
-    with pytest.raises(DataError) as caught:
-        model(ledger=ledger).fit(X, **BAD[name])
-    (parameter,) = BAD[name]
-    message = str(caught.value)
-    assert message.startswith(f"{parameter} must")
-    assert "\n" not in message
-    assert "31.5" not in message
-    assert len(ledger) == 0
+def test_bad_contributions_cost_nothing_and_tell_nothing(subtests):
+    for name, given in BAD.items():
+        with subtests.test(name=name):
+            ledger = Ledger(epsilon=1.0)
+            with pytest.raises(DataError) as caught:
+                model(ledger=ledger).fit(X, **given)
+            (parameter,) = given
+            message = str(caught.value)
+            assert message.startswith(f"{parameter} must")
+            assert "\n" not in message
+            assert "31.5" not in message
+            assert len(ledger) == 0
 
 
 @pytest.mark.parametrize(

@@ -28,15 +28,16 @@ def model(k=5, **kwargs):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_noisy_sizes_are_near_the_true_ones(method, delta):
-    fitted = model(method=method, epsilon=10.0, delta=delta).fit(X)
-    true = np.bincount(fitted.labels_, minlength=5)
-    # The sizes were counted around the centers of the pass before: nearly the same ones.
-    assert np.abs(fitted.cluster_sizes_ - true).sum() < 0.05 * len(X)
-    assert (fitted.cluster_sizes_ != true).any()
-    assert fitted.cluster_sizes_.dtype == np.int64
-    assert (fitted.cluster_sizes_ >= 0).all()
+def test_noisy_sizes_are_near_the_true_ones(method, subtests):
+    for delta in [0.0, 1e-6]:
+        with subtests.test(delta=delta):
+            fitted = model(method=method, epsilon=10.0, delta=delta).fit(X)
+            true = np.bincount(fitted.labels_, minlength=5)
+            # The sizes were counted around the centers of the pass before: nearly the same ones.
+            assert np.abs(fitted.cluster_sizes_ - true).sum() < 0.05 * len(X)
+            assert (fitted.cluster_sizes_ != true).any()
+            assert fitted.cluster_sizes_.dtype == np.int64
+            assert (fitted.cluster_sizes_ >= 0).all()
 
 
 def test_rounds_are_divided_as_published():
@@ -102,22 +103,25 @@ def test_grid_search_spends_on_every_fit():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_odd_shapes(method, delta):
-    for shape in [(1, 1), (1, 2), (3, 2), (200, 1), (200, 30), (40, 300)]:
-        if shape[1] > KMEANS_METHODS[method].max_columns:
-            continue
-        noise = "gaussian" if delta else "average"
-        records = np.random.default_rng(0).uniform(-1, 1, shape)
-        for table in (records, np.zeros(shape), np.ones(shape)):
-            fitted = model(5, method=method, delta=delta, noise=noise).fit(table)
-            assert fitted.cluster_centers_.shape == (5, shape[1])
-            assert np.abs(fitted.cluster_centers_).max() <= 1.0
-            known = np.isfinite(fitted.center_radius_)
-            assert (fitted.center_radius_[known] < np.sqrt(shape[1])).all()
-            assert fitted.certain_.shape == fitted.noise_probability_.shape == (5,)
-            assert ((fitted.noise_probability_ >= 0) & (fitted.noise_probability_ <= 1)).all()
-            assert fitted.labels_.shape == (shape[0],)
+def test_odd_shapes(method, subtests):
+    for delta in [0.0, 1e-6]:
+        with subtests.test(delta=delta):
+            for shape in [(1, 1), (1, 2), (3, 2), (200, 1), (200, 30), (40, 300)]:
+                if shape[1] > KMEANS_METHODS[method].max_columns:
+                    continue
+                noise = "gaussian" if delta else "average"
+                records = np.random.default_rng(0).uniform(-1, 1, shape)
+                for table in (records, np.zeros(shape), np.ones(shape)):
+                    fitted = model(5, method=method, delta=delta, noise=noise).fit(table)
+                    assert fitted.cluster_centers_.shape == (5, shape[1])
+                    assert np.abs(fitted.cluster_centers_).max() <= 1.0
+                    known = np.isfinite(fitted.center_radius_)
+                    assert (fitted.center_radius_[known] < np.sqrt(shape[1])).all()
+                    assert fitted.certain_.shape == fitted.noise_probability_.shape == (5,)
+                    assert (
+                        (fitted.noise_probability_ >= 0) & (fitted.noise_probability_ <= 1)
+                    ).all()
+                    assert fitted.labels_.shape == (shape[0],)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -162,9 +166,8 @@ def test_tables_with_names():
         fitted.predict(table[["north", "east"]])
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "error"),
-    [
+def test_bad_parameters_cost_nothing(subtests):
+    for kwargs, error in [
         ({"n_clusters": "many"}, "n_clusters must be a number"),
         ({"n_clusters": 0}, "n_clusters must"),
         ({"epsilon": 0.0}, "epsilon must"),
@@ -185,14 +188,13 @@ def test_tables_with_names():
         ({"bounds": (1.0, -1.0)}, "bounds must have low < high"),
         ({"ledger": 1.0}, "ledger must"),
         ({"random_state": "x"}, "random_state must"),
-    ],
-)
-def test_bad_parameters_cost_nothing(kwargs, error):
-    ledger = Ledger(epsilon=10.0, delta=1e-5)
-    settings = {"n_clusters": 5, "bounds": (-1.0, 1.0), "ledger": ledger, **kwargs}
-    with pytest.raises(ParameterError, match=f"^{error}"):
-        DPKMeans(**settings).fit(X)
-    assert len(ledger) == 0
+    ]:
+        with subtests.test(kwargs=kwargs, error=error):
+            ledger = Ledger(epsilon=10.0, delta=1e-5)
+            settings = {"n_clusters": 5, "bounds": (-1.0, 1.0), "ledger": ledger, **kwargs}
+            with pytest.raises(ParameterError, match=f"^{error}"):
+                DPKMeans(**settings).fit(X)
+            assert len(ledger) == 0
 
 
 def test_missing_bounds():

@@ -42,19 +42,20 @@ def test_every_plan_can_be_carried_out(law):
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(("columns", "k"), [(1, 3), (2, 5), (3, 8), (8, 4), (16, 10)])
-def test_more_records_or_epsilon_never_make_a_coarser_grid_or_fewer_steps(law, columns, k):
-    numbers = np.exp(np.linspace(0, 18, 60))
-    by_n = [plan(n, columns, k, 0.5, LAWS[law]) for n in numbers]
-    by_share = [plan(10_000, columns, k, s, LAWS[law]) for s in numbers / 1e4]
-    for plans in (by_n, by_share):
-        steps = [made.steps for made in plans]
-        assert steps == sorted(steps)
-        # Where a step comes in it takes half of the grid's share, so look at each kind by itself.
-        for kind in (False, True):
-            cells = [made.cells for made in plans if (made.steps > 0) == kind]
-            assert cells == sorted(cells)
-    assert by_n[-1].steps == 2
+def test_more_records_or_epsilon_never_make_a_coarser_grid_or_fewer_steps(law, subtests):
+    for columns, k in [(1, 3), (2, 5), (3, 8), (8, 4), (16, 10)]:
+        with subtests.test(columns=columns, k=k):
+            numbers = np.exp(np.linspace(0, 18, 60))
+            by_n = [plan(n, columns, k, 0.5, LAWS[law]) for n in numbers]
+            by_share = [plan(10_000, columns, k, s, LAWS[law]) for s in numbers / 1e4]
+            for plans in (by_n, by_share):
+                steps = [made.steps for made in plans]
+                assert steps == sorted(steps)
+                # A first step takes half of the grid's share: look at each kind by itself.
+                for kind in (False, True):
+                    cells = [made.cells for made in plans if (made.steps > 0) == kind]
+                    assert cells == sorted(cells)
+            assert by_n[-1].steps == 2
 
 
 def test_n_and_epsilon_count_by_their_product():

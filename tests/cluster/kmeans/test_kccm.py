@@ -109,26 +109,30 @@ def test_sizes_below_one_weigh_one():
 
 
 @pytest.mark.parametrize("noise", KCCM_NOISE)
-@pytest.mark.parametrize("overcluster", [1, 3])
-@pytest.mark.parametrize("rounds", [1, 5, 12])
-def test_every_variant_pays_the_whole_budget_and_no_more(noise, overcluster, rounds):
+def test_every_variant_pays_the_whole_budget_and_no_more(noise, subtests):
     """In exact fractions: one record moves a count by 1 and each of 2 columns by at most half."""
-    epsilon = 0.7
-    scales, tape = drawn_rounds(noise, epsilon=epsilon, overcluster=overcluster, max_iter=rounds)
-    assert len(scales) == rounds
-    assert {draw.shape[0] for draw in tape.draws} == {3 * overcluster}
-    if noise == "gaussian":
-        assert {draw.sampler for draw in tape.draws} == {"discrete_gaussian"}
-        budget = epsilon_to_zcdp(epsilon, DELTA)
-        costs = [
-            (1 / Fraction(one) ** 2 + 2 * HALF**2 / Fraction(two) ** 2) / 2 for one, two in scales
-        ]
-    else:
-        assert {draw.sampler for draw in tape.draws} == {"discrete_laplace"}
-        budget = epsilon
-        costs = [1 / Fraction(one) + 2 * HALF / Fraction(two) for one, two in scales]
-    assert sum(costs) <= Fraction(budget)
-    assert float(sum(costs)) == pytest.approx(budget, rel=1e-12)
+    for overcluster in [1, 3]:
+        for rounds in [1, 5, 12]:
+            with subtests.test(overcluster=overcluster, rounds=rounds):
+                epsilon = 0.7
+                scales, tape = drawn_rounds(
+                    noise, epsilon=epsilon, overcluster=overcluster, max_iter=rounds
+                )
+                assert len(scales) == rounds
+                assert {draw.shape[0] for draw in tape.draws} == {3 * overcluster}
+                if noise == "gaussian":
+                    assert {draw.sampler for draw in tape.draws} == {"discrete_gaussian"}
+                    budget = epsilon_to_zcdp(epsilon, DELTA)
+                    costs = [
+                        (1 / Fraction(one) ** 2 + 2 * HALF**2 / Fraction(two) ** 2) / 2
+                        for one, two in scales
+                    ]
+                else:
+                    assert {draw.sampler for draw in tape.draws} == {"discrete_laplace"}
+                    budget = epsilon
+                    costs = [1 / Fraction(one) + 2 * HALF / Fraction(two) for one, two in scales]
+                assert sum(costs) <= Fraction(budget)
+                assert float(sum(costs)) == pytest.approx(budget, rel=1e-12)
 
 
 def test_count_and_columns_are_noised_alike():

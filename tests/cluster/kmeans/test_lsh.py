@@ -14,27 +14,28 @@ from shoal.noise import SeededSource
 METHOD = LSHMethod(DPKMeans())
 
 
-@pytest.mark.parametrize("levels", [1, 3, 6, 10])
-@pytest.mark.parametrize("smallest", [0.0, 5.0, 200.0, 1e9])
-def test_pruning_puts_every_code_in_one_leaf_and_keeps_the_total(levels, smallest):
-    rng = np.random.default_rng(levels)
-    for counts in (
-        rng.poisson(50, 2**levels),
-        np.rint(rng.laplace(0, 30, 2**levels)).astype(np.int64),
-        np.zeros(2**levels, np.int64),
-        -rng.poisson(50, 2**levels),
-    ):
-        leaf_of_code, sizes = _prune(counts, 2.0, smallest)
-        assert leaf_of_code.shape == counts.shape
-        assert sorted(set(leaf_of_code.tolist())) == list(range(len(sizes)))
-        assert np.bincount(leaf_of_code, weights=counts) == pytest.approx(sizes)
-        assert sizes.sum() == counts.sum()
-        # A leaf is a node: its codes are all that share their lowest bits.
-        for leaf in range(len(sizes)):
-            codes = np.flatnonzero(leaf_of_code == leaf)
-            depth = levels - (len(codes) - 1).bit_length()
-            assert len(codes) == 2 ** (levels - depth)
-            assert len(set((codes & ((1 << depth) - 1)).tolist())) == 1
+def test_pruning_puts_every_code_in_one_leaf_and_keeps_the_total(subtests):
+    for levels in [1, 3, 6, 10]:
+        for smallest in [0.0, 5.0, 200.0, 1e9]:
+            with subtests.test(levels=levels, smallest=smallest):
+                rng = np.random.default_rng(levels)
+                for counts in (
+                    rng.poisson(50, 2**levels),
+                    np.rint(rng.laplace(0, 30, 2**levels)).astype(np.int64),
+                    np.zeros(2**levels, np.int64),
+                    -rng.poisson(50, 2**levels),
+                ):
+                    leaf_of_code, sizes = _prune(counts, 2.0, smallest)
+                    assert leaf_of_code.shape == counts.shape
+                    assert sorted(set(leaf_of_code.tolist())) == list(range(len(sizes)))
+                    assert np.bincount(leaf_of_code, weights=counts) == pytest.approx(sizes)
+                    assert sizes.sum() == counts.sum()
+                    # A leaf is a node: its codes are all that share their lowest bits.
+                    for leaf in range(len(sizes)):
+                        codes = np.flatnonzero(leaf_of_code == leaf)
+                        depth = levels - (len(codes) - 1).bit_length()
+                        assert len(codes) == 2 ** (levels - depth)
+                        assert len(set((codes & ((1 << depth) - 1)).tolist())) == 1
 
 
 def test_pruning_splits_what_is_large_and_certain_only():
@@ -62,17 +63,18 @@ def spied_tree(given, monkeypatch):
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("columns", [2, 20, 100, 300])
-def test_planes_pass_near_the_noisy_mean(columns, delta, monkeypatch):
-    X = 0.5 + 0.1 * np.random.default_rng(0).standard_normal((5000, columns))
-    given = problem(np.clip(X, -1, 1), 4, epsilon=100.0, delta=delta)
-    planes, cuts, _ = spied_tree(given, monkeypatch)
-    lengths = np.linalg.norm(planes, axis=1)
-    off = (cuts - planes @ np.full(columns, HALF / 2)) / lengths / HALF
-    # The mean itself is noisy; its error across a plane is a small part of half the box.
-    assert np.abs(off).max() < OFFSET + 0.05
-    middle = planes @ np.full(columns, HALF / 2) / lengths / HALF
-    assert np.abs(middle).max() > 0.1, "the middle of the box would have done as well"
+def test_planes_pass_near_the_noisy_mean(delta, monkeypatch, subtests):
+    for columns in [2, 20, 100, 300]:
+        with subtests.test(columns=columns):
+            X = 0.5 + 0.1 * np.random.default_rng(0).standard_normal((5000, columns))
+            given = problem(np.clip(X, -1, 1), 4, epsilon=100.0, delta=delta)
+            planes, cuts, _ = spied_tree(given, monkeypatch)
+            lengths = np.linalg.norm(planes, axis=1)
+            off = (cuts - planes @ np.full(columns, HALF / 2)) / lengths / HALF
+            # The mean itself is noisy; its error across a plane is a small part of half the box.
+            assert np.abs(off).max() < OFFSET + 0.05
+            middle = planes @ np.full(columns, HALF / 2) / lengths / HALF
+            assert np.abs(middle).max() > 0.1, "the middle of the box would have done as well"
 
 
 def test_normals_are_whole_and_never_zero():
@@ -85,26 +87,28 @@ def test_normals_are_whole_and_never_zero():
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize(("columns", "epsilon"), [(20, 5.0), (100, 20.0), (300, 80.0)])
-def test_finds_clusters_far_apart(columns, epsilon, delta):
-    centers = corners(columns, 5)
-    X = blobs(8000, centers, spread=0.1)
-    ratios = []
-    for seed in range(5):
-        found = METHOD.run(problem(X, 5, epsilon=epsilon, delta=delta, seed=seed))
-        assert found.centers.shape == (5, columns)
-        assert found.details["leaves"] >= 5
-        ratios.append(cost_ratio(X, found.centers / HALF, reference=centers))
-    assert np.median(ratios) < 1.5
+def test_finds_clusters_far_apart(delta, subtests):
+    for columns, epsilon in [(20, 5.0), (100, 20.0), (300, 80.0)]:
+        with subtests.test(columns=columns, epsilon=epsilon):
+            centers = corners(columns, 5)
+            X = blobs(8000, centers, spread=0.1)
+            ratios = []
+            for seed in range(5):
+                found = METHOD.run(problem(X, 5, epsilon=epsilon, delta=delta, seed=seed))
+                assert found.centers.shape == (5, columns)
+                assert found.details["leaves"] >= 5
+                ratios.append(cost_ratio(X, found.centers / HALF, reference=centers))
+            assert np.median(ratios) < 1.5
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("n", [-100.0, 0.0, 1.0, 1e12])
-def test_a_wrong_number_of_records_breaks_nothing(n, delta):
-    given = problem(blobs(200, corners(20, 3)), 3, epsilon=0.5, delta=delta, n=n)
-    found = METHOD.run(given)
-    assert found.centers.shape == (3, 20)
-    assert np.abs(found.centers).max() <= HALF
+def test_a_wrong_number_of_records_breaks_nothing(delta, subtests):
+    for n in [-100.0, 0.0, 1.0, 1e12]:
+        with subtests.test(n=n):
+            given = problem(blobs(200, corners(20, 3)), 3, epsilon=0.5, delta=delta, n=n)
+            found = METHOD.run(given)
+            assert found.centers.shape == (3, 20)
+            assert np.abs(found.centers).max() <= HALF
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 100.0])

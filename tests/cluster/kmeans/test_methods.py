@@ -29,17 +29,22 @@ def model(k=5, **kwargs):
     return DPKMeans(k, **{"epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 0, **kwargs})
 
 
-@pytest.mark.parametrize("columns", [1, 2, 16, 17, 64, 300, 8192])
-def test_method_by_columns_and_noise_by_size(columns):
-    for epsilon in [1e-3, 0.1, 1.0, 10.0, 1e4]:
-        pure = choose_method(columns, epsilon, 0.0)
-        assert pure.method.name == ("grid" if columns <= WIDEST_GRID else "lsh")
-        assert not pure.noise.approximate
-        assert "delta is 0" in pure.reason
-        both = choose_method(columns, epsilon, 1e-6)
-        assert both.method is pure.method
-        why = "Gaussian noise is the smaller one" if both.noise.approximate else "pure noise is the"
-        assert why in both.reason
+def test_method_by_columns_and_noise_by_size(subtests):
+    for columns in [1, 2, 16, 17, 64, 300, 8192]:
+        with subtests.test(columns=columns):
+            for epsilon in [1e-3, 0.1, 1.0, 10.0, 1e4]:
+                pure = choose_method(columns, epsilon, 0.0)
+                assert pure.method.name == ("grid" if columns <= WIDEST_GRID else "lsh")
+                assert not pure.noise.approximate
+                assert "delta is 0" in pure.reason
+                both = choose_method(columns, epsilon, 1e-6)
+                assert both.method is pure.method
+                why = (
+                    "Gaussian noise is the smaller one"
+                    if both.noise.approximate
+                    else "pure noise is the"
+                )
+                assert why in both.reason
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])
@@ -92,19 +97,28 @@ def test_too_many_columns_for_a_grid_are_refused_before_the_spend():
 
 
 @pytest.mark.parametrize("method", NAMES)
-@pytest.mark.parametrize("given", [{}, {"sample_weight": np.ones(len(X))}])
-def test_release_comes_back_from_json(method, given):
-    kwargs = {"method": method, "bounds": "private", "epsilon": 5.0}
-    fitted = model("private", **kwargs).fit(X, **given)
-    release = fitted.release_
-    back = Release.from_json(release.to_json())
-    assert back.kind == "DPKMeans"
-    assert back.guarantee == release.guarantee == fitted.guarantee_
-    assert set(back.values) >= {"centers", "sizes", "radii", "low", "high", "method", "rounds"}
-    assert back.values["method"] == fitted.method_
-    assert (np.asarray(back.values["centers"]) == fitted.cluster_centers_).all()
-    assert (np.asarray(back.values["sizes"]) == fitted.cluster_sizes_).all()
-    assert (np.asarray(back.values["radii"]) == fitted.center_radius_).all()
+def test_release_comes_back_from_json(method, subtests):
+    for given in [{}, {"sample_weight": np.ones(len(X))}]:
+        with subtests.test(given=given):
+            kwargs = {"method": method, "bounds": "private", "epsilon": 5.0}
+            fitted = model("private", **kwargs).fit(X, **given)
+            release = fitted.release_
+            back = Release.from_json(release.to_json())
+            assert back.kind == "DPKMeans"
+            assert back.guarantee == release.guarantee == fitted.guarantee_
+            assert set(back.values) >= {
+                "centers",
+                "sizes",
+                "radii",
+                "low",
+                "high",
+                "method",
+                "rounds",
+            }
+            assert back.values["method"] == fitted.method_
+            assert (np.asarray(back.values["centers"]) == fitted.cluster_centers_).all()
+            assert (np.asarray(back.values["sizes"]) == fitted.cluster_sizes_).all()
+            assert (np.asarray(back.values["radii"]) == fitted.center_radius_).all()
 
 
 @pytest.mark.parametrize("method", NAMES)

@@ -30,34 +30,36 @@ def learned(X, seed=0, **kwargs):
     return model.bounds_, model
 
 
-@pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_box_holds_nearly_all_records(name, delta):
-    X = TABLES[name]
-    powers = set(magnitude_edges().tolist())
-    # A long tail is a bin of 1%, and three columns share what two do: 10,000 records need more.
-    epsilon = 4.0 if name in ("skewed", "mixed") else 1.0
-    for seed in range(5):
-        (low, high), model = learned(X, seed, epsilon=epsilon, delta=delta, method="grid")
-        inside = (np.clip(X, low, high) == X).all(axis=1)
-        assert inside.mean() >= 0.99
-        assert (low < high).all()
-        assert set(low.tolist()) | set(high.tolist()) <= powers
-        # Not much wider than it must be: a power of two on each side, and where zero lies.
-        assert (high - low <= np.maximum(4 * np.abs(X).max(axis=0), 2.0**-39)).all()
-        assert (low <= model.cluster_centers_).all()
-        assert (model.cluster_centers_ <= high).all()
+def test_box_holds_nearly_all_records(delta, subtests):
+    for name, X in TABLES.items():
+        with subtests.test(name=name):
+            powers = set(magnitude_edges().tolist())
+            # A long tail is a bin of 1%, and three columns share what two do: 10,000
+            # records need more.
+            epsilon = 4.0 if name in ("skewed", "mixed") else 1.0
+            for seed in range(5):
+                (low, high), model = learned(X, seed, epsilon=epsilon, delta=delta, method="grid")
+                inside = (np.clip(X, low, high) == X).all(axis=1)
+                assert inside.mean() >= 0.99
+                assert (low < high).all()
+                assert set(low.tolist()) | set(high.tolist()) <= powers
+                # Not much wider than it must be: a power of two on each side, and where zero lies.
+                assert (high - low <= np.maximum(4 * np.abs(X).max(axis=0), 2.0**-39)).all()
+                assert (low <= model.cluster_centers_).all()
+                assert (model.cluster_centers_ <= high).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 10, 100])
 @pytest.mark.parametrize("method", ["auto", "lsh", "lloyd", "kccm"])
-def test_few_records_never_crash(n, method):
-    for seed in range(5):
-        X = np.random.default_rng(seed).standard_normal((n, 3)) * [1e-300, 1.0, 1e300]
-        (low, high), model = learned(X, seed, epsilon=0.5, method=method)
-        assert (low < high).all()
-        assert np.isfinite([low, high]).all()
-        assert np.isfinite(model.cluster_centers_).all()
+def test_few_records_never_crash(method, subtests):
+    for n in [1, 2, 10, 100]:
+        with subtests.test(n=n):
+            for seed in range(5):
+                X = np.random.default_rng(seed).standard_normal((n, 3)) * [1e-300, 1.0, 1e300]
+                (low, high), model = learned(X, seed, epsilon=0.5, method=method)
+                assert (low < high).all()
+                assert np.isfinite([low, high]).all()
+                assert np.isfinite(model.cluster_centers_).all()
 
 
 def test_too_few_records_for_any_bin_give_a_box_around_zero():

@@ -128,21 +128,25 @@ SETTINGS = {
 TRIED = [(name, d) for name in SETTINGS for d in (1, 2, 20) if d < 20 or "grid" not in name]
 
 
-@pytest.mark.parametrize(("name", "columns"), TRIED)
-def test_radii_cover_the_exact_means(name, columns):
-    # 95% for each center, 240 or more of them: below 93% by chance with probability under 10%
-    # if coverage were 95% exactly; it is a union of two bounds, and 95.5% to 100% were seen.
-    centers = {1: FIVE[:, :1], 2: FIVE, 20: corners(20, 5)}[columns]
-    X = blobs(1500, centers)
-    inside, known = [], []
-    for seed in range(50):
-        model, full, means = exact_means(X, n_clusters=5, random_state=seed, **SETTINGS[name])
-        gaps = np.linalg.norm(model.cluster_centers_ - means, axis=1)
-        inside += list((gaps / 2 <= model.center_radius_ + 1e-12)[full])  # in a box 2 wide
-        known += list(np.isfinite(model.center_radius_)[full])
-    assert np.mean(inside) >= 0.93
-    if columns < 20:
-        assert np.mean(known) > 0.3, "radii that say nothing cover anything"
+def test_radii_cover_the_exact_means(subtests):
+    for name, columns in TRIED:
+        with subtests.test(name=name, columns=columns):
+            # 95% for each center, 240 or more of them: below 93% by chance with probability
+            # under 10% if coverage were 95% exactly; it is a union of two bounds, and 95.5%
+            # to 100% were seen.
+            centers = {1: FIVE[:, :1], 2: FIVE, 20: corners(20, 5)}[columns]
+            X = blobs(1500, centers)
+            inside, known = [], []
+            for seed in range(50):
+                model, full, means = exact_means(
+                    X, n_clusters=5, random_state=seed, **SETTINGS[name]
+                )
+                gaps = np.linalg.norm(model.cluster_centers_ - means, axis=1)
+                inside += list((gaps / 2 <= model.center_radius_ + 1e-12)[full])  # in a box 2 wide
+                known += list(np.isfinite(model.center_radius_)[full])
+            assert np.mean(inside) >= 0.93
+            if columns < 20:
+                assert np.mean(known) > 0.3, "radii that say nothing cover anything"
 
 
 METHODS = choices("DPKMeans", "method")
@@ -182,25 +186,30 @@ NOISES = {
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
-@pytest.mark.parametrize("contribution", [1, 300])
-def test_empty_clusters_are_seldom_as_full(noise, contribution):
+def test_empty_clusters_are_seldom_as_full(noise, subtests):
     """Of 4,000 releases of 8 empty clusters, by chance more than 4.5 deviations above the stated
     rate: probability below 1e-5; and not far below it, or all would be called noise.
     """
-    runs, k = 4000, 8
-    exact = NearestStatistics(np.zeros(runs * k, np.int64), np.zeros((runs * k, 3), np.int64))
-    pairs = noise.pairs(
-        exact,
-        noise.total_budget,
-        clip_radius=1000,
-        contribution=contribution,
-        source=SeededSource(1),
-    )
-    least = np.array([noise_probabilities(part).min() for part in pairs.tails.reshape(runs, k)])
-    for level in (0.3, 0.05, 0.01):
-        margin = 4.5 * np.sqrt(level / runs)
-        assert (least <= level).mean() <= level + margin
-        assert (least <= level).mean() >= 0.5 * level - margin
+    for contribution in [1, 300]:
+        with subtests.test(contribution=contribution):
+            runs, k = 4000, 8
+            exact = NearestStatistics(
+                np.zeros(runs * k, np.int64), np.zeros((runs * k, 3), np.int64)
+            )
+            pairs = noise.pairs(
+                exact,
+                noise.total_budget,
+                clip_radius=1000,
+                contribution=contribution,
+                source=SeededSource(1),
+            )
+            least = np.array(
+                [noise_probabilities(part).min() for part in pairs.tails.reshape(runs, k)]
+            )
+            for level in (0.3, 0.05, 0.01):
+                margin = 4.5 * np.sqrt(level / runs)
+                assert (least <= level).mean() <= level + margin
+                assert (least <= level).mean() >= 0.5 * level - margin
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
@@ -223,20 +232,25 @@ def test_empty_cells_are_seldom_as_full(delta):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_whole_fits_seldom_call_empty_clusters_certain(method, delta):
+def test_whole_fits_seldom_call_empty_clusters_certain(method, subtests):
     """40 fits with 6 clusters of which most are empty; at 0.3, false alarm below 1e-5."""
-    X = np.concatenate([np.full((500, 2), -0.9), np.full((500, 2), -0.6)])
-    kwargs = {"delta": delta, "noise": "gaussian" if delta else "allocation", "overcluster": 1}
-    kwargs |= {"method": method, "n_clusters": 6, "bounds": (-1.0, 1.0)}
-    least, certain = [], []
-    for seed in range(40):
-        model, exact = fit_watched(X, random_state=seed, **kwargs)
-        empty = exact == 0
-        least.append(model.noise_probability_[empty].min(initial=1.0))
-        certain.append(model.certain_[empty].any())
-    assert np.mean(np.array(least) <= 0.3) <= 0.3 + 4.5 * np.sqrt(0.3 / 40)
-    assert not any(certain)  # 40 in 1,000 at most would not be
+    for delta in [0.0, 1e-6]:
+        with subtests.test(delta=delta):
+            X = np.concatenate([np.full((500, 2), -0.9), np.full((500, 2), -0.6)])
+            kwargs = {
+                "delta": delta,
+                "noise": "gaussian" if delta else "allocation",
+                "overcluster": 1,
+            }
+            kwargs |= {"method": method, "n_clusters": 6, "bounds": (-1.0, 1.0)}
+            least, certain = [], []
+            for seed in range(40):
+                model, exact = fit_watched(X, random_state=seed, **kwargs)
+                empty = exact == 0
+                least.append(model.noise_probability_[empty].min(initial=1.0))
+                certain.append(model.certain_[empty].any())
+            assert np.mean(np.array(least) <= 0.3) <= 0.3 + 4.5 * np.sqrt(0.3 / 40)
+            assert not any(certain)  # 40 in 1,000 at most would not be
 
 
 @pytest.mark.parametrize("n", [2000, 20_000])

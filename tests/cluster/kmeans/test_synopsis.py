@@ -42,17 +42,20 @@ def cheapest(points, weights, k):
     return best
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("d", [1, 2])
-def test_finds_the_best_partition_of_few_points(k, d):
-    rng = np.random.default_rng(10 * k + d)
-    for _ in range(4):
-        centers = 40.0 * rng.permutation(np.arange(-3, 4))[:k, None] * np.ones(d)
-        points = centers[np.arange(7) % k] + rng.normal(0, 5, (7, d))
-        weights = rng.uniform(0.5, 20, 7)
-        found = cluster_points(points, weights, k, SeededSource(0))
-        assert found.shape == (k, d)
-        assert cost(points, weights, found) == pytest.approx(cheapest(points, weights, k))
+def test_finds_the_best_partition_of_few_points(subtests):
+    for k in [1, 2, 3]:
+        for d in [1, 2]:
+            with subtests.test(k=k, d=d):
+                rng = np.random.default_rng(10 * k + d)
+                for _ in range(4):
+                    centers = 40.0 * rng.permutation(np.arange(-3, 4))[:k, None] * np.ones(d)
+                    points = centers[np.arange(7) % k] + rng.normal(0, 5, (7, d))
+                    weights = rng.uniform(0.5, 20, 7)
+                    found = cluster_points(points, weights, k, SeededSource(0))
+                    assert found.shape == (k, d)
+                    assert cost(points, weights, found) == pytest.approx(
+                        cheapest(points, weights, k)
+                    )
 
 
 def test_finds_well_separated_clusters_among_many_points():
@@ -180,9 +183,10 @@ def chosen(X, seeds=5, bounds=(-1.0, 1.0), **kwargs):
 
 
 @pytest.mark.parametrize("method", ["auto", "grid", "lloyd", "kccm"])
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_finds_the_number_in_two_columns(method, k):
-    assert chosen(blobs(10_000, FIVE[:k]), method=method, epsilon=2.0) == [k] * 5
+def test_finds_the_number_in_two_columns(method, subtests):
+    for k in [2, 3, 5]:
+        with subtests.test(k=k):
+            assert chosen(blobs(10_000, FIVE[:k]), method=method, epsilon=2.0) == [k] * 5
 
 
 @pytest.mark.parametrize("kwargs", [{"delta": 1e-6}, {"method": "lloyd", "delta": 1e-6}])
@@ -191,20 +195,22 @@ def test_finds_the_number_with_gaussian_noise(kwargs):
 
 
 @pytest.mark.parametrize("method", ["auto", "lsh", "lloyd", "kccm"])
-@pytest.mark.parametrize("k", [3, 5])
-def test_finds_the_number_in_twenty_columns(method, k):
-    X = blobs(20_000, corners(20, k), spread=0.1)
-    found = chosen(X, method=method, epsilon=20.0)
-    assert np.median(found) == k
-    assert found.count(k) >= 4
+def test_finds_the_number_in_twenty_columns(method, subtests):
+    for k in [3, 5]:
+        with subtests.test(k=k):
+            X = blobs(20_000, corners(20, k), spread=0.1)
+            found = chosen(X, method=method, epsilon=20.0)
+            assert np.median(found) == k
+            assert found.count(k) >= 4
 
 
 @pytest.mark.parametrize("method", choices("DPKMeans", "method"))
-@pytest.mark.parametrize("most", [1, 2, 4])
-def test_never_more_than_allowed(method, most):
-    found = chosen(blobs(2000), seeds=3, method=method, epsilon=5.0, max_clusters=most)
-    assert max(found) <= most
-    assert min(found) >= min(most, 2)
+def test_never_more_than_allowed(method, subtests):
+    for most in [1, 2, 4]:
+        with subtests.test(most=most):
+            found = chosen(blobs(2000), seeds=3, method=method, epsilon=5.0, max_clusters=most)
+            assert max(found) <= most
+            assert min(found) >= min(most, 2)
 
 
 def test_noise_alone_still_gives_a_fit():

@@ -20,67 +20,68 @@ class OfUsers(DPKMeans):
         return super().fit(X[:, 1:], user_ids=users)
 
 
-@pytest.mark.parametrize(
-    ("ids", "one_more"), [("near", 7), ("near", "7"), ("large", -1), ("text", 7)]
-)
 @pytest.mark.parametrize("method", ["grid", "lloyd"])
-def test_one_more_user_costs_what_is_claimed(method, ids, one_more):
+def test_one_more_user_costs_what_is_claimed(method, subtests):
     """The replayed cost was 1,990 where one id merged the others."""
+    for name, one_more in [("near", 7), ("near", "7"), ("large", -1), ("text", 7)]:
+        with subtests.test(name=name, one_more=one_more):
 
-    class Audited(OfUsers):
-        pass
+            class Audited(OfUsers):
+                pass
 
-    ids = SETS[ids]
-    Audited.ids = [*ids, one_more]
-    places = np.arange(len(ids), dtype=float)
-    records = np.column_stack([places, np.linspace(-1.0, 1.0, len(ids))])
-    pair = Neighbors("one more user", records, [float(len(ids)), 1.0])
-    model = Audited(2, epsilon=1.0, bounds=(-1.0, 1.0), method=method)
-    audit = replay_estimator(model, [pair], repeats=2)
-    assert not audit.broken, str(audit)
+            ids = SETS[name]
+            Audited.ids = [*ids, one_more]
+            places = np.arange(float(len(ids)))
+            records = np.column_stack([places, np.linspace(-1.0, 1.0, len(ids))])
+            pair = Neighbors("one more user", records, [float(len(ids)), 1.0])
+            model = Audited(2, epsilon=1.0, bounds=(-1.0, 1.0), method=method)
+            audit = replay_estimator(model, [pair], repeats=2)
+            assert not audit.broken, str(audit)
 
 
-@pytest.mark.parametrize(
-    ("most", "n_public", "cost"),
-    [
+@pytest.mark.parametrize("method", ["grid", "lloyd"])
+def test_what_one_row_of_a_user_costs(method, subtests):
+    """One more row, before those of a user who has enough: one comes in, and another goes out."""
+    for most, n_public, cost in [
         # The number of rows that count stays, and what its noise costs is left over.
         (1, None, 1.96),
         (1, 50, 2.0),
         (2, None, 0.98),
         (2, 50, 1.0),
         (4, 50, 0.5),
-    ],
-)
-@pytest.mark.parametrize("method", ["grid", "lloyd"])
-def test_what_one_row_of_a_user_costs(method, most, n_public, cost):
-    """One more row, before those of a user who has enough: one comes in, and another goes out."""
-    users = np.repeat(np.arange(25.0), 4)
-    records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
-    pair = Neighbors("one more row of user 0", records, [0.0, 1.0])
-    kwargs = {"method": method, "n_public": n_public, "records_per_user": most}
-    model = OfUsers(2, epsilon=1.0, bounds=(-1.0, 1.0), **kwargs)
-    audit = replay_estimator(model, [pair], repeats=2)
-    assert audit.loss == pytest.approx(cost, rel=1e-6)
-    assert audit.broken == (cost > 1)
+    ]:
+        with subtests.test(most=most, n_public=n_public, cost=cost):
+            users = np.repeat(np.arange(25.0), 4)
+            records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
+            pair = Neighbors("one more row of user 0", records, [0.0, 1.0])
+            kwargs = {"method": method, "n_public": n_public, "records_per_user": most}
+            model = OfUsers(2, epsilon=1.0, bounds=(-1.0, 1.0), **kwargs)
+            audit = replay_estimator(model, [pair], repeats=2)
+            assert audit.loss == pytest.approx(cost, rel=1e-6)
+            assert audit.broken == (cost > 1)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("most", [1, 2, 4])
-def test_a_user_costs_what_is_claimed(most, delta):
+def test_a_user_costs_what_is_claimed(delta, subtests):
     """All rows of a user at once, at the end of the box; no row of another is a neighbor's."""
-    users = np.repeat(np.arange(25.0), 4)
-    records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
 
     class Whole(OfUsers):
         """Takes one row of user 99 for as many as count."""
 
         def fit(self, X, y=None):
-            return super().fit(np.repeat(X, np.where(X[:, 0] == 99, most, 1), axis=0))
+            times = np.where(X[:, 0] == 99, self.records_per_user, 1)
+            return super().fit(np.repeat(X, times, axis=0))
 
+    users = np.repeat(np.arange(25.0), 4)
+    records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
     pair = Neighbors("one more user", records, [99.0, 1.0])
-    kwargs = {"method": "lloyd", "delta": delta, "records_per_user": most}
-    audit = replay_estimator(Whole(2, epsilon=1.0, bounds=(-1.0, 1.0), **kwargs), [pair], repeats=2)
-    assert not audit.broken, str(audit)
+    for most in [1, 2, 4]:
+        with subtests.test(most=most):
+            kwargs = {"method": "lloyd", "delta": delta, "records_per_user": most}
+            audit = replay_estimator(
+                Whole(2, epsilon=1.0, bounds=(-1.0, 1.0), **kwargs), [pair], repeats=2
+            )
+            assert not audit.broken, str(audit)
 
 
 @pytest.mark.parametrize("one_more", ["7", -1])

@@ -35,9 +35,9 @@ def kept(user_ids, most=1):
 # One more user does not change whose the other rows are
 
 
-@pytest.mark.parametrize(
-    ("ids", "one_more"),
-    [
+def test_one_more_user_leaves_the_others_as_they_are(subtests):
+    """``-1`` among ids above 2^63 left 3 users of 2,000."""
+    for name, one_more in [
         ("near", "x"),
         ("near", 2**63),
         ("near", 10**30),
@@ -48,24 +48,21 @@ def kept(user_ids, most=1):
         ("text", np.int8(7)),
         ("text", "7\0"),
         ("text", uuid.UUID(int=7)),
-    ],
-)
-def test_one_more_user_leaves_the_others_as_they_are(ids, one_more):
-    """``-1`` among ids above 2^63 left 3 users of 2,000."""
-    ids = SETS[ids]
-    rows = list(range(len(ids)))
-    assert kept(ids) == rows
-    assert kept([*ids, one_more]) == [*rows, len(ids)]
+    ]:
+        with subtests.test(name=name, one_more=one_more):
+            ids = SETS[name]
+            rows = list(range(len(ids)))
+            assert kept(ids) == rows
+            assert kept([*ids, one_more]) == [*rows, len(ids)]
 
 
-@pytest.mark.parametrize(
-    "one_more", [0.5, np.float32(7), np.nan, None, True, np.True_, pd.NA, pd.NaT]
-)
-def test_ids_that_cannot_be_told_apart_are_refused(one_more):
+def test_ids_that_cannot_be_told_apart_are_refused(subtests):
     """A float among ids of 1.5e18 + i merged all but 10 of 2,000 users."""
-    for ids in SETS:
-        with pytest.raises(DataTypeError, match=r"^user_ids must be whole numbers, text"):
-            kept([*SETS[ids], one_more])
+    for one_more in [0.5, np.float32(7), np.nan, None, True, np.True_, pd.NA, pd.NaT]:
+        with subtests.test(one_more=one_more):
+            for ids in SETS:
+                with pytest.raises(DataTypeError, match=r"^user_ids must be whole numbers, text"):
+                    kept([*SETS[ids], one_more])
 
 
 DIFFERENT = [1, "1", b"1", "1\0", b"1\0", " 1", -1, 2**63, 2**64 - 1, 2**200, uuid.UUID(int=1)]
@@ -103,9 +100,8 @@ LETTERS = [word.encode() for word in WORDS]
 FIRST = [0, 1, 3]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
+def test_columns(subtests):
+    for make in [
         list,
         tuple,
         np.array,
@@ -127,18 +123,16 @@ FIRST = [0, 1, 3]
         ),
         lambda ids: pd.Series(ids, dtype=pd.ArrowDtype(pa.array(ids).type)),
         lambda ids: pl.Series(ids, dtype=pl.Object),
-    ],
-)
-def test_columns(make):
-    for ids in [NUMBERS, WORDS, LETTERS]:
-        column = make(ids)
-        assert kept(column) == FIRST
-        assert kept(column, most=2) == [0, 1, 2, 3, 4]
+    ]:
+        with subtests.test(make=make):
+            for ids in [NUMBERS, WORDS, LETTERS]:
+                column = make(ids)
+                assert kept(column) == FIRST
+                assert kept(column, most=2) == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
+def test_columns_of_one_kind(subtests):
+    for column in [
         pd.Series(NUMBERS, dtype="Int64"),
         pd.Series(NUMBERS, dtype="UInt8"),
         pd.Series(NUMBERS, dtype=pd.SparseDtype(int)),
@@ -153,12 +147,10 @@ def test_columns(make):
         np.array(NUMBERS, dtype=">u2"),
         np.array(WORDS, dtype=np.dtypes.StringDType()),
         np.ma.array(NUMBERS),
-    ],
-    ids=lambda column: str(getattr(column, "dtype", "")) or str(column.type),
-)
-def test_columns_of_one_kind(column):
-    assert kept(column) == FIRST
-    assert kept(range(6, 0, -1)) == [0, 1, 2, 3, 4, 5]
+    ]:
+        with subtests.test(column=column):
+            assert kept(column) == FIRST
+            assert kept(range(6, 0, -1)) == [0, 1, 2, 3, 4, 5]
 
 
 def test_large_numbers_in_columns():
@@ -225,15 +217,18 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused_by_type(name):
-    with pytest.raises(DataTypeError) as refused:
-        kept(REFUSED[name])
-    text = str(refused.value)
-    assert text.startswith("user_ids must be whole numbers, text, bytes or UUIDs, none of them mis")
-    assert "\n" not in text
-    assert "31.5" not in text
-    assert refused.value.__suppress_context__ or refused.value.__context__ is None
+def test_refused_by_type(subtests):
+    for name, ids in REFUSED.items():
+        with subtests.test(name=name):
+            with pytest.raises(DataTypeError) as refused:
+                kept(ids)
+            text = str(refused.value)
+            assert text.startswith(
+                "user_ids must be whole numbers, text, bytes or UUIDs, none of them mis"
+            )
+            assert "\n" not in text
+            assert "31.5" not in text
+            assert refused.value.__suppress_context__ or refused.value.__context__ is None
 
 
 def test_a_refusal_says_the_way_out():
@@ -243,9 +238,8 @@ def test_a_refusal_says_the_way_out():
         kept([None, 1])
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [
+def test_not_one_column(subtests):
+    for ids in [
         [1],
         [1, 2, 3],
         np.zeros((2, 1), int),
@@ -259,12 +253,12 @@ def test_a_refusal_says_the_way_out():
         pl.DataFrame({"person": [1, 2]}),
         pa.table({"person": [1, 2]}),
         5,
-    ],
-    ids=lambda ids: type(ids).__name__,
-)
-def test_not_one_column(ids):
-    with pytest.raises(DataError, match=r"^user_ids must be one column with one entry for each"):
-        read_users(ids, 2)
+    ]:
+        with (
+            subtests.test(ids=ids),
+            pytest.raises(DataError, match=r"^user_ids must be one column with one entry for each"),
+        ):
+            read_users(ids, 2)
 
 
 def test_a_column_of_spark():

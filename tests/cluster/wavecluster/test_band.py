@@ -27,19 +27,22 @@ def by_pywt(counts, wavelet, level):
     return values
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3, 4])
-@pytest.mark.parametrize("level", [1, 2, 3])
-def test_haar_adds_up_blocks(columns, level):
-    counts = table(16, columns)
-    band = band_of("haar", level, 16, columns)
-    side, block = 16 // 2**level, 2**level
-    blocks = counts.reshape((side, block) * columns).sum(axis=tuple(range(1, 2 * columns, 2)))
-    found = band.dense(counts)
-    assert found.dtype == np.int64
-    assert band.shape == (side,) * columns
-    assert (found == blocks).all()
-    assert (band.sensitivity, band.touched, band.signed) == (1, 1, False)
-    assert (band_of("db1", level, 16, columns).dense(counts) == blocks).all()
+def test_haar_adds_up_blocks(subtests):
+    for columns in [1, 2, 3, 4]:
+        for level in [1, 2, 3]:
+            with subtests.test(columns=columns, level=level):
+                counts = table(16, columns)
+                band = band_of("haar", level, 16, columns)
+                side, block = 16 // 2**level, 2**level
+                blocks = counts.reshape((side, block) * columns).sum(
+                    axis=tuple(range(1, 2 * columns, 2))
+                )
+                found = band.dense(counts)
+                assert found.dtype == np.int64
+                assert band.shape == (side,) * columns
+                assert (found == blocks).all()
+                assert (band.sensitivity, band.touched, band.signed) == (1, 1, False)
+                assert (band_of("db1", level, 16, columns).dense(counts) == blocks).all()
 
 
 @pytest.mark.parametrize("wavelet", ["db2", "bior2.2", "sym5", "bior4.4", "rbio3.1", "coif2"])
@@ -70,32 +73,34 @@ def test_others_are_those_of_pywavelets(wavelet):
             assert np.corrcoef(found.ravel(), theirs.ravel())[0, 1] > 0.9999
 
 
-@pytest.mark.parametrize("cells", [2, 4, 6, 10])
-@pytest.mark.parametrize("wavelet", ["db2", "sym5", "coif3", "dmey"])
-def test_filters_longer_than_the_circle_wrap_around(wavelet, cells):
+def test_filters_longer_than_the_circle_wrap_around(subtests):
     """The band of each single cell, up to where the circle starts and to rounding."""
-    band = band_of(wavelet, 1, cells, 1)
-    mine = band.matrix.toarray() / np.abs(band.matrix).max()
-    theirs = np.array([by_pywt(cell, wavelet, 1) for cell in np.eye(cells)]).T
-    theirs /= np.abs(theirs).max()
-    gaps = [np.abs(mine - np.roll(theirs, turn, axis=1)).max() for turn in range(cells)]
-    assert min(gaps) <= 2.0**-10
+    for cells in [2, 4, 6, 10]:
+        for wavelet in ["db2", "sym5", "coif3", "dmey"]:
+            with subtests.test(cells=cells, wavelet=wavelet):
+                band = band_of(wavelet, 1, cells, 1)
+                mine = band.matrix.toarray() / np.abs(band.matrix).max()
+                theirs = np.array([by_pywt(cell, wavelet, 1) for cell in np.eye(cells)]).T
+                theirs /= np.abs(theirs).max()
+                gaps = [np.abs(mine - np.roll(theirs, turn, axis=1)).max() for turn in range(cells)]
+                assert min(gaps) <= 2.0**-10
 
 
-@pytest.mark.parametrize("wavelet", [*WAVELETS, "bior4.4", "rbio2.4"])
-def test_one_record_in_every_cell(wavelet):
-    for level in [1, 2]:
-        for columns in [1, 2, 3]:
-            cells = 8
-            band = band_of(wavelet, level, cells, columns)
-            effects = []
-            for cell in itertools.product(range(cells), repeat=columns):
-                counts = np.zeros((cells,) * columns, dtype=np.int64)
-                counts[cell] = 1
-                effects.append(band.dense(counts))
-            assert band.sensitivity == max(int(np.abs(effect).sum()) for effect in effects)
-            assert band.touched == max(int((effect != 0).sum()) for effect in effects)
-            assert band.signed == any((effect < 0).any() for effect in effects)
+def test_one_record_in_every_cell(subtests):
+    for wavelet in [*WAVELETS, "bior4.4", "rbio2.4"]:
+        with subtests.test(wavelet=wavelet):
+            for level in [1, 2]:
+                for columns in [1, 2, 3]:
+                    cells = 8
+                    band = band_of(wavelet, level, cells, columns)
+                    effects = []
+                    for cell in itertools.product(range(cells), repeat=columns):
+                        counts = np.zeros((cells,) * columns, dtype=np.int64)
+                        counts[cell] = 1
+                        effects.append(band.dense(counts))
+                    assert band.sensitivity == max(int(np.abs(effect).sum()) for effect in effects)
+                    assert band.touched == max(int((effect != 0).sum()) for effect in effects)
+                    assert band.signed == any((effect < 0).any() for effect in effects)
 
 
 def test_sensitivities_that_the_proof_quotes():
@@ -122,15 +127,16 @@ def test_filters_are_centered(level):
 
 
 @pytest.mark.parametrize("wavelet", WAVELETS)
-@pytest.mark.parametrize("columns", [1, 2, 3])
-def test_a_full_block_shows_most_in_its_own_value(wavelet, columns):
-    cells, block = 32, 2
-    counts = np.zeros((cells,) * columns, dtype=np.int64)
-    place = (5, 9, 12)[:columns]
-    counts[tuple(slice(block * p, block * p + block) for p in place)] = 100
-    values = band_of(wavelet, 1, cells, columns).dense(counts)
-    assert np.unravel_index(values.argmax(), values.shape) == place
-    assert (values == values.max()).sum() == 1
+def test_a_full_block_shows_most_in_its_own_value(wavelet, subtests):
+    for columns in [1, 2, 3]:
+        with subtests.test(columns=columns):
+            cells, block = 32, 2
+            counts = np.zeros((cells,) * columns, dtype=np.int64)
+            place = (5, 9, 12)[:columns]
+            counts[tuple(slice(block * p, block * p + block) for p in place)] = 100
+            values = band_of(wavelet, 1, cells, columns).dense(counts)
+            assert np.unravel_index(values.argmax(), values.shape) == place
+            assert (values == values.max()).sum() == 1
 
 
 @pytest.mark.parametrize("wavelet", [*WAVELETS, "rbio3.1", "coif2"])
@@ -178,16 +184,16 @@ def test_matrix_of_a_fine_grid_takes_little_memory():
     assert band.matrix.nnz == 4 * 2**19
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_bad_parameters(subtests):
+    for arguments, message in [
         (("morl", 1, 8, 1), "wavelet must be a discrete wavelet of PyWavelets, got 'morl'"),
         ((None, 1, 8, 1), "wavelet must be a discrete wavelet of PyWavelets, got None"),
         (("haar", 2, 6, 1), "grid must be a multiple of 2\\^level = 4, got 6: try 8"),
         (("haar", 1, 1, 1), "grid must be a multiple of 2\\^level = 2, got 1: try 2"),
         (("sym5", 1, 8, 40), "wavelet must be \"haar\" for 40 columns, got 'sym5'"),
-    ],
-)
-def test_bad_parameters(arguments, message):
-    with pytest.raises(ParameterError, match=f"^{message}"):
-        band_of(*arguments)
+    ]:
+        with (
+            subtests.test(arguments=arguments, message=message),
+            pytest.raises(ParameterError, match=f"^{message}"),
+        ):
+            band_of(*arguments)

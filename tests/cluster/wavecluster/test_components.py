@@ -33,25 +33,33 @@ def flood(codes, shape):
     return [labels[place] for place in places]
 
 
-@pytest.mark.parametrize(
-    "shape", [(1,), (40,), (13, 17), (2, 50), (6, 1, 9), (7, 8, 5), (4, 5, 3, 6), (2, 3, 2, 1, 3)]
-)
-def test_sparse_and_dense_agree_with_a_flood(shape):
-    for part in [0.02, 0.1, 0.3, 0.6, 1.0]:
-        rng = np.random.default_rng([*shape, int(100 * part)])
-        for _ in range(5):
-            mask = rng.random(shape) < part
-            codes = np.flatnonzero(mask)
-            expected = flood(codes, shape)
-            labels = connected_components(codes, shape)
-            assert labels.dtype == np.int32
-            assert labels.tolist() == expected
-            grid, count = label_grid(mask)
-            assert grid.dtype == np.int32
-            assert grid.shape == mask.shape
-            assert grid[mask].tolist() == expected
-            assert (grid[~mask] == -1).all()
-            assert count == len(set(expected))
+def test_sparse_and_dense_agree_with_a_flood(subtests):
+    for shape in [
+        (1,),
+        (40,),
+        (13, 17),
+        (2, 50),
+        (6, 1, 9),
+        (7, 8, 5),
+        (4, 5, 3, 6),
+        (2, 3, 2, 1, 3),
+    ]:
+        with subtests.test(shape=shape):
+            for part in [0.02, 0.1, 0.3, 0.6, 1.0]:
+                rng = np.random.default_rng([*shape, int(100 * part)])
+                for _ in range(5):
+                    mask = rng.random(shape) < part
+                    codes = np.flatnonzero(mask)
+                    expected = flood(codes, shape)
+                    labels = connected_components(codes, shape)
+                    assert labels.dtype == np.int32
+                    assert labels.tolist() == expected
+                    grid, count = label_grid(mask)
+                    assert grid.dtype == np.int32
+                    assert grid.shape == mask.shape
+                    assert grid[mask].tolist() == expected
+                    assert (grid[~mask] == -1).all()
+                    assert count == len(set(expected))
 
 
 @pytest.mark.parametrize(("d", "spread"), [(6, 0.8), (6, 2.0), (8, 0.7), (10, 0.6)])

@@ -26,25 +26,27 @@ def band(empty, *groups, seed=0):
 # Hardly any noise
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("cells", [10, 37, 400])
-def test_without_noise_it_is_the_plain_rule(part, cells):
-    for seed in range(5):
-        rng = np.random.default_rng([cells, seed])
-        true = rng.integers(0, 70, cells) * (rng.random(cells) < 0.6)
-        true[:2] = [0, 7]
-        kept = significant(true.astype(float), scale=0.01, part=part)
-        plain = top_cells(true.astype(float), (1 - part) * float((true > 0).sum()))
-        assert np.flatnonzero(kept.mask).tolist() == plain.codes.tolist()
-        assert kept.threshold == plain.threshold
+def test_without_noise_it_is_the_plain_rule(subtests):
+    for part in PARTS:
+        for cells in [10, 37, 400]:
+            with subtests.test(part=part, cells=cells):
+                for seed in range(5):
+                    rng = np.random.default_rng([cells, seed])
+                    true = rng.integers(0, 70, cells) * (rng.random(cells) < 0.6)
+                    true[:2] = [0, 7]
+                    kept = significant(true.astype(float), scale=0.01, part=part)
+                    plain = top_cells(true.astype(float), (1 - part) * float((true > 0).sum()))
+                    assert np.flatnonzero(kept.mask).tolist() == plain.codes.tolist()
+                    assert kept.threshold == plain.threshold
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_ties_are_all_kept(part):
-    true = np.repeat([0.0, 5.0, 9.0], [50, 30, 20])
-    kept = significant(true, scale=0.01, part=part)
-    assert kept.mask.sum() == (50 if part < 0.6 else 20)
-    assert kept.threshold == (5.0 if part < 0.6 else 9.0)
+def test_ties_are_all_kept(subtests):
+    for part in PARTS:
+        with subtests.test(part=part):
+            true = np.repeat([0.0, 5.0, 9.0], [50, 30, 20])
+            kept = significant(true, scale=0.01, part=part)
+            assert kept.mask.sum() == (50 if part < 0.6 else 20)
+            assert kept.threshold == (5.0 if part < 0.6 else 9.0)
 
 
 def test_exactly_the_share_is_dropped():
@@ -82,16 +84,21 @@ def test_positive_cells_are_counted(scale):
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 4.0])
-@pytest.mark.parametrize("part", [0.1, 0.5])
-def test_threshold_is_near_the_true_quantile(scale, part):
+def test_threshold_is_near_the_true_quantile(scale, subtests):
     """Where the values range over many scales: within two of them, on the mean of ten bands."""
-    gaps = []
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        true = np.concatenate([np.zeros(500), np.rint(rng.uniform(6, 60, 500) * max(1, scale))])
-        kept = significant(noisy(true.astype(np.int64), scale, seed), scale=scale, part=part)
-        gaps.append(kept.threshold - np.quantile(true[500:], part))
-    assert abs(np.mean(gaps)) < 2 * max(1.0, scale)
+    for part in [0.1, 0.5]:
+        with subtests.test(part=part):
+            gaps = []
+            for seed in range(10):
+                rng = np.random.default_rng(seed)
+                true = np.concatenate(
+                    [np.zeros(500), np.rint(rng.uniform(6, 60, 500) * max(1, scale))]
+                )
+                kept = significant(
+                    noisy(true.astype(np.int64), scale, seed), scale=scale, part=part
+                )
+                gaps.append(kept.threshold - np.quantile(true[500:], part))
+            assert abs(np.mean(gaps)) < 2 * max(1.0, scale)
 
 
 def test_better_than_counting_all_positive_values():
@@ -131,23 +138,24 @@ def test_the_shape_of_the_band_does_not_matter():
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
-@pytest.mark.parametrize("part", [0.1, 0.5])
-def test_unseen_values_change_little(scale, part):
+def test_unseen_values_change_little(scale, subtests):
     """The same bands, with and without the values below a limit: on the mean, 5% of the cells."""
-    gaps, differ = [], []
-    for seed in range(8):
-        true = band(20_000, (300, 12 * scale), (200, 40 * scale), seed=seed)
-        shown = noisy(true, scale, seed).astype(float)
-        limit = float(np.ceil(scale * np.log(len(true) / 256)))
-        seen = shown >= limit
-        whole = significant(shown, scale=scale, part=part)
-        unseen = int((~seen).sum())
-        found = significant(shown[seen], scale=scale, part=part, unseen=unseen, limit=limit)
-        gaps.append(abs(found.threshold - whole.threshold))
-        differ.append((found.mask != whole.mask[seen]).sum() + whole.mask[~seen].sum())
-    # A quantile in a thin tail: values unseen are evidence lost.
-    assert np.mean(gaps) < 5 * max(scale, 1.0)
-    assert np.mean(differ) < 0.05 * 500
+    for part in [0.1, 0.5]:
+        with subtests.test(part=part):
+            gaps, differ = [], []
+            for seed in range(8):
+                true = band(20_000, (300, 12 * scale), (200, 40 * scale), seed=seed)
+                shown = noisy(true, scale, seed).astype(float)
+                limit = float(np.ceil(scale * np.log(len(true) / 256)))
+                seen = shown >= limit
+                whole = significant(shown, scale=scale, part=part)
+                unseen = int((~seen).sum())
+                found = significant(shown[seen], scale=scale, part=part, unseen=unseen, limit=limit)
+                gaps.append(abs(found.threshold - whole.threshold))
+                differ.append((found.mask != whole.mask[seen]).sum() + whole.mask[~seen].sum())
+            # A quantile in a thin tail: values unseen are evidence lost.
+            assert np.mean(gaps) < 5 * max(scale, 1.0)
+            assert np.mean(differ) < 0.05 * 500
 
 
 def test_unseen_values_on_a_finer_lattice():
@@ -173,9 +181,9 @@ def test_nothing_was_released():
 # Odd bands
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
+def test_odd_bands(subtests):
+    """No warnings (which are errors here), a finite threshold, and no negative value is kept."""
+    for values in [
         np.zeros(64),
         np.full(64, 5.0),
         np.full(64, 1e7),
@@ -186,24 +194,21 @@ def test_nothing_was_released():
         np.linspace(-1e7, 1e7, 1001),
         np.linspace(-3.0, 3.0, 100),
         np.repeat([0.0, 1e7], 50),
-    ],
-    ids=["zeros", "fives", "huge", "low", "zero", "three", "giant", "wide", "narrow", "two"],
-)
-def test_odd_bands(values):
-    """No warnings (which are errors here), a finite threshold, and no negative value is kept."""
-    for signed in [False, True]:
-        for part in [0.0, 0.1, 0.999]:
-            for scale in [1e-9, 1e-3, 1.0, 1e3, 1e8]:
-                kept = significant(values, scale=scale, part=part, signed=signed)
-                assert kept.mask.shape == values.shape
-                assert np.isfinite(kept.threshold)
-                assert kept.threshold > 0
-                assert np.isfinite(kept.chances).all()
-                assert not kept.mask[values < 0].any()
-                assert not kept.mask[values == 0].any()
-                sure = values > max(100.0, 50 * scale)
-                if sure.any() and part < 0.5:
-                    assert kept.mask[sure].sum() > 0.4 * sure.sum()
+    ]:
+        with subtests.test(values=values):
+            for signed in [False, True]:
+                for part in [0.0, 0.1, 0.999]:
+                    for scale in [1e-9, 1e-3, 1.0, 1e3, 1e8]:
+                        kept = significant(values, scale=scale, part=part, signed=signed)
+                        assert kept.mask.shape == values.shape
+                        assert np.isfinite(kept.threshold)
+                        assert kept.threshold > 0
+                        assert np.isfinite(kept.chances).all()
+                        assert not kept.mask[values < 0].any()
+                        assert not kept.mask[values == 0].any()
+                        sure = values > max(100.0, 50 * scale)
+                        if sure.any() and part < 0.5:
+                            assert kept.mask[sure].sum() > 0.4 * sure.sum()
 
 
 def test_a_crowd_in_every_cell():

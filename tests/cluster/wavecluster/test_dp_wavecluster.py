@@ -28,24 +28,29 @@ def model(**kwargs):
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
-@pytest.mark.parametrize("wavelet", ["haar", "db2"])
-def test_attributes(technique, wavelet):
-    for level in [1, 2]:
-        fitted = model(technique=technique, wavelet=wavelet, level=level).fit(X)
-        side = 32 // 2**level
-        assert fitted.cells_.shape == fitted.band_shape_ == (side, side)
-        assert fitted.cells_.dtype == fitted.labels_.dtype == np.int32
-        assert fitted.n_significant_ == (fitted.cells_ >= 0).sum() == len(fitted.cell_codes_)
-        assert set(fitted.cells_.ravel().tolist()) == set(range(-1, fitted.n_clusters_))
-        assert (fitted.cells_.ravel()[fitted.cell_codes_] == fitted.cell_labels_).all()
-        assert fitted.cell_values_.shape == fitted.cell_codes_.shape
-        assert isinstance(fitted.threshold_, float)
-        assert fitted.threshold_ > 0
-        assert fitted.grid_ == 32
-        assert fitted.n_features_in_ == 2
-        assert fitted.labels_.shape == (len(X),)
-        assert (fitted.predict(X) == fitted.labels_).all()
-        assert (model(technique=technique, wavelet=wavelet, level=level).fit_predict(X)).shape
+def test_attributes(technique, subtests):
+    for wavelet in ["haar", "db2"]:
+        with subtests.test(wavelet=wavelet):
+            for level in [1, 2]:
+                fitted = model(technique=technique, wavelet=wavelet, level=level).fit(X)
+                side = 32 // 2**level
+                assert fitted.cells_.shape == fitted.band_shape_ == (side, side)
+                assert fitted.cells_.dtype == fitted.labels_.dtype == np.int32
+                assert (
+                    fitted.n_significant_ == (fitted.cells_ >= 0).sum() == len(fitted.cell_codes_)
+                )
+                assert set(fitted.cells_.ravel().tolist()) == set(range(-1, fitted.n_clusters_))
+                assert (fitted.cells_.ravel()[fitted.cell_codes_] == fitted.cell_labels_).all()
+                assert fitted.cell_values_.shape == fitted.cell_codes_.shape
+                assert isinstance(fitted.threshold_, float)
+                assert fitted.threshold_ > 0
+                assert fitted.grid_ == 32
+                assert fitted.n_features_in_ == 2
+                assert fitted.labels_.shape == (len(X),)
+                assert (fitted.predict(X) == fitted.labels_).all()
+                assert (
+                    model(technique=technique, wavelet=wavelet, level=level).fit_predict(X)
+                ).shape
 
 
 def test_default_parameters_are_those_of_the_design():
@@ -131,28 +136,26 @@ def test_automatic_grids_are_sensible():
     assert auto_grid(1e12, 1, 1.0, 18) <= 2**20
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "paid"),
-    [
+def test_a_count_is_paid_for_where_one_is_needed(subtests):
+    for kwargs, paid in [
         ({}, False),
         ({"grid": "auto"}, True),
         ({"grid": "auto", "n_public": 9000}, False),
         ({"technique": "baseline"}, True),
         ({"technique": "baseline", "n_public": 9000}, False),
-    ],
-)
-def test_a_count_is_paid_for_where_one_is_needed(kwargs, paid):
-    ledger = Ledger(epsilon=1.0)
-    with recording() as tape:
-        fitted = model(ledger=ledger, **kwargs).fit(X)
-    counts = [draw for draw in tape.draws if draw.shape == (1,)]
-    assert [draw.scale for draw in counts] == pytest.approx([1 / 0.02] if paid else [])
-    (entry,) = ledger.entries
-    assert entry.purpose.startswith("DPWaveCluster(")
-    assert ("records 2%, cells 98%" in entry.purpose) == paid
-    assert ledger.spent[0].epsilon == pytest.approx(1.0)
-    if kwargs.get("grid") == "auto":
-        assert 24 <= fitted.grid_ <= 48
+    ]:
+        with subtests.test(kwargs=kwargs, paid=paid):
+            ledger = Ledger(epsilon=1.0)
+            with recording() as tape:
+                fitted = model(ledger=ledger, **kwargs).fit(X)
+            counts = [draw for draw in tape.draws if draw.shape == (1,)]
+            assert [draw.scale for draw in counts] == pytest.approx([1 / 0.02] if paid else [])
+            (entry,) = ledger.entries
+            assert entry.purpose.startswith("DPWaveCluster(")
+            assert ("records 2%, cells 98%" in entry.purpose) == paid
+            assert ledger.spent[0].epsilon == pytest.approx(1.0)
+            if dict(kwargs).get("grid") == "auto":
+                assert 24 <= fitted.grid_ <= 48
 
 
 # Promises

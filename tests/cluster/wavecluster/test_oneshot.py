@@ -101,13 +101,14 @@ def test_cells_without_records_left_out_are_noticed(monkeypatch):
 
 
 @pytest.mark.parametrize("wavelet", ["haar", "db2", "sym5"])
-@pytest.mark.parametrize("epsilon", [0.1, 0.7, 3.0, 1 / 3])
-def test_touched_and_empty_values_have_noise_of_one_scale(wavelet, epsilon):
-    with recording() as tape:
-        one_shot_sparse(wave_problem(np.zeros((5, 2)), wavelet=wavelet, epsilon=epsilon))
-    first, second = tape.draws
-    assert (first.sampler, second.sampler) == ("discrete_laplace", "noisy_cells_above")
-    assert first.scale == second.scale
+def test_touched_and_empty_values_have_noise_of_one_scale(wavelet, subtests):
+    for epsilon in [0.1, 0.7, 3.0, 1 / 3]:
+        with subtests.test(epsilon=epsilon):
+            with recording() as tape:
+                one_shot_sparse(wave_problem(np.zeros((5, 2)), wavelet=wavelet, epsilon=epsilon))
+            first, second = tape.draws
+            assert (first.sampler, second.sampler) == ("discrete_laplace", "noisy_cells_above")
+            assert first.scale == second.scale
 
 
 def test_positions_skip_the_taken_cells():

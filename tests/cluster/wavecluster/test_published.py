@@ -59,32 +59,36 @@ def test_round_clusters(technique, epsilon):
     assert (found > 0.9).sum() >= 4
 
 
-@pytest.mark.parametrize("wavelet", ["db2", "bior2.2", "sym5"])
 @pytest.mark.parametrize("technique", ["oneshot", "density"])
-def test_other_wavelets(wavelet, technique):
+def test_other_wavelets(technique, subtests):
     """Filters with negative weights lose some of a cluster's border; noise takes no more."""
-    kwargs = {"bounds": (-1.0, 1.0), "grid": 32, "wavelet": wavelet}
-    true = DPWaveCluster(epsilon=np.inf, **kwargs).fit_predict(BLOBS)
-    kwargs = {"grid": 32, "wavelet": wavelet, "technique": technique, "epsilon": 2.0}
-    found = agreement(BLOBS, BLOB, **kwargs)
-    assert np.median(found) > adjusted_rand_score(BLOB, true) - 0.05
-    assert found.min() > 0.7
+    for wavelet in ["db2", "bior2.2", "sym5"]:
+        with subtests.test(wavelet=wavelet):
+            kwargs = {"bounds": (-1.0, 1.0), "grid": 32, "wavelet": wavelet}
+            true = DPWaveCluster(epsilon=np.inf, **kwargs).fit_predict(BLOBS)
+            kwargs = {"grid": 32, "wavelet": wavelet, "technique": technique, "epsilon": 2.0}
+            found = agreement(BLOBS, BLOB, **kwargs)
+            assert np.median(found) > adjusted_rand_score(BLOB, true) - 0.05
+            assert found.min() > 0.7
 
 
 # thr
 
 
-@pytest.mark.parametrize("budget", [0.1, 0.5, 1.0, 3.0])
-@pytest.mark.parametrize(("columns", "level"), [(1, 1), (2, 1), (3, 1), (1, 3)])
-def test_chance_that_noise_lifts_an_empty_block(budget, columns, level):
+def test_chance_that_noise_lifts_an_empty_block(subtests):
     """Against 200,000 blocks of noise; false alarm 10^-6."""
-    problem = wave_problem(np.zeros((1, columns)), grid=8, level=level)
-    cells, trials = problem.band.block**columns, 200_000
-    noise = discrete_laplace((trials, cells), scale=1 / budget, source=SeededSource(cells))
-    lifted = int((noise.sum(axis=1) > 0).sum())
-    chance = _positive_chance(problem, budget)
-    assert stats.binomtest(lifted, trials, chance).pvalue > 1e-6
-    assert chance < 0.5
+    for budget in [0.1, 0.5, 1.0, 3.0]:
+        for columns, level in [(1, 1), (2, 1), (3, 1), (1, 3)]:
+            with subtests.test(budget=budget, columns=columns, level=level):
+                problem = wave_problem(np.zeros((1, columns)), grid=8, level=level)
+                cells, trials = problem.band.block**columns, 200_000
+                noise = discrete_laplace(
+                    (trials, cells), scale=1 / budget, source=SeededSource(cells)
+                )
+                lifted = int((noise.sum(axis=1) > 0).sum())
+                chance = _positive_chance(problem, budget)
+                assert stats.binomtest(lifted, trials, chance).pvalue > 1e-6
+                assert chance < 0.5
 
 
 def test_thr_takes_off_what_noise_makes():
@@ -131,27 +135,28 @@ def test_candidates_do_not_depend_on_the_true_maximum(penalties, monkeypatch):
 
 
 @pytest.mark.parametrize("wavelet", ["haar", "db2", "bior2.2"])
-@pytest.mark.parametrize("threshold", [0.0, 0.37])
 def test_one_record_moves_a_penalty_by_no_more_than_it_touches(
-    wavelet, threshold, penalties, monkeypatch
+    wavelet, penalties, monkeypatch, subtests
 ):
     """One record more in each of the cells, and the noisy counts as they were; in integers."""
-    rng = np.random.default_rng(5)
-    shown(rng.integers(-3, 12, (8, 8)), monkeypatch)
-    kwargs = {"grid": 8, "wavelet": wavelet, "threshold": threshold}
-    monkeypatch.setattr(_published, "MAX_CANDIDATES", 1 << 10)
-    moved = set()
-    counts = rng.integers(0, 4, (8, 8)) * (rng.random((8, 8)) < 0.4)
-    touched = wave_problem(in_cells(counts), **kwargs).band.touched
-    priv_thr_em(wave_problem(in_cells(counts), **kwargs))
-    before = penalties[-1]
-    assert before.dtype.kind == "i"
-    for cell in itertools.product(range(8), repeat=2):
-        more = counts.copy()
-        more[cell] += 1
-        priv_thr_em(wave_problem(in_cells(more), **kwargs))
-        moved.add(int(np.abs(penalties[-1] - before).max()))
-    assert 1 <= max(moved) <= touched
+    for threshold in [0.0, 0.37]:
+        with subtests.test(threshold=threshold):
+            rng = np.random.default_rng(5)
+            shown(rng.integers(-3, 12, (8, 8)), monkeypatch)
+            kwargs = {"grid": 8, "wavelet": wavelet, "threshold": threshold}
+            monkeypatch.setattr(_published, "MAX_CANDIDATES", 1 << 10)
+            moved = set()
+            counts = rng.integers(0, 4, (8, 8)) * (rng.random((8, 8)) < 0.4)
+            touched = wave_problem(in_cells(counts), **kwargs).band.touched
+            priv_thr_em(wave_problem(in_cells(counts), **kwargs))
+            before = penalties[-1]
+            assert before.dtype.kind == "i"
+            for cell in itertools.product(range(8), repeat=2):
+                more = counts.copy()
+                more[cell] += 1
+                priv_thr_em(wave_problem(in_cells(more), **kwargs))
+                moved.add(int(np.abs(penalties[-1] - before).max()))
+            assert 1 <= max(moved) <= touched
 
 
 # baseline

@@ -20,9 +20,8 @@ def test_the_list_is_that_of_the_registry():
     assert tuple(TECHNIQUES) == choices("DPWaveCluster", "technique")
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "error"),
-    [
+def test_bad_parameters_cost_nothing(subtests):
+    for kwargs, error in [
         ({"epsilon": 0.0}, "epsilon must be a finite number > 0"),
         ({"epsilon": -math.inf}, "epsilon must be a finite number > 0"),
         ({"epsilon": "1"}, "epsilon must be a finite number > 0"),
@@ -58,16 +57,15 @@ def test_the_list_is_that_of_the_registry():
         ({"bounds": (0.0, math.inf)}, "bounds must be finite"),
         ({"bounds": "private"}, "bounds must be a low and a high number"),
         ({"random_state": "x"}, "random_state must"),
-    ],
-)
-def test_bad_parameters_cost_nothing(kwargs, error):
-    ledger = Ledger(epsilon=1e12)
-    settings = {"bounds": (-1.0, 1.0), "ledger": ledger, **kwargs}
-    with pytest.raises(ParameterError, match=f"^{error}") as caught:
-        DPWaveCluster(**settings).fit(X)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 200
-    assert len(ledger) == 0
+    ]:
+        with subtests.test(kwargs=kwargs, error=error):
+            ledger = Ledger(epsilon=1e12)
+            settings = {"bounds": (-1.0, 1.0), "ledger": ledger, **kwargs}
+            with pytest.raises(ParameterError, match=f"^{error}") as caught:
+                DPWaveCluster(**settings).fit(X)
+            assert "\n" not in str(caught.value)
+            assert len(str(caught.value)) < 200
+            assert len(ledger) == 0
 
 
 def test_missing_bounds_and_ledger():
@@ -77,9 +75,8 @@ def test_missing_bounds_and_ledger():
         DPWaveCluster(bounds=(-1.0, 1.0), ledger=1.0).fit(X)
 
 
-@pytest.mark.parametrize(
-    ("columns", "kwargs", "error"),
-    [
+def test_too_many_columns_cost_nothing(subtests):
+    for columns, kwargs, error in [
         (21, {"grid": 8}, r"grid must have fewer than 2\^62 cells in all, got 8\^21"),
         (21, {"grid": "auto"}, r"grid must have fewer than 2\^62 cells in all, got 8\^21"),
         (62, {"grid": 2}, r"grid must have fewer than 2\^62 cells in all, got 2\^62"),
@@ -88,13 +85,14 @@ def test_missing_bounds_and_ledger():
         (6, {"epsilon": math.inf}, "grid must have at most 4194304 cells .* a finite epsilon"),
         (8, {"wavelet": "db4", "grid": 16}, "wavelet must change at most 1024 values"),
         (20, {"wavelet": "db4", "grid": 8}, 'wavelet must be "haar" for 20 columns'),
-    ],
-)
-def test_too_many_columns_cost_nothing(columns, kwargs, error):
-    ledger = None if kwargs.get("epsilon") else Ledger(epsilon=10.0)
-    with pytest.raises(ParameterError, match=f"^{error}"):
-        DPWaveCluster(bounds=(-1.0, 1.0), ledger=ledger, **kwargs).fit(np.zeros((3, columns)))
-    assert not ledger or len(ledger) == 0
+    ]:
+        with subtests.test(columns=columns, kwargs=kwargs, error=error):
+            ledger = None if "epsilon" in dict(kwargs) else Ledger(epsilon=10.0)
+            with pytest.raises(ParameterError, match=f"^{error}"):
+                DPWaveCluster(bounds=(-1.0, 1.0), ledger=ledger, **kwargs).fit(
+                    np.zeros((3, columns))
+                )
+            assert not ledger or len(ledger) == 0
 
 
 @pytest.mark.parametrize("columns", [10, 20, 40, 61])
@@ -118,16 +116,19 @@ def fits(estimator):
 
 
 @pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "baseline", "density"])
-@pytest.mark.parametrize("kwargs", [{"grid": 8}, {"grid": "auto"}, {"grid": 8, "wavelet": "sym5"}])
-def test_smallest_epsilons_that_pass_the_check_can_be_drawn(technique, kwargs):
-    drawn = []
-    for power in SMALL:
-        ledger = Ledger(epsilon=1.0)
-        settings = {"technique": technique, "ledger": ledger, "random_state": 0, **kwargs}
-        drawn.append(fits(DPWaveCluster(epsilon=10.0**power, bounds=(-1.0, 1.0), **settings)))
-        assert len(ledger) == drawn[-1]
-    assert drawn == sorted(drawn)
-    assert set(drawn) == {False, True}
+def test_smallest_epsilons_that_pass_the_check_can_be_drawn(technique, subtests):
+    for kwargs in [{"grid": 8}, {"grid": "auto"}, {"grid": 8, "wavelet": "sym5"}]:
+        with subtests.test(kwargs=kwargs):
+            drawn = []
+            for power in SMALL:
+                ledger = Ledger(epsilon=1.0)
+                settings = {"technique": technique, "ledger": ledger, "random_state": 0, **kwargs}
+                drawn.append(
+                    fits(DPWaveCluster(epsilon=10.0**power, bounds=(-1.0, 1.0), **settings))
+                )
+                assert len(ledger) == drawn[-1]
+            assert drawn == sorted(drawn)
+            assert set(drawn) == {False, True}
 
 
 def test_scales_of_any_band_can_be_drawn():
@@ -135,9 +136,15 @@ def test_scales_of_any_band_can_be_drawn():
     assert band_of("dmey", 2, 64, 6).sensitivity <= MAX_SENSITIVE <= MAX_SCALE
 
 
-@pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "baseline", "density"])
-def test_largest_epsilons(technique):
-    for wavelet in ["haar", "db2"]:
-        for epsilon in [30.0, 1e3, 1e9]:
-            kwargs = {"bounds": (-1.0, 1.0), "grid": 8, "technique": technique, "wavelet": wavelet}
-            assert DPWaveCluster(epsilon=epsilon, **kwargs).fit(X).labels_.shape == (50,)
+def test_largest_epsilons(subtests):
+    for technique in ["oneshot", "thr", "thr-em", "qt", "baseline", "density"]:
+        with subtests.test(technique=technique):
+            for wavelet in ["haar", "db2"]:
+                for epsilon in [30.0, 1e3, 1e9]:
+                    kwargs = {
+                        "bounds": (-1.0, 1.0),
+                        "grid": 8,
+                        "technique": technique,
+                        "wavelet": wavelet,
+                    }
+                    assert DPWaveCluster(epsilon=epsilon, **kwargs).fit(X).labels_.shape == (50,)

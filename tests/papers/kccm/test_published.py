@@ -112,20 +112,20 @@ def test_the_text_formula_is_caught():
     assert found.exceeds(3.0)
 
 
-@pytest.mark.parametrize(
-    ("method", "message"),
-    [
+def test_bad_parameters(subtests):
+    for method, message in [
         (PublishedKCCM(0), "n_clusters must be"),
         (PublishedKCCM(formula="code"), "formula must be 'pseudo-code' or 'text', got 'code'"),
         (PublishedKCCM(noise="adaptive"), "noise must be one of"),
         (PublishedKCCM(overcluster=1.5), "overcluster must be"),
         (PublishedKCCM(max_iter=0), "max_iter must be"),
         (PublishedKCCM(random_state="seed"), "random_state must be"),
-    ],
-)
-def test_bad_parameters(method, message):
-    with pytest.raises(ParameterError, match=message):
-        method.fit(X)
+    ]:
+        with (
+            subtests.test(method=method, message=message),
+            pytest.raises(ParameterError, match=message),
+        ):
+            method.fit(X)
 
 
 def test_records_outside_the_box_are_refused():

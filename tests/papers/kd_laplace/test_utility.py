@@ -17,10 +17,11 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("min_samples", [2, 4, 12])
-def test_same_labels_as_scikit_learn(name, min_samples):
-    points = TABLES[name]
-    with np.errstate(divide="ignore"):
-        expected = OPTICS(min_samples=min_samples).fit_predict(points)
-    found = optics_labels(points, min_samples=min_samples)
-    assert found.tolist() == expected.tolist()
+def test_same_labels_as_scikit_learn(name, subtests):
+    for min_samples in [2, 4, 12]:
+        with subtests.test(min_samples=min_samples):
+            points = TABLES[name]
+            with np.errstate(divide="ignore"):
+                expected = OPTICS(min_samples=min_samples).fit_predict(points)
+            found = optics_labels(points, min_samples=min_samples)
+            assert found.tolist() == expected.tolist()

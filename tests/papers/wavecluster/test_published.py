@@ -32,32 +32,30 @@ def test_band_is_half_the_sum_of_four_cells():
     assert haar_band(np.ones((2, 2, 2))).item() == pytest.approx(8 / 2**1.5)
 
 
-@pytest.mark.parametrize(
-    ("values", "epsilon", "k"),
-    [
+def test_partitions_against_their_definition(subtests):
+    """Weigh evenly spaced candidates one by one; a rank counts the values that reach one."""
+    for values, epsilon, k in [
         ([0.5], 1.0, 1),
         ([2.0, 0.5, 2.0, 7.5, 1.0], 0.03, 2),
         ([2.0, 0.5, 2.0, 7.5, 1.0], 6.0, 1),
         ([3.0] * 4, 1.0, 2),
         ([1.0, 2.0, 3.0], 1.0, 2),
-    ],
-)
-def test_partitions_against_their_definition(values, epsilon, k):
-    """Weigh evenly spaced candidates one by one; a rank counts the values that reach one."""
-    table = np.array(values)
-    found = threshold_partitions(table, k=k, epsilon=epsilon)
-    top = max(values)
-    candidates = (np.arange(150_000) + 0.5) * top / 150_000  # no edge falls on one
-    ranks = (table[:, None] >= candidates).sum(axis=0)
-    weights = np.exp(-epsilon / 2 * np.abs(ranks - k))
-    weights /= weights.sum()
-    assert found.low[0] == 0.0
-    assert found.high[-1] == top
-    assert np.array_equal(found.low[1:], found.high[:-1])
-    for low, high, rank, chance in zip(*found, strict=True):
-        inside = (candidates > low) & (candidates <= high)
-        assert set(ranks[inside]) == {rank}
-        assert chance == pytest.approx(weights[inside].sum(), abs=1e-9)
+    ]:
+        with subtests.test(values=values, epsilon=epsilon, k=k):
+            table = np.array(values)
+            found = threshold_partitions(table, k=k, epsilon=epsilon)
+            top = max(values)
+            candidates = (np.arange(150_000) + 0.5) * top / 150_000  # no edge falls on one
+            ranks = (table[:, None] >= candidates).sum(axis=0)
+            weights = np.exp(-epsilon / 2 * np.abs(ranks - k))
+            weights /= weights.sum()
+            assert found.low[0] == 0.0
+            assert found.high[-1] == top
+            assert np.array_equal(found.low[1:], found.high[:-1])
+            for low, high, rank, chance in zip(*found, strict=True):
+                inside = (candidates > low) & (candidates <= high)
+                assert set(ranks[inside]) == {rank}
+                assert chance == pytest.approx(weights[inside].sum(), abs=1e-9)
 
 
 def test_partitions_where_weights_underflow():
@@ -187,9 +185,8 @@ def test_ties_at_the_threshold_are_all_kept():
     assert threshold_partitions(true, k=2, epsilon=1.0).ranks.tolist() == [5, 4, 1]
 
 
-@pytest.mark.parametrize(
-    ("changed", "table", "error", "message"),
-    [
+def test_errors(subtests):
+    for changed, table, error, message in [
         ({"technique": "oneshot"}, X, ParameterError, "technique must be one of"),
         ({"epsilon": math.inf}, X, ParameterError, "epsilon must be a finite number > 0"),
         ({"grid": 15}, X, ParameterError, "grid must be even, got 15: try 16"),
@@ -206,8 +203,9 @@ def test_ties_at_the_threshold_are_all_kept():
         ),
         ({"technique": "baseline", "epsilon": 1e-6}, X, ParameterError, "epsilon must be larger"),
         ({}, np.ones((5, 2)), DataError, "X must vary in every column"),
-    ],
-)
-def test_errors(changed, table, error, message):
-    with pytest.raises(error, match=message.replace("(", r"\(")):
-        PublishedWaveCluster(**{**PARAMETERS, "random_state": 0, **changed}).fit(table)
+    ]:
+        with (
+            subtests.test(changed=changed, table=table, error=error, message=message),
+            pytest.raises(error, match=message.replace("(", r"\(")),
+        ):
+            PublishedWaveCluster(**{**PARAMETERS, "random_state": 0, **changed}).fit(table)

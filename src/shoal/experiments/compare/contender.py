@@ -176,8 +176,8 @@ def choose_contenders(columns: int, only: Sequence[str] | None = None) -> Chosen
 
     Examples
     --------
-    >>> [one.name for one in choose_contenders(2, ["laplace", "DPKMeans"]).contenders]
-    ['DPKMeans-grid', 'DPKMeans-lsh', 'DPKMeans-lloyd', 'DPKMeans-kccm', 'Laplace']
+    >>> [one.name for one in choose_contenders(2, ["laplace", "KdLaplace"]).contenders]
+    ['Laplace', 'KdLaplace-grid', 'KdLaplace-bayes']
     """
     if only is None:
         wanted = CONTENDERS

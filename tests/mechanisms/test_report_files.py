@@ -1,4 +1,4 @@
-"""Local mechanisms on files: the law of arrays, a stream for each partition, paid before seen."""
+"""Local mechanisms on files: as on arrays, a stream for each partition, spent before seen."""
 
 import errno
 import os
@@ -36,16 +36,16 @@ def write(folder, files=4, d=2):
     """The same record in every row, so that only noise differs."""
     folder.mkdir()
     names = ["east", "north", "up"][:d]
-    for place in range(files):
+    for index in range(files):
         columns = {name: np.full(ROWS, RECORD[j]) for j, name in enumerate(names)}
         pq.write_table(
-            pa.table({**columns, "word": ["x"] * ROWS}).select(names), folder / f"{place}.parquet"
+            pa.table({**columns, "word": ["x"] * ROWS}).select(names), folder / f"{index}.parquet"
         )
     return folder
 
 
-def files(folder, d=2, **words):
-    return ArrowTable(folder, columns=["east", "north", "up"][:d], **words)
+def files(folder, d=2, **kwargs):
+    return ArrowTable(folder, columns=["east", "north", "up"][:d], **kwargs)
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def tree(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def ledger(**words):
-    return Ledger(epsilon=9.0, metric_epsilon=9.0, metric_unit="m", **words)
+def ledger(**kwargs):
+    return Ledger(epsilon=9.0, metric_epsilon=9.0, metric_unit="m", **kwargs)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -91,8 +91,8 @@ def shared_rows(dataset):
     parts = [values(ds.dataset(file)) for file in dataset.files]
     alike = [
         (one == other).all(axis=1).mean()
-        for place, one in enumerate(parts)
-        for other in parts[:place]
+        for index, one in enumerate(parts)
+        for other in parts[:index]
     ]
     assert alike
     return max(alike)
@@ -108,15 +108,15 @@ def test_no_two_partitions_share_a_stream(data, tmp_path, kind, seed):
 def test_a_shared_stream_would_be_noticed(data, tmp_path, monkeypatch):
     monkeypatch.setattr(_report_files, "SecureSource", lambda: SeededSource(1))
     monkeypatch.setattr(_report_files, "SeededSource", lambda key: SeededSource(key[:16]))
-    for place, seed in enumerate((None, 3)):
+    for index, seed in enumerate((None, 3)):
         mechanism = Laplace(1.0, bounds=BOX, random_state=seed)
-        assert shared_rows(mechanism.transform(files(data), out=tmp_path / f"{place}")) == 1.0
+        assert shared_rows(mechanism.transform(files(data), out=tmp_path / f"{index}")) == 1.0
 
 
 def test_seeded_runs_repeat_and_go_on(data, tmp_path):
-    def reports(mechanism, place, threads=2):
+    def reports(mechanism, index, threads=2):
         table = files(data, threads=threads)
-        return values(mechanism.transform(table, out=tmp_path / place))
+        return values(mechanism.transform(table, out=tmp_path / index))
 
     one, two = (Laplace(bounds=BOX, random_state=5).fit(files(data)) for _ in range(2))
     first = reports(one, "a")
@@ -143,10 +143,10 @@ def test_the_ledger_is_charged_once_between_drawing_and_publishing(data, tmp_pat
     perturb, publish, spend = Laplace._perturb, _staged_files.StagedFiles.publish, Ledger.spend
 
     def note(name, real):
-        def noted(*arguments, **words):
+        def noted(*arguments, **kwargs):
             if name not in seen[-1:]:
                 seen.append(name)
-            return real(*arguments, **words)
+            return real(*arguments, **kwargs)
 
         return noted
 
@@ -224,9 +224,12 @@ def test_a_name_that_is_taken_after_the_spend(data, tmp_path, monkeypatch):
         out.mkdir()
         (out / "note").write_text("mine")
 
-    for book, words in {paying: "the budget was spent all the same", None: "no ledger was"}.items():
+    for book, message in {
+        paying: "the budget was spent all the same",
+        None: "no ledger was",
+    }.items():
         during(monkeypatch, take)
-        with pytest.raises(ReleaseError, match=f"{words}.*, and no report was released"):
+        with pytest.raises(ReleaseError, match=f"{message}.*, and no report was released"):
             Laplace(unit="m", bounds=BOX, ledger=book).transform(files(data), out=out)
         assert tree(out) == ["note"]
         assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out"]
@@ -241,10 +244,10 @@ def test_reports_that_were_released_are_not_denied(data, tmp_path, monkeypatch):
     mechanism = Laplace(unit="m", bounds=BOX, ledger=paying).fit(files(data))
     opened, out = ds.dataset, tmp_path / "out"
 
-    def refuse(source, *words, **more):
+    def refuse(source, *args, **kwargs):
         if source == out:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        return opened(source, *words, **more)
+        return opened(source, *args, **kwargs)
 
     monkeypatch.setattr(ds, "dataset", refuse)
     with pytest.raises(ShoalError, match="Too many open files") as failure:
@@ -290,7 +293,7 @@ def test_where_reports_go(data, tmp_path):
         Laplace(unit="m", bounds=BOX, ledger=ledger()).fit(files(data)),
         tree(tmp_path),
     )
-    for X, out, words in [
+    for X, out, message in [
         (np.zeros((3, 2)), tmp_path / "out", "out must be None where reports are returned"),
         (files(data), None, r"out must name a new folder .* fit\(X\)\.transform\(X, out=\.\.\.\)"),
         (files(data), data, "out must lie outside the folder of the records"),
@@ -298,7 +301,7 @@ def test_where_reports_go(data, tmp_path):
         (files(data), 7, "out must be a new folder"),
         (ds.dataset(data), data, "out must be a new folder"),
     ]:
-        with pytest.raises(ParameterError, match=words):
+        with pytest.raises(ParameterError, match=message):
             clone(mechanism).transform(X, out=out)
     with pytest.raises(ParameterError, match="out must name a new folder"):
         mechanism.fit_transform(files(data))
@@ -314,21 +317,21 @@ def test_columns_are_those_of_fit(tmp_path):
     pq.write_table(pa.table(more), data / "0.parquet")
     mechanism = Laplace(1e4, bounds=BOX).fit(pa.table({"a": X[:, 0], "b": X[:, 1]}))
     assert mechanism.feature_names_in_.tolist() == ["a", "b"]
-    found = mechanism.transform(data, out=tmp_path / "out")
-    assert found.schema.names == ["a", "b"]
-    assert np.abs(values(found) - X).max() < 0.05
+    result = mechanism.transform(data, out=tmp_path / "out")
+    assert result.schema.names == ["a", "b"]
+    assert np.abs(values(result) - X).max() < 0.05
     fitted = Laplace(1e4, bounds=BOX).fit(ArrowTable(data, columns=["b", "a"]))
     assert fitted.feature_names_in_.tolist() == ["b", "a"]
     assert fitted.n_features_in_ == 2
     assert np.abs(values(fitted.transform(data, out=tmp_path / "2")) - X[:, ::-1]).max() < 0.05
-    for table, words in [
+    for table, message in [
         (ArrowTable(data, columns=["a", "b"]), r"X must have the columns of fit, \['b', 'a'\]"),
         (
             ds.dataset(pa.table({"a": [1.0]})),
             "must have one column 'b', got none",
         ),
     ]:
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(DataError, match=message):
             fitted.transform(table, out=tmp_path / "3")
     with pytest.raises(DataError, match="X must have the columns of fit, 2"):
         Laplace(bounds=BOX).fit(X).transform(
@@ -348,10 +351,10 @@ def test_without_fit_nothing_is_noted(data, tmp_path):
 
 def test_data_frames_cannot_hold_reports_of_files(data, tmp_path):
     mechanism = Laplace(unit="m", bounds=BOX, ledger=ledger()).fit(files(data))
-    words = r"call set_output\(transform='default'\)"
-    with config_context(transform_output="polars"), pytest.raises(ParameterError, match=words):
+    message = r"call set_output\(transform='default'\)"
+    with config_context(transform_output="polars"), pytest.raises(ParameterError, match=message):
         mechanism.transform(files(data), out=tmp_path / "out")
-    with pytest.raises(ParameterError, match=words):
+    with pytest.raises(ParameterError, match=message):
         mechanism.set_output(transform="pandas").transform(files(data), out=tmp_path / "out")
     assert not mechanism.ledger.entries
     assert not (tmp_path / "out").exists()

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from helpers.cases import case
 from shoal._registry import choices
 from shoal.cluster import DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
@@ -25,8 +26,8 @@ PEOPLE = SEGMENTS[PLANTED] + RNG.normal(size=(8000, 3)) * [5.0, 60e3, 40.0]
 PROMISE = Guarantee("central", epsilon=1.0)
 
 
-def kmeans(k=4, **words):
-    return DPKMeans(k, **{"bounds": (LOW, HIGH), "random_state": 0, **words})
+def kmeans(k=4, **kwargs):
+    return DPKMeans(k, **{"bounds": (LOW, HIGH), "random_state": 0, **kwargs})
 
 
 def read_back(model):
@@ -52,15 +53,16 @@ def test_ages_incomes_and_visits_find_their_segments():
 
 
 @pytest.mark.parametrize("method", choices("DPKMeans", "method"))
-@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e12])
-def test_all_bits_of_predict(method, scale):
-    model = kmeans(9, method=method, bounds=(LOW * scale, HIGH * scale)).fit(PEOPLE * scale)
-    X = np.concatenate([PEOPLE[:500], hard_records()])
-    with np.errstate(over="ignore"):
-        X = np.clip(X * scale, -1e300, 1e300)
-    assert (label_on_device(read_back(model), X) == model.predict(X)).all()
-    one_by_one = [label_on_device(model.release_, x) for x in X[:50]]
-    assert one_by_one == model.predict(X[:50]).tolist()
+def test_all_bits_of_predict(method):
+    for scale in [1.0, 1e-9, 1e12]:
+        with case(scale=scale):
+            model = kmeans(9, method=method, bounds=(LOW * scale, HIGH * scale)).fit(PEOPLE * scale)
+            X = np.concatenate([PEOPLE[:500], hard_records()])
+            with np.errstate(over="ignore"):
+                X = np.clip(X * scale, -1e300, 1e300)
+            assert (label_on_device(read_back(model), X) == model.predict(X)).all()
+            one_by_one = [label_on_device(model.release_, x) for x in X[:50]]
+            assert one_by_one == model.predict(X[:50]).tolist()
 
 
 def test_ties_go_to_the_lowest_index():
@@ -83,8 +85,8 @@ def test_ties_go_to_the_lowest_index():
 @pytest.mark.parametrize("technique", ["oneshot", "density"])
 @pytest.mark.parametrize("wavelet", ["haar", "db2"])
 def test_cells(technique, wavelet):
-    words = {"epsilon": 2.0, "grid": 16, "technique": technique, "wavelet": wavelet}
-    model = DPWaveCluster(bounds=(LOW, HIGH), random_state=0, **words).fit(PEOPLE)
+    kwargs = {"epsilon": 2.0, "grid": 16, "technique": technique, "wavelet": wavelet}
+    model = DPWaveCluster(bounds=(LOW, HIGH), random_state=0, **kwargs).fit(PEOPLE)
     X = np.concatenate([PEOPLE, hard_records()])
     labels = label_on_device(read_back(model), X)
     assert (labels == model.predict(X)).all()
@@ -171,9 +173,8 @@ CENTERS = [[0.0, 0.0], [1.0, 1.0]]
 BOX = {"centers": np.array(CENTERS), "metric": "bounds", "half": 2**19}
 
 
-@pytest.mark.parametrize(
-    ("values", "error"),
-    [
+def test_releases_that_cannot_be_labeled():
+    for values, error in [
         ({"k": 2}, "release must say its metric"),
         ({"centers": np.array(CENTERS)}, "release must say its metric"),
         ({"centers": np.array(CENTERS), "metric": "cosine"}, "release must say its metric"),
@@ -183,21 +184,27 @@ BOX = {"centers": np.array(CENTERS), "metric": "bounds", "half": 2**19}
         ({**BOX, "low": 0.0, "high": 1.0, "half": 2**40}, "release must have a half"),
         ({"metric": "euclidean", "centers": np.array([[np.nan]])}, "release must be a Release"),
         (
-            {"metric": "cells", "cells": np.array([0]), "clusters": np.array([0]), "shape": [0, 0],
-             "grid": 4, "low": 0.0, "high": 1.0, "half": 2**19},
+            {
+                "metric": "cells",
+                "cells": np.array([0]),
+                "clusters": np.array([0]),
+                "shape": [0, 0],
+                "grid": 4,
+                "low": 0.0,
+                "high": 1.0,
+                "half": 2**19,
+            },
             "release must have a grid",
         ),
-    ],
-)  # fmt: skip
-def test_releases_that_cannot_be_labeled(values, error):
-    with pytest.raises(ParameterError, match=f"^{error}"):
-        label_on_device(Release("counts", values, PROMISE), [0.0, 0.0])
+    ]:
+        with case(values=values), pytest.raises(ParameterError, match=f"^{error}"):
+            label_on_device(Release("counts", values, PROMISE), [0.0, 0.0])
 
 
 def test_bad_records():
     for bad in ("centers", None, [[np.nan, 0.0]], [], [1.0, 2.0]):
         with pytest.raises(ParameterError, match="release must"):
             label_on_device(bad, [0.0, 0.0], metric="euclidean")
-    for bad in ([np.nan, 0.0], [0.0], "record", [["a", "b"]], 1.0):
+    for record in ([np.nan, 0.0], [0.0], "record", [["a", "b"]], 1.0):
         with pytest.raises(DataError, match="X must"):
-            label_on_device(CENTERS, bad, metric="euclidean")
+            label_on_device(CENTERS, record, metric="euclidean")

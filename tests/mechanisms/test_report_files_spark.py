@@ -32,7 +32,7 @@ def values(frame):
     return np.array([tuple(row) for row in frame.collect()])
 
 
-def test_reports_have_the_law_of_arrays_and_a_stream_for_each_partition(frame):
+def test_reports_have_the_distribution_of_arrays_and_a_stream_for_each_partition(frame):
     """Kolmogorov and Smirnov at 10^-6 a column: a false alarm in 5 * 10^5 runs."""
     paying = ledger()
     mechanism = Laplace(2.0, unit="m", bounds=BOX, ledger=paying).fit(frame)
@@ -40,13 +40,13 @@ def test_reports_have_the_law_of_arrays_and_a_stream_for_each_partition(frame):
     reports = mechanism.transform(frame)
     assert len(paying) == 1
     assert reports.columns == ["east", "north"]
-    found = values(reports)
-    assert (found == values(reports)).all(), "a second action draws nothing"
+    result = values(reports)
+    assert (result == values(reports)).all(), "a second action draws nothing"
     assert len(paying) == 1
     expected = Laplace(2.0, bounds=BOX).fit_transform(np.tile(RECORD, (20_000, 1)))
     for column in range(2):
-        assert ks_2samp(found[:, column], expected[:, column]).pvalue > 1e-6
-    parts = found.reshape(3, 500, 2)
+        assert ks_2samp(result[:, column], expected[:, column]).pvalue > 1e-6
+    parts = result.reshape(3, 500, 2)
     assert (
         max((parts[i] == parts[j]).all(axis=1).mean() for i, j in ((0, 1), (0, 2), (1, 2))) < 0.01
     )
@@ -77,11 +77,11 @@ def test_what_is_refused_costs_nothing(frame):
 
 
 def test_a_seed_of_fit_does_not_draw_once_it_is_taken_back(frame):
-    found = []
+    result = []
     for _ in range(2):
         mechanism = Laplace(bounds=BOX, random_state=0).fit(frame).set_params(random_state=None)
-        found.append(values(mechanism.transform(frame)))
+        result.append(values(mechanism.transform(frame)))
     assert mechanism.guarantee_.holds
-    assert (found[0] != found[1]).any()
+    assert (result[0] != result[1]).any()
     mechanism.set_params(random_state=0).transform(frame)
     assert not mechanism.set_params(random_state=None).guarantee_.holds

@@ -1,4 +1,4 @@
-"""Mechanisms for two or three columns only: the law of Laplace, and the contracts that apply."""
+"""Mechanisms for two or three columns: the distribution of Laplace, and their contracts."""
 
 import numpy as np
 import pandas as pd
@@ -27,14 +27,14 @@ def drawn(request):
     return mechanism, record, mechanism.fit_transform(np.tile(record, (DRAWS, 1)))
 
 
-def test_radius_law_unbiasedness_and_variance(drawn):
+def test_radius_distribution_unbiasedness_and_variance(drawn):
     mechanism, record, reports = drawn
     noise = reports - mechanism.lattice(len(record)).decode(
         mechanism.lattice(len(record)).encode(record[np.newaxis])
     )
     radii = np.linalg.norm(noise, axis=1)
-    law = stats.gamma(len(record), scale=1 / 2.5)
-    assert stats.kstest(radii, law.cdf).pvalue > FALSE_ALARM
+    distribution = stats.gamma(len(record), scale=1 / 2.5)
+    assert stats.kstest(radii, distribution.cdf).pvalue > FALSE_ALARM
     assert np.abs(noise.mean(axis=0)).max() < 6 * np.sqrt(mechanism.variance() / DRAWS)
     assert noise.var() == pytest.approx(mechanism.variance(), rel=0.02)
 
@@ -45,10 +45,10 @@ def test_directions_are_uniform(drawn):
     noise = reports - record
     far = noise[np.linalg.norm(noise, axis=1) > 0.05]
     units = far / np.linalg.norm(far, axis=1, keepdims=True)
-    law = stats.beta((d - 1) / 2, (d - 1) / 2, loc=-1, scale=2)
+    distribution = stats.beta((d - 1) / 2, (d - 1) / 2, loc=-1, scale=2)
     for axis in [*np.eye(d), np.arange(1.0, d + 1)]:
         heights = units @ (axis / np.linalg.norm(axis))
-        assert stats.kstest(heights, law.cdf).pvalue > FALSE_ALARM
+        assert stats.kstest(heights, distribution.cdf).pvalue > FALSE_ALARM
     turns = np.arctan2(units[:, 1], units[:, 0])
     assert stats.kstest(turns, stats.uniform(-np.pi, 2 * np.pi).cdf).pvalue > FALSE_ALARM
 
