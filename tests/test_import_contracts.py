@@ -21,7 +21,13 @@ ROOT = Path(__file__).parents[1]
 
 AFTER_THE_DEVICE = {"remap", "reports", "collector"}
 # What code after the device must not need: these read records, or import what does.
-READERS = ("shoal.tables", "shoal._table_input", "shoal.mechanisms", "shoal.engines")
+READERS = (
+    "shoal.tables",
+    "shoal._table_input",
+    "shoal._build",
+    "shoal.mechanisms",
+    "shoal.engines",
+)
 
 PLANTED = {
     "mechanisms reach statistics": ("shoal.mechanisms", "shoal.engines"),
@@ -29,6 +35,11 @@ PLANTED = {
     "remaps know mechanisms, which read tables": ("shoal.remap", "shoal.mechanisms"),
     "reports read tables through a leaf": ("shoal._records", "shoal.tables"),
     "remaps reach raw records": ("shoal.remap", "shoal.cluster"),
+    "reports build estimators by name": ("shoal.reports", "shoal._build"),
+    "mechanisms build estimators by name": ("shoal.mechanisms", "shoal._build"),
+    "noise builds estimators by name": ("shoal.noise", "shoal._build"),
+    "tables build estimators by name": ("shoal.tables", "shoal._build"),
+    "engines build estimators by name": ("shoal.engines", "shoal._build"),
     "reports read data sets": ("shoal.reports", "shoal.datasets"),
     "tables know noise": ("shoal.tables", "shoal.noise"),
     "tables know who validates": ("shoal.tables", "shoal._records"),

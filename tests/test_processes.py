@@ -4,11 +4,14 @@ import os
 import signal
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from sklearn.utils.parallel import Parallel, delayed
 
 from shoal._processes import ignore_sigint, run_parallel
+from shoal.audit import attack_centers, membership_inference
+from shoal.cluster import DPKMeans
 
 
 def held(number):
@@ -44,3 +47,22 @@ def test_in_this_process_nothing_changes():
         (os.getpid(), False)
     ]
     assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("attack", ["yeom", "centers"])
+def test_no_record_is_written_for_other_processes(attack, tmp_path, monkeypatch):
+    """As joblib does with tables of a megabyte or more, in a folder for all users."""
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    written = []
+
+    def look(*_):
+        written.extend(file for file in tmp_path.rglob("*") if file.is_file())
+
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (70_000, 2))
+    target = DPKMeans(2, bounds=(-1.0, 1.0))
+    few = {"runs": 2, "n_jobs": 2, "progress": look}
+    if attack == "centers":
+        attack_centers(target, X, shadows=8, targets=2, **few)
+    else:
+        membership_inference(None, X, attack=attack, max_records=200, **few)
+    assert written == []

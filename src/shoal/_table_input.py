@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from shoal._records import validate_records
-from shoal.exceptions import DataError
+from shoal.exceptions import DataError, ParameterError
 from shoal.tables import ArrayTable, ArrowTable, SparkTable, open_table
 
 __all__ = ["leaves_last_fit", "validate_table"]
@@ -57,7 +57,7 @@ def leaves_last_fit(
 
 
 def validate_table(
-    X: Any, *, estimator: Any, reset: bool = True
+    X: Any, *, estimator: Any, reset: bool = True, user_ids: Any = None
 ) -> ArrayTable | ArrowTable | SparkTable:
     """Open records wherever they are, and check what can be known without reading them all.
 
@@ -70,6 +70,8 @@ def validate_table(
     reset : bool, default=True
         True in ``fit``: set the attributes; False: compare, and choose the columns of ``fit`` among
         those of a file or a Spark DataFrame.
+    user_ids : object, default=None
+        Whose record each row is, as given to ``fit``.
 
     Returns
     -------
@@ -80,7 +82,15 @@ def validate_table(
     ------
     DataError
         If they are not, or columns are not those of ``fit``.
+    ParameterError
+        If the table says whose record each row is, and ``fit`` was not told.
     """
+    if reset and user_ids is None and isinstance(X, ArrayTable) and X.user_ids is not None:
+        # The promise would be made to rows, of which one user may have many.
+        raise ParameterError(
+            "user_ids must be given to fit with a table that says whose record each row is: pass "
+            "user_ids=table.user_ids, or read the table without them for a promise to records"
+        )
     fitted = None if reset else getattr(estimator, "feature_names_in_", None)
     table: ArrayTable | ArrowTable | SparkTable | None = open_table(
         X, columns=None if fitted is None else [str(name) for name in fitted]

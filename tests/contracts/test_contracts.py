@@ -124,6 +124,10 @@ def test_ledger_is_charged_before_release(estimator):
     estimator_checks.spends_before_it_draws(estimator)
 
 
+def test_the_entry_says_columns_and_seed(one_of_class):
+    estimator_checks.notes_columns_and_seed(one_of_class)
+
+
 def test_seed_repeats(estimator):
     estimator_checks.repeats_with_a_seed(estimator)
 

@@ -9,6 +9,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -89,6 +90,10 @@ def never(trial):
 
 def ignores(trial):
     return [{"ignores": signal.getsignal(signal.SIGINT) == signal.SIG_IGN}]
+
+
+def size(X, trial):
+    return [{"size": len(X)}]
 
 
 def ended(trial):
@@ -214,6 +219,19 @@ def test_work_fills_in_what_the_spec_leaves_open():
     spec = ExperimentSpec(name="x", datasets=["a"], mechanisms=["m"], epsilons=[1.0])
     (record,) = run_spec(spec, lambda trial: [{"columns": 5, "dataset": "a"}])
     assert (record["columns"], record["clusterer"]) == (5, None)
+
+
+def test_no_table_is_written_for_other_processes(tmp_path, monkeypatch):
+    """As joblib does with those of a megabyte or more, in a folder for all users."""
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    written = []
+
+    def look(*_):
+        written.extend(file for file in tmp_path.rglob("*") if file.is_file())
+
+    records = run_spec(SPEC, partial(size, np.zeros(200_000)), n_jobs=2, progress=look)
+    assert {record["size"] for record in records} == {200_000}
+    assert written == []
 
 
 def test_the_store_of_another_experiment_is_refused(path):

@@ -6,6 +6,7 @@ tests/planted breaks shoal on purpose and expects these very functions to notice
 import math
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 
 from helpers.noise_recorder import Draw, Statistic, recording
@@ -95,6 +96,20 @@ def spends_before_it_draws(estimator):
     assert entry.seeded == charged.guarantee_.seeded
     if hasattr(charged, "release_"):
         assert charged.release_.ledger == entry.receipt, "the release must say which entry paid"
+
+
+def notes_columns_and_seed(estimator):
+    frame = pd.DataFrame(RECORDS, columns=["east", "north"])
+    for seed in (None, 7):
+        ledger = roomy_ledger(delta=getattr(estimator, "delta", 0.0))
+        charged = clone(estimator).set_params(ledger=ledger, random_state=seed).fit(frame)
+        if hasattr(charged, "transform"):
+            charged.transform(frame)
+        assert ledger.entries
+        for entry in ledger.entries:
+            # A mechanism of its own draws for KdLaplace, from arrays without names.
+            assert entry.columns == (() if isinstance(estimator, KdLaplace) else ("east", "north"))
+            assert entry.seeded == (seed is not None)
 
 
 def repeats_with_a_seed(estimator):

@@ -52,6 +52,7 @@ NUMBERS = {
     "123456789012345678901234567890": 1.2345678901234568e29,
 }
 TEXT = ["1_000", "0x10", "0b1", "\uff11", "1d5", "'1'", '"1,5"', "true", "False", "x", "2024-01-01"]
+TEXT += ['"1\n"', "1\x0c", "\x0b1", "\x1c1", "1\x1f", "1\x00"]  # some are blanks to Python
 NOT_FINITE = [*MISSING, "NA", "NaN", "NULL", "None", "inf", "-Infinity", "1e999"]
 
 
@@ -134,6 +135,14 @@ def test_other_columns_of_one_name_are_refused_in_streams_only(write):
     assert at_once(path, ["a"]).tolist() == [[1.0]]
     with pytest.raises(DataError, match="two have one name"):
         streamed(path, ["a"])
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,\xe9\n", b"a,b\n1," + b"x" * 200_000 + b"\n"])
+def test_columns_that_are_not_read_are_looked_at_at_once_only(write, content):
+    path = write(content)
+    assert streamed(path, ["a"]).tolist() == [[1.0]]
+    with pytest.raises(DataError, match="not text separated by commas"):
+        at_once(path, ["a"])
 
 
 def test_values_are_as_written(read, write):

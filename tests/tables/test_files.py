@@ -65,6 +65,13 @@ def test_user_ids_are_as_written(write):
         read_table(write(content + "1,\n"), columns=["height"], user="who")
 
 
+def test_no_record_is_shown_by_a_table(write):
+    content = "height,who,class\n98765.5,SENTINEL,SENTINEL\n"
+    table = read_table(write(content), columns=["height"], user="who", label="class")
+    assert table.user_ids == ["SENTINEL"]
+    assert repr(table) == "ArrayTable(names=('height',))"
+
+
 def test_user_ids_of_parquet(tmp_path):
     path = tmp_path / "people.parquet"
     kinds = {"text": ["a", "b", "b", "a"], "whole": LONG}
@@ -128,6 +135,14 @@ def test_refusals(write, subtests):
                 read_table(path, **{"columns": ["a", "b"], **words})
             assert "98765" not in str(refused.value).replace(str(path), "")
             assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("values", [[[1.0, 2.0]] * 3, [[1.0]] * 3, [[]] * 3])
+def test_a_column_of_lists_is_no_column_of_numbers(tmp_path, values):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"v": pa.array(values, pa.list_(pa.float64())), "w": [7.0] * 3}), path)
+    with pytest.raises(DataError, match="column 'v' must hold numbers"):
+        read_table(path, columns=["w", "v"])
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none.csv.gz"])

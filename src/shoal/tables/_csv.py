@@ -4,14 +4,15 @@
   separated by commas, and one in double quotes may hold commas, line breaks and doubled quotes.
 * The first line names the columns, unless the caller names all of them. Blank lines do not count,
   and every line has as many values as the first.
-* A number is written in ASCII digits, with a point and an exponent where it needs them; blanks
-  around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
+* A number is written in ASCII digits, with a point and an exponent where it needs them; spaces and
+  tabs around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
 * Nothing at all and the words of :data:`MISSING` are missing values, in any capitals. They are
   refused, and so are infinite ones.
 
 Python's own reader takes small files, so that these need no other package; pyarrow takes files of
-any size, a batch at a time. ``tests/tables/test_csv.py`` holds both to the rules, but for one: in a
-stream no two columns may have one name, even where neither is read.
+any size, a batch at a time. ``tests/tables/test_csv.py`` holds both to the rules. They differ in
+columns that are not read: in a stream no two may have one name; at once they must be UTF-8 as well,
+and no value may be longer than 131,072 characters.
 """
 
 import csv
@@ -120,13 +121,17 @@ def unreadable(path: Path, why: str) -> DataError:
 
 
 def _doubles(values: Sequence[Any]) -> Floats:
-    text = "".join(value for value in values if isinstance(value, str))
-    if "_" in text or not text.isascii():  # which Python reads as numbers, and pyarrow does not
+    text = "".join(value for value in values if isinstance(value, str)).replace("\t", " ")
+    # Python reads these as numbers or blanks, and pyarrow does not.
+    if "_" in text or not (text.isascii() and text.isprintable()):
         raise ValueError("text")
     try:
-        return np.array(values, dtype=np.float64)
+        numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
+        numbers = np.array([np.nan if is_missing(one) else one for one in values], np.float64)
+    if numbers.ndim != 1:  # lists in a Parquet file
+        raise ValueError("lists")
+    return numbers
 
 
 def _capitals(word: str) -> set[str]:

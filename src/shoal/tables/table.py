@@ -7,7 +7,7 @@ may be done again, by a machine that takes over from one that failed, and nothin
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -161,10 +161,10 @@ class ArrayTable:
     2
     """
 
-    X: Floats
+    X: Floats = field(repr=False)
     names: tuple[str, ...] = ()
-    labels: npt.NDArray[Any] | None = None
-    user_ids: list[str | int] | None = None
+    labels: npt.NDArray[Any] | None = field(default=None, repr=False)
+    user_ids: list[str | int] | None = field(default=None, repr=False)
     in_memory = True
 
     @property

@@ -227,6 +227,16 @@ def test_smallest_epsilons_that_pass_the_check_can_be_drawn():
                 assert drawn[-1]
 
 
+@pytest.mark.parametrize("method", ["lloyd", "kccm"])
+def test_many_rounds_need_a_larger_epsilon(method):
+    def drawn(rounds):
+        settings = {"method": method, "max_iter": rounds}
+        return [fits(model(3, epsilon=10.0**p, **settings), np.zeros((4, 2))) for p in SMALL]
+
+    assert drawn(40) == sorted(drawn(40))
+    assert sum(drawn(40)) < sum(drawn(1))
+
+
 def test_centers_find_the_blobs():
     fitted = model(epsilon=2.0).fit(X)
     gaps = np.linalg.norm(fitted.cluster_centers_[:, None] - FIVE[None], axis=2)

@@ -14,11 +14,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from helpers.user_ids import SETS
-from shoal.cluster import DPKMeans
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.cluster.kmeans._contributions import bounded_contributions, read_users
 from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
 from shoal.tables import ArrayTable
 
@@ -351,3 +353,31 @@ def test_ids_of_other_rows_are_refused():
     model.fit(shuffled, user_ids=ids.loc[shuffled.index])
     assert model.guarantee_.privacy_unit.id_column == "person"
     DPKMeans(2, bounds=(-1.0, 1.0)).fit(shuffled, user_ids=ids.to_numpy())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DPKMeans(2, bounds=(-1.0, 1.0)),
+        DPWaveCluster(bounds=(-1.0, 1.0)),
+        PrivateCopy(bounds=(-1.0, 1.0)),
+        Laplace(epsilon=1.0, bounds=(-1.0, 1.0)),
+        KdLaplace(epsilon=1.0, bounds=(-1.0, 1.0)),
+    ],
+)
+def test_ids_that_were_read_with_a_table_are_not_forgotten(model):
+    """The promise would be made to rows, of which one user may have many."""
+    X = np.linspace(-1.0, 1.0, 40).reshape(20, 2)
+    table = ArrayTable(X, ("a", "b"), user_ids=["x", "y"] * 10)
+    ledger = Ledger(epsilon=5.0)
+    with pytest.raises(ParameterError, match=r"user_ids must be given to fit"):
+        clone(model).set_params(ledger=ledger).fit(table)
+    assert len(ledger) == 0
+
+
+def test_ids_of_a_table_are_given_to_fit():
+    X = np.linspace(-1.0, 1.0, 40).reshape(20, 2)
+    table = ArrayTable(X, ("a", "b"), user_ids=["x", "y"] * 10)
+    model = DPKMeans(2, bounds=(-1.0, 1.0)).fit(table, user_ids=table.user_ids)
+    assert model.guarantee_.privacy_unit.kind == "user"
+    assert len(model.predict(table)) == 20

@@ -15,7 +15,7 @@ from shoal.experiments.compare import (
     compare_report,
     measurements,
 )
-from shoal.experiments.compare.measurements import UtilityWork
+from shoal.experiments.compare.measurements import AttackWork, UtilityWork
 from shoal.privacy import Guarantee
 from shoal.tables import ArrayTable, read_table
 
@@ -73,6 +73,13 @@ def test_no_file_is_read_again_in_any_process(file):
     assert [row.attack["distance"] for row in one.rows] == [
         row.attack["distance"] for row in two.rows
     ]
+
+
+def test_no_record_is_shown(file):
+    table = table_of(file, n_clusters=2)
+    shown = repr(UtilityWork(table, ())) + repr(AttackWork.of_table(table, ()))
+    assert "array" not in shown
+    assert repr(table.X[0, 0].item())[:8] not in shown
 
 
 def test_all_methods_run_and_agree_with_theory(file, monkeypatch):

@@ -77,7 +77,9 @@ def shadow_releases(
     tasks = (
         delayed(work)(model, X, coins[piece], seeds[piece], targets) for piece in _pieces(fits)
     )
-    for part in run_parallel(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
+    # Records are sent through pipes: joblib would write larger tables to a temporary folder.
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
+    for part in run_parallel(parallel, tasks):
         features.append(part)
         done += len(part)
         if progress is not None:

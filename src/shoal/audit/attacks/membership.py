@@ -175,7 +175,9 @@ def membership_inference(
     work = ignore_sigint(run)
     tasks = (delayed(work)(seed=seed) for seed in root.spawn(runs))
     scores = []
-    for pair in run_parallel(Parallel(n_jobs=n_jobs, return_as="generator"), tasks):
+    # Records are sent through pipes: joblib would write larger tables to a temporary folder.
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
+    for pair in run_parallel(parallel, tasks):
         scores.append(pair)
         if progress is not None:
             progress(len(scores), runs)

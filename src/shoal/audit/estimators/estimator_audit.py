@@ -250,7 +250,8 @@ def audit_estimator(
     fits = Fits(
         model,
         statistic,
-        parallel=Parallel(n_jobs=n_jobs, return_as="generator"),
+        # Records of the pairs are sent through pipes: joblib would write larger tables to files.
+        parallel=Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None),
         total=2 * (sum(one.candidates * one.fits for one in rounds) + counted * runs),
         progress=progress,
         store=store,

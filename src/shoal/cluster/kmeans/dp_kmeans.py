@@ -206,7 +206,7 @@ class DPKMeans(CuratorsClusterer):
         self : DPKMeans
             The fitted estimator.
         """
-        table = validate_table(X, estimator=self)
+        table = validate_table(X, estimator=self, user_ids=user_ids)
         check_parameters(self)
         check_same_rows(X, user_ids)
         given = bounded_contributions(

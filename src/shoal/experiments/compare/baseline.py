@@ -5,7 +5,7 @@ its unit; the bounds are public, so this costs nothing. The file was read before
 other processes through pipes, and nothing of a record is written anywhere.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -126,10 +126,10 @@ class ComparedTable:
     """
 
     file: str
-    X: Floats
-    labels: AnyLabels | None
-    kmeans: Ints
-    wave: Ints | None
+    X: Floats = field(repr=False)
+    labels: AnyLabels | None = field(repr=False)
+    kmeans: Ints = field(repr=False)
+    wave: Ints | None = field(repr=False)
     baseline: Baseline
 
     @classmethod

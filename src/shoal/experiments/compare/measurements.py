@@ -8,7 +8,7 @@ but not whose report it is.) Either is measured as a gain from 0, nothing learne
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,7 @@ class AttackWork:
         The methods, by whose names the trials go.
     """
 
-    X: Floats
+    X: Floats = field(repr=False)
     n_clusters: int
     contenders: tuple[Contender, ...] = ()
 
