@@ -18,6 +18,7 @@ from shoal.exceptions import DataError, MissingBoundsError, ParameterError
 from shoal.noise import SeededSource
 from shoal.privacy import Ledger, ZCDPEvent, zcdp_to_epsilon
 from shoal.reports import label_on_device
+from shoal.tables import ArrayTable
 
 X = blobs(10_000)
 METHODS = choices("DPKMeans", "method")
@@ -195,6 +196,17 @@ def test_bad_parameters_cost_nothing(subtests):
             with pytest.raises(ParameterError, match=f"^{error}"):
                 DPKMeans(**settings).fit(X)
             assert len(ledger) == 0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_named_tables_in_memory_are_checked(bad):
+    ledger = Ledger(epsilon=5.0)
+    for names in ((), ("a", "b")):
+        with pytest.raises(DataError):
+            DPKMeans(2, bounds=(-1.0, 1.0), ledger=ledger).fit(
+                ArrayTable(np.array([[0.0, 0.5], [bad, 0.5]]), names)
+            )
+    assert len(ledger) == 0
 
 
 def test_missing_bounds():

@@ -145,7 +145,7 @@ def membership_inference(
     >>> membership_inference(None, X, **settings).advantage > 0.3
     True
     >>> mechanism = Laplace(epsilon=1.0, bounds=(-1.0, 1.0))
-    >>> abs(membership_inference(mechanism, X, **settings).advantage) < 0.15
+    >>> abs(membership_inference(mechanism, X, **settings).advantage) < 0.2
     True
     """
     if attack not in (*ATTACKS, CENTERS):
