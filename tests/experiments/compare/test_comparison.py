@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.exceptions import DataError, TrialError
-from shoal.experiments import Provenance, report
+from shoal.experiments import Provenance
 from shoal.experiments.compare import (
     ComparedTable,
     choose_contenders,
@@ -182,7 +182,6 @@ def test_report(file, tmp_path, monkeypatch):
     assert plain.count("Laplace + NoiseAwareKMeans") > 3
     assert "two records 10% of the diameter apart" in plain
     assert str(SENTINEL)[2:9] not in plain
-    monkeypatch.setattr(report, "FORMATS", ())  # the figures are there
     shared = compare_report(
         tmp_path / "shared.html", found, made=MADE, private_copy=Guarantee("central", epsilon=0.5)
     ).read_text("utf-8")
