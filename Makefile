@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
-# One worker runs all tests of Spark, so that one Java machine is started.
+# One worker runs all tests of Spark, so that one Java machine is started. One thread a worker: with more
+# threads than cores they wait for one another, and the tests take twice as long.
 PARALLEL = -n $(WORKERS) --dist loadgroup
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .PHONY: demo test test-full coverage java lint bench docs clean
 
@@ -12,14 +14,14 @@ demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
 
 test: $(VENV)/.test java lint
-	$(BIN)/python -m pytest $(PARALLEL) -m "not full"
+	$(PYTEST) $(PARALLEL) -m "not full"
 
 test-full: $(VENV)/.test java lint
-	$(BIN)/python -m pytest $(PARALLEL)
+	$(PYTEST) $(PARALLEL)
 
 # What no test runs, by file; slower than `make test`, so a target of its own.
 coverage: $(VENV)/.test java
-	$(BIN)/python -m pytest $(PARALLEL) -m "not full" -q --cov --cov-report=term-missing:skip-covered \
+	$(PYTEST) $(PARALLEL) -m "not full" -q --cov --cov-report=term-missing:skip-covered \
 	  --cov-report=html:build/coverage
 
 lint: $(VENV)/.test

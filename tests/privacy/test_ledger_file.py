@@ -378,6 +378,20 @@ except LedgerFileError as failure:
         assert calls == ["write", "fsync", "fsync", "fsync"]
 
 
+def test_ctrl_c_while_the_file_is_opened_stays_ctrl_c(tmp_path, monkeypatch):
+    """It became "Bad file descriptor": there was none to close yet."""
+    ledger = Ledger(tmp_path / "ledger", epsilon=1.0)
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.spend(PureEvent(epsilon=0.5))
+    monkeypatch.undo()
+    assert len(ledger) == 0
+
+
 class TestProcesses:
     RACE = """
 import sys

@@ -145,12 +145,11 @@ class LedgerFile:
             )
             fcntl.flock(descriptor, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
             self._check_identity(descriptor)
-        except OSError as failure:
-            if descriptor >= 0:
+        except BaseException as failure:
+            if descriptor >= 0:  # Ctrl-C may come before it is open
                 os.close(descriptor)
-            raise LedgerFileError(self._says(failure)) from failure
-        except BaseException:
-            os.close(descriptor)
+            if isinstance(failure, OSError):
+                raise LedgerFileError(self._says(failure)) from failure
             raise
         try:
             yield descriptor
