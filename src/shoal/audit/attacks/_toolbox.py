@@ -54,7 +54,7 @@ def load_toolbox() -> Toolbox:
 
     Examples
     --------
-    >>> load_toolbox().ShadowModels.__name__  # doctest: +SKIP
+    >>> load_toolbox().ShadowModels.__name__
     'ShadowModels'
     """
     _run_config_elsewhere()
@@ -132,8 +132,8 @@ def learn_shadow_attack(
     Examples
     --------
     >>> X, y = np.arange(40.0)[:, None], np.arange(40) % 2
-    >>> score = learn_shadow_attack(X, y, 2, shadow_models=1, seed=0)  # doctest: +SKIP
-    >>> score(Forest(2, 1, seed=0).fit(X, y), X, y).shape  # doctest: +SKIP
+    >>> score = learn_shadow_attack(X, y, 2, shadow_models=1, seed=0)
+    >>> score(Forest(2, 1, seed=0).fit(X, y), X, y).shape
     (40,)
     """
     toolbox = load_toolbox()
