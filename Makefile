@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
-# One worker runs all tests of Spark, so that one Java machine is started. One thread a worker: with more
-# threads than cores they wait for one another, and the tests take twice as long.
+# Tests of Spark are marked as one group, for one Java machine (pytest 9.2 with xdist 3.8 does not heed the
+# mark). One thread a worker: with more threads than cores they wait for one another.
 PARALLEL = -n $(WORKERS) --dist loadgroup
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
