@@ -16,8 +16,8 @@ from shoal.exceptions import DataError, DataTypeError
 
 __all__ = ["UNEQUAL", "array_of_lists", "arrow_lists", "arrow_width", "is_arrow_list"]
 
-UNEQUAL = "lists must be of one length, one number or more, got others: pad or drop those records"
-NOT_NUMBERS = "lists must hold numbers only, got text or other objects: encode or drop them"
+UNEQUAL = "X must hold lists of one length, at least 1, got others: pad or drop those records"
+NOT_NUMBERS = "X must hold lists of numbers, got text or other objects in them: encode or drop them"
 
 
 def array_of_lists(X: Any) -> npt.NDArray[Any] | None:
