@@ -2,6 +2,7 @@
 
 from shoal.engines._parallel import run_in_parts
 from shoal.engines.array_engine import ArrayEngine, total_weight
+from shoal.engines.ball import SECOND_UNIT, radius_counts, second_moments
 from shoal.engines.columns import column_counts, grouped_counts
 from shoal.engines.engine import (
     HALF,
@@ -15,14 +16,19 @@ from shoal.engines.engine import (
 from shoal.engines.grid import adaptive_counts, grid_cell, grid_counts, grid_edges
 from shoal.engines.magnitudes import magnitude_counts, magnitude_edges
 from shoal.engines.nearest import NearestStatistics, nearest_centers, nearest_statistics
+from shoal.engines.projection import DIRECTION_UNIT, project
 from shoal.engines.sparse_grid import SparseCounts, sparse_grid_counts
 from shoal.engines.stream_engine import Encoder, StreamEngine, StreamTable, load_array_engine
 from shoal.engines.tree import leaf_statistics, tree_counts
+from shoal.engines.windows import MOMENT_UNIT, WindowStatistics, window_statistics
 
 __all__ = [
+    "DIRECTION_UNIT",
     "HALF",
     "MAX_COLUMNS",
     "MAX_WEIGHT",
+    "MOMENT_UNIT",
+    "SECOND_UNIT",
     "ArrayEngine",
     "Encoder",
     "Engine",
@@ -33,6 +39,7 @@ __all__ = [
     "SparseCounts",
     "StreamEngine",
     "StreamTable",
+    "WindowStatistics",
     "adaptive_counts",
     "column_counts",
     "grid_cell",
@@ -45,8 +52,12 @@ __all__ = [
     "magnitude_edges",
     "nearest_centers",
     "nearest_statistics",
+    "project",
+    "radius_counts",
     "run_in_parts",
+    "second_moments",
     "sparse_grid_counts",
     "total_weight",
     "tree_counts",
+    "window_statistics",
 ]

@@ -21,6 +21,7 @@ from shoal.engines.engine import Part, check_integer
 from shoal.exceptions import ParameterError
 
 __all__ = [
+    "INWARD",
     "MAX_CLIP_RADIUS",
     "Belonging",
     "block_rows",

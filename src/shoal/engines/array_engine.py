@@ -5,7 +5,7 @@ them. Each part gives exact integers, hence the same bits for any number of thre
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from shoal.exceptions import DataError, DataTypeError
 __all__ = ["ArrayEngine", "as_engine", "total_weight"]
 
 MAX_THREADS = 1024
+WIDE = 16  # columns from which records are held one after the other
 
 
 class ArrayEngine:
@@ -110,6 +111,19 @@ class ArrayEngine:
 
         run_in_parts(fill, len(self._records), self._rows or rows, threads=self._threads)
         return numbers
+
+    def transform(
+        self, function: Callable[[Part], npt.NDArray[np.int32]], columns: int, *, rows: int
+    ) -> "ArrayEngine":
+        """Return the engine of other records, one of so many columns for each, with its weight."""
+        order: Literal["F", "C"] = "F" if columns < WIDE else "C"
+        records = np.empty((len(self._records), columns), dtype=np.int32, order=order)
+
+        def fill(start: int, stop: int) -> None:
+            records[start:stop] = function(self._part(start, stop))
+
+        run_in_parts(fill, len(records), self._rows or rows, threads=self._threads)
+        return ArrayEngine(records, self._weights, threads=self._threads, rows=self._rows)
 
     def _part(self, start: int, stop: int) -> Part:
         weights = None if self._weights is None else self._weights[start:stop]

@@ -6,6 +6,7 @@ from shoal.noise.distributions import (
     ExponentialMechanism,
     GaussianNoise,
     LaplaceNoise,
+    RoundedGaussianNoise,
     SparseCounts,
     SparseLaplaceNoise,
 )
@@ -15,6 +16,7 @@ from shoal.noise.k_norm_sampler import k_norm
 from shoal.noise.laplace_sampler import MAX_SCALE, discrete_laplace
 from shoal.noise.lattice import WIDE, Lattice, corrected_epsilon
 from shoal.noise.noisy_cells import NoisyCells, noisy_cells_above
+from shoal.noise.normal_sampler import rounded_gaussian
 from shoal.noise.planar_sampler import planar_laplace
 from shoal.noise.releases import Noise, Observer, PrivacyMeasure, observed, privatize
 from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
@@ -36,6 +38,7 @@ __all__ = [
     "Observer",
     "PrivacyMeasure",
     "RandomSource",
+    "RoundedGaussianNoise",
     "SecureSource",
     "SeededSource",
     "SparseCounts",
@@ -52,6 +55,7 @@ __all__ = [
     "observed",
     "planar_laplace",
     "privatize",
+    "rounded_gaussian",
     "spherical_laplace",
     "two_level",
     "uniform_integers",

@@ -19,6 +19,7 @@ from shoal.noise.exponential_sampler import exponential_choice
 from shoal.noise.gaussian_sampler import discrete_gaussian
 from shoal.noise.laplace_sampler import discrete_laplace
 from shoal.noise.noisy_cells import check_noisy_cells, noisy_cells_above
+from shoal.noise.normal_sampler import rounded_gaussian
 from shoal.noise.releases import PrivacyMeasure
 from shoal.noise.source import RandomSource
 
@@ -27,6 +28,7 @@ __all__ = [
     "ExponentialMechanism",
     "GaussianNoise",
     "LaplaceNoise",
+    "RoundedGaussianNoise",
     "SparseCounts",
     "SparseLaplaceNoise",
 ]
@@ -172,6 +174,72 @@ class GaussianNoise:
         if gap is None:
             return math.inf
         return float((gap.astype(np.float64) ** 2).sum()) / (2 * self.sigma**2)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedGaussianNoise:
+    """Normal noise on every entry, rounded to integers.
+
+    Parameters
+    ----------
+    sigmas : float or ndarray
+        Standard deviation of each entry's noise before rounding; an array broadcasts to the exact
+        values.
+
+    Examples
+    --------
+    >>> noise = RoundedGaussianNoise(sigmas=np.array([2.0, 10.0]))
+    >>> noise.privacy_loss(np.array([7, 10]), np.array([8, 15]))
+    0.5
+    """
+
+    sigmas: float | Floats
+
+    def __post_init__(self) -> None:
+        """Keep a copy of the deviations that nobody can change."""
+        widths = np.array(self.sigmas, dtype=np.float64)
+        widths.flags.writeable = False
+        object.__setattr__(self, "sigmas", widths)
+
+    def __str__(self) -> str:
+        low, high = (f"{end:.4g}" for end in (np.min(self.sigmas), np.max(self.sigmas)))
+        return f"rounded normal noise, sigma {low if low == high else f'{low} to {high}'}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RoundedGaussianNoise):
+            return NotImplemented
+        return np.array_equal(self.sigmas, other.sigmas)
+
+    def __hash__(self) -> int:
+        return hash(np.asarray(self.sigmas).tobytes())
+
+    @property
+    def privacy_measure(self) -> PrivacyMeasure:
+        """Return the unit of the loss: mu^2 of Gaussian differential privacy."""
+        return "mu^2"
+
+    def sample(self, exact: Ints, source: RandomSource) -> Ints:
+        """Add the noise."""
+        return whole(exact) + rounded_gaussian(exact.shape, sigmas=self.sigmas, source=source)
+
+    def upper_tail(self, values: Ints) -> Floats:
+        """Return the probability that the noise of an entry is at least each value."""
+        tail: Floats = ndtr((0.5 - np.asarray(values, dtype=np.float64)) / self.sigmas)
+        return tail
+
+    def privacy_loss(self, exact: Ints, other: Ints) -> float:
+        """Return the sum of squared differences over sigma^2.
+
+        Infinite for other shapes, for fractions, and where an entry without noise differs.
+        """
+        gap = _whole_gap(exact, other)
+        if gap is None:
+            return math.inf
+        moved = np.nonzero(gap)
+        widths = np.broadcast_to(self.sigmas, gap.shape)[moved]
+        if (widths == 0).any():
+            return math.inf
+        return float(((gap[moved] / widths) ** 2).sum())
 
 
 @dataclass(frozen=True)
