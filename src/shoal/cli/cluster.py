@@ -52,8 +52,9 @@ def cluster_command(
     bounds: Annotated[
         str | None,
         typer.Option(
-            help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file; or "
-            "private, to learn them for a share of the budget (DPKMeans)."
+            help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file; "
+            "ball:RADIUS for a ball around zero (DPKMeans); or private, to learn them for a share "
+            "of the budget (DPKMeans)."
         ),
     ] = None,
     columns: Columns = None,
