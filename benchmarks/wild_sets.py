@@ -16,10 +16,12 @@ import numpy as np
 import pyarrow.parquet as pq
 from sklearn.decomposition import PCA
 
+from shoal import Ball
 from shoal._typing import Bounds
 from shoal.datasets import load
 
 BOX = (-1.0, 1.0)
+BALL = Ball(0, 1)
 DELTA = 1e-6
 NUMBERS = ["carat", "depth", "table", "price", "x", "y", "z"]  # columns of diamonds
 
@@ -31,7 +33,7 @@ class Table:
     records: Callable[[], np.ndarray]
     n_clusters: int
     delta: float = 0.0
-    bounds: Bounds = BOX
+    bounds: Bounds | Ball = BOX
     restarts: int = 10  # of the reference
 
 
@@ -114,11 +116,11 @@ def _file(name: str) -> Path:
 DESIGN = {
     "gowalla": Table(world, 20),
     "gowalla_nyc": Table(partial(own_box, "gowalla_nyc"), 20),
-    "mopsi": Table(partial(own_box, "mopsi_finland"), 20),
-    "words_32": Table(words, 32, DELTA, restarts=3),
-    "words_100": Table(words, 100, DELTA, restarts=3),
+    "mopsi": Table(partial(own_box, "mopsi_finland"), 15),
+    "words_32": Table(words, 32, DELTA, BALL, restarts=3),
+    "words_100": Table(words, 100, DELTA, BALL, restarts=3),
     "words_32_box": Table(words, 32, DELTA, restarts=3),
-    "mixture": Table(partial(mixture, 100, 64, 0), 64, DELTA, restarts=3),
+    "mixture": Table(partial(mixture, 100, 64, 0), 64, DELTA, BALL, restarts=3),
     "mnist": Table(mnist, 10, DELTA, restarts=3),
     "digits64": Table(digits, 10, DELTA),
     "breast_cancer": Table(partial(own_box, "breast_cancer"), 2, DELTA),
@@ -141,5 +143,5 @@ FINAL = {
     "a3": Table(partial(own_box, "a3"), 50),
     "cdc_ds2": Table(partial(own_box, "cdc_ds2_30k"), 6),
     "city": Table(city, 12),
-    "mixture50": Table(partial(mixture, 50, 32, 1), 32, DELTA, restarts=3),
+    "mixture50": Table(partial(mixture, 50, 32, 1), 32, DELTA, BALL, restarts=3),
 }
