@@ -141,7 +141,7 @@ def test_refusals(write, subtests):
 def test_a_column_of_lists_is_no_column_of_numbers(tmp_path, values):
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table({"v": pa.array(values, pa.list_(pa.float64())), "w": [7.0] * 3}), path)
-    with pytest.raises(DataError, match="column 'v' must hold numbers, got lists: .* or it alone"):
+    with pytest.raises(DataError, match=r"column 'v' must hold numbers, got lists: .* or it alone"):
         read_table(path, columns=["w", "v"])
 
 
