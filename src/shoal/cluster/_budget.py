@@ -1,7 +1,7 @@
 """The budget of a fit: how it is divided, how that reads in a ledger, and when it is charged.
 
-A budget is epsilon, or rho of zero-concentrated privacy; both add up over releases. Everything here
-is a function of public numbers. Units of the divisions between counts and sums: the box is
+A budget is epsilon, or mu^2 of Gaussian differential privacy; both add up over releases. Everything
+here is a function of public numbers. Units of the divisions between counts and sums: the box is
 [-1, 1]^d.
 """
 
@@ -31,8 +31,8 @@ __all__ = [
     "check_epsilon",
     "check_ledger",
     "count_weight",
+    "split_gaussian",
     "split_pure",
-    "split_zcdp",
 ]
 
 Split = Literal["joint", "analytic", "equal"]
@@ -75,14 +75,14 @@ def split_pure(epsilon: float, columns: int, split: Split) -> CountSum:
     )
 
 
-def split_zcdp(rho: float, columns: int, split: Split) -> CountSum:
-    """Divide the rho of a round between counts and all columns of the sums together.
+def split_gaussian(budget: float, columns: int, split: Split) -> CountSum:
+    """Divide the mu^2 of a round between counts and all columns of the sums together.
 
     ``"equal"``: all columns and the count alike, as DP-KCCM; otherwise the ratio of FastLloyd (Diaa
     et al. 2024).
     """
     weight = columns if split == "equal" else math.sqrt(4 * columns)
-    return CountSum(counts=rho / (1 + weight), sums=rho * weight / (1 + weight))
+    return CountSum(counts=budget / (1 + weight), sums=budget * weight / (1 + weight))
 
 
 def count_weight(columns: int) -> float:

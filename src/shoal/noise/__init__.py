@@ -3,18 +3,21 @@
 from shoal.noise.box_norm_sampler import MAX_COLUMNS, box_norm
 from shoal.noise.distributions import (
     BoxNoise,
+    EllipticNoise,
     ExponentialMechanism,
     GaussianNoise,
     LaplaceNoise,
+    RoundedGaussianNoise,
     SparseCounts,
     SparseLaplaceNoise,
 )
 from shoal.noise.exponential_sampler import exponential_choice
 from shoal.noise.gaussian_sampler import discrete_gaussian
-from shoal.noise.k_norm_sampler import k_norm
+from shoal.noise.k_norm_sampler import elliptic_k_norm, k_norm
 from shoal.noise.laplace_sampler import MAX_SCALE, discrete_laplace
 from shoal.noise.lattice import WIDE, Lattice, corrected_epsilon
 from shoal.noise.noisy_cells import NoisyCells, noisy_cells_above
+from shoal.noise.normal_sampler import rounded_gaussian
 from shoal.noise.planar_sampler import planar_laplace
 from shoal.noise.releases import Noise, Observer, PrivacyMeasure, observed, privatize
 from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
@@ -27,6 +30,7 @@ __all__ = [
     "MAX_SCALE",
     "WIDE",
     "BoxNoise",
+    "EllipticNoise",
     "ExponentialMechanism",
     "GaussianNoise",
     "LaplaceNoise",
@@ -36,6 +40,7 @@ __all__ = [
     "Observer",
     "PrivacyMeasure",
     "RandomSource",
+    "RoundedGaussianNoise",
     "SecureSource",
     "SeededSource",
     "SparseCounts",
@@ -45,6 +50,7 @@ __all__ = [
     "corrected_epsilon",
     "discrete_gaussian",
     "discrete_laplace",
+    "elliptic_k_norm",
     "exponential_choice",
     "is_seeded",
     "k_norm",
@@ -52,6 +58,7 @@ __all__ = [
     "observed",
     "planar_laplace",
     "privatize",
+    "rounded_gaussian",
     "spherical_laplace",
     "two_level",
     "uniform_integers",

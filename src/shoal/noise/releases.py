@@ -16,7 +16,7 @@ from shoal.noise.source import RandomSource
 
 __all__ = ["Noise", "Observer", "PrivacyMeasure", "observed", "privatize"]
 
-PrivacyMeasure = Literal["epsilon", "rho"]
+PrivacyMeasure = Literal["epsilon", "rho", "mu^2"]
 
 Exact = TypeVar("Exact")
 Released = TypeVar("Released")
@@ -32,7 +32,7 @@ class Noise(Protocol[Exact_contra, Released_co]):
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of :meth:`privacy_loss`: epsilon, or rho of zCDP."""
+        """Return the unit of :meth:`privacy_loss`: epsilon, rho of zCDP, or mu^2 of GDP."""
 
     def sample(self, exact: Exact_contra, source: RandomSource) -> Released_co:
         """Draw the noisy values of exact ones."""

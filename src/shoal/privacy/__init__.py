@@ -25,10 +25,17 @@ from shoal.privacy.events import (
     DiscreteGaussianEvent,
     Event,
     GaussianEvent,
+    GDPEvent,
     MetricEvent,
     PureEvent,
     Repeated,
     ZCDPEvent,
+)
+from shoal.privacy.gaussian_conversions import (
+    epsilon_to_gdp,
+    gdp_to_delta,
+    gdp_to_epsilon,
+    pure_to_gdp,
 )
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.ledger import Ledger
@@ -43,6 +50,7 @@ __all__ = [
     "DiscreteGaussianEvent",
     "Entry",
     "Event",
+    "GDPEvent",
     "GaussianEvent",
     "Guarantee",
     "Ledger",
@@ -60,9 +68,13 @@ __all__ = [
     "convert_ledger",
     "cost",
     "current_versions",
+    "epsilon_to_gdp",
     "epsilon_to_zcdp",
+    "gdp_to_delta",
+    "gdp_to_epsilon",
     "metric_to_local",
     "parse_unit",
+    "pure_to_gdp",
     "pure_to_zcdp",
     "scale_to_fit",
     "zcdp_to_epsilon",

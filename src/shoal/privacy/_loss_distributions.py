@@ -21,10 +21,12 @@ from shoal.privacy.events import (
     DiscreteGaussianEvent,
     Event,
     GaussianEvent,
+    GDPEvent,
     PureEvent,
     Repeated,
     ZCDPEvent,
 )
+from shoal.privacy.gaussian_conversions import gdp_to_epsilon
 
 __all__ = ["Step", "epsilon_by_losses", "steps"]
 
@@ -73,6 +75,7 @@ def _discrete_gaussian(event: DiscreteGaussianEvent) -> list[Step]:
 _RULES: dict[type[Event], Callable[[Any], Counter[Step] | list[Step]]] = {
     GaussianEvent: lambda event: [Step("gaussian", ratio(event.sensitivity, event.sigma))],
     DiscreteGaussianEvent: _discrete_gaussian,
+    GDPEvent: lambda event: [Step("gaussian", event.mu)],
     PureEvent: lambda event: [Step("response", event.epsilon)],
     ApproximateEvent: lambda event: [Step("response", event.epsilon, event.delta)],
     ZCDPEvent: lambda event: [Step("zcdp", event.rho)],
@@ -104,7 +107,8 @@ def _epsilon(schedule: tuple[tuple[Step, int], ...], delta: float) -> float:
     if not merged:
         return 0.0
     if list(merged) == ["gaussian"]:
-        return _gaussian_epsilon(merged["gaussian"][0][0].first, delta)
+        mu = merged["gaussian"][0][0].first
+        return gdp_to_epsilon(mu, delta) if mu <= _LARGEST_RATIO else math.inf
     total = sum(times for _, times in schedule)
     largest = max(_pure(step) for step, _ in schedule)
     smallest = min(_grain(step) for step, _ in schedule)
@@ -208,29 +212,6 @@ def _response_distribution(epsilon: float, delta: float, interval: float) -> Any
     return pld.PrivacyLossDistribution(
         pld_pmf.create_pmf_pessimistic_connect_dots(interval, points, curve)
     )
-
-
-def _gaussian_epsilon(ratio: float, delta: float) -> float:
-    """Return the exact epsilon of Gaussian noise (Balle and Wang 2018, Theorem 8)."""
-
-    def delta_at(epsilon: float) -> float:
-        first = _normal_below(ratio / 2 - epsilon / ratio)
-        second = _normal_below(-ratio / 2 - epsilon / ratio)
-        # Where exp would overflow the term is dropped, which only overstates delta.
-        return first - (math.exp(epsilon) * second if epsilon < 700 else 0.0)
-
-    if ratio > _LARGEST_RATIO:
-        return math.inf
-    low, high = 0.0, zcdp_to_epsilon(ratio * ratio / 2, delta)
-    if delta_at(low) <= _KEPT_DELTA * delta:
-        return 0.0
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (low, middle) if delta_at(middle) <= _KEPT_DELTA * delta else (middle, high)
-    return high
-
-
-def _normal_below(x: float) -> float:
-    return math.erfc(-x / math.sqrt(2)) / 2
 
 
 def _pure(step: Step) -> float:

@@ -1,13 +1,13 @@
-"""What an event costs, in the three accounts that add up.
+"""What an event costs, in the four accounts that add up.
 
 Pure functions over :mod:`shoal.privacy.events`. An event that is not known here is an error, never
-a free lunch. The formulas are proved in ``proofs/composition.md``.
+a free lunch. The formulas are proved in ``proofs/composition.md`` and ``proofs/gdp.md``.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,11 +20,13 @@ from shoal.privacy.events import (
     DiscreteGaussianEvent,
     Event,
     GaussianEvent,
+    GDPEvent,
     MetricEvent,
     PureEvent,
     Repeated,
     ZCDPEvent,
 )
+from shoal.privacy.gaussian_conversions import pure_to_gdp
 
 __all__ = [
     "Cost",
@@ -37,10 +39,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Cost:
-    """The price of an event: it is (epsilon, delta)-private and delta-approximately rho-zCDP.
+    """The price of an event: (epsilon, delta)-private, delta-approximately rho-zCDP, and mu-GDP.
 
-    Both statements hold, with the same delta. ``epsilon`` is infinite for Gaussian noise, which is
-    priced by ``rho`` alone. Hence the Rényi divergence of order a is at most
+    All statements hold, the first two with the same delta. ``epsilon`` is infinite for Gaussian
+    noise, which is priced by the others. Hence the Rényi divergence of order a is at most
     ``min(epsilon, a * rho)``.
 
     Parameters
@@ -51,6 +53,9 @@ class Cost:
         What concentrated composition adds.
     delta : float
         The sum of the deltas of :class:`~shoal.privacy.events.ApproximateEvent`.
+    mu_squared : float
+        What Gaussian differential privacy adds; infinite where no mu is known, as for zCDP,
+        discrete Gaussian noise and events with a delta.
 
     Examples
     --------
@@ -61,6 +66,7 @@ class Cost:
     epsilon: float
     rho: float
     delta: float
+    mu_squared: float
 
 
 def cost(event: Event, *, records: int = 1) -> Cost:
@@ -76,7 +82,7 @@ def cost(event: Event, *, records: int = 1) -> Cost:
     Returns
     -------
     cost : Cost
-        The three accounts.
+        The four accounts.
 
     Raises
     ------
@@ -88,15 +94,16 @@ def cost(event: Event, *, records: int = 1) -> Cost:
     Examples
     --------
     >>> cost(GaussianEvent(sigma=2.0, sensitivity=1.0))
-    Cost(epsilon=inf, rho=0.125, delta=0.0)
+    Cost(epsilon=inf, rho=0.125, delta=0.0, mu_squared=0.25)
     >>> cost(GaussianEvent(sigma=2.0, sensitivity=1.0), records=2)
-    Cost(epsilon=inf, rho=0.5, delta=0.0)
+    Cost(epsilon=inf, rho=0.5, delta=0.0, mu_squared=1.0)
     """
     prices = leaves(event, records=records).items()
     return Cost(
         math.fsum(times * price.epsilon for price, times in prices),
         math.fsum(times * price.rho for price, times in prices),
         math.fsum(times * price.delta for price, times in prices),
+        math.fsum(times * price.mu_squared for price, times in prices),
     )
 
 
@@ -123,21 +130,36 @@ def ratio(sensitivity: float, spread: float) -> float:
 
 def _pure(event: PureEvent, records: int) -> Cost:
     epsilon = records * event.epsilon
-    return Cost(epsilon, _rho(epsilon), 0.0)
+    return Cost(epsilon, _rho(epsilon), 0.0, _mu_squared(epsilon))
 
 
 def _zcdp(event: ZCDPEvent, records: int) -> Cost:
-    return Cost(math.inf, group_zcdp(event.rho, size=records), 0.0)
+    return Cost(math.inf, group_zcdp(event.rho, size=records), 0.0, math.inf)
 
 
 def _approximate(event: ApproximateEvent, records: int) -> Cost:
     loss = group(event.epsilon, event.delta, size=records)
-    return Cost(loss.epsilon, _rho(loss.epsilon), loss.delta)
+    return Cost(loss.epsilon, _rho(loss.epsilon), loss.delta, math.inf)
 
 
-def _gaussian(event: GaussianEvent | DiscreteGaussianEvent, records: int) -> Cost:
-    scaled = records * ratio(event.sensitivity, event.sigma)
-    return Cost(math.inf, max(scaled * scaled / 2, math.ulp(0.0)), 0.0)
+def _gaussian(event: GaussianEvent, records: int) -> Cost:
+    return _shifted(records * ratio(event.sensitivity, event.sigma))
+
+
+def _discrete_gaussian(event: DiscreteGaussianEvent, records: int) -> Cost:
+    # The discrete Gaussian is easier to tell apart than the normal distribution in its tails.
+    shifted = _shifted(records * ratio(event.sensitivity, event.sigma))
+    return replace(shifted, mu_squared=math.inf)
+
+
+def _gdp(event: GDPEvent, records: int) -> Cost:
+    return _shifted(records * event.mu)
+
+
+def _shifted(mu: float) -> Cost:
+    """Return the price of N(0, 1) against N(mu, 1)."""
+    square = max(mu * mu, 2 * math.ulp(0.0))
+    return Cost(math.inf, square / 2, 0.0, square)
 
 
 def _metric(event: MetricEvent, records: int) -> Cost:
@@ -151,9 +173,17 @@ def _rho(epsilon: float) -> float:
     return max(pure_to_zcdp(epsilon), math.ulp(0.0)) if math.isfinite(epsilon) else math.inf
 
 
+def _mu_squared(epsilon: float) -> float:
+    if not math.isfinite(epsilon):
+        return math.inf
+    mu = pure_to_gdp(epsilon)
+    return max(mu * mu, math.ulp(0.0))
+
+
 _RULES: dict[type[Event], Callable[[Any, int], Cost]] = {
     GaussianEvent: _gaussian,
-    DiscreteGaussianEvent: _gaussian,
+    DiscreteGaussianEvent: _discrete_gaussian,
+    GDPEvent: _gdp,
     PureEvent: _pure,
     ZCDPEvent: _zcdp,
     ApproximateEvent: _approximate,

@@ -14,6 +14,7 @@ from shoal.exceptions import GuaranteeError
 
 __all__ = [
     "Loss",
+    "boundary",
     "epsilon_to_zcdp",
     "group",
     "group_zcdp",
@@ -88,7 +89,7 @@ def zcdp_order(rho: float, delta: float) -> float:
     delta = _numbers.positive_probability("delta", delta)
     log_inverse = -math.log(delta)
     # With t = order - 1, the derivative has the sign of rho t^2 + ln(1+t) - ln(1/delta).
-    excess = _boundary(
+    excess = boundary(
         0.0, _simple_excess(rho, delta), lambda t: rho * t * t + math.log1p(t) < log_inverse
     )
     return max(1 + excess, math.nextafter(1, 2))
@@ -128,7 +129,7 @@ def epsilon_to_zcdp(epsilon: float, delta: float) -> float:
     high = epsilon
     while zcdp_to_epsilon(high, delta) <= epsilon:
         high *= 2
-    return _boundary(0.0, high, lambda rho: zcdp_to_epsilon(rho, delta) <= epsilon)
+    return boundary(0.0, high, lambda rho: zcdp_to_epsilon(rho, delta) <= epsilon)
 
 
 def metric_to_local(epsilon: float, diameter: float) -> float:
@@ -159,7 +160,7 @@ def _simple_excess(rho: float, delta: float) -> float:
     return min(math.sqrt(-math.log(delta) / rho), 1e150)
 
 
-def _boundary(low: float, high: float, holds: Callable[[float], bool]) -> float:
+def boundary(low: float, high: float, holds: Callable[[float], bool]) -> float:
     """Return the last float in (low, high) where ``holds``, true below and false above."""
     while True:
         middle = (low + high) / 2

@@ -20,6 +20,7 @@ __all__ = [
     "Composed",
     "DiscreteGaussianEvent",
     "Event",
+    "GDPEvent",
     "GaussianEvent",
     "MetricEvent",
     "PureEvent",
@@ -136,6 +137,24 @@ class ZCDPEvent(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GDPEvent(Event):
+    """Any steps that are together mu-Gaussian differentially private.
+
+    Parameters
+    ----------
+    mu : float
+        The GDP parameter; squares of it add up.
+
+    Examples
+    --------
+    >>> GDPEvent(mu=0.2).mu
+    0.2
+    """
+
+    mu: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApproximateEvent(Event):
     """Any step that is (epsilon, delta)-differentially private.
 
@@ -242,6 +261,7 @@ _CHECKS = {
     "sensitivity": _numbers.positive,
     "epsilon": _numbers.positive,
     "rho": _numbers.positive,
+    "mu": _numbers.positive,
     "delta": _numbers.positive_probability,
     "dimension": _numbers.count,
     "times": _numbers.count,
@@ -257,6 +277,7 @@ _BY_NAME: dict[str, type[Event]] = {
         DiscreteGaussianEvent,
         PureEvent,
         ZCDPEvent,
+        GDPEvent,
         ApproximateEvent,
         MetricEvent,
         Composed,

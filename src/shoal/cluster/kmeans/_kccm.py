@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal._typing import Floats
 from shoal.cluster._budget import CountSum
-from shoal.cluster._noise import BudgetedNoise, NoisyPairs, PureNoise, ZCDPNoise
+from shoal.cluster._noise import BudgetedNoise, GDPNoise, NoisyPairs, PureNoise
 from shoal.cluster.kmeans._lloyd import first_centers, noisy_rounds
 from shoal.cluster.kmeans._problem import (
     KMeansMethod,
@@ -23,7 +23,7 @@ from shoal.cluster.kmeans._problem import (
     farthest_corners,
     noise_probabilities,
 )
-from shoal.privacy import epsilon_to_zcdp
+from shoal.privacy import epsilon_to_gdp
 
 __all__ = [
     "KCCM_NOISE",
@@ -45,11 +45,11 @@ class KCCMMethod(KMeansMethod):
 
     name = "kccm"
 
-    def make_noise(self) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy."""
+    def make_noise(self, columns: int) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
         epsilon, delta = float(self.model.epsilon), float(self.model.delta)
         if self.model.noise == "gaussian":
-            return ZCDPNoise(epsilon_to_zcdp(epsilon, delta), "equal", cube=True)
+            return GDPNoise(epsilon_to_gdp(epsilon, delta) ** 2, "equal", cube=True)
         return PureNoise(epsilon, "equal")
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 from shoal._typing import Ints
 from shoal.cluster._budget import count_weight
 from shoal.cluster._centers import pack_spheres, uniforms
-from shoal.cluster._noise import BudgetedNoise, NoisyPairs, PureNoise, ZCDPNoise
+from shoal.cluster._noise import BudgetedNoise, GDPNoise, NoisyPairs, PureNoise
 from shoal.cluster.kmeans._problem import (
     KMeansMethod,
     KMeansResult,
@@ -25,7 +25,7 @@ from shoal.cluster.kmeans._problem import (
     noise_probabilities,
 )
 from shoal.engines import nearest_statistics
-from shoal.privacy import epsilon_to_zcdp
+from shoal.privacy import epsilon_to_gdp
 
 __all__ = ["LastRound", "LloydMethod", "first_centers", "lloyd_rounds", "noisy_rounds"]
 
@@ -40,11 +40,11 @@ class LloydMethod(KMeansMethod):
 
     name = "lloyd"
 
-    def make_noise(self) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy."""
+    def make_noise(self, columns: int) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
         epsilon, delta = float(self.model.epsilon), float(self.model.delta)
         if delta > 0:
-            return ZCDPNoise(epsilon_to_zcdp(epsilon, delta), self.model.split, cube=True)
+            return GDPNoise(epsilon_to_gdp(epsilon, delta) ** 2, self.model.split, cube=True)
         return PureNoise(epsilon, self.model.split)
 
     @property

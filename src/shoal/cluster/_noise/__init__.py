@@ -1,0 +1,23 @@
+"""Noise that a budget buys: pure epsilon, or mu^2 of Gaussian differential privacy."""
+
+from shoal.cluster._noise.budgeted import (
+    BudgetedNoise,
+    NoisyPairs,
+    NoisyWindows,
+    WindowDeviations,
+    WindowWeights,
+)
+from shoal.cluster._noise.gaussian import GDPNoise, NoisyMatrix, noise_for
+from shoal.cluster._noise.pure import PureNoise
+
+__all__ = [
+    "BudgetedNoise",
+    "GDPNoise",
+    "NoisyMatrix",
+    "NoisyPairs",
+    "NoisyWindows",
+    "PureNoise",
+    "WindowDeviations",
+    "WindowWeights",
+    "noise_for",
+]
