@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         metric_epsilon_lower_bound,
         replay_estimator,
     )
-    from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
+    from shoal.cluster import Ball, DPKMeans, DPWaveCluster, PrivateCopy
     from shoal.mechanisms import (
         Duchi,
         Hybrid,
@@ -38,6 +38,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Adjacency",
+    "Ball",
     "DPKMeans",
     "DPWaveCluster",
     "Duchi",

@@ -1,5 +1,7 @@
 """Public bounds and grids of the records: given by the caller, never computed from records."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +10,7 @@ from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.exceptions import MissingBoundsError, ParameterError
 
-__all__ = ["Box", "bounded_columns", "cells_per_column", "public_box"]
+__all__ = ["Ball", "Box", "bounded_columns", "cells_per_column", "public_box", "surrounding_box"]
 
 
 # Width of a column below which the finest lattice on it, 2^46 steps, has steps that are no normal
@@ -21,6 +23,65 @@ class Box(NamedTuple):
 
     low: Floats
     high: Floats
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A public ball that holds the records, for tables whose columns share a unit.
+
+    Embeddings of length 1 lie in ``Ball(0, 1)``, which is far smaller than the box around it: in
+    100 columns the box's corners are ten times as far away.
+
+    Parameters
+    ----------
+    center : float or sequence of float, default=0.0
+        One number for all columns, or one for each.
+    radius : float, default=1.0
+        In the columns' unit. Records further away are clipped.
+
+    Examples
+    --------
+    >>> from shoal import Ball
+    >>> Ball(0, 1).box(3).high.tolist()
+    [1.0, 1.0, 1.0]
+    """
+
+    center: float | Sequence[float] | Floats = 0.0
+    radius: float = 1.0
+
+    def box(self, columns: int) -> Box:
+        """Return the smallest box around the ball, which has the same width in every column.
+
+        Parameters
+        ----------
+        columns : int
+            Number of columns of the records.
+
+        Returns
+        -------
+        box : Box
+            Low and high corner.
+        """
+        radius = _numbers.positive("radius", self.radius)
+        try:
+            center = np.array(self.center, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"center must be one number or one per column, got {_one_line(self.center)}"
+            ) from None
+        if center.shape not in ((), (columns,)):
+            raise ParameterError(
+                f"center must have one value or {columns} values (one per column), got "
+                f"{' x '.join(map(str, center.shape))}"
+            )
+        if not np.isfinite(center).all():
+            raise ParameterError(f"center must be finite, got {_one_line(self.center)}")
+        return public_box((center - radius, center + radius), columns)
+
+
+def surrounding_box(bounds: Any, columns: int) -> Box:
+    """Return the box of public bounds, or the one around a ball."""
+    return bounds.box(columns) if isinstance(bounds, Ball) else public_box(bounds, columns)
 
 
 def public_box(bounds: Any, columns: int) -> Box:
@@ -119,7 +180,7 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
 
     Parameters
     ----------
-    bounds : tuple (low, high)
+    bounds : tuple (low, high) or Ball
         Two numbers or one value per column in each.
     default : int
         What two numbers are taken for.
@@ -134,6 +195,8 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
     ParameterError
         If they are no pair.
     """
+    if isinstance(bounds, Ball):
+        return np.size(bounds.center) if np.ndim(bounds.center) else default
     if not isinstance(bounds, str):
         try:
             return max((len(corner) for corner in bounds if np.ndim(corner)), default=default)

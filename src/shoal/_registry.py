@@ -295,6 +295,7 @@ SERIES: Mapping[str, Look] = MappingProxyType(
 PUBLIC: Mapping[str, str] = MappingProxyType(
     {
         "Adjacency": "privacy",
+        "Ball": "cluster",
         "DPKMeans": "cluster",
         "DPWaveCluster": "cluster",
         "Duchi": "mechanisms",

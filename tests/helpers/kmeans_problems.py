@@ -1,5 +1,7 @@
 """Tables and problems that several tests of the room share."""
 
+import math
+
 import numpy as np
 
 from shoal.cluster._noise import noise_for
@@ -30,6 +32,7 @@ def problem(X, k, *, epsilon=1.0, delta=0.0, n=None, most=20, contribution=1, se
     return Problem(
         ArrayEngine(lattice.encode(X)),
         HALF,
+        math.ceil(HALF * math.sqrt(columns)),
         k,
         most,
         float(len(X) if n is None else n),

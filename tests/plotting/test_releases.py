@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 from helpers.charts import column, layers, legend, release, released_centers, titles
 from shoal.cluster import DPKMeans
@@ -44,6 +45,16 @@ def test_many_columns_run_over_their_sides_of_the_box():
     heights = (given.values["centers"] + 1) / 2
     np.testing.assert_allclose([column(one.rows, "y") for one in lines], heights, atol=1e-5)
     assert '"a\'"' in lines[0].encoding["x"]["axis"]["labelExpr"]
+
+
+def test_more_columns_than_names_fit_are_turned_into_the_plane_of_the_centers():
+    given = released_centers(30)
+    picture = draw_release(given, [f"column {number}" for number in range(30)])
+    dots = [row for one in layers(picture, mark="point") for row in one.rows]
+    drawn = np.array([[row["x"], row["y"]] for row in dots])
+    centers = given.values["centers"] / 2  # three of them lie in a plane: no distance is lost
+    np.testing.assert_allclose(np.sort(pdist(drawn)), np.sort(pdist(centers)), rtol=1e-4)
+    assert not layers(picture, mark="line")
 
 
 def test_a_release_without_a_promise_says_so_and_is_for_the_curator():

@@ -8,6 +8,7 @@ from shoal.cli._input import parse_bounds
 from shoal.exceptions import LedgerFileError, ParameterError
 
 if TYPE_CHECKING:
+    from shoal.cluster import Ball
     from shoal.privacy import Ledger
 
 __all__ = [
@@ -16,7 +17,7 @@ __all__ = [
     "open_ledger",
 ]
 
-LEARNED = "private"
+LEARNED, BALL = "private", "ball"
 # Parameters that have an option of their own, which checks more than --set does.
 OPTIONS = {"records_per_user": "--records-per-user", "user_column": "--user-column"}
 
@@ -41,9 +42,24 @@ def build_target(
     for parameter, option in OPTIONS.items():
         if parameter in kwargs:
             raise ParameterError(f"--set must leave {parameter} to {option}, got {parameter} in it")
-    box = bounds if bounds == LEARNED else parse_bounds(bounds, names)
+    box = bounds if bounds == LEARNED else _ball(bounds) or parse_bounds(bounds, names)
     target = build_estimator(name, epsilon=epsilon, bounds=box, kwargs=kwargs)
     return target.set_params(ledger=ledger, random_state=seed)
+
+
+def _ball(bounds: str | None) -> "Ball | None":
+    """Parse ball:RADIUS, a public ball around zero; None where it is something else."""
+    from shoal.cluster import Ball
+
+    word, _, radius = (bounds or "").partition(":")
+    if word.strip().lower() != BALL:
+        return None
+    try:
+        return Ball(0.0, float(radius))
+    except ValueError:
+        raise ParameterError(
+            f"--bounds must be ball:RADIUS for a ball around zero, got {bounds!r}"
+        ) from None
 
 
 def ledger_to_charge(

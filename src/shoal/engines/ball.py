@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal._typing import Floats, Ints
+from shoal._typing import Ints
 from shoal.engines._offsets import INWARD, MAX_CLIP_RADIUS, block_rows, part_rows
+from shoal.engines._parallel import thread_scratch
+from shoal.engines._rows import row_blocks, rows_of, squared_lengths
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import Engine, Part, check_integer, lattice_points
 from shoal.exceptions import DataError, ParameterError
@@ -26,6 +28,7 @@ __all__ = ["SECOND_UNIT", "RadiusKernel", "SecondMomentKernel", "radius_counts",
 
 SECOND_UNIT = 2**12  # length of an offset as long as the radius
 MAX_SECOND_WEIGHT = 2**38  # times SECOND_UNIT^2 is 2^62
+MAX_BLOCK = 2**16  # rows whose products add up in doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +45,18 @@ class RadiusKernel:
 
     def __call__(self, part: Part, /) -> tuple[Ints]:
         """Return the counts of one part."""
-        limits, bins = self.edges * self.edges, len(self.edges) + 1
+        d, bins = len(self.center), len(self.edges) + 1
+        limits, center = self.edges * self.edges, self.center.astype(np.float64)
+        form = np.append(-2.0 * center, center @ center)
         totals = np.zeros(bins)
-        for block in part.blocks(block_rows(2 * len(self.center))):
-            squares = _offsets(block, self.center)[1].astype(np.int64)
+        scratch = thread_scratch()
+        for block in part.blocks(row_blocks(d + 1)):
+            rows = rows_of(block.records, d + 1, scratch)
+            rows[:, d] = 1.0
+            squares = np.dot(rows, form)
+            squares += squared_lengths(rows[:, :d])
             # A bin is closed at its upper edge, as balls are.
-            places = np.searchsorted(limits, squares, side="left")
+            places = np.searchsorted(limits, squares.astype(np.int64), side="left")
             totals += np.bincount(places, weights=block.weights, minlength=bins)
         return (totals.astype(np.int64),)
 
@@ -68,21 +77,18 @@ class SecondMomentKernel:
         """Return the sums of one part."""
         d = len(self.center)
         totals = np.zeros((d, d), dtype=np.int64)
-        for block in part.blocks(block_rows(2 * d)):
-            offsets, squares = _offsets(block, self.center)
-            lengths = np.maximum(np.sqrt(squares), float(self.radius))
+        scratch = thread_scratch()
+        # Larger than other blocks, since each adds a whole matrix.
+        for block in part.blocks(min(block_rows(d), MAX_BLOCK)):
+            offsets = rows_of(block.records, d, scratch)
+            offsets -= self.center
+            lengths = np.maximum(np.sqrt(squared_lengths(offsets)), float(self.radius))
             # As in the clipping of windows: no column ends up further out than it should.
             offsets *= (SECOND_UNIT * INWARD / lengths)[:, None]
             np.trunc(offsets, out=offsets)
             weighted = offsets if block.weights is None else offsets * block.weights[:, None]
             totals += np.dot(weighted.T, offsets).astype(np.int64)
         return (totals,)
-
-
-def _offsets(block: Part, center: Ints) -> tuple[Floats, Floats]:
-    """Return the offsets of a block's records from a center, and their squared lengths."""
-    offsets = (block.records - center).astype(np.float64)
-    return offsets, np.einsum("ij,ij->i", offsets, offsets)
 
 
 def radius_counts(

@@ -10,6 +10,7 @@ Why it is exact. Columns of an offset are at most 2^20 in 2^13 columns, so its l
 one correctly rounded product and a truncation for each column, and the clipping of windows.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,17 +20,20 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.engines._offsets import INWARD, MAX_CLIP_RADIUS, block_rows, part_rows
+from shoal.engines._offsets import INWARD, MAX_CLIP_RADIUS, part_rows
+from shoal.engines._parallel import thread_scratch
+from shoal.engines._rows import clip_lengths, row_blocks, rows_of, squared_lengths
 from shoal.engines.array_engine import ArrayEngine, as_engine
 from shoal.engines.ball import lattice_point
 from shoal.engines.engine import HALF, MAX_COLUMNS, Engine, Kernel, MergeKernel, Part, check_integer
-from shoal.engines.windows import clip_lengths
 from shoal.exceptions import ParameterError
 
 __all__ = ["DIRECTION_UNIT", "Projection", "project"]
 
 DIRECTION_UNIT = 2**26  # length of a direction
 MAX_LENGTH = 1.01 * DIRECTION_UNIT  # rounding to integers may make a direction a bit longer
+
+BALL = np.array([HALF])  # radius of the projected records
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +54,29 @@ class Projection:
         p, d = self.directions.shape
         projected = np.empty((len(part.records), p), dtype=np.int32)
         step = HALF * INWARD / (float(DIRECTION_UNIT) * self.radius)
-        directions, limit = self.directions.astype(np.float64).T, math.isqrt(2**53 // p)
+        # Far beyond the ball columns are clipped one by one, so that squares stay exact.
+        limit = math.isqrt(2**53 // p)
         start = 0
-        for block in part.blocks(block_rows(d + 2 * p)):
-            offsets = (block.records - self.center).astype(np.float64)
-            columns: Floats = np.dot(offsets, directions)
+        scratch = thread_scratch()
+        for block in part.blocks(row_blocks(d + p + 1)):
+            rows = rows_of(block.records, d + 1, scratch)
+            rows[:, d] = 1.0
+            columns = np.matmul(rows, self._form, out=scratch.take("keys", (len(rows), p)))
             columns *= step
-            # Far beyond the ball columns are clipped one by one, so that squares stay exact.
-            np.clip(np.trunc(columns, out=columns), -limit, limit, out=columns)
-            squares = np.einsum("ij,ij->i", columns, columns)
-            clip_lengths(columns, squares, np.full(len(columns), float(HALF)))
-            projected[start : start + len(columns)] = columns
-            start += len(columns)
+            np.trunc(columns, out=columns)
+            np.clip(columns, -limit, limit, out=columns)
+            inside = np.zeros(len(rows), dtype=np.intp)
+            clip_lengths(columns, np.zeros((1, p)), inside, squared_lengths(columns), BALL)
+            projected[start : start + len(rows)] = columns
+            start += len(rows)
         return projected
+
+    @functools.cached_property
+    def _form(self) -> Floats:
+        """Matrix whose product with rows is that of their offsets with the directions."""
+        return np.column_stack([self.directions, -self.directions @ self.center]).T.astype(
+            np.float64
+        )
 
     def apply(self, part: Part) -> Part:
         """Return the part after the projection, with its weights."""

@@ -15,6 +15,7 @@ from the record alone; so moments over a part are at most 2^19 * 2^8 * 2^24 = 2^
 those of 2^34 rows with weights.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.engines._offsets import INWARD, MAX_CLIP_RADIUS, block_rows, part_rows
+from shoal.engines._offsets import MAX_CLIP_RADIUS, part_rows
+from shoal.engines._parallel import Scratch, thread_scratch
+from shoal.engines._rows import clip_lengths, group_sums, row_blocks, rows_of, squared_lengths
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import Engine, Part, lattice_points
-from shoal.engines.nearest import NearestKernel
 from shoal.exceptions import ParameterError
 
 __all__ = ["MOMENT_UNIT", "WindowKernel", "WindowStatistics", "window_statistics"]
@@ -68,32 +70,47 @@ class WindowKernel:
     def __call__(self, part: Part, /) -> tuple[Ints, Ints, Ints]:
         """Return counts, sums and moments of one part."""
         k, d = self.centers.shape
-        totals = np.zeros((d + 2, k))
-        nearest = NearestKernel(self.centers)
-        for block in part.blocks(block_rows(2 * d + 3)):
-            labels = nearest.labels(block)
-            offsets = (block.records - self.centers[labels]).astype(np.float64)
-            radii = self.radii[labels].astype(np.float64)
-            squares = np.einsum("ij,ij->i", offsets, offsets)
-            weights = np.ones(len(labels)) if block.weights is None else block.weights
-            totals[d] += np.bincount(labels, weights=weights, minlength=k)
-            parts = np.floor(MOMENT_UNIT * np.minimum(squares / (radii * radii), 1.0))
-            totals[d + 1] += np.bincount(
-                labels, weights=weights * (parts - MOMENT_UNIT / 2), minlength=k
-            )
-            clip_lengths(offsets, squares, radii)
-            for column in range(d):
-                values = weights * offsets[:, column]
-                totals[column] += np.bincount(labels, weights=values, minlength=k)
+        totals = np.zeros((k, d + 2))
+        scratch = thread_scratch()
+        for block in part.blocks(row_blocks(k + d + 2)):
+            # A column of ones adds up to the counts, the last one to the moments.
+            rows = rows_of(block.records, d + 2, scratch)
+            rows[:, d] = 1.0
+            labels, squares = self._nearest(rows[:, : d + 1], scratch)
+            clip_lengths(rows[:, :d], self._anchors, labels, squares, self.radii)
+            rows[:, d + 1] = self._moments(labels, squares)
+            totals += group_sums(labels, rows, block.weights, k)
         exact = totals.astype(np.int64)
-        return exact[d].copy(), np.ascontiguousarray(exact[:d].T), exact[d + 1].copy()
+        counts = exact[:, d].copy()
+        # Rows that were clipped are centers plus offsets, like all others.
+        return counts, exact[:, :d] - counts[:, None] * self.centers, exact[:, d + 1].copy()
 
+    def _nearest(self, rows: Floats, scratch: Scratch) -> tuple[npt.NDArray[np.intp], Floats]:
+        """Return the nearest center of each record, the lowest among equals, and its square."""
+        keys = scratch.take("keys", (len(rows), len(self.centers)))
+        labels = np.matmul(rows, self._form, out=keys).argmin(axis=1)
+        squares = squared_lengths(rows[:, :-1])
+        squares += keys[np.arange(len(rows)), labels]
+        return labels, squares
 
-def clip_lengths(offsets: Floats, squares: Floats, radii: Floats) -> None:
-    """Shrink offsets longer than their radius in place, to whole steps and no longer than that."""
-    longer = squares > radii * radii
-    factors = radii[longer] * INWARD / np.sqrt(squares[longer])
-    offsets[longer] = np.trunc(offsets[longer] * factors[:, None])
+    def _moments(self, labels: npt.NDArray[np.intp], squares: Floats) -> Floats:
+        """Return the part of each record in its center's moment."""
+        lengths = self.radii.astype(np.float64)
+        parts = squares / (lengths * lengths).take(labels)
+        np.minimum(parts, 1.0, out=parts)
+        parts *= MOMENT_UNIT
+        np.floor(parts, out=parts)
+        parts -= MOMENT_UNIT // 2
+        return parts
+
+    @functools.cached_property
+    def _anchors(self) -> Floats:
+        return self.centers.astype(np.float64)
+
+    @functools.cached_property
+    def _form(self) -> Floats:
+        """Matrix whose product with rows is the squared distance to each center, less ||x||^2."""
+        return np.vstack([-2.0 * self._anchors.T, squared_lengths(self._anchors)])
 
 
 def window_statistics(

@@ -23,6 +23,8 @@ MAX_NAMES = 16  # columns whose names still fit below a chart
 SHORT = 24  # letters of a name
 WIDTH, HEIGHT = 420, 300
 CENTER, UNSURE = "center", "may be noise alone"
+DIRECTIONS = ("first principal direction of the centers", "second")
+UNIT, BOUNDS_UNIT = "records' unit", "in units of the bounds"
 
 
 def draw_release(
@@ -73,14 +75,32 @@ def draw_release(
         key.add(UNSURE, GRAY, RING)
     if len(names) <= FLAT:
         key.add("public box", GRAY, line_glyph(BOX["strokeDash"]))
-    layers = (_profiles if len(names) > FLAT else _places)(canvas, values, names, key)
+    if len(names) > MAX_NAMES:
+        layers = _places(canvas, _mapped(values), DIRECTIONS, key, in_box=False)
+    else:
+        layers = (_profiles if len(names) > FLAT else _places)(canvas, values, names, key)
     mark = "" if holds else " (nothing is promised: not to be published)"
     title = f"Released centers and noisy sizes{mark}"
     drawn = panel(*layers, canvas.legend(key), width=WIDTH, height=HEIGHT, title=title)
     return canvas.finish([drawn], key=key)
 
 
-def _places(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list[Any]:
+def _mapped(values: Any) -> dict[str, Any]:
+    """Turn centers of many columns so that two of them show the most; no record takes part."""
+    low, high = (np.asarray(values[name], dtype=np.float64) / 2 for name in ("low", "high"))
+    centers = np.asarray(values["centers"], dtype=np.float64) / 2 / (high - low)
+    weights = np.maximum(np.asarray(values["sizes"], dtype=np.float64), 1.0)[:, None]
+    offsets = centers - (weights * centers).sum(axis=0) / weights.sum()
+    _, _, directions = np.linalg.svd(np.sqrt(weights) * offsets, full_matrices=False)
+    plane = np.zeros((len(centers), FLAT))
+    plane[:, : len(directions[:FLAT])] = offsets @ directions[:FLAT].T
+    corners = {"low": plane.min(axis=0), "high": plane.max(axis=0)}
+    return {**values, **corners, "centers": plane}
+
+
+def _places(
+    canvas: Canvas, values: Any, names: Sequence[str], key: Key, *, in_box: bool = True
+) -> list[Any]:
     """Show centers of one column on a line, of two in the plane."""
 
     def plane(points: Any) -> Floats:
@@ -89,16 +109,17 @@ def _places(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list
     low, high = plane(np.stack([values["low"], values["high"]]).astype(np.float64))
     centers = plane(np.asarray(values["centers"], dtype=np.float64))
     reach = np.vstack([centers, low, high])
-    x = Axis(f"{names[0]} (records' unit)", around(reach[:, 0], 0.08))
+    unit = UNIT if in_box else BOUNDS_UNIT
+    x = Axis(f"{names[0]} ({unit})", around(reach[:, 0], 0.08))
     y = Axis("", (-1.0, 1.0), labels=False, ticks=False)
     if len(names) > 1:
-        y = Axis(f"{names[1]} (records' unit)", around(reach[:, 1], 0.08))
+        y = Axis(f"{names[1]} ({unit})", around(reach[:, 1], 0.08))
     layer = partial(canvas.layer, x=x, y=y)
     certain = np.asarray(values["certain"], dtype=bool)
     areas = np.maximum(_areas(values["sizes"]), np.where(certain, 0.0, HOLLOW))
     size = {"size": alt.Size("area:Q", scale=None, legend=None)}
     told = {"note": " ", "x": names[0]} | ({"y": names[1]} if len(names) > 1 else {})
-    layers = [layer(box_rows(low, high), "line", key=key, **BOX)]
+    layers = [layer(box_rows(low, high), "line", key=key, **BOX)] if in_box else []
     for chosen, name in ((certain, CENTER), (~certain, UNSURE)):
         rows = table(
             name=[name] * int(chosen.sum()),
@@ -123,12 +144,9 @@ def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> li
     """Show each center as a line over the columns, each of which runs over its side of the box."""
     heights = (values["centers"] - values["low"]) / (values["high"] - values["low"])
     widths = 0.8 + 4.0 * np.sqrt(_areas(values["sizes"]) / LARGEST)
-    few = len(names) <= MAX_NAMES
     order = list(range(len(names)))
-    labels: dict[str, Any] = (
-        {"labelExpr": f"{list(names)!r}[datum.value]", "labelAngle": -35} if few else {}
-    )
-    x = Axis("" if few else "column", (-0.3, len(names) - 0.4), ticks=order, **labels)
+    labels: dict[str, Any] = {"labelExpr": f"{list(names)!r}[datum.value]", "labelAngle": -35}
+    x = Axis("", (-0.3, len(names) - 0.4), ticks=order, **labels)
     y = Axis("place in the box (0 = low, 1 = high)", (-0.02, 1.02), grid=True)
     layer = partial(canvas.layer, x=x, y=y)
     told = {"note": " ", "set": "column", "y": "place in the box"}

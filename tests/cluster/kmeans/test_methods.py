@@ -9,8 +9,9 @@ from helpers.kmeans_problems import blobs, corners
 from helpers.noise_recorder import recording
 from shoal import _registry
 from shoal.cluster import DPKMeans
+from shoal.cluster.kmeans._auto import choose_method, choose_noise
 from shoal.cluster.kmeans._grid import WIDEST_GRID
-from shoal.cluster.kmeans._methods import METHODS, choose_method
+from shoal.cluster.kmeans._methods import METHODS
 from shoal.exceptions import ParameterError
 from shoal.privacy import GDPEvent, Ledger, PureEvent, Release
 
@@ -33,23 +34,24 @@ def test_method_by_columns_and_noise_by_size(subtests):
     for columns in [1, 2, 16, 17, 64, 300, 8192]:
         with subtests.test(columns=columns):
             for epsilon in [1e-3, 0.1, 1.0, 10.0, 1e4]:
-                pure = choose_method(columns, epsilon, 0.0)
-                assert pure.method.name == ("grid" if columns <= WIDEST_GRID else "lsh")
+                pure = choose_noise(columns, epsilon, 0.0)
                 assert not pure.noise.approximate
                 assert "delta is 0" in pure.reason
-                both = choose_method(columns, epsilon, 1e-6)
-                assert both.method is pure.method
+                both = choose_noise(columns, epsilon, 1e-6)
                 why = (
                     "Gaussian noise is the smaller one"
                     if both.noise.approximate
                     else "pure noise is the"
                 )
                 assert why in both.reason
+                for noise in (pure.noise, both.noise):
+                    method, _ = choose_method(1e5, columns, 8, noise, noise.total_budget)
+                    assert method.name == ("grid" if columns <= WIDEST_GRID else "lsh")
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])
 def test_gaussian_noise_is_for_many_columns(delta):
-    chosen = [choose_method(d, 1.0, delta).noise.approximate for d in (1, 2, 100, 300, 1000)]
+    chosen = [choose_noise(d, 1.0, delta).noise.approximate for d in (1, 2, 100, 300, 1000)]
     assert chosen == sorted(chosen)
     assert chosen[:2] == [False, False]
     assert chosen[-1]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
-from shoal._bounds import bounded_columns, public_box
+from shoal._bounds import bounded_columns, surrounding_box
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 
@@ -68,8 +68,8 @@ def neighboring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Itera
 
     Parameters
     ----------
-    bounds : tuple (low, high)
-        Public box, two numbers or one value per column in each.
+    bounds : tuple (low, high) or Ball
+        Public box, two numbers or one value per column in each; of a ball the box around it.
     n : int, default=50
         Number of records of the larger tables; the smaller ones have one or two, the largest ten
         times as many.
@@ -113,7 +113,7 @@ def neighboring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Itera
     """
     _numbers.count("n", n)
     _numbers.count("columns", columns)
-    low, high = public_box(bounds, columns)
+    low, high = surrounding_box(bounds, columns)
     width = high - low
 
     def at(*positions: float) -> Floats:

@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 from shoal import _numbers
 from shoal._typing import Floats, RandomState
 from shoal.cluster._budget import MAX_EPSILON
-from shoal.cluster.kmeans._methods import choose_method
+from shoal.cluster.kmeans._auto import choose_method, choose_noise
 from shoal.noise import as_source
 from shoal.privacy import Release
 
@@ -65,7 +65,8 @@ def predict_cost(
     _numbers.positive("epsilon", epsilon)
     _numbers.probability("delta", delta)
     rows = max(min(n, MAX_ROWS), k + 1)
-    choice = choose_method(d, epsilon, delta)
+    which = choose_noise(d, epsilon, delta)
+    method, why = choose_method(n, d, k, which.noise, which.noise.total_budget)
     ratios = []
     for seed in as_source(random_state).words(POPULATIONS):
         X, centers = _made_up(rows, d, k, int(seed))
@@ -81,7 +82,7 @@ def predict_cost(
         best = KMeans(k, init=centers, n_init=1).fit(X).inertia_
         ratios.append(-model.score(X) * WIDTH**2 / best)
     mean = float(np.mean(ratios))
-    return Advice(choice.method.name, mean, min(ratios), max(ratios), choice.reason)
+    return Advice(method.name, mean, min(ratios), max(ratios), f"{why}; {which.reason}")
 
 
 def noise_advice(release: Release, *, learned: bool) -> str:

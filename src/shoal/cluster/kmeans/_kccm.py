@@ -45,8 +45,8 @@ class KCCMMethod(KMeansMethod):
 
     name = "kccm"
 
-    def make_noise(self) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy."""
+    def make_noise(self, columns: int) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
         epsilon, delta = float(self.model.epsilon), float(self.model.delta)
         if self.model.noise == "gaussian":
             return GDPNoise(epsilon_to_gdp(epsilon, delta) ** 2, "equal", cube=True)

@@ -40,8 +40,8 @@ class LloydMethod(KMeansMethod):
 
     name = "lloyd"
 
-    def make_noise(self) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy."""
+    def make_noise(self, columns: int) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
         epsilon, delta = float(self.model.epsilon), float(self.model.delta)
         if delta > 0:
             return GDPNoise(epsilon_to_gdp(epsilon, delta) ** 2, self.model.split, cube=True)

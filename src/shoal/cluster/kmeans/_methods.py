@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Ball, Box, surrounding_box
 from shoal._registry import choices
 from shoal.cluster._budget import (
     COUNT_PART,
@@ -20,13 +20,14 @@ from shoal.cluster._budget import (
     check_epsilon,
     check_ledger,
 )
-from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
-from shoal.cluster.kmeans._grid import WIDEST_GRID, GridMethod
+from shoal.cluster._noise import BudgetedNoise
+from shoal.cluster.kmeans._auto import AutoMethod
+from shoal.cluster.kmeans._grid import GridMethod
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, KCCMMethod
 from shoal.cluster.kmeans._lloyd import LloydMethod
 from shoal.cluster.kmeans._lsh import LSHMethod
 from shoal.cluster.kmeans._problem import KMeansMethod
-from shoal.cluster.kmeans._synopsis import SMALLEST_PART, SynopsisMethod
+from shoal.cluster.kmeans._synopsis import SMALLEST_PART
 from shoal.engines import HALF
 from shoal.exceptions import ParameterError
 from shoal.noise import MAX_SCALE
@@ -38,18 +39,16 @@ __all__ = [
     "METHODS",
     "FitPlan",
     "KMeansBudgets",
-    "MethodChoice",
     "check_parameters",
-    "choose_method",
     "plan_fit",
-    "synopsis_method",
 ]
 
 METHODS: dict[str, type[KMeansMethod]] = {
     method.name: method for method in (GridMethod, LSHMethod, LloydMethod, KCCMMethod)
 }
 
-PRIVATE = "private"
+PRIVATE, COSINE = "private", "cosine"
+METRICS = ("bounds", COSINE)
 BOUNDS_PART = 0.1  # of the budget, for bounds="private"
 K_PART = 0.2  # for n_clusters="private" where the method releases no synopsis of its own
 
@@ -64,22 +63,14 @@ class KMeansBudgets(BudgetSplit):
     clusters: float
 
 
-class MethodChoice(NamedTuple):
-    """A method, the noise that suits it, and why they were chosen."""
-
-    method: type[KMeansMethod]
-    noise: BudgetedNoise
-    reason: str
-
-
 class FitPlan(NamedTuple):
     """What a fit will do; the box is None where it is to be learned."""
 
     box: Box | None
+    radius: int  # of the ball around the box's middle that holds the records, on the lattice
     method: KMeansMethod
     noise: BudgetedNoise
     budgets: KMeansBudgets
-    reason: str
 
 
 def check_parameters(model: "DPKMeans") -> None:
@@ -101,9 +92,15 @@ def check_parameters(model: "DPKMeans") -> None:
         if getattr(model, name) is not None:
             _numbers.count(name, getattr(model, name))
     methods = ("auto", *choices("DPKMeans", "method"))
-    for name, allowed in (("method", methods), ("split", SPLITS), ("noise", KCCM_NOISE)):
+    words = {"method": methods, "metric": METRICS, "split": SPLITS, "noise": KCCM_NOISE}
+    for name, allowed in words.items():
         if getattr(model, name) not in allowed:
             raise ParameterError(f"{name} must be one of {allowed}, got {getattr(model, name)!r}")
+    if model.metric == COSINE and model.bounds is not None:
+        raise ParameterError(
+            'bounds must be left out for metric "cosine", got some: records are brought to length '
+            "1, which is their bound"
+        )
     if model.method == KCCMMethod.name and model.noise == "gaussian" and not model.delta > 0:
         raise ParameterError(
             f'delta must be > 0 for noise "gaussian", got {model.delta!r}: '
@@ -119,42 +116,25 @@ def plan_fit(model: "DPKMeans", columns: int, contribution: int) -> FitPlan:
     if asked is not None and columns > asked.max_columns:
         raise ParameterError(
             f'method must not be "{asked.name}" for more than {asked.max_columns} columns, '
-            f'got {columns}: take "auto" or "lsh"'
+            f'got {columns}: take "auto"'
         )
-    private = isinstance(model.bounds, str) and model.bounds == PRIVATE
-    box = None if private else public_box(model.bounds, columns)
-    if asked is None:
-        choice = choose_method(columns, float(model.epsilon), float(model.delta))
-        method, noise, reason = choice.method(model), choice.noise, choice.reason
-    else:
-        method, reason = asked(model), "asked for"
-        noise = method.make_noise()
-    plan = FitPlan(box, method, noise, _budgets(model, method, noise.total_budget), reason)
+    box = _public_box(model, columns)
+    ball = model.metric == COSINE or isinstance(model.bounds, Ball)
+    radius = HALF if ball else math.ceil(HALF * math.sqrt(columns))
+    method = (asked or AutoMethod)(model)
+    noise = method.make_noise(columns)
+    plan = FitPlan(box, radius, method, noise, _budgets(model, method, noise.total_budget))
     _check_scales(model, plan, columns, contribution)
     return plan
 
 
-def choose_method(columns: int, epsilon: float, delta: float) -> MethodChoice:
-    """Choose a method and its noise for ``"auto"``, from public numbers alone."""
-    method = synopsis_method(columns)
-    if method is GridMethod:
-        why = f"a grid in {columns} columns has few enough cells for exact seeding"
-    else:
-        why = f"a grid in {columns} columns would have too many cells"
-    pure = PureNoise(float(epsilon))
-    if delta == 0.0:
-        return MethodChoice(method, pure, f"{why}; delta is 0, so the noise is pure")
-    gaussian = noise_for(epsilon, delta)
-    if method.noise_level(gaussian, columns) < method.noise_level(pure, columns):
-        return MethodChoice(
-            method, gaussian, f"{why}; with delta Gaussian noise is the smaller one"
-        )
-    return MethodChoice(method, pure, f"{why}; pure noise is the smaller one, so delta is not used")
-
-
-def synopsis_method(columns: int) -> type[SynopsisMethod]:
-    """Return the method whose synopsis suits so many columns."""
-    return GridMethod if columns <= WIDEST_GRID else LSHMethod
+def _public_box(model: "DPKMeans", columns: int) -> Box | None:
+    """Return the box of the records; None where it is to be learned."""
+    if isinstance(model.bounds, str) and model.bounds == PRIVATE:
+        return None
+    if model.metric == COSINE:
+        return Ball(0.0, 1.0).box(columns)
+    return surrounding_box(model.bounds, columns)
 
 
 def _budgets(model: "DPKMeans", method: KMeansMethod, total: float) -> KMeansBudgets:

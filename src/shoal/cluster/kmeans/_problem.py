@@ -8,7 +8,7 @@ import functools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KMeansMethod",
     "KMeansResult",
+    "MethodChoice",
     "Problem",
     "confidence_radii",
     "farthest_corners",
@@ -41,6 +42,7 @@ class Problem:
 
     engine: Engine  # exact statistics of the lattice records
     half: int  # records and centers lie in -half .. half
+    radius: int  # of the public ball around 0 that holds the records: of a box, to its corners
     n_clusters: int | None  # how many centers to find; None: the method chooses from its releases
     max_clusters: int  # how many at most where the method chooses
     n: float  # number of records, declared or noisy, in contributions of one person
@@ -97,8 +99,8 @@ class KMeansMethod(ABC):
         self.model = model
 
     @abstractmethod
-    def make_noise(self) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy."""
+    def make_noise(self, columns: int) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
 
     @property
     @abstractmethod
@@ -109,9 +111,20 @@ class KMeansMethod(ABC):
     def smallest_budget(self, budget: float) -> float:
         """Return the least that a single release gets of the method's budget."""
 
+    def settle(self, problem: Problem) -> "MethodChoice":
+        """Return the method that will run, from public and noisy values alone, and why."""
+        return MethodChoice(self, "asked for")
+
     @abstractmethod
     def run(self, problem: Problem) -> KMeansResult:
         """Spend the problem's budget and find its centers."""
+
+
+class MethodChoice(NamedTuple):
+    """A method, and why it was chosen."""
+
+    method: KMeansMethod
+    reason: str
 
 
 def shrunken_moves(pairs: NoisyPairs, clip_radius: int) -> Floats:

@@ -47,8 +47,8 @@ class SynopsisMethod(KMeansMethod):
 
     releases_synopsis: ClassVar[bool] = True
 
-    def make_noise(self) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy."""
+    def make_noise(self, columns: int) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
         return noise_for(float(self.model.epsilon), float(self.model.delta))
 
     @property

@@ -11,9 +11,11 @@ and in labels from the release.
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._bounds import Box
+from shoal._bounds import Ball, Box
+from shoal._directions import unit_length
 from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
@@ -22,6 +24,7 @@ from shoal.cluster._budget import Split, charge
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster.kmeans._advice import Advice, noise_advice, predict_cost
+from shoal.cluster.kmeans._auto import synopsis_method
 from shoal.cluster.kmeans._contributions import (
     Contributions,
     bounded_contributions,
@@ -29,9 +32,9 @@ from shoal.cluster.kmeans._contributions import (
     counted_rows,
 )
 from shoal.cluster.kmeans._kccm import KCCMNoise
-from shoal.cluster.kmeans._methods import FitPlan, check_parameters, plan_fit, synopsis_method
+from shoal.cluster.kmeans._methods import COSINE, FitPlan, check_parameters, plan_fit
 from shoal.cluster.kmeans._private_bounds import private_box
-from shoal.cluster.kmeans._problem import KMeansResult, Problem
+from shoal.cluster.kmeans._problem import KMeansResult, MethodChoice, Problem
 from shoal.engines import HALF, Engine, nearest_centers, total_weight
 from shoal.exceptions import DataError
 from shoal.noise import Lattice, RandomSource, as_source
@@ -40,6 +43,7 @@ from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["DPKMeans"]
 
+SCORED_VALUES = 1 << 20  # doubles held at a time by score
 FALSE_CERTAINTY = 0.001  # probability that a fit calls any empty cluster certain, at most
 
 
@@ -59,6 +63,10 @@ class DPKMeans(CuratorsClusterer):
     {bounds}
         Distance is in units of the bounds, so a bound's width weighs its column.
         ``bounds="private"`` learns powers of two from the records, for 10% of the budget.
+        ``Ball(center, radius)`` is for columns that share a unit, such as embeddings.
+    metric : {"bounds", "cosine"}, default="bounds"
+        ``"cosine"``: records are brought to length 1 first, in ``predict`` and on devices too;
+        no bounds are needed, and a center is a mean of unit vectors.
     method : {"auto", "grid", "lsh", "lloyd", "kccm"}, default="auto"
         ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns. ``"lsh"``:
         the same on a tree of random hyperplanes, for many columns. ``"lloyd"``: rounds of noisy
@@ -151,7 +159,8 @@ class DPKMeans(CuratorsClusterer):
         *,
         epsilon: float = 1.0,
         delta: float = 0.0,
-        bounds: Bounds | str | None = None,
+        bounds: Bounds | Ball | str | None = None,
+        metric: str = "bounds",
         method: str = "auto",
         n_public: int | None = None,
         max_iter: int | None = None,
@@ -169,6 +178,7 @@ class DPKMeans(CuratorsClusterer):
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
+        self.metric = metric
         self.method = method
         self.n_public = n_public
         self.max_iter = max_iter
@@ -238,13 +248,13 @@ class DPKMeans(CuratorsClusterer):
             columns=getattr(self, "feature_names_in_", ()),
         )
         fitted = self._find_centers(counted_rows(table, given), given, plan, source)
-        self.method_, self.reason_ = plan.method.name, plan.reason
+        self.method_, self.reason_ = fitted.choice.method.name, fitted.choice.reason
         self.guarantee_ = promise
         self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._publish(fitted, given.record, receipt)
         labels = None
         if table.in_memory:
-            whole = fitted.engine if given.rows is None else open_engine(table, fitted.lattice)
+            whole = fitted.engine if given.rows is None else self._engine(table, fitted.lattice)
             labels = nearest_centers(whole, fitted.result.centers)
         self._keep_labels(labels)
         return self
@@ -297,7 +307,7 @@ class DPKMeans(CuratorsClusterer):
         table = validate_table(X, estimator=self, reset=False)
         lattice = Lattice.box(*self.bounds_, half=HALF)
         centers = lattice.encode(self.cluster_centers_)
-        return nearest_centers(open_engine(table, lattice), centers)
+        return nearest_centers(self._engine(table, lattice), centers)
 
     def score(self, X: TableLike, y: Any = None) -> float:
         """Return minus the cost: the sum of squared distances to the nearest center; private.
@@ -319,10 +329,26 @@ class DPKMeans(CuratorsClusterer):
         table = validate_table(X, estimator=self, reset=False)
         if not isinstance(table, ArrayTable):
             raise DataError("X must be in memory for score: pass arrays, or use predict")
-        # Halves: the width of a box may be too large for a double.
-        gaps = table.X / 2 - self.cluster_centers_[self.predict(X)] / 2
-        gaps /= self.bounds_.high / 2 - self.bounds_.low / 2
-        return -float(np.einsum("ij,ij->", gaps, gaps))
+        labels, half_width = self.predict(X), self.bounds_.high / 2 - self.bounds_.low / 2
+        rows = max(1, SCORED_VALUES // table.columns)
+        total = 0.0
+        for start in range(0, len(labels), rows):
+            records = np.asarray(table.X[start : start + rows], dtype=np.float64)
+            if self.metric == COSINE:
+                records = unit_length(records.T).T
+            # Halves: the width of a box may be too large for a double.
+            gaps = records / 2 - self.cluster_centers_[labels[start : start + rows]] / 2
+            gaps /= half_width
+            total += float(np.einsum("ij,ij->", gaps, gaps))
+        return -total
+
+    def _engine(
+        self,
+        table: ArrayTable | ArrowTable | SparkTable,
+        lattice: Lattice,
+        weights: npt.NDArray[np.int32] | None = None,
+    ) -> Engine:
+        return open_engine(table, lattice, weights, unit_length=self.metric == COSINE)
 
     def _find_centers(
         self,
@@ -346,7 +372,7 @@ class DPKMeans(CuratorsClusterer):
             source=source,
         )
         lattice = Lattice.box(*box, half=HALF)
-        engine = open_engine(table, lattice, given.weights)
+        engine = self._engine(table, lattice, given.weights)
         n = float(self.n_public or 0) * given.record / contribution  # 0: no step asks for it
         if budgets.records:
             exact = np.array([total_weight(engine)])
@@ -355,6 +381,7 @@ class DPKMeans(CuratorsClusterer):
         problem = Problem(
             engine,
             HALF,
+            plan.radius,
             None if isinstance(self.n_clusters, str) else int(self.n_clusters),
             int(self.max_clusters),
             n,
@@ -366,7 +393,8 @@ class DPKMeans(CuratorsClusterer):
         if budgets.n_clusters:
             count = synopsis_method(problem.columns).count_clusters
             problem = problem.with_n_clusters(count(problem.with_budget(budgets.n_clusters)))
-        return _Fitted(plan.method.run(problem), box, lattice, engine)
+        choice = plan.method.settle(problem)
+        return _Fitted(choice.method.run(problem), choice, box, lattice, engine)
 
     def _publish(self, fitted: "_Fitted", record: int, receipt: Receipt | None) -> None:
         result = fitted.result
@@ -386,7 +414,7 @@ class DPKMeans(CuratorsClusterer):
                 "radii": self.center_radius_,
                 "certain": self.certain_,
                 "noise_probability": self.noise_probability_,
-                "metric": "bounds",
+                "metric": self.metric,
                 "columns": fitted_names(self),
                 "low": fitted.box.low,
                 "high": fitted.box.high,
@@ -405,6 +433,7 @@ class _Fitted(NamedTuple):
     """What may be published, where, and the records' engine for the curator's own labels."""
 
     result: KMeansResult
+    choice: MethodChoice
     box: Box
     lattice: Lattice
     engine: Engine
