@@ -184,14 +184,15 @@ class EllipticNoise:
         scale, freedom = self.scales[:, 0], self.scales.shape[1] + 1
         step = rounding_steps(self.scales)[:, 0]
         t = (np.asarray(values, dtype=np.float64) - step / 2) / scale
+        t, index = np.unique(t, return_inverse=True)
         middle = math.sqrt(freedom)
         roots = np.linspace(max(0.0, middle - TAIL_ROOTS), middle + TAIL_ROOTS, TAIL_PARTS)
         beyond = chdtrc(freedom, roots**2)
         parts = np.concatenate([[1.0 - beyond[0]], beyond[:-1] - beyond[1:], [beyond[-1]]])
-        far = -np.abs(t)[:, None]
-        above = ndtr(far / np.maximum([*roots, math.inf], TINY)) @ parts
-        below = ndtr(far / np.maximum([0.0, *roots], TINY)) @ parts
-        tail: Floats = np.where(t >= 0, above, 1.0 - below)
+        lower, upper = np.maximum([0.0, *roots], TINY), np.maximum([*roots, math.inf], TINY)
+        below = ndtr(t[t < 0, None] / lower) @ parts
+        above = ndtr(-t[t >= 0, None] / upper) @ parts
+        tail: Floats = np.concatenate([1.0 - below, above])[index]
         return tail
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
