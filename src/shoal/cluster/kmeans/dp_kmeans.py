@@ -234,6 +234,7 @@ class DPKMeans(CuratorsClusterer):
             adjacency=Adjacency.ADD_REMOVE,
             seeded=source.seeded,
             privacy_unit=given.privacy_unit,
+            mu=plan.noise.mu,
         )
         receipt = charge(
             self.ledger,
