@@ -33,6 +33,7 @@ __all__ = [
     "GridCounts",
     "GridMethod",
     "GridPlan",
+    "cells_per_column",
     "cluster_cells",
     "count_cells",
     "plan_grid",
@@ -120,7 +121,7 @@ def plan_grid(
     """
     spacing = WINDOW * half / n_clusters ** (1 / columns)
     radius = max(1, round(spacing * (math.sqrt(columns) if noise.shape == "ball" else 1.0)))
-    split = _cells(n, columns, n_clusters, noise, GRID_PART * budget)
+    split = cells_per_column(n, columns, n_clusters, noise, GRID_PART * budget)
     step = noise.pair_deviations(
         (1 - GRID_PART) * budget, columns=columns, clip_radius=radius, contribution=1
     )
@@ -129,7 +130,7 @@ def plan_grid(
     if blur < width / BLUR:
         steps = 2 if blur < width / SHARP else 1
         return GridPlan(split, GRID_PART, steps, radius)
-    alone = _cells(n, columns, n_clusters, noise, budget)
+    alone = cells_per_column(n, columns, n_clusters, noise, budget)
     if columns <= COARSE_COLUMNS:
         alone = max(alone, COARSE_CELLS)
     return GridPlan(alone, 1.0, 0, radius)
@@ -206,7 +207,10 @@ def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
-def _cells(n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float) -> int:
+def cells_per_column(
+    n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float
+) -> int:
+    """Return how many cells to a column so many records can fill."""
     # A Laplace scale is its deviation over sqrt 2; Su et al. count in records times epsilon.
     signal = n * math.sqrt(2) / noise.count_deviation(budget, contribution=1) / FINENESS
     signal = min(max(signal, 0.0), MAX_CELLS**2.0)  # more is finer than any grid
