@@ -34,6 +34,7 @@ bench: $(VENV)/.bench $(VENV)/peers/.made
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/out_of_core.py --records 2e7
 	$(BIN)/python benchmarks/cluster_estimate.py
+	$(BIN)/python benchmarks/many_columns.py
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs

@@ -15,10 +15,11 @@ from shoal.engines import (
     grid_counts,
     nearest_statistics,
     sparse_grid_counts,
+    window_statistics,
 )
 from shoal.engines.nearest import NearestKernel
 
-SHAPES = ((1_000_000, 8, 16), (100_000, 2, 100), (200_000, 50, 8))
+SHAPES = ((1_000_000, 8, 16), (100_000, 2, 100), (200_000, 50, 8), (200_000, 100, 100))
 REACH = HALF // 4
 TURNS = 5
 
@@ -64,6 +65,7 @@ def _lloyd(records: np.ndarray, centers: np.ndarray) -> Iterator[Ratio]:
         "sums": lambda: nearest_statistics(engine, centers),
         "cube": lambda: nearest_statistics(engine, centers, clip_radius=REACH),
         "ball": lambda: nearest_statistics(engine, centers, clip_radius=REACH, shape="ball"),
+        "windows": lambda: window_statistics(engine, centers, np.full(k, REACH)),
     }
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(TURNS):
@@ -72,7 +74,8 @@ def _lloyd(records: np.ndarray, centers: np.ndarray) -> Iterator[Ratio]:
             run()
             best[name] = min(best[name], time.perf_counter() - begin)
     iteration = (best["eleven"] - best["one"]) / 10
-    for name, target in (("sums", 0.5), ("cube", None), ("ball", None)):
+    windows = 1 / 1.5 if d == k == 100 else None
+    for name, target in (("sums", 0.5), ("cube", None), ("ball", None), ("windows", windows)):
         title = f"nearest {name} {n:.0e} x {d}, k = {k} / KMeans"
         yield Ratio(title, best[name] / n * 1e9, iteration / n * 1e9, target)
 

@@ -8,7 +8,6 @@ fits them when a line is written to its input. Without that environment, the oth
 import argparse
 import itertools
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
-from timing import Ratio
+from timing import PEERS, Ratio
 
 from shoal.cluster import DPKMeans
 from shoal.engines import HALF, ArrayEngine, nearest_statistics
@@ -31,7 +30,6 @@ EPSILON = 1.0
 TURNS = 3
 LONG = 2.0  # seconds: what takes longer is not timed again, its ratio is far from 1
 CHUNK = 1 << 14  # records whose distances stay in the processor's cache
-PEERS = Path(sys.prefix) / "peers" / "bin" / "python"
 
 # A line "file k" makes it load records, an empty one fit them; it answers with a line for each.
 FITTER = f"""

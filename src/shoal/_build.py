@@ -16,6 +16,7 @@ from shoal._registry import METHODS, class_names
 from shoal.exceptions import MissingBoundsError, ParameterError
 
 if TYPE_CHECKING:
+    from shoal._bounds import Ball
     from shoal._typing import Bounds
 
 __all__ = [
@@ -47,7 +48,7 @@ def build_estimator(
     name: str,
     *,
     epsilon: float | None = None,
-    bounds: "Bounds | str | None" = None,
+    bounds: "Bounds | Ball | str | None" = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
     """Build the estimator or mechanism of a name, not fitted.
