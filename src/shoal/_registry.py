@@ -118,6 +118,11 @@ METHODS: tuple[Method, ...] = (
         32,
     ),
     _kmeans(
+        "centered",
+        "a noisy grid around the noisy mean, or rounds of steps; for few records or skewed columns",
+        Look("#c8643c", "diamond"),
+    ),
+    _kmeans(
         "lsh",
         "the same on a tree of random hyperplanes, for many columns",
         Look("#56a3d9", "square", DASH),

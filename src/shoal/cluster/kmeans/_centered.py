@@ -25,7 +25,14 @@ from shoal._typing import Floats, Ints
 from shoal.cluster._budget import COUNT_PART
 from shoal.cluster._centers import uniforms
 from shoal.cluster._noise import BudgetedNoise, NoisyWindows, PureNoise, noise_for
-from shoal.cluster.kmeans._grid import cells_per_column, cluster_cells, count_cells, release_cells
+from shoal.cluster.kmeans._grid import (
+    GridCounts,
+    cells_per_column,
+    cluster_cells,
+    count_cells,
+    judge_cells,
+    release_cells,
+)
 from shoal.cluster.kmeans._problem import (
     KMeansMethod,
     KMeansResult,
@@ -52,15 +59,16 @@ __all__ = [
     "CenteredPlan",
     "center_noise",
     "plan_centered",
+    "smaller_noise",
     "suits_centered",
 ]
 
 MIN_COLUMNS = 5  # in fewer columns a grid over the whole box is fine enough
-ONE_MEAN = 0.6  # noise of a center, in its window's radius, above which there is only the mean
-FAINT_MEAN = 0.22  # and noise of the mean above which there is only its level
-NO_MEAN = 0.15  # noise of a center above which the grid stands around the level, not the mean
+ONE_MEAN = 0.6  # noise of the mean, in its window's radius, above which it is all there is
+NO_ROUNDS = 0.3  # noise of a center, likewise, above which no round is worth its price
+NO_MEAN = 0.15  # and above which the grid stands around the level, not the mean
+UNEVEN = 1.0  # deviations by which counts must differ more than by noise, or the mean is all
 TWO_ROUNDS = 0.06  # below, the second round is worth its price
-MANY_ROUNDS = 0.3  # of normal noise: below, 6 rounds, above, 4
 FEW_RECORDS = 1500
 FEW_CLUSTERS = 4  # to plan for where their number is chosen later
 FINE = 0.04  # of normal noise: below, a grid is the better start
@@ -68,7 +76,7 @@ NORMAL_GAIN = 1.2  # normal noise is worth taking where a release of it is up to
 SMALLEST_PART = 0.02  # of the budget, for the level
 GROWTH = 1.3  # of the budget from round to round
 # What is usual of columns in public units, before anything is known of these records.
-LEVEL_SPREAD = 0.1  # variance of levels, in half widths of the box
+LEVEL_SPREAD = 0.1  # variance of levels, in radii of the box
 MEAN_SPREAD = 0.1  # most variance of a column's mean around the level
 USUAL_LENGTH, LENGTH_SPREAD = 0.42, 0.06  # distance from the mean in box radii; spread of squares
 SHORTEST, LONGEST = 0.02, 0.4  # squared length that is believed
@@ -88,21 +96,9 @@ class CenteredMethod(KMeansMethod):
 
     def make_noise(self, columns: int) -> BudgetedNoise:
         """Return the noise that the estimator's epsilon and delta buy for so many columns."""
-        return self.smaller_noise(columns, float(self.model.epsilon), float(self.model.delta))
-
-    @staticmethod
-    def smaller_noise(columns: int, epsilon: float, delta: float) -> BudgetedNoise:
-        """Return the noise that leaves centers the most exact."""
-        pure = PureNoise(epsilon)
-        if delta == 0.0:
-            return pure
-        gaussian = noise_for(epsilon, delta)
-        levels = [
-            center_noise(1.0, columns, 1, noise=noise, budget=noise.total_budget)
-            for noise in (gaussian, pure)
-        ]
-        # Budgets of normal noise divide better among rounds: its square adds up.
-        return gaussian if levels[0] < NORMAL_GAIN * levels[1] else pure
+        k = FEW_CLUSTERS if isinstance(self.model.n_clusters, str) else int(self.model.n_clusters)
+        n = float(self.model.n_public or FEW_RECORDS)
+        return smaller_noise(n, columns, k, float(self.model.epsilon), float(self.model.delta))
 
     @property
     def needs_n(self) -> bool:
@@ -111,29 +107,34 @@ class CenteredMethod(KMeansMethod):
 
     def smallest_budget(self, budget: float) -> float:
         """Return the least that a single release gets of the method's budget."""
-        return SMALLEST_PART * budget / MIN_COLUMNS
+        return SMALLEST_PART * budget
 
     def settle(self, problem: Problem) -> MethodChoice:
         """Return the method that will run, from public and noisy values alone, and why."""
-        if self._plan(problem).rounds:
-            return MethodChoice(self, "asked for")
-        return MethodChoice(self, "asked for; noise leaves one mean")
+        plan = self._plan(problem)
+        why = "asked for" if plan.grid or plan.rounds else "asked for; noise leaves one mean"
+        return MethodChoice(self, why)
 
     def run(self, problem: Problem) -> KMeansResult:
         """Learn level and mean, find centers around it, and move them."""
         plan = self._plan(problem)
         total = max(problem.n, self._n_deviation(problem), 1.0) * problem.contribution
         place = _locate(problem, plan, total)
-        if not plan.rounds:
-            blur = center_noise(
-                self._careful_n(problem),
-                problem.columns,
-                _planned_clusters(problem),
-                noise=problem.noise,
-                budget=problem.budget,
-            )
-            return _one_mean(problem, place, total, blur / ONE_MEAN)
-        return _find_clusters(problem, plan, place, total)
+        result = None
+        if plan.rounds:
+            result = _run_rounds(problem, plan, place, total)
+        elif plan.grid:
+            result = _cluster_grid(problem, plan, place)
+        return result or self._one_mean(problem, place, total)
+
+    def _one_mean(self, problem: Problem, place: "Place", total: float) -> KMeansResult:
+        """Publish the mean alone, and how many times the records would allow the clusters."""
+        k = _planned_clusters(problem)
+        sizes = (self._careful_n(problem), problem.columns, k)
+        blur = center_noise(*sizes, noise=problem.noise, budget=problem.budget)
+        details = {"clusters_asked": k, "records_short": max(1.1, round(blur / NO_ROUNDS, 1))}
+        center, nowhere = place.mean[None], np.array([np.inf])
+        return KMeansResult(center, np.array([total]), nowhere, np.ones(1), 1, details)
 
     def _plan(self, problem: Problem) -> "CenteredPlan":
         return plan_centered(
@@ -167,12 +168,10 @@ class CenteredPlan(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the records are: their noisy mean, how far they are from it, and what was released."""
+    """Where the records are: their noisy mean, and how far they are from it."""
 
     mean: Ints  # shape (d,), on the lattice
     length: float  # root of the mean squared distance from it, in lattice steps
-    level: Ints  # shape (d,): the middle of the window
-    windows: NoisyWindows | None  # of the mean; None where its level is all
 
 
 def center_noise(
@@ -187,14 +186,25 @@ def center_noise(
     return float(sums[0]) / HALF * math.sqrt(columns) * n_clusters / max(n, 1.0)
 
 
-def suits_centered(
-    n: float, columns: int, n_clusters: int, *, noise: BudgetedNoise, budget: float
-) -> bool:
+def smaller_noise(
+    n: float, columns: int, n_clusters: int, epsilon: float, delta: float
+) -> BudgetedNoise:
+    """Return the noise that leaves the clusters the most exact, from public numbers."""
+    pure = PureNoise(epsilon)
+    if delta == 0.0:
+        return pure
+    gaussian = noise_for(epsilon, delta)
+    sizes = (n, columns, n_clusters)
+    normal, other = (
+        center_noise(*sizes, noise=noise, budget=noise.total_budget) for noise in (gaussian, pure)
+    )
+    # Rounds of normal noise cost less together, but counts of grids have the smaller noise pure.
+    return gaussian if normal < min(NORMAL_GAIN * other, ONE_MEAN) else pure
+
+
+def suits_centered(columns: int) -> bool:
     """Return whether to look around the mean rather than in the whole box, from public numbers."""
-    if columns < MIN_COLUMNS:
-        return False
-    blur = center_noise(n, columns, n_clusters, noise=noise, budget=budget)
-    return n <= FEW_RECORDS or blur >= FINE
+    return columns >= MIN_COLUMNS
 
 
 def plan_centered(
@@ -213,11 +223,13 @@ def plan_centered(
     """
     blur = center_noise(n, columns, n_clusters, noise=noise, budget=budget)
     single = blur / n_clusters
-    if blur >= ONE_MEAN:
-        level = 1.0 if single >= FAINT_MEAN else 0.2
-        return CenteredPlan(level, 1.0 - level, 0.0, ())
-    if noise.approximate and blur >= FINE and not counted:
-        return _with_rounds(0.04, 0.1, 0.0, 6 if blur < MANY_ROUNDS else 4)
+    if single >= ONE_MEAN:
+        return CenteredPlan(1.0, 0.0, 0.0, ())
+    if noise.approximate and FINE <= blur < ONE_MEAN and not counted:
+        return _with_rounds(0.04, 0.1, 0.0, 6 if blur < NO_ROUNDS else 4)
+    if blur >= NO_ROUNDS:
+        level = min(max(single, 0.2), 0.5)
+        return CenteredPlan(level, 0.0, 1.0 - level, ())
     if noise.approximate:
         return _with_rounds(0.03, 0.07, 0.3, 3)
     level = min(max(2 * single, SMALLEST_PART), 0.1)
@@ -241,7 +253,7 @@ def _locate(problem: Problem, plan: CenteredPlan, total: float) -> Place:
     level = _release_level(problem, plan.level * problem.budget, total)
     usual = USUAL_LENGTH * problem.radius
     if not plan.mean:
-        return Place(level, usual, level, None)
+        return Place(level, usual)
     noise, columns = problem.noise, problem.columns
     radii = np.array([max(1, round(MEAN_WINDOW * problem.radius))])
     windows = noise.windows(
@@ -264,50 +276,50 @@ def _locate(problem: Problem, plan: CenteredPlan, total: float) -> Place:
     prior = (LENGTH_SPREAD * problem.radius**2) ** 2
     squared = (prior * squared + open_ * usual**2) / (prior + open_)
     box = problem.radius**2
-    return Place(
-        mean, math.sqrt(min(max(squared, SHORTEST * box), LONGEST * box)), level, windows
-    )
+    return Place(mean, math.sqrt(min(max(squared, SHORTEST * box), LONGEST * box)))
 
 
 def _release_level(problem: Problem, budget: float, total: float) -> Ints:
-    """Release the sum of all columns: one record moves it by at most its own sum of columns."""
+    """Release the mean of all columns together: that of the records' diagonal, in one column."""
     columns = problem.columns
-    exact = nearest_statistics(problem.engine, np.zeros((1, columns), dtype=np.int64)).sums.sum()
-    # Cauchy and Schwarz: a record of a ball of radius r has a sum of at most sqrt(d) r.
-    largest = min(columns * problem.half, math.isqrt(columns * problem.radius**2) + 1)
-    contribution = problem.contribution * largest
-    noisy = problem.noise.counts(
-        np.array([exact]), budget, contribution=contribution, source=problem.source
-    )
-    level = float(noisy[0]) / (total * columns)
-    deviation = problem.noise.count_deviation(budget, contribution=contribution)
-    noise = (deviation / (total * columns)) ** 2
-    usual = LEVEL_SPREAD * float(problem.half) ** 2
-    level *= usual / (usual + noise)
-    lattice = round(min(max(level, -problem.half), problem.half))
-    return np.full(columns, lattice, dtype=np.int64)
+    diagonal = np.full(columns, 1 / math.sqrt(columns))
+    lattice = np.rint(diagonal * DIRECTION_UNIT).astype(np.int64)[None]
+    origin = np.zeros(columns, dtype=np.int64)
+    line = project(problem.engine, origin, lattice, problem.radius)
+    exact = nearest_statistics(line, np.zeros((1, 1), dtype=np.int64)).sums
+    # One record of weight 1 moves the sum by at most HALF, the length of what is projected.
+    contribution = problem.contribution * HALF
+    noisy = problem.noise.counts(exact, budget, contribution=contribution, source=problem.source)
+    deviation = problem.noise.count_deviation(budget, contribution=contribution) / total
+    usual = LEVEL_SPREAD * float(HALF) ** 2
+    level = float(noisy[0, 0]) / total * usual / (usual + deviation**2)
+    place = np.clip(level / HALF * problem.radius * diagonal, -problem.half, problem.half)
+    return np.rint(place).astype(np.int64)
 
 
-def _one_mean(problem: Problem, place: Place, total: float, short: float) -> KMeansResult:
-    """Publish the mean alone; ``short``: how many times the records would allow the clusters."""
-    center = place.mean[None]
-    radii, empty = np.array([np.inf]), np.ones(1)
-    if place.windows is not None:
-        corners = farthest_corners(center, problem.half)
-        moved = (center - place.level).astype(np.float64)
-        radii = confidence_radii(place.windows, moved, corners)
-        empty = noise_probabilities(place.windows.tails)
-    details = {"clusters_asked": _planned_clusters(problem), "records_short": round(short, 1)}
-    return KMeansResult(center, np.array([total]), radii, empty, 1, details)
+def _cluster_grid(problem: Problem, plan: CenteredPlan, place: Place) -> KMeansResult | None:
+    """Cluster a grid around the mean where no round is worth its price; None if it shows nothing.
+
+    It shows nothing where its counts differ no more than noise makes equal counts differ.
+    """
+    around = _grid_around(problem, place, plan.grid * problem.budget)
+    noisy, variance = around.cells.noisy, around.cells.deviation**2
+    # Laplace noise, which varies the most, has a fourth moment of 6 squared variances.
+    by_noise = (len(noisy) - 1 + UNEVEN * math.sqrt(5 * len(noisy))) * variance
+    if float(((noisy - noisy.mean()) ** 2).sum()) <= by_noise:
+        return None
+    result = judge_cells(around.cells, around.centers, around.problem, around.details)
+    seen = around.details["directions"] == problem.columns
+    radii = result.radii * around.step if seen else np.full(len(result.radii), np.inf)
+    return replace(result, centers=around.lattice_centers(problem), radii=radii)
 
 
-def _find_clusters(
-    problem: Problem, plan: CenteredPlan, place: Place, total: float
-) -> KMeansResult:
+def _run_rounds(problem: Problem, plan: CenteredPlan, place: Place, total: float) -> KMeansResult:
     """Start from a grid around the mean, or from public places around it, and run the rounds."""
     details: dict[str, int] = {}
     if plan.grid:
-        centers, details = _grid_start(problem, place, plan.grid * problem.budget)
+        around = _grid_around(problem, place, plan.grid * problem.budget)
+        centers, details = around.lattice_centers(problem), around.details
         window = len(centers) ** (-1 / problem.columns)
     else:
         centers, window = _spread_start(problem, place), ROUND_WINDOW
@@ -336,19 +348,33 @@ def _find_clusters(
     )
 
 
-def _grid_start(
-    problem: Problem, place: Place, budget: float
-) -> tuple[Ints, dict[str, int]]:
+class AroundGrid(NamedTuple):
+    """A released grid around the mean, and its clusters."""
+
+    cells: GridCounts
+    centers: Ints  # shape (k, p), on the lattice of the grid's directions
+    problem: Problem  # of the records along those directions
+    axes: Floats  # shape (p, d): the directions
+    mean: Ints  # shape (d,): where they meet
+    step: float  # of that lattice, in steps of the records' own
+    details: dict[str, int]
+
+    def lattice_centers(self, problem: Problem) -> Ints:
+        """Return the centers among the records."""
+        centers = self.mean + (self.centers * self.step) @ self.axes
+        return np.clip(np.rint(centers), -problem.half, problem.half).astype(np.int64)
+
+
+def _grid_around(problem: Problem, place: Place, budget: float) -> AroundGrid:
     """Release a grid around the mean and cluster its cells."""
     columns, noise = problem.columns, problem.noise
-    k = problem.expected_clusters
     signal = problem.n * math.sqrt(2) / noise.count_deviation(budget, contribution=1)
     # As many directions as the counts of two cells in each can tell apart.
     told = math.floor(math.log2(max(2 * signal, 4.0)))
     directions = min(told, columns, MAX_DIRECTIONS)
-    cells = 2
-    axes = _directions(directions, columns, problem.source)
+    cells, axes = 2, _directions(directions, columns, problem.source)
     if directions == columns:
+        k = problem.expected_clusters
         cells, axes = cells_per_column(problem.n, columns, k, noise, budget), np.eye(columns)
     width = GRID_WIDTH * place.length / math.sqrt(columns) * (1.0 if cells == 2 else GRID_WIDTH)
     radius = max(1, math.ceil(width * math.sqrt(directions)))
@@ -359,10 +385,9 @@ def _grid_start(
         half=max(1, round(HALF / math.sqrt(directions))),
     )
     grid = release_cells(around, cells, budget)
-    found = cluster_cells(grid, problem.n_clusters or count_cells(grid, around), around)
-    centers = place.mean + (found * (radius / HALF)) @ axes
-    lattice_centers = np.clip(np.rint(centers), -problem.half, problem.half).astype(np.int64)
-    return lattice_centers, {"cells": cells, "directions": directions}
+    centers = cluster_cells(grid, problem.n_clusters or count_cells(grid, around), around)
+    details = {"cells": cells, "directions": directions}
+    return AroundGrid(grid, centers, around, axes, place.mean, radius / HALF, details)
 
 
 def _spread_start(problem: Problem, place: Place) -> Ints:

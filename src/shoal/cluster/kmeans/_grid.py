@@ -36,6 +36,7 @@ __all__ = [
     "cells_per_column",
     "cluster_cells",
     "count_cells",
+    "judge_cells",
     "plan_grid",
     "release_cells",
     "take_step",
@@ -82,7 +83,7 @@ class GridMethod(SynopsisMethod):
         centers = cluster_cells(cells, k, problem)
         details = {"cells": plan.cells}
         if plan.grid_part == 1.0:
-            return _without_step(cells, centers, problem, details)
+            return judge_cells(cells, centers, problem, details)
         budget = (1 - plan.grid_part) * problem.budget / plan.steps
         for _ in range(plan.steps):
             result = take_step(problem, centers, budget, plan.clip_radius)
@@ -220,7 +221,7 @@ def cells_per_column(
     return int(min(max(2, round(wanted ** (1 / columns))), most))
 
 
-def _without_step(
+def judge_cells(
     cells: GridCounts, centers: Ints, problem: Problem, details: dict[str, int]
 ) -> KMeansResult:
     """Say how full and how sure clusters of cells are, where no step was worth its price."""

@@ -152,9 +152,7 @@ def farthest_corners(centers: npt.NDArray[np.int64 | np.float64], half: int) -> 
     return distances
 
 
-def confidence_radii(
-    pairs: NoisyPairs | NoisyWindows, moves: Floats, farthest: Floats
-) -> Floats:
+def confidence_radii(pairs: NoisyPairs | NoisyWindows, moves: Floats, farthest: Floats) -> Floats:
     """Bound the distance between released centers and exact means, at 95% for each center."""
     # mean = (S - s) / (C - c) for noise s, c: half of the 5% is left to s, half to c.
     columns = pairs.sums.shape[1]
