@@ -119,8 +119,13 @@ METHODS: tuple[Method, ...] = (
     ),
     _kmeans(
         "centered",
-        "a noisy grid around the noisy mean, or rounds of steps; for few records or skewed columns",
-        Look("#c8643c", "diamond"),
+        "a noisy grid around the noisy mean, then noisy steps; from 5 columns on",
+        Look("#c8643c", "hexagon", LONG),
+    ),
+    _kmeans(
+        "ball",
+        "noisy rounds in windows inside a learned ball, for many columns",
+        Look("#d1495b", "wye", MIXED),
     ),
     _kmeans(
         "lsh",
