@@ -3,8 +3,19 @@
 import numpy as np
 import pytest
 
-from helpers.engine_equivalence import ESTIMATORS, NAMES, named, outcome, records
+from helpers.engine_equivalence import (
+    ESTIMATORS,
+    LATTICE,
+    NAMES,
+    STATISTICS,
+    arrays,
+    named,
+    outcome,
+    plane_labels,
+    records,
+)
 from helpers.spark import SPARK, spark_session
+from shoal.engines import ArrayEngine, StreamEngine
 from shoal.exceptions import DataError, DataTypeError
 from shoal.mechanisms import Laplace
 from shoal.tables import SparkTable
@@ -32,6 +43,20 @@ def test_spark(name, frame):
     _, *expected = outcome(ESTIMATORS[name], named(X))
     assert found == expected
     assert not hasattr(model, "labels_")
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_statistics(name, frame):
+    table = SparkTable(frame, columns=NAMES)
+    table.check()
+    found = STATISTICS[name](StreamEngine(table, LATTICE))
+    assert arrays(found) == arrays(STATISTICS[name](ArrayEngine(LATTICE.encode(X))))
+
+
+def test_labels_of_projected_records(frame):
+    labeled = plane_labels(StreamEngine(SparkTable(frame, columns=NAMES), LATTICE))
+    labels = [row["cluster"] for row in labeled.collect()]
+    assert labels == plane_labels(ArrayEngine(LATTICE.encode(X))).tolist()
 
 
 def test_one_partition(frame):
