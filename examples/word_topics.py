@@ -24,7 +24,7 @@ file = glove if glove.exists() else Path(mkdtemp()) / "made_up.npz"
 if file is not glove:
     rng = np.random.default_rng(0)
     topic = rng.integers(TOPICS, size=20_000)
-    words = [f"word{number}of{one}" for number, one in enumerate(topic)]
+    words = [f"{'bdfglmnr'[one % 8]}{'aeio'[one // 8]}{number}" for number, one in enumerate(topic)]
     vectors = rng.normal(size=(TOPICS, 50))[topic] + rng.normal(0.0, 0.7, (len(topic), 50))
     np.savez(file, words=words, vectors=vectors.astype(np.float16))
 
