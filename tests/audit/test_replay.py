@@ -71,6 +71,36 @@ def test_gaussian_noise_is_counted_in_mu_and_used_up(method):
     assert "one record costs up to mu^2 0.056" in str(audit)
 
 
+class Weighted(DPKMeans):
+    """Takes the first column for weights."""
+
+    def fit(self, X, y=None):
+        return super().fit(X[:, 1:], sample_weight=X[:, 0])
+
+
+class OfUsers(DPKMeans):
+    """Takes the first column for ids."""
+
+    def fit(self, X, y=None):
+        return super().fit(X[:, 1:], user_ids=X[:, 0].astype(int))
+
+
+def test_gaussian_noise_covers_weights_and_users():
+    """A record of the largest weight costs all of mu^2; one of m rows of a user a part 1/m^2."""
+    words = {"bounds": (-1.0, 1.0), "delta": 1e-6, "method": "lloyd", "n_public": 3}
+    rest = np.column_stack([np.ones(3), np.zeros((3, 2))])
+    heavy = Neighbors("corner", rest, [1.0, 1.0, -1.0])
+    audit = replay_estimator(Weighted(2, **words), [heavy])
+    assert not audit.broken, str(audit)
+    assert 0.9 * audit.budget < audit.loss <= audit.budget
+    light = replay_estimator(Weighted(2, **words), [Neighbors("half", rest, [0.5, 1.0, -1.0])])
+    assert light.loss == pytest.approx(audit.loss / 4, rel=0.01)
+    row = Neighbors("corner", np.column_stack([np.arange(3.0), np.zeros((3, 2))]), [9.0, 1.0, -1.0])
+    users = replay_estimator(OfUsers(2, records_per_user=3, **words), [row])
+    assert not users.broken, str(users)
+    assert users.loss == pytest.approx(audit.loss / 9, rel=0.01)
+
+
 class Mixed(BaseEstimator):
     """Releases a count under each of the noises it is given, at a cost of mu^2, rho or epsilon."""
 

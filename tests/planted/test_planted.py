@@ -105,9 +105,9 @@ def test_first_centers_from_the_records(monkeypatch):
     seen = []
     right = _engines.lattice_records
 
-    def peeking(X, lattice):
-        seen[:] = right(X, lattice)[-8:]
-        return np.array(right(X, lattice))
+    def peeking(X, lattice, **words):
+        seen[:] = right(X, lattice, **words)[-8:]
+        return np.array(right(X, lattice, **words))
 
     monkeypatch.setattr(_engines, "lattice_records", peeking)
     monkeypatch.setattr(
