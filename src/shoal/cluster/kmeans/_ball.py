@@ -53,12 +53,15 @@ __all__ = ["BallMethod", "BallPlan", "Schedule", "ball_noise", "plan_ball", "sch
 
 HISTOGRAM_PART = 0.01  # of the budget, for each histogram of distances
 MEAN_PART = 0.05  # for the mean of all records
+PURE_MEAN_PARTS = 0.04, 0.15  # the least and the most of a pure budget,
+PURE_MEAN = 10.0  # in between so many times the noise of a mean that had the whole budget
 AXES_PART = 0.12  # for the directions, where they are worth it
 AXES_NOISE = 0.02  # from this noise on they are,
 PROJECT_NOISE = 0.05  # and from this on rounds run among them
 FEW = 0.5  # of all columns: the most directions that are worth projecting to
 FIRST_PART = 0.5  # of the rounds' budget, before cells are merged
 GROWTH = 1.2  # of a round's budget over that of the round before
+PURE_GROWTH = 1.4
 
 
 class Schedule(NamedTuple):
@@ -77,6 +80,15 @@ SCHEDULES = (
     (0.1, Schedule(2, 4, 2)),
     (0.2, Schedule(1, 2, 2)),
     (math.inf, Schedule(1, 1, 1)),
+)
+# Pure noise grows with the number of rounds, not with its root.
+PURE_SCHEDULES = (
+    (0.01, Schedule(4, 6, 4)),
+    (0.02, Schedule(4, 4, 2)),
+    (0.045, Schedule(2, 2, 2)),
+    (0.11, Schedule(2, 1, 1)),
+    (0.3, Schedule(1, 1, 1)),
+    (math.inf, Schedule(1, 0, 1)),
 )
 
 
@@ -147,14 +159,24 @@ def plan_ball(problem: Problem) -> BallPlan:
     gaussian = isinstance(problem.noise, GDPNoise) and 1 < columns <= MAX_AXES_COLUMNS
     axes = AXES_PART * budget if gaussian and noise >= AXES_NOISE else 0.0
     projected = HISTOGRAM_PART * budget if axes and noise >= PROJECT_NOISE else 0.0
-    domain = DomainBudgets(HISTOGRAM_PART * budget, MEAN_PART * budget)
+    domain = DomainBudgets(HISTOGRAM_PART * budget, _mean_part(problem) * budget)
     spent = 2 * domain.histogram + domain.mean + axes + projected
     return BallPlan(domain, axes, projected, budget - spent)
 
 
-def schedule(noise: float) -> Schedule:
+def schedule(noise: float, *, pure: bool) -> Schedule:
     """Return how many centers and rounds pay at this noise."""
-    return next(found for limit, found in SCHEDULES if noise < limit or math.isinf(limit))
+    schedules = PURE_SCHEDULES if pure else SCHEDULES
+    return next(found for limit, found in schedules if noise < limit or math.isinf(limit))
+
+
+def _mean_part(problem: Problem) -> float:
+    """Return the part of the budget that finds the mean, more of it where pure noise is large."""
+    if problem.noise.approximate:
+        return MEAN_PART
+    noise = ball_noise(problem.n, problem.columns, 1, noise=problem.noise, budget=problem.budget)
+    least, most = PURE_MEAN_PARTS
+    return min(max(PURE_MEAN * noise, least), most)
 
 
 def _noise(problem: Problem, columns: int) -> float:
@@ -212,19 +234,21 @@ def _lifted(windows: Windows, projected: Projected, axes: Axes, whole: Space) ->
 
 def _first_phase(problem: Problem, space: Space, budget: float) -> tuple[Windows, list[float]]:
     """Find cells and merge them; return the centers, and the budgets of the rounds to come."""
-    multiple, before, after = schedule(_noise(problem, space.columns))
+    pure = not problem.noise.approximate
+    multiple, before, after = schedule(_noise(problem, space.columns), pure=pure)
+    growth = PURE_GROWTH if pure else GROWTH
     k = problem.expected_clusters
     windows = first_windows(space, multiple * k, problem.source)
     if multiple == 1 and problem.n_clusters is not None:
-        return windows, _growing(budget, before + after)
-    budgets = _growing(FIRST_PART * budget, before)
+        return windows, _growing(budget, before + after, growth)
+    budgets = _growing(FIRST_PART * budget, max(before, 1), growth)
     windows = _settle(problem, space, windows, budgets[:-1])
     last = take_round(problem, space, windows, budgets[-1])
     points = shrink_to_mean(space, last)
     if problem.n_clusters is None:
         k = _count(problem, last, points)
     merged = merge_cells(space, last, points, k, problem.source)
-    return merged, _growing((1 - FIRST_PART) * budget, after)
+    return merged, _growing((1 - FIRST_PART) * budget, after, growth)
 
 
 def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[float]) -> Windows:
@@ -235,9 +259,9 @@ def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[floa
     return windows
 
 
-def _growing(budget: float, rounds: int) -> list[float]:
+def _growing(budget: float, rounds: int, growth: float) -> list[float]:
     """Divide a budget over rounds, a little more to each than to the one before."""
-    weights = GROWTH ** np.arange(rounds)
+    weights = growth ** np.arange(rounds)
     parts = budget * weights / weights.sum()
     return [float(part) for part in parts]
 
