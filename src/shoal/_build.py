@@ -16,6 +16,7 @@ from shoal._registry import METHODS, class_names
 from shoal.exceptions import MissingBoundsError, ParameterError
 
 if TYPE_CHECKING:
+    from shoal._bounds import Ball
     from shoal._typing import Bounds
 
 __all__ = [
@@ -47,7 +48,7 @@ def build_estimator(
     name: str,
     *,
     epsilon: float | None = None,
-    bounds: "Bounds | str | None" = None,
+    bounds: "Bounds | Ball | str | None" = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
     """Build the estimator or mechanism of a name, not fitted.
@@ -87,7 +88,7 @@ def build_estimator(
             f"the target must be one of {', '.join(known.values())}, or module:object, got {name!r}"
         )
     label = known[name.lower()]
-    if bounds is None:
+    if bounds is None and settings.get("metric") != "cosine":  # which brings its own
         raise MissingBoundsError(f"{label} needs public bounds: pass --bounds LOW,HIGH")
     first = {} if label in CENTRAL else {"epsilon": 1.0}
     return _with_settings(load_class(LOCATIONS[label]), {**first, **settings}, label=label)

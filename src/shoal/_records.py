@@ -1,4 +1,4 @@
-"""From records or reports in memory to a float64 array; no file or Spark frame is opened here.
+"""From records or reports in memory to an array; no file or Spark frame is opened here.
 
 Messages about records name no row and no value: scikit-learn's own do, so they are not passed on
 unless they speak of shapes and types only.
@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from shoal._lists import array_of_lists
 from shoal._numbers import FINITE
-from shoal._typing import Floats
+from shoal._typing import Floats, Records
 from shoal.exceptions import DataError, DataTypeError
 
-__all__ = ["column_names", "fitted_names", "validate_records"]
+__all__ = ["column_names", "fitted_names", "validate_floats", "validate_records"]
 
 
 # First words of scikit-learn's and numpy's messages that hold no value of a record.
@@ -45,6 +46,7 @@ NO_RECORDS = "X must hold at least one record, got none"
 # scikit-learn's checks ask for these words; the number of records is left out of them.
 NO_COLUMNS = "X must be a table: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required."
 TEXT = "X must be a table of numbers, got text or other objects: encode or drop those columns"
+PRECISIONS = [np.float64, np.float32, np.float16]  # the first is that of all other numbers
 NOT_NUMBERS = (str, bytes, bytearray, np.datetime64, np.timedelta64)
 
 
@@ -53,7 +55,7 @@ def validate_records(X: Any, *, estimator: Any = None, reset: bool = True) -> Fl
 
     Parameters
     ----------
-    X : array-like, or pandas, polars or Arrow table
+    X : array-like, or pandas, polars or Arrow table or column of lists
         Records, one a row.
     estimator : estimator, default=None
         Whose ``n_features_in_`` and ``feature_names_in_`` are set or compared with.
@@ -70,11 +72,32 @@ def validate_records(X: Any, *, estimator: Any = None, reset: bool = True) -> Fl
     DataError
         If it is not a table of finite numbers, or its columns are not those of ``fit``.
     """
+    return validate_floats(X, estimator=estimator, reset=reset).astype(np.float64, copy=False)
+
+
+def validate_floats(X: Any, *, estimator: Any = None, reset: bool = True) -> Records:
+    """Check a table of records and leave it in its precision: nothing of its size is made.
+
+    Parameters
+    ----------
+    X, estimator, reset
+        As for :func:`validate_records`.
+
+    Returns
+    -------
+    X : ndarray of float16, float32 or float64, shape (n, d)
+        Finite numbers; those of another type are doubles.
+
+    Raises
+    ------
+    DataError
+        If it is not a table of finite numbers, or its columns are not those of ``fit``.
+    """
     X = _frame(X)
     try:
         _refuse_text(X)
-        records: Floats = validate_data(
-            BaseEstimator() if estimator is None else estimator, X, reset=reset, dtype=np.float64
+        records: Records = validate_data(
+            BaseEstimator() if estimator is None else estimator, X, reset=reset, dtype=PRECISIONS
         )
     except DataError:
         raise
@@ -129,12 +152,13 @@ def fitted_names(estimator: Any) -> list[str] | None:
 
 
 def _frame(X: Any) -> Any:
-    """Unwrap a frame of narwhals, and make an Arrow table of a batch: else names would be lost."""
+    """Unwrap frames of narwhals and columns of lists; an Arrow batch alone would lose its names."""
     X = nw.to_native(X, pass_through=True)
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(X, arrow.RecordBatch):
-        return arrow.Table.from_batches([X])
-    return X
+        X = arrow.Table.from_batches([X])
+    lists = array_of_lists(X)
+    return X if lists is None else lists
 
 
 def _refuse_text(X: Any) -> None:
@@ -147,8 +171,9 @@ def _refuse_text(X: Any) -> None:
             if not (kind.is_numeric() or kind == nw.Boolean):
                 # The name alone: the text of an Enum lists its values.
                 got = type(kind).__name__
+                way = "pass it alone" if kind in (nw.List, nw.Array) else "encode"
                 raise DataTypeError(
-                    f"X must hold numbers only, got {got} in column {name!r}: encode or drop it"
+                    f"X must hold numbers only, got {got} in column {name!r}: {way} or drop it"
                 )
         return
     listed = isinstance(X, list | tuple)

@@ -10,9 +10,16 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from shoal._records import validate_records
+from shoal._records import validate_floats
 from shoal.exceptions import DataError, ParameterError
-from shoal.tables import ArrayTable, ArrowTable, SparkTable, open_table
+from shoal.tables import (
+    ArrayTable,
+    ArrowTable,
+    SparkTable,
+    is_array_path,
+    open_array,
+    open_table,
+)
 
 __all__ = ["leaves_last_fit", "validate_table"]
 
@@ -64,7 +71,7 @@ def validate_table(
     Parameters
     ----------
     X : array-like, data frame, path, Arrow dataset, Spark DataFrame, or one of our tables
-        Records, one a row.
+        Records, one a row. The path of a ``.npy`` or ``.npz`` file is that of an array.
     estimator : estimator
         Whose ``n_features_in_`` and ``feature_names_in_`` are set or compared with.
     reset : bool, default=True
@@ -76,7 +83,8 @@ def validate_table(
     Returns
     -------
     table : ArrayTable, ArrowTable or SparkTable
-        Columns are numbers. Records in memory are finite; others are looked at by ``table.check``.
+        Columns are numbers, in their own precision where they are in memory. Those are finite;
+        others are looked at by ``table.check``.
 
     Raises
     ------
@@ -91,17 +99,23 @@ def validate_table(
             "user_ids must be given to fit with a table that says whose record each row is: pass "
             "user_ids=table.user_ids, or read the table without them for a promise to records"
         )
+    if is_array_path(X):
+        X = open_array(X)
     fitted = None if reset else getattr(estimator, "feature_names_in_", None)
     table: ArrayTable | ArrowTable | SparkTable | None = open_table(
         X, columns=None if fitted is None else [str(name) for name in fitted]
     )
     if table is None:
+        records = X.X if isinstance(X, ArrayTable) else X
         if not (isinstance(X, ArrayTable) and X.names):
-            return ArrayTable(validate_records(X, estimator=estimator, reset=reset))
-        table = ArrayTable(validate_records(X.X), X.names)
+            return ArrayTable(validate_floats(records, estimator=estimator, reset=reset))
+        table = ArrayTable(validate_floats(records), X.names)
     if reset:
         estimator.n_features_in_ = table.columns
-        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        if table.names:
+            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        else:
+            vars(estimator).pop("feature_names_in_", None)
     elif table.columns != estimator.n_features_in_ or (
         fitted is not None and tuple(fitted) != table.names
     ):

@@ -6,12 +6,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bools", "Bounds", "Floats", "Ints", "Labels", "RandomState", "TableLike"]
+__all__ = ["Bools", "Bounds", "Floats", "Ints", "Labels", "RandomState", "Records", "TableLike"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Labels: TypeAlias = npt.NDArray[np.int32]
+
+Records: TypeAlias = npt.NDArray[np.floating[Any]]
+"""Records as they are kept: in half, single or double precision; every value is a double."""
 
 Bounds: TypeAlias = tuple[float | Sequence[float] | Floats, float | Sequence[float] | Floats]
 """Public box of the records: (low, high), each one number or one value a column."""

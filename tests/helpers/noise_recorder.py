@@ -21,6 +21,7 @@ SAMPLERS = (
     "box_norm",
     "discrete_gaussian",
     "discrete_laplace",
+    "elliptic_k_norm",
     "exponential_choice",
     "k_norm",
     "noisy_cells_above",
@@ -104,7 +105,7 @@ def recording():
                 widths = tuple(map(float, width))
                 entry = Draw(name, (*shape, len(widths)), max(widths), widths)
             else:
-                entry = Draw(name, tuple(shape), float(width))
+                entry = Draw(name, tuple(shape), float(np.max(width)))
             return once(entry, lambda: real(*size, source=source, **scale))
 
         return wrapped

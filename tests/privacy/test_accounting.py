@@ -25,13 +25,15 @@ PURE = PureEvent(epsilon=0.5)
 
 
 def test_leaves() -> None:
-    assert cost(PURE) == Cost(0.5, pure_to_zcdp(0.5), 0.0)
-    assert cost(GaussianEvent(sigma=2.0, sensitivity=1.0)) == Cost(math.inf, 0.125, 0.0)
+    assert cost(PURE) == Cost(0.5, pure_to_zcdp(0.5), 0.0, pure_to_gdp(0.5) ** 2)
+    assert cost(GaussianEvent(sigma=2.0, sensitivity=1.0)) == Cost(math.inf, 0.125, 0.0, 0.25)
+    assert cost(GDPEvent(mu=0.5)) == Cost(math.inf, 0.125, 0.0, 0.25)
+    assert cost(GDPEvent(mu=0.5), records=3) == Cost(math.inf, 1.125, 0.0, 2.25)
     vector = DiscreteGaussianEvent(sigma=2.0, sensitivity=1.0, dimension=9)
-    assert cost(vector) == Cost(math.inf, 0.125, 0.0)
-    assert cost(ZCDPEvent(rho=0.3)) == Cost(math.inf, 0.3, 0.0)
+    assert cost(vector) == Cost(math.inf, 0.125, 0.0, math.inf)
+    assert cost(ZCDPEvent(rho=0.3)) == Cost(math.inf, 0.3, 0.0, math.inf)
     approximate = ApproximateEvent(epsilon=1.0, delta=1e-6)
-    assert cost(approximate) == Cost(1.0, pure_to_zcdp(1.0), 1e-6)
+    assert cost(approximate) == Cost(1.0, pure_to_zcdp(1.0), 1e-6, math.inf)
 
 
 def test_structures() -> None:
@@ -39,7 +41,7 @@ def test_structures() -> None:
     whole = Composed(events=[PURE, Repeated(event=PureEvent(epsilon=0.1), times=3)])
     assert cost(whole).epsilon == pytest.approx(0.8)
     assert cost(Composed(events=[gaussian, gaussian])).rho == 0.25
-    assert cost(Composed(events=[])) == Cost(0.0, 0.0, 0.0)
+    assert cost(Composed(events=[])) == Cost(0.0, 0.0, 0.0, 0.0)
 
 
 def test_two_records() -> None:

@@ -82,7 +82,7 @@ def test_text_arrays_and_scalars() -> None:
 def test_the_json_says_what_is_promised() -> None:
     plain = json.loads(make(k=1).to_json())
     assert plain["guarantee_text"] == str(PROMISE)
-    assert plain["schema_version"] == 2
+    assert plain["schema_version"] == 3
     assert set(plain["versions"]) == {"shoal", "numpy", "scikit-learn", "python"}
     assert plain["versions"] == current_versions()
 

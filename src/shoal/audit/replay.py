@@ -33,7 +33,17 @@ from shoal.audit.estimators._releases import leaves, released
 from shoal.audit.estimators.neighbors import Neighbors, check_pairs, default_pairs
 from shoal.exceptions import ParameterError
 from shoal.noise import PrivacyMeasure
-from shoal.privacy import Composed, Ledger, cost, epsilon_to_zcdp, zcdp_to_epsilon
+from shoal.privacy import (
+    Composed,
+    Ledger,
+    cost,
+    epsilon_to_gdp,
+    epsilon_to_zcdp,
+    gdp_to_epsilon,
+    pure_to_gdp,
+    pure_to_zcdp,
+    zcdp_to_epsilon,
+)
 
 __all__ = ["ReplayAudit", "ReplayedPair", "ReplayedRelease", "replay_estimator"]
 
@@ -92,8 +102,9 @@ class ReplayAudit:
     delta : float
         Its delta.
     budget : float or None
-        The promise in the privacy measure of the releases: epsilon, or the rho of (epsilon, delta).
-    privacy_measure : {"epsilon", "rho"}
+        The promise in the privacy measure of the releases: epsilon, or the rho or mu^2 of
+        (epsilon, delta).
+    privacy_measure : {"epsilon", "rho", "mu^2"}
         That privacy measure.
 
     Examples
@@ -166,6 +177,11 @@ class ReplayAudit:
 
 
 SLACK = 1e-9  # sums of costs are rounded; a broken promise is broken by far more
+_MEASURES: tuple[PrivacyMeasure, ...] = ("rho", "mu^2")
+_LIMITS: dict[PrivacyMeasure, Callable[[float, float], float]] = {
+    "rho": epsilon_to_zcdp,
+    "mu^2": lambda epsilon, delta: epsilon_to_gdp(epsilon, delta) ** 2,
+}
 
 
 def replay_estimator(
@@ -292,12 +308,14 @@ class _Replay:
                     parameter="estimator",
                     in_python="audit a mechanism with audit_mechanism",
                 )
-        if any(step.noise.privacy_measure == "rho" for step in fitted.recorder.steps):
-            self.privacy_measure = "rho"
+        measures = {step.noise.privacy_measure for step in fitted.recorder.steps}
+        # Pure noise has a rho and a mu, and mu a rho, but not the other way round.
+        self.privacy_measure = next((m for m in _MEASURES if m in measures), "epsilon")
         self.budget = self.claimed
-        if self.privacy_measure == "rho" and self.claimed is not None:
+        if self.privacy_measure != "epsilon" and self.claimed is not None:
             # Gaussian noise has no finite epsilon without a delta.
-            self.budget = epsilon_to_zcdp(self.claimed, self.delta) if self.delta else 0.0
+            limit = _LIMITS[self.privacy_measure]
+            self.budget = limit(self.claimed, self.delta) if self.delta else 0.0
 
     def _findings(
         self, first: Recording, second: Recording, releases: tuple[ReplayedRelease, ...]
@@ -340,8 +358,12 @@ class _Replay:
         )
 
     def _price(self, amount: float, privacy_measure: PrivacyMeasure) -> float:
-        """Convert to the audit's privacy measure: a pure epsilon is worth epsilon^2 / 2 of rho."""
-        return amount if privacy_measure == self.privacy_measure else amount**2 / 2
+        """Convert to the audit's privacy measure."""
+        if privacy_measure == self.privacy_measure or not 0 < amount < math.inf:
+            return amount
+        if privacy_measure == "mu^2":
+            return amount / 2
+        return pure_to_zcdp(amount) if self.privacy_measure == "rho" else pure_to_gdp(amount) ** 2
 
     def _sums(self, releases: tuple[ReplayedRelease, ...]) -> Iterable[str]:
         if self.budget is None:
@@ -382,6 +404,8 @@ def _charged(ledger: Ledger) -> float:
     price = cost(Composed(events=tuple(entry.event for entry in ledger.entries)))
     if math.isfinite(price.epsilon):
         return price.epsilon
+    if math.isfinite(price.mu_squared):
+        return gdp_to_epsilon(math.sqrt(price.mu_squared), ledger.limits.delta)
     return zcdp_to_epsilon(price.rho, ledger.limits.delta)
 
 

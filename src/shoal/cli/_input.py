@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GivenColumns",
     "check_outside",
+    "named_columns",
     "open_records",
     "parse_bounds",
     "parse_bounds_file",
@@ -87,7 +88,7 @@ class GivenColumns(NamedTuple):
     Parameters
     ----------
     used : tuple of str
-        GivenColumns of numbers, in this order.
+        Columns of numbers, in this order, or one of lists; none for an array without names.
     header : tuple of str or None
         Names of all columns, in order, of a CSV file without a header line.
     """
@@ -102,8 +103,12 @@ def parse_columns(
     bounds: str | None = None,
     no_header: bool = False,
     apart: Mapping[str, str | None] | None = None,
+    array: bool = False,
 ) -> GivenColumns:
-    """Parse which columns are used; a name that is not given is not taken from the file."""
+    """Parse which columns are used; a name that is not given is not taken from the file.
+
+    Those of an array of numpy are all used, and need no names.
+    """
     names = _split(columns)
     if columns is None and not no_header and bounds and bounds.lower().endswith(".json"):
         names = list(parse_bounds_file(Path(bounds)))
@@ -120,7 +125,10 @@ def parse_columns(
     for option, name in others.items():
         if name in names:
             raise ParameterError(f"--columns must leave the column of {option} out, got it too")
-    if not names:
+    if array and (no_header or others):
+        option = "--no-header" if no_header else next(iter(others))
+        raise ParameterError(f"{option} must come with a CSV file or a Parquet file, got an array")
+    if not names and not array:
         raise ParameterError(COLUMNS_NEEDED)
     if len(set(names)) < len(names):
         raise ParameterError("--columns must be different names, got one twice")
@@ -130,14 +138,22 @@ def parse_columns(
 def open_records(
     path: Path, columns: GivenColumns, *, user: str | None = None
 ) -> "ArrayTable | ArrowTable":
-    """Open a file or a folder of raw records: in memory and checked, or streamed.
+    """Open a file or a folder of raw records: in memory, or streamed.
 
     Both give the same numbers; of a stream only names and types have been looked at. With a column
     of users, one file is read at once.
     """
-    from shoal.tables import ArrowTable, read_table
+    from shoal.tables import ArrayTable, ArrowTable, is_array_path, open_array, read_table
 
     used, header = columns
+    if is_array_path(path):
+        array = open_array(path)
+        if used and len(used) != array.shape[1]:
+            raise ParameterError(
+                f"--columns must name all {array.shape[1]} columns of an array in order, or be "
+                f"left out, got {len(used)} names"
+            )
+        return ArrayTable(array, used)
     if user is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):
         raise ParameterError(
             f"--user-column must come with one CSV or Parquet file, got {str(path)!r}: it is read "
@@ -146,6 +162,18 @@ def open_records(
     if user is not None or not _is_streamed(path):
         return read_table(path, columns=used, names=header, user=user)
     return ArrowTable(path, columns=used, names=header)
+
+
+def named_columns(used: Sequence[str], columns: int) -> tuple[str, ...]:
+    """Return names to show: those that were given, or numbers of a list's or an array's columns.
+
+    >>> named_columns(["vector"], 2), named_columns([], 2)
+    (('vector 1', 'vector 2'), ('column 1', 'column 2'))
+    """
+    if len(used) == columns:
+        return tuple(used)
+    (name,) = used or ("column",)
+    return tuple(f"{name} {number}" for number in range(1, columns + 1))
 
 
 def check_outside(option: str, path: Path, data: Path) -> None:

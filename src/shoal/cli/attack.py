@@ -1,6 +1,7 @@
 """``shoal attack``: what attackers find out about the records of a file."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,7 +55,7 @@ def attack_command(
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import build_estimator, parse_settings
-    from shoal.cli._input import parse_columns
+    from shoal.cli._input import named_columns, parse_columns
     from shoal.experiments import Provenance, attack_report, attack_suite
     from shoal.plotting import draw_rates
     from shoal.tables import read_table
@@ -63,6 +64,7 @@ def attack_command(
         columns, bounds=bounds, no_header=no_header, apart={"--label": label}
     )
     table = read_table(data, columns=used, label=label, names=header)
+    table = replace(table, names=named_columns(used, table.columns))
     model = build_estimator(
         target,
         epsilon=epsilon,

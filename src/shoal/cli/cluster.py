@@ -38,7 +38,8 @@ def cluster_command(
     data: Annotated[
         Path,
         typer.Argument(
-            help="CSV, Parquet or Feather file of raw records, or a folder of such files."
+            help="CSV, Parquet or Feather file of raw records, a folder of such files, or a .npy "
+            "or .npz file (words.npz::vectors names one array of several)."
         ),
     ],
     *,
@@ -95,13 +96,17 @@ def cluster_command(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import CENTRAL
     from shoal.cli._clusters import released_clusters, uncertain_centers
-    from shoal.cli._input import open_records, parse_columns
+    from shoal.cli._input import named_columns, open_records, parse_columns
     from shoal.cli._output import staged
     from shoal.cli._target import build_target, ledger_to_charge
-    from shoal.tables import ArrayTable, write_table
+    from shoal.tables import ArrayTable, array_file, is_array_path, write_table
 
     chosen = parse_columns(
-        columns, bounds=bounds, no_header=no_header, apart={"--user-column": user_column}
+        columns,
+        bounds=bounds,
+        no_header=no_header,
+        apart={"--user-column": user_column},
+        array=is_array_path(data),
     )
     model = build_target(
         target,
@@ -114,8 +119,9 @@ def cluster_command(
         seed=seed,
     )
     _set_users(model, user_column, records_per_user)
-    _check_places(data, out, labels, ledger)
-    names, records = chosen.used, open_records(data, chosen, user=user_column)
+    _check_places(array_file(data), out, labels, ledger)
+    records = open_records(data, chosen, user=user_column)
+    names = named_columns(chosen.used, records.columns)
     in_memory = isinstance(records, ArrayTable)
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("clustering"):

@@ -1,7 +1,7 @@
 """``shoal compare``: all methods of both trust models on the columns of a file."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -94,7 +94,7 @@ def compare_command(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal import _numbers
     from shoal._optional import require
-    from shoal.cli._input import parse_columns
+    from shoal.cli._input import named_columns, parse_columns
     from shoal.cli._output import staged
     from shoal.cli._private_copy import check_private_copy, open_private_copy
     from shoal.cli._target import ledger_to_charge
@@ -116,6 +116,7 @@ def compare_command(
         columns, bounds=bounds, no_header=no_header, apart={"--label": label}
     )
     table = read_table(data, columns=used, label=label, names=header)
+    table = replace(table, names=named_columns(used, table.columns))
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = parse_bounds(bounds, table.names)
     if ledger is not None and private_copy is None:

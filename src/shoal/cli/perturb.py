@@ -35,7 +35,8 @@ def perturb_command(
     data: Annotated[
         Path,
         typer.Argument(
-            help="CSV, Parquet or Feather file of raw records, or a folder of such files."
+            help="CSV, Parquet or Feather file of raw records, a folder of such files, or a .npy "
+            "or .npz file."
         ),
     ],
     *,
@@ -90,18 +91,17 @@ def perturb_command(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._bounds import public_box
     from shoal._build import LOCAL
-    from shoal.cli._input import open_records, parse_columns
+    from shoal.cli._input import named_columns, open_records, parse_columns
     from shoal.cli._target import build_target, ledger_to_charge
-    from shoal.tables import ArrayTable
+    from shoal.tables import ArrayTable, is_array_path
 
-    chosen = parse_columns(columns, bounds=bounds, no_header=no_header)
-    names = chosen.used
+    chosen = parse_columns(columns, bounds=bounds, no_header=no_header, array=is_array_path(data))
     mechanism = build_target(
         target,
         LOCAL,
         epsilon=epsilon,
         bounds=bounds,
-        names=names,
+        names=chosen.used,
         settings=setting or [],
         ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
         seed=seed,
@@ -109,8 +109,9 @@ def perturb_command(
     if unit is not None:
         _set_unit(mechanism, unit)
     records = open_records(data, chosen)
+    names = named_columns(chosen.used, records.columns)
     if isinstance(records, ArrayTable):
-        count = _in_memory(mechanism, records, data, out)
+        count = _in_memory(mechanism, records, names, data, out)
     else:
         count = _streamed(mechanism, records, data, out)
     box = public_box(mechanism.bounds, len(names))
@@ -140,17 +141,19 @@ def _set_unit(mechanism: Any, unit: str) -> None:
     mechanism.set_params(unit=unit)
 
 
-def _in_memory(mechanism: Any, table: "ArrayTable", data: Path, out: Path) -> int:
+def _in_memory(
+    mechanism: Any, table: "ArrayTable", names: tuple[str, ...], data: Path, out: Path
+) -> int:
     """Write the reports to a file; return their number."""
-    from shoal.tables import check_table_path, write_table
+    from shoal.tables import array_file, check_table_path, write_table
 
-    check_table_path(out, table.names)
-    if out.exists() and out.samefile(data):
+    check_table_path(out, names)
+    if out.exists() and out.samefile(array_file(data)):
         raise ParameterError(f"--out must not replace the records, got {str(out)!r}")
     with progress_bar("perturbing"):
         reports = mechanism.fit_transform(table)
     try:
-        write_table(out, table.names, reports)
+        write_table(out, names, reports)
     except ParameterError as failure:
         raise ReleaseError(
             f"{failure}; the budget was spent all the same, and no report was written"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal._typing import Floats, Ints
+from shoal._typing import Floats, Ints, Records
 from shoal.engines.stream_engine import StreamTable
 from shoal.tables import ArrayTable, Block
 
@@ -53,13 +53,13 @@ def magnitude_edges() -> Floats:
 
 
 def magnitude_counts(
-    X: Floats | ArrayTable | StreamTable, weights: npt.NDArray[np.int32] | None = None
+    X: Records | ArrayTable | StreamTable, weights: npt.NDArray[np.int32] | None = None
 ) -> Ints:
     """Count the values of each column by sign and power of two.
 
     Parameters
     ----------
-    X : ndarray of float64, shape (n, d), or table
+    X : ndarray of float16, float32 or float64, shape (n, d), or table
         Records.
     weights : ndarray of int32, shape (n,), default=None
         How often each record counts; for records in memory only.
@@ -84,7 +84,8 @@ def magnitude_counts(
     fold = MagnitudeJob(records.shape[1]).start()
     for start in range(0, len(records), CHUNK):
         mass = None if weights is None else weights[start : start + CHUNK]
-        fold.add(tuple(records[start : start + CHUNK].T), mass)
+        part = records[start : start + CHUNK].astype(np.float64, copy=False)
+        fold.add(tuple(part.T), mass)
     (counts,) = fold.result()
     return counts
 

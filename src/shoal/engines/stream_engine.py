@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from shoal._directions import unit_length as of_unit_length
 from shoal._typing import Ints
 from shoal.engines._parallel import one_blas_thread
 from shoal.engines.array_engine import ArrayEngine
@@ -67,13 +68,16 @@ class StreamEngine:
         Checked: its records are finite, and their number is known.
     encoder : Encoder
         The public lattice.
+    unit_length : bool, default=False
+        Whether records are divided by their length before they are put on it.
     """
 
-    def __init__(self, table: StreamTable, encoder: Encoder) -> None:
+    def __init__(self, table: StreamTable, encoder: Encoder, *, unit_length: bool = False) -> None:
         if table.columns > MAX_COLUMNS:
             raise DataError(f"records must have 1 to {MAX_COLUMNS} columns, got {table.columns}")
         self._table = table
         self._encoder = encoder
+        self._unit_length = unit_length
 
     @property
     def columns(self) -> int:
@@ -88,12 +92,14 @@ class StreamEngine:
     def add_up(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
         """Return a kernel's results over all records, added up or merged."""
         with one_blas_thread():
-            return self._table.fold(LatticeJob(kernel, self._encoder, self.columns))
+            return self._table.fold(
+                LatticeJob(kernel, self._encoder, self.columns, self._unit_length)
+            )
 
     def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:
         """Return a number for each record."""
         with one_blas_thread():
-            return self._table.collect(LatticeLabel(function, self._encoder))
+            return self._table.collect(LatticeLabel(function, self._encoder, self._unit_length))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +109,7 @@ class LatticeJob:
     kernel: Kernel | MergeKernel  # what to compute of each part
     encoder: Encoder  # the public lattice
     columns: int  # number of columns of a record
+    unit_length: bool = False  # whether records are divided by their length first
     looks = True
 
     def start(self) -> "_LatticeFold":
@@ -131,6 +138,8 @@ class _LatticeFold:
 
     def add(self, block: Block) -> None:
         """Take in some more records."""
+        if self._job.unit_length:
+            block = list(of_unit_length(block))
         count, done = len(block[0]), 0
         while done < count:
             start = self._filled
@@ -166,15 +175,18 @@ class LatticeLabel:
 
     function: Callable[[Part], npt.NDArray[np.int32]]  # numbers of the records of one part
     encoder: Encoder  # the public lattice
+    unit_length: bool = False  # whether records are divided by their length first
 
     def __call__(self, block: Block) -> npt.NDArray[np.int32]:
         """Return the numbers of a block's records."""
         with one_blas_thread():
-            return self.function(Part(_encode(block, self.encoder).T))
+            return self.function(Part(_encode(block, self.encoder, self.unit_length).T))
 
 
-def _encode(block: Block, encoder: Encoder) -> npt.NDArray[np.int32]:
+def _encode(block: Block, encoder: Encoder, normalize: bool) -> npt.NDArray[np.int32]:
     """Put a block on the lattice."""
+    if normalize:
+        block = list(of_unit_length(block))
     lattice = np.empty((len(block), len(block[0])), dtype=np.int32)
     for column, values in enumerate(block):
         _encode_finite(encoder, column, values, lattice[column])
@@ -189,7 +201,9 @@ def _encode_finite(
         refuse_infinite(values)  # records inside the box need no second look
 
 
-def load_array_engine(table: ArrowTable, encoder: Encoder) -> ArrayEngine:
+def load_array_engine(
+    table: ArrowTable, encoder: Encoder, *, unit_length: bool = False
+) -> ArrayEngine:
     """Read a table onto the lattice.
 
     Parameters
@@ -198,6 +212,8 @@ def load_array_engine(table: ArrowTable, encoder: Encoder) -> ArrayEngine:
         Checked.
     encoder : Encoder
         The public lattice.
+    unit_length : bool, default=False
+        Whether records are divided by their length before they are put on it.
 
     Returns
     -------
@@ -209,7 +225,7 @@ def load_array_engine(table: ArrowTable, encoder: Encoder) -> ArrayEngine:
 
     def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> None:
         for index, blocks in pieces:
-            parts[index] = [_encode(block, encoder) for block in blocks]
+            parts[index] = [_encode(block, encoder, unit_length) for block in blocks]
 
     table.on_threads(work, look=False)  # encoding looks itself
     if sum(part.shape[1] for piece in parts.values() for part in piece) != table.rows:

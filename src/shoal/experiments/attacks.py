@@ -154,7 +154,7 @@ class _Work:
     @property
     def some(self) -> Floats:
         """All records, or a random part that attacks on each single one can go through."""
-        X = self.table.X
+        X = self.table.doubles()
         if len(X) <= MAX_RECORDS:
             return X
         chosen = np.random.default_rng(self.seed).choice(len(X), MAX_RECORDS, replace=False)

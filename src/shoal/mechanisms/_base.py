@@ -150,7 +150,7 @@ class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         if isinstance(table, ArrayTable):
             self._spend(source)
             in_use.note(source, self._promise())
-            return self._perturb(table.X, source)
+            return self._perturb(table.doubles(), source)
         self._check_output()
         in_use.note(source, self._promise())
         return release_reports(self, table, source, out)

@@ -202,7 +202,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "or a Spark DataFrame: perturb them with Laplace, whose reports are the same, and "
                 "remap those"
             )
-        return table.X
+        return table.doubles()
 
     def _fit_reports(self, X: Any) -> Floats:
         records = self._records(X)

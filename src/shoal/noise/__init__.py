@@ -3,6 +3,7 @@
 from shoal.noise.box_norm_sampler import MAX_COLUMNS, box_norm
 from shoal.noise.distributions import (
     BoxNoise,
+    EllipticNoise,
     ExponentialMechanism,
     GaussianNoise,
     LaplaceNoise,
@@ -12,7 +13,7 @@ from shoal.noise.distributions import (
 )
 from shoal.noise.exponential_sampler import exponential_choice
 from shoal.noise.gaussian_sampler import discrete_gaussian
-from shoal.noise.k_norm_sampler import k_norm
+from shoal.noise.k_norm_sampler import elliptic_k_norm, k_norm
 from shoal.noise.laplace_sampler import MAX_SCALE, discrete_laplace
 from shoal.noise.lattice import WIDE, Lattice, corrected_epsilon
 from shoal.noise.noisy_cells import NoisyCells, noisy_cells_above
@@ -29,6 +30,7 @@ __all__ = [
     "MAX_SCALE",
     "WIDE",
     "BoxNoise",
+    "EllipticNoise",
     "ExponentialMechanism",
     "GaussianNoise",
     "LaplaceNoise",
@@ -48,6 +50,7 @@ __all__ = [
     "corrected_epsilon",
     "discrete_gaussian",
     "discrete_laplace",
+    "elliptic_k_norm",
     "exponential_choice",
     "is_seeded",
     "k_norm",

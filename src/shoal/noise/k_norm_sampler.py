@@ -7,32 +7,40 @@ two integer points at distance r it is (r/scale)-indistinguishable. Rounding to 
 post-processing of the real-valued distribution, and the integers below have exactly the
 distribution of the rounded real (proofs/noise.md), so that finite precision costs nothing.
 
+With a scale for every entry the density is proportional to e^(-||z / scales||), and the noisy sum
+is rounded to steps far below the noise: post-processing again, and rows of many columns and large
+scales are decided by doubles as short ones are.
+
 With m = ceil(d/2) Box-Muller pairs (E_j, angle_j), the direction of the first d normals is
 independent of E_1 + ... + E_m, which therefore serves as part of the radius: r ~ Gamma(d) is that
 sum plus d - m further exponentials.
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal._typing import Floats
+from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.noise._interval_arithmetic import exact, floor_of, settle
-from shoal.noise.laplace_sampler import check_scale
+from shoal.noise.laplace_sampler import MAX_SCALE, check_scale
 from shoal.noise.source import RandomSource
 
-__all__ = ["k_norm", "turned_pairs"]
+__all__ = ["elliptic_k_norm", "k_norm", "rounding_steps", "turned_pairs"]
 
 
 BITS = 63
+HALF = Fraction(1, 2)
 CHUNK_VALUES = 1 << 17  # random words at a time, so that intermediates stay in cache
 TRUSTED = 43  # a uniform below 2^(TRUSTED - BITS) has too few known bits for the bound below
 SHORTEST = 2.0**-11  # a shorter square root of an exponential has lost too many bits, likewise
 SLACK = 2.0**-41  # per unit of scale and column, for up to 512 columns (proofs/noise.md, lemma 5)
+FINENESS = 2**10  # rounding steps of a noisy sum, at least so many to a standard deviation
 
 
 def k_norm(
@@ -76,12 +84,73 @@ def k_norm(
     return noise.T
 
 
+def elliptic_k_norm(exact: Ints, *, scales: Floats, source: RandomSource) -> Ints:
+    """Add Laplace vectors with a scale for every entry to rows of integers, and round.
+
+    Parameters
+    ----------
+    exact : ndarray of int64, shape (n, d)
+        Rows of integers.
+    scales : ndarray, broadcast to shape (n, d)
+        Scales in lattice steps, above 0 and at most 2^50: the noise of row i has density
+        proportional to e^(-||z / scales[i]||).
+    source : RandomSource
+        Where random words come from.
+
+    Returns
+    -------
+    noisy : ndarray of int64, shape (n, d)
+        Noisy rows, entry by entry a multiple of :func:`rounding_steps`. The variance of an entry's
+        noise is (d + 1) scales^2, and rounding's.
+
+    Examples
+    --------
+    A count and two sums in two rows, the second row with sums of half the scale:
+
+    >>> import numpy as np
+    >>> from shoal.noise import SeededSource, elliptic_k_norm
+    >>> exact = np.array([[310, 5000, -700], [25, 80, 90]])
+    >>> scales = np.array([[4.0, 200.0, 200.0], [4.0, 100.0, 100.0]])
+    >>> elliptic_k_norm(exact, scales=scales, source=SeededSource(1)).shape
+    (2, 3)
+    """
+    wide = np.broadcast_to(np.asarray(scales, dtype=np.float64), exact.shape)
+    if not ((wide > 0) & (wide <= MAX_SCALE)).all():
+        raise ParameterError(
+            f"scales must be above 0 and at most 2^50, got {wide.min():g} to {wide.max():g}"
+        )
+    rows, columns = exact.shape
+    per_vector = (columns + 1) // 2 + columns
+    steps = rounding_steps(wide)
+    # An integer is a multiple of its step, and the rest, which is rounded with the noise.
+    rests = exact & (steps - 1)
+    noise = np.empty((columns, rows), dtype=np.int64)
+    length = max(1, CHUNK_VALUES // per_vector)
+    for start in range(0, rows, length):
+        part = slice(start, start + length)
+        words = source.words(per_vector * noise[:, part].shape[1]).reshape(per_vector, -1)
+        ratios, offsets = (wide[part] / steps[part]).T, (rests[part] / steps[part]).T
+        _fill(noise[:, part], words, ratios, source, offsets=offsets)
+    noisy: Ints = exact - rests + steps * noise.T
+    return noisy
+
+
+def rounding_steps(scales: Floats) -> Ints:
+    """Return to multiples of what noisy sums are rounded: powers of 2, far below the noise."""
+    finest = scales * (math.sqrt(scales.shape[-1] + 1) / FINENESS)
+    steps: Ints = np.ldexp(1.0, np.frexp(np.maximum(finest, 1.0))[1] - 1).astype(np.int64)
+    return steps
+
+
 def _fill(
     noise: npt.NDArray[np.int64],
     words: npt.NDArray[np.uint64],
-    scale: Fraction,
+    scales: Fraction | Floats,
     source: RandomSource,
+    *,
+    offsets: Floats | None = None,
 ) -> None:
+    """Round offsets, if any, plus scales times Laplace vectors, a vector a column of ``noise``."""
     dimension = noise.shape[0]
     pairs = (dimension + 1) // 2
     np.right_shift(words, 64 - BITS, out=words)
@@ -89,32 +158,43 @@ def _fill(
     uniforms = prefixes.astype(np.float64)
     uniforms *= 2.0**-BITS
     turns, logs = uniforms[:pairs], uniforms[pairs:]
+    times = float(scales) if isinstance(scales, Fraction) else scales
     with np.errstate(divide="ignore", invalid="ignore"):  # a zero word is settled below
         np.log(logs, out=logs)
         unsure = prefixes[pairs:].min(axis=0) < 2**TRUSTED
         unsure |= logs[:pairs].max(axis=0) > -(SHORTEST**2)
-        vectors, stretch = _scaled(turns, logs, dimension, float(scale))
+        vectors, stretch = _unit_vectors(turns, logs, dimension)
+        vectors *= times
+        if offsets is not None:
+            vectors += offsets
         rounded = np.rint(vectors)
         vectors -= rounded
         np.abs(vectors, out=vectors)
-        error = float(scale) * dimension + 4.0 * math.sqrt(dimension) * stretch
+        error = dimension + 4.0 * math.sqrt(dimension) * stretch
         error *= SLACK * max(1.0, dimension / 512)
-        unsure |= ~(vectors.max(axis=0) < 0.5 - error)
+        vectors += times * error
+        unsure |= ~(vectors.max(axis=0) < 0.5)
         noise[...] = rounded
     for i in np.flatnonzero(unsure):
         known = [int(prefix) for prefix in prefixes[:, i]]
-        noise[:, i] = settle(lambda c, u: _vector(c, u, dimension, scale), known, BITS, source)
+        widths = [scales] * dimension if isinstance(scales, Fraction) else _exact(scales[:, i])
+        shifts = [Fraction(0)] * dimension if offsets is None else _exact(offsets[:, i])
+        settled = settle(partial(_vector, scales=widths, offsets=shifts), known, BITS, source)
+        noise[:, i] = settled
 
 
-def _scaled(turns: Floats, logs: Floats, dimension: int, scale: float) -> tuple[Any, Any]:
-    """Return vectors before rounding, and their radius over the norm of their normals."""
+def _exact(values: Floats) -> list[Fraction]:
+    return [Fraction(value) for value in values.tolist()]
+
+
+def _unit_vectors(turns: Floats, logs: Floats, dimension: int) -> tuple[Any, Any]:
+    """Return vectors of scale 1, and their radius over the norm of their normals."""
     pairs = len(turns)
     if dimension == 1:  # the sign of the cosine, at no less than a quarter of its size
         cosines = 0.25 - np.abs(turns - 0.5)
-        return np.copysign(scale * logs, cosines), scale * logs[0] / -np.abs(cosines[0])
+        return np.copysign(logs, cosines), logs[0] / -np.abs(cosines[0])
     inner = -logs[:pairs].sum(axis=0)
     stretch = inner - logs[pairs:].sum(axis=0)
-    stretch *= scale
     lengths = np.sqrt(-logs[:pairs])
     if dimension % 2 == 0:  # the pairs' exponentials add up to the squared norm
         stretch /= np.sqrt(inner)
@@ -143,7 +223,10 @@ def turned_pairs(turns: Floats, lengths: Floats) -> Floats:
     return normals
 
 
-def _vector(context: Any, uniforms: list[Any], dimension: int, scale: Fraction) -> list[int]:
+def _vector(
+    context: Any, uniforms: list[Any], *, scales: Sequence[Fraction], offsets: Sequence[Fraction]
+) -> list[int]:
+    dimension = len(scales)
     pairs = (dimension + 1) // 2
     exponentials = [-context.log(u) for u in uniforms[pairs:]]
     radius = sum(exponentials)
@@ -153,6 +236,8 @@ def _vector(context: Any, uniforms: list[Any], dimension: int, scale: Fraction) 
         length = context.sqrt(exponential)
         normals += [length * context.cos(angle), length * context.sin(angle)]
     normals = normals[:dimension]
-    norm = context.sqrt(sum(normal * normal for normal in normals))
-    stretch = exact(context, scale) * radius / norm
-    return [floor_of(stretch * normal + context.mpf(0.5)) for normal in normals]
+    stretch = radius / context.sqrt(sum(normal * normal for normal in normals))
+    return [
+        floor_of(exact(context, scale) * stretch * normal + exact(context, offset + HALF))
+        for normal, scale, offset in zip(normals, scales, offsets, strict=True)
+    ]

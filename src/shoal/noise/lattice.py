@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import _numbers
-from shoal._typing import Floats, Ints
+from shoal._typing import Floats, Ints, Records
 from shoal.exceptions import ParameterError
 
 __all__ = ["Lattice", "corrected_epsilon"]
@@ -143,13 +143,13 @@ class Lattice:
         sides = (self.high - self.low).astype(np.float64) * self.step
         return float(np.linalg.norm(sides))
 
-    def encode(self, X: Floats, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+    def encode(self, X: Records, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """Clip records to the box and round them to lattice indices.
 
         Parameters
         ----------
-        X : ndarray of float64, shape (n, d)
-            Records.
+        X : ndarray of float16, float32 or float64, shape (n, d)
+            Records; they become doubles some at a time, so that no copy of them all is made.
         out : ndarray of int32 or int64, shape (n, d), default=None
             Where the indices go, in a type that holds low .. high; None makes an array of int64.
 
@@ -174,14 +174,14 @@ class Lattice:
                 self.encode_column(j, X[start:stop, j], out[start:stop, j])
         return out
 
-    def encode_column(self, column: int, values: Floats, out: npt.NDArray[Any]) -> bool:
+    def encode_column(self, column: int, values: Records, out: npt.NDArray[Any]) -> bool:
         """Clip the values of one column to the box and round them to lattice indices.
 
         Parameters
         ----------
         column : int
             Which column.
-        values : ndarray of float64, shape (n,)
+        values : ndarray of float16, float32 or float64, shape (n,)
             Its values in some records.
         out : ndarray of int32 or int64, shape (n,)
             Where the indices go, in a type that holds low .. high; those that ``encode`` gives. Of
@@ -237,7 +237,7 @@ def _scratch(size: int) -> Floats:
 
 
 def _round(
-    values: Floats,
+    values: Records,
     out: npt.NDArray[Any],
     origin: Floats | float,
     step: Floats | float,
@@ -259,7 +259,8 @@ def _round(
         for start in range(0, len(values), rows):
             block = values[start : start + rows]
             indices = scratch[: len(block)]
-            np.subtract(block, origin, out=indices)
+            # In doubles, which hold narrower numbers exactly: numpy would take those for enough.
+            np.subtract(block, origin, out=indices, dtype=np.float64)
             np.multiply(indices, inverse, out=indices)
             np.rint(indices, out=indices)
             if isinstance(low, float):

@@ -1,8 +1,9 @@
 """The arithmetic of a ledger: prices, totals, and the rule that decides.
 
-A spend may be recorded while EITHER the epsilons, or the Rényi divergences of one fixed order, stay
-within the limit, and the deltas within their share. ``proofs/ledger.md`` shows that this is sound
-although each spend may be chosen after seeing the earlier releases. All sums are exact fractions.
+A spend may be recorded while EITHER the epsilons, or the Rényi divergences of one fixed order, or
+the squares of mu stay within the limit, and the deltas within their share. ``proofs/ledger.md``
+shows that this is sound although each spend may be chosen after seeing the earlier releases: the
+last two rules pay for themselves with a part of delta each. All sums are exact fractions.
 """
 
 import math
@@ -16,6 +17,7 @@ from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_or
 from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.entries import Limits
 from shoal.privacy.events import Event
+from shoal.privacy.gaussian_conversions import epsilon_to_gdp, gdp_to_pure
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
 
@@ -25,6 +27,9 @@ _NOTIONS: tuple[Notion, ...] = ("central", "local", "metric")
 _BEYOND = "the recorded spends cannot be expressed within these limits"
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
 _SLACK = 1 + Fraction(1, 10**12)
+# The part of delta that a first Gaussian spend leaves to the Rényi divergences, which count pure
+# spends beside it for less. It costs Gaussian noise alone less than 1% of its limit.
+_RENYI_PART = 0.1
 
 
 @dataclass(frozen=True)
@@ -40,16 +45,18 @@ class Price:
 
 @dataclass(frozen=True)
 class Rule:
-    """How delta is divided, and the Rényi order and limit that follow; fixed for good.
+    """How delta is divided, and the Rényi order and the limits that follow; fixed for good.
 
-    ``for_events`` is for events that bring a delta, ``for_conversion`` for the conversion to
-    epsilon. Without the latter the limit is 0 and only epsilons count.
+    ``for_events`` is for events that bring a delta, ``for_renyi`` and ``for_gdp`` for converting
+    Rényi divergences and mu to epsilon. A rule without its part has the limit 0 and does not count.
     """
 
     for_events: float
-    for_conversion: float
+    for_renyi: float
+    for_gdp: float
     order: float
-    limit: float
+    renyi: float
+    mu_squared: float
 
 
 class Account:
@@ -65,6 +72,7 @@ class Account:
         self.limits = limits
         self._epsilon: Fraction | float = Fraction(0)
         self._renyi: Fraction | float = Fraction(0)
+        self._mu_squared: Fraction | float = Fraction(0)
         self._delta: Fraction | float = Fraction(0)
         self._metric = Fraction(0)
         self._rule: Rule | None = None
@@ -109,8 +117,12 @@ class Account:
         delta = self._delta + added.delta
         if delta > 0 and not _within(delta, rule.for_events):
             raise BudgetExceededError(self._delta_refusal(price.total, rule))
-        by_renyi = rule.for_conversion > 0 and _within(self._renyi + added.renyi, rule.limit)
-        if not (by_renyi or _within(self._epsilon + added.epsilon, self.limits.epsilon)):
+        fits = (
+            _within(self._epsilon + added.epsilon, self.limits.epsilon)
+            or _within_share(self._renyi + added.renyi, rule.renyi)
+            or _within_share(self._mu_squared + added.mu_squared, rule.mu_squared)
+        )
+        if not fits:
             raise BudgetExceededError(self._refusal(price.total, rule))
 
     def add(self, price: Price) -> None:
@@ -125,6 +137,7 @@ class Account:
         added = _sums(price, self._rule)
         self._epsilon += added.epsilon
         self._renyi += added.renyi
+        self._mu_squared += added.mu_squared
         self._delta += added.delta
         own.epsilon += added.epsilon
         own.delta += added.delta
@@ -142,19 +155,20 @@ class Account:
     def used(self) -> float:
         """The used part of the limit, by the rule that leaves most; metric spends apart."""
         parts = [float(self._epsilon / Fraction(self.limits.epsilon))]
-        if self._rule is not None and self._rule.limit > 0:
-            parts.append(float(self._renyi / Fraction(self._rule.limit)))
+        if self._rule is not None:
+            shares = (self._renyi, self._rule.renyi), (self._mu_squared, self._rule.mu_squared)
+            parts += [float(total / Fraction(limit)) for total, limit in shares if limit > 0]
         return min(parts)
 
     @property
     def remaining(self) -> float:
         """The largest epsilon that one more pure event may have."""
         by_epsilon = max(0.0, float(self.limits.epsilon - self._epsilon))
-        rule = self._rule or self._rule_after(Cost(0.0, 0.0, 0.0))
-        if rule.for_conversion == 0:
-            return by_epsilon
-        divergence = max(0.0, float(rule.limit - self._renyi))
-        return max(by_epsilon, divergence, _pure_for(divergence / rule.order))
+        rule = self._rule or self._rule_after(Cost(0.0, 0.0, 0.0, 0.0))
+        divergence = max(0.0, float(rule.renyi - self._renyi))
+        mu = math.sqrt(max(0.0, float(rule.mu_squared - self._mu_squared)))
+        by_renyi = max(divergence, _pure_for(divergence / rule.order)) if divergence > 0 else 0.0
+        return max(by_epsilon, by_renyi, gdp_to_pure(mu))
 
     def _promise(self, notion: Notion, own: "_Notion") -> Guarantee:
         """Return what a proof promises of the spends of one notion, whatever steered them."""
@@ -173,7 +187,10 @@ class Account:
         if own.epsilon <= _most(limits.epsilon):
             # A sure bound of every transcript; revealing steps are bounded by a constant only.
             epsilon, delta = float(own.epsilon), rule.for_events if rule and own.delta else 0.0
-        elif rule is not None and self._renyi <= _most(rule.limit):
+        elif rule is not None and (
+            _within_share(self._renyi, rule.renyi)
+            or _within_share(self._mu_squared, rule.mu_squared)
+        ):
             epsilon, delta = limits.epsilon, limits.delta
         else:
             return Guarantee.none(_BEYOND)
@@ -198,15 +215,23 @@ class Account:
         return convert_epsilon(epsilon, unit, limits.metric_unit)
 
     def _rule_after(self, first: Cost) -> Rule:
-        epsilon, delta = self.limits.epsilon, self.limits.delta
-        declared = self.limits.approximate_delta
-        if declared is not None:
-            return _rule(epsilon, declared, delta - declared)
-        if first.delta > 0 and math.isfinite(first.epsilon):
-            return _rule(epsilon, delta, 0.0)
-        if first.delta == 0 and not math.isfinite(first.epsilon):
-            return _rule(epsilon, 0.0, delta)
-        return _rule(epsilon, delta / 2, delta / 2)
+        limits = self.limits
+        gaussian = first.delta == 0 and not math.isfinite(first.epsilon)
+        left = limits.delta - (limits.gdp_delta or 0.0)
+        if limits.approximate_delta is not None:
+            for_events = limits.approximate_delta
+        elif first.delta > 0 and math.isfinite(first.epsilon):
+            for_events = left
+        else:
+            for_events = 0.0 if gaussian else left / 2
+        left = max(0.0, left - for_events)
+        if limits.gdp_delta is not None:
+            return _rule(limits.epsilon, for_events, left, limits.gdp_delta)
+        for part in (1 - _RENYI_PART, 1.0) if gaussian and left > 0 else ():
+            rule = _rule(limits.epsilon, for_events, (1 - part) * left, part * left)
+            if first.mu_squared <= _most(rule.mu_squared):
+                return rule
+        return _rule(limits.epsilon, for_events, left, 0.0)
 
     def _check_metric(self, price: Price) -> None:
         limit, unit = self.limits.metric_epsilon or 0.0, self.limits.metric_unit
@@ -224,15 +249,23 @@ class Account:
                 "this event has no pure epsilon and the ledger's delta is 0: nothing was recorded; "
                 "declare Ledger(epsilon=..., delta=...) with delta > 0"
             )
-        if not finite and rule.for_conversion == 0:
+        if not finite and rule.for_renyi == 0 and rule.for_gdp == 0:
             return (
                 "this event has no pure epsilon and all of delta is for events that bring a delta: "
                 "nothing was recorded; declare Ledger(approximate_delta=...) below delta, or "
                 "spend an ApproximateEvent"
             )
-        wish = f"epsilon = {asked.epsilon:g}" if finite else f"rho = {asked.rho:g}"
+        if rule.for_renyi == 0 and rule.for_gdp > 0 and not math.isfinite(asked.mu_squared):
+            return (
+                "this event has no mu and all of delta is for events that have one: nothing was "
+                "recorded; declare Ledger(gdp_delta=...) below delta"
+            )
+        wish = f"epsilon = {asked.epsilon:g}"
+        if not finite:
+            known = math.isfinite(asked.mu_squared)
+            wish = f"mu = {math.sqrt(asked.mu_squared):g}" if known else f"rho = {asked.rho:g}"
         spent = f"epsilon = {float(self._epsilon):g} of {self.limits.epsilon:g}"
-        if rule.for_conversion > 0:
+        if rule.for_renyi > 0 or rule.for_gdp > 0:
             spent = f"{self.used:.1%} of epsilon = {self.limits.epsilon:g}"
         return (
             f"asked {wish}, spent {spent}, "
@@ -267,30 +300,33 @@ class _Notion:
 class _Sums:
     epsilon: Fraction | float
     renyi: Fraction | float
+    mu_squared: Fraction | float
     delta: Fraction | float
 
 
 def _sums(price: Price, rule: Rule) -> _Sums:
-    """Return what a price adds to the three totals, exactly."""
+    """Return what a price adds to the four totals, exactly."""
     epsilon: Fraction | float = Fraction(0)
     renyi: Fraction | float = Fraction(0)
+    mu_squared: Fraction | float = Fraction(0)
     delta: Fraction | float = Fraction(0)
     for step, times in price.steps:
         epsilon += times * _exact(step.epsilon)
         renyi += times * _exact(min(step.epsilon, rule.order * step.rho))
+        mu_squared += times * _exact(step.mu_squared)
         delta += times * _exact(step.delta)
-    return _Sums(epsilon, renyi, delta)
+    return _Sums(epsilon, renyi, mu_squared, delta)
 
 
 @lru_cache(maxsize=64)
-def _rule(epsilon: float, for_events: float, for_conversion: float) -> Rule:
+def _rule(epsilon: float, for_events: float, for_renyi: float, for_gdp: float) -> Rule:
     """Return the rule whose order is the best one for Gaussian noise."""
-    if for_conversion <= 0:
-        return Rule(for_events, 0.0, order=2.0, limit=0.0)
-    rho = epsilon_to_zcdp(epsilon, for_conversion)
-    order = zcdp_order(rho, for_conversion)
-    limit = epsilon - renyi_to_epsilon(0.0, order, for_conversion)
-    return Rule(for_events, for_conversion, order, max(0.0, limit))
+    mu_squared = epsilon_to_gdp(epsilon, for_gdp) ** 2 if for_gdp > 0 else 0.0
+    if for_renyi <= 0:
+        return Rule(for_events, 0.0, for_gdp, order=2.0, renyi=0.0, mu_squared=mu_squared)
+    order = zcdp_order(epsilon_to_zcdp(epsilon, for_renyi), for_renyi)
+    renyi = max(0.0, epsilon - renyi_to_epsilon(0.0, order, for_renyi))
+    return Rule(for_events, for_renyi, for_gdp, order, renyi, mu_squared)
 
 
 def _exact(value: float) -> Fraction | float:
@@ -299,6 +335,11 @@ def _exact(value: float) -> Fraction | float:
 
 def _within(total: Fraction | float, limit: float) -> bool:
     return total <= _most(limit)
+
+
+def _within_share(total: Fraction | float, limit: float) -> bool:
+    """Return whether a rule that has a part of delta allows this total."""
+    return limit > 0 and _within(total, limit)
 
 
 def _most(limit: float) -> Fraction:

@@ -82,6 +82,7 @@ def convert_ledger(
         Ledger(
             part,
             **limits,
+            gdp_delta=0.0,  # format 1 counted Gaussian noise by zCDP
             adjacency=adjacency,
             privacy_unit=privacy_unit,
             metric_unit=metric_unit,

@@ -32,7 +32,10 @@ __all__ = [
     "open_header",
 ]
 
-FORMAT = 2
+FORMAT = 3
+HEAD_FORMAT = 2
+# Limits that a header of an earlier format lacks, and what its ledger counted by.
+_EARLIER: dict[int, dict[str, Any]] = {2: {"gdp_delta": 0.0}, FORMAT: {}}
 START = "0" * 64
 
 
@@ -54,13 +57,14 @@ class Head(NamedTuple):
 
     def to_json(self) -> str:
         """Return the content of the head's file."""
-        return json.dumps({"shoal_ledger_head": FORMAT, "lines": self.lines, "hash": self.hash})
+        plain = {"shoal_ledger_head": HEAD_FORMAT, "lines": self.lines, "hash": self.hash}
+        return json.dumps(plain)
 
     @classmethod
     def from_json(cls, text: str) -> "Head":
         """Rebuild a head, strictly; ValueError if it is none."""
         plain = json.loads(text)
-        if not isinstance(plain, dict) or plain.get("shoal_ledger_head") != FORMAT:
+        if not isinstance(plain, dict) or plain.get("shoal_ledger_head") != HEAD_FORMAT:
             raise ValueError("no head of this format")
         head = cls(plain.get("lines", 0), plain.get("hash", ""))
         if head.to_json() != text.strip():
@@ -74,11 +78,12 @@ def new_header(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_header(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the limits in a header; ValueError if it is none of this format."""
+    """Return the limits in a header; ValueError if it is none of a known format."""
     limits = dict(content)
-    if limits.pop("shoal_ledger", None) != FORMAT:
+    earlier = _EARLIER.get(limits.pop("shoal_ledger", None))
+    if earlier is None or not earlier.keys().isdisjoint(limits):
         raise ValueError("no header that this version of shoal understands")
-    return limits
+    return {**limits, **earlier}
 
 
 def encode_line(content: dict[str, Any], previous: str) -> tuple[bytes, str]:
@@ -105,7 +110,7 @@ try:
 except ImportError:  # Windows has no advisory locks of this kind
     fcntl = None  # type: ignore[assignment]
 
-_MAGIC = f'{{"shoal_ledger":{FORMAT},'.encode()
+_MAGICS = tuple(f'{{"shoal_ledger":{known},'.encode() for known in _EARLIER)
 _OLD_MAGIC = b'{"shoal_ledger":1,'
 
 Parsed = TypeVar("Parsed")
@@ -167,7 +172,8 @@ class LedgerFile:
                     f"{self.path} is a ledger of format 1, which does not say whom it protects: "
                     f"convert it with `shoal ledger {Path(self.path).name} --convert NEW`"
                 )
-            if opening and not (opening.startswith(_MAGIC) or _MAGIC.startswith(opening)):
+            known = any(opening.startswith(m) or m.startswith(opening) for m in _MAGICS)
+            if opening and not known:
                 raise LedgerFileError(f"{self.path} is not a ledger: choose another path")
             if b"\n" in opening:
                 return

@@ -91,7 +91,12 @@ def _price(entry: Entry) -> str:
     if metric is not None:
         return f"epsilon {readable_epsilon(metric[1])} per {metric[0] or 'unit of distance'}"
     price = cost(entry.event)
-    main = f"epsilon {price.epsilon:g}" if math.isfinite(price.epsilon) else f"rho {price.rho:g}"
+    if math.isfinite(price.epsilon):
+        main = f"epsilon {price.epsilon:g}"
+    elif math.isfinite(price.mu_squared):
+        main = f"mu {math.sqrt(price.mu_squared):g}"
+    else:
+        main = f"rho {price.rho:g}"
     return f"{main}, delta {price.delta:g}" if price.delta > 0 else main
 
 

@@ -1,9 +1,9 @@
 """The promise of a schedule of events that was fixed before the first of them ran.
 
-The best of three ways of counting: adding epsilons, adding zCDP parameters (Bun and Steinke 2016),
-and convolving privacy-loss distributions (Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022).
-Proof: ``proofs/composition.md``. For spends that are chosen one after the other, in the light of
-earlier releases, use :class:`shoal.privacy.Ledger`.
+The best of four ways of counting: adding epsilons, zCDP parameters (Bun and Steinke 2016) or
+squares of mu (Dong, Roth and Su 2022), and convolving privacy-loss distributions (Koskela, Jälkö
+and Honkela 2020; Doroshenko et al. 2022). Proof: ``proofs/composition.md``. For spends that are
+chosen one after the other, in the light of earlier releases, use :class:`shoal.privacy.Ledger`.
 """
 
 import math
@@ -15,6 +15,7 @@ from shoal.privacy._loss_distributions import epsilon_by_losses, steps
 from shoal.privacy.accounting import Cost, cost, metric_cost
 from shoal.privacy.conversions import Loss, zcdp_to_epsilon
 from shoal.privacy.events import Composed, Event
+from shoal.privacy.gaussian_conversions import gdp_to_epsilon
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.privacy_unit import Adjacency
 
@@ -87,7 +88,8 @@ def compose(
     price = cost(schedule)
     best = _best(schedule, price, delta)
     rho = price.rho if price.delta == 0 and math.isfinite(price.rho) else None
-    return Guarantee(notion, best.epsilon, best.delta, adjacency, rho=rho)
+    mu = math.sqrt(price.mu_squared) if math.isfinite(price.mu_squared) else None
+    return Guarantee(notion, best.epsilon, best.delta, adjacency, rho=rho, mu=mu)
 
 
 def _best(schedule: Composed, price: Cost, delta: float) -> Loss:
@@ -103,7 +105,9 @@ def _best(schedule: Composed, price: Cost, delta: float) -> Loss:
     nothing_to_gain = parts.total() <= 1 and delta <= _TOO_SMALL_A_DELTA * price.epsilon < math.inf
     if delta == 0 or nothing_to_gain:
         return added
-    traded = min(_zcdp_epsilon(price, delta), epsilon_by_losses(parts, delta))
+    traded = min(
+        _zcdp_epsilon(price, delta), _gdp_epsilon(price, delta), epsilon_by_losses(parts, delta)
+    )
     if traded < _WORTH_A_DELTA * added.epsilon:
         return Loss(traded, delta)
     if not math.isfinite(added.epsilon):
@@ -119,6 +123,12 @@ def _zcdp_epsilon(price: Cost, delta: float) -> float:
     if left <= 0 or not math.isfinite(price.rho):
         return math.inf
     return zcdp_to_epsilon(price.rho, left)
+
+
+def _gdp_epsilon(price: Cost, delta: float) -> float:
+    if not math.isfinite(price.mu_squared):
+        return math.inf
+    return gdp_to_epsilon(math.sqrt(price.mu_squared), delta)
 
 
 _MAX_DOUBLINGS = 40

@@ -191,6 +191,8 @@ class Limits:
         Which neighbors the limits are about.
     approximate_delta : float, optional
         The part of delta that is for events with a delta of their own, in [0, delta].
+    gdp_delta : float, optional
+        The part of delta that pays for adding up squares of mu, in [0, delta].
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
         Whom the limits protect.
     table : str, default=""
@@ -208,6 +210,7 @@ class Limits:
     metric_unit: str = ""
     adjacency: Adjacency = Adjacency.ADD_REMOVE
     approximate_delta: float | None = None
+    gdp_delta: float | None = None
     privacy_unit: PrivacyUnit = RECORD
     table: str = ""
 
@@ -219,13 +222,17 @@ class Limits:
         }
         if self.metric_epsilon is not None:
             checked["metric_epsilon"] = _numbers.positive("metric_epsilon", self.metric_epsilon)
-        if self.approximate_delta is not None:
-            share = _numbers.probability("approximate_delta", self.approximate_delta)
-            if share > checked["delta"]:
+        left = checked["delta"]
+        for name in ("approximate_delta", "gdp_delta"):
+            if (share := getattr(self, name)) is None:
+                continue
+            checked[name] = _numbers.probability(name, share)
+            if checked[name] > left:
+                both = "" if left == checked["delta"] else " less approximate_delta"
                 raise ParameterError(
-                    f"approximate_delta must be at most delta = {self.delta!r}, got {share!r}"
+                    f"{name} must be at most delta = {self.delta!r}{both}, got {share!r}"
                 )
-            checked["approximate_delta"] = share
+            left -= checked[name]
         if not isinstance(self.adjacency, Adjacency):
             raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
         if not isinstance(self.privacy_unit, PrivacyUnit):

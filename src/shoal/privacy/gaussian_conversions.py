@@ -5,6 +5,7 @@ add up, also over steps that earlier outputs choose, and what they add up to is 
 for a whole curve of pairs. Proof: ``proofs/gdp.md``. Rounding is always toward less privacy.
 """
 
+import functools
 import math
 from fractions import Fraction
 
@@ -127,7 +128,11 @@ def pure_to_gdp(epsilon: float) -> float:
     >>> round(pure_to_gdp(1.0), 4)
     1.232
     """
-    epsilon = _numbers.positive("epsilon", epsilon)
+    return _pure_to_gdp(_numbers.positive("epsilon", epsilon))
+
+
+@functools.lru_cache(maxsize=256)  # a ledger asks for each of its entries
+def _pure_to_gdp(epsilon: float) -> float:
     high = 1.0 + 2 * math.sqrt(2 * epsilon) + 2 * epsilon
     below = boundary(0.0, high, lambda mu: _pure_epsilon(mu) < epsilon * (1 + _SAFETY))
     return math.nextafter(below, math.inf)

@@ -12,6 +12,7 @@ from shoal import _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import conversions
 from shoal.privacy.distance_units import parse_unit
+from shoal.privacy.gaussian_conversions import gdp_to_epsilon, pure_to_gdp
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
 
 __all__ = ["Guarantee", "Notion", "guarantee_text"]
@@ -46,6 +47,8 @@ class Guarantee:
         Whether the noise came from a seed, which everybody may know: then nothing is promised.
     rho : float or None, default=None
         A zCDP parameter that holds as well, where one is known.
+    mu : float or None, default=None
+        A parameter of Gaussian differential privacy that holds as well, where one is known.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
         Whom the promise protects: a record, or a user with all of their rows.
 
@@ -67,6 +70,7 @@ class Guarantee:
     seeded: bool = False
     rho: float | None = None
     privacy_unit: PrivacyUnit = RECORD
+    mu: float | None = None
 
     def __post_init__(self) -> None:
         """Check every field; a promise that is malformed must not exist."""
@@ -83,15 +87,17 @@ class Guarantee:
         if self.notion == "none":
             if not self.reason:
                 raise ParameterError('reason must say why there is no promise, got ""')
-            checked = {"epsilon": math.inf, "delta": 0.0, "rho": None}
+            checked = {"epsilon": math.inf, "delta": 0.0, "rho": None, "mu": None}
         else:
             checked = {
                 "epsilon": _numbers.non_negative("epsilon", self.epsilon),
                 "delta": _numbers.probability("delta", self.delta),
                 "rho": None if self.rho is None else _numbers.non_negative("rho", self.rho),
+                "mu": None if self.mu is None else _numbers.non_negative("mu", self.mu),
             }
-        if self.notion == "metric" and (self.delta or self.rho is not None):
-            raise ParameterError("delta must be 0 and rho None for a metric promise")
+        known = self.rho is not None or self.mu is not None
+        if self.notion == "metric" and (self.delta or known):
+            raise ParameterError("delta must be 0, rho and mu None for a metric promise")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -152,6 +158,8 @@ class Guarantee:
         self._require_plain("zCDP")
         if self.rho is not None:
             return self.rho
+        if self.mu is not None:
+            return self.mu * self.mu / 2
         if self.delta > 0:
             raise GuaranteeError(
                 f"an (epsilon, delta) promise with delta = {self.delta:g} implies no zCDP: "
@@ -159,13 +167,31 @@ class Guarantee:
             )
         return conversions.pure_to_zcdp(self.epsilon) if self.epsilon > 0 else 0.0
 
+    def to_gdp(self) -> float:
+        """Return the parameter mu of Gaussian differential privacy that the promise implies.
+
+        Returns
+        -------
+        mu : float
+            Known from the noise, or else from the pure epsilon.
+        """
+        self._require_plain("Gaussian")
+        if self.mu is not None:
+            return self.mu
+        if self.delta > 0:
+            raise GuaranteeError(
+                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu: compose "
+                "the events that led to it instead"
+            )
+        return pure_to_gdp(self.epsilon) if self.epsilon > 0 else 0.0
+
     def to_approximate(self, delta: float) -> Self:
         """Return the (epsilon, delta) promise at another delta.
 
         Parameters
         ----------
         delta : float
-            In (0, 1); below the promise's own delta only if rho is known.
+            In (0, 1); below the promise's own delta only if rho or mu is known.
 
         Returns
         -------
@@ -181,6 +207,8 @@ class Guarantee:
             candidates.append(self.epsilon + math.log1p(-traded) if traded < 1 else 0.0)
         if self.rho is not None:
             candidates.append(conversions.zcdp_to_epsilon(self.rho, delta))
+        if self.mu is not None:
+            candidates.append(gdp_to_epsilon(self.mu, delta))
         if not candidates:
             raise GuaranteeError(
                 f"delta must be at least the promise's own {self.delta:g}, got {delta:g}: compose "
@@ -205,7 +233,8 @@ class Guarantee:
         self._require_promise("a group's promise")
         loss = conversions.group(self.epsilon, self.delta, size=size)
         rho = None if self.rho is None else conversions.group_zcdp(self.rho, size=size)
-        return replace(self, epsilon=loss.epsilon, delta=loss.delta, rho=rho)
+        mu = None if self.mu is None else size * self.mu
+        return replace(self, epsilon=loss.epsilon, delta=loss.delta, rho=rho, mu=mu)
 
     def to_substitute(self) -> Self:
         """Return the promise under substitution of one record.
@@ -228,8 +257,8 @@ class Guarantee:
         ----------
         privacy_unit : PrivacyUnit
             From records to a user with at most m rows, the promise is worth that of a group of m:
-            ``m epsilon``, ``m^2 rho``; from users to any one of their rows, of a group of 2, since
-            a row leaves by taking its user out and putting them back without it.
+            ``m epsilon``, ``m^2 rho``, ``m mu``; from users to any one of their rows, of a group of
+            2, since a row leaves by taking its user out and putting them back without it.
 
         Returns
         -------
@@ -281,9 +310,10 @@ class Guarantee:
             The same promise.
         """
         expected = {field.name for field in fields(cls)}
-        if not isinstance(plain, Mapping) or set(plain) != expected:
+        # Earlier versions knew no mu.
+        given = {"mu": None, **plain} if isinstance(plain, Mapping) else {}
+        if set(given) != expected:
             raise ParameterError(f"a guarantee must have the fields {sorted(expected)}")
-        given = dict(plain)
         values = [adjacency.value for adjacency in Adjacency]
         if given["adjacency"] not in values:
             raise ParameterError(f"adjacency must be one of {values}, got {given['adjacency']!r}")

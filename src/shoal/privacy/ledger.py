@@ -57,6 +57,12 @@ class Ledger:
         How much of ``delta`` is for events that bring a delta of their own; the rest pays for
         converting everything else. Without it the first spend settles the matter: all for such
         events if it is one, all for the conversion if it is Gaussian, halves otherwise.
+    gdp_delta : float, optional
+        How much of ``delta`` pays for adding up squares of mu (Gaussian differential privacy),
+        which is exact for Gaussian noise; what is left then pays for Rényi divergences, which
+        count pure spends for less, and all zCDP. Without it the first spend settles this as well:
+        nine tenths of the conversion's part if it is Gaussian, all of it if it needs all, else
+        nothing.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
         Whom the limit protects. A spend on another unit is converted where a proof allows it (a
         promise to users counts twice for records), and refused otherwise.
@@ -72,10 +78,11 @@ class Ledger:
     Notes
     -----
     With ``delta > 0`` a spend is accepted while the epsilons add up to at most the limit, or while
-    the Rényi divergences of one order do, which is what lets Gaussian noise and many small spends
-    go further (for Gaussian noise alone it is the zCDP limit). ``proofs/ledger.md`` shows that both
-    may be used at once, with spends chosen in the light of earlier releases, and why the division
-    of delta has to be fixed first. Sums are exact; a total may pass its limit by one part in
+    the Rényi divergences of one order do, which lets many small spends go further, or while the
+    squares of mu do, which is exact for Gaussian noise. ``proofs/ledger.md`` shows that all may be
+    used at once, with spends chosen in the light of earlier releases, and why the division of delta
+    has to be fixed first. A file of an earlier version has no part for mu, and counts Gaussian
+    noise by zCDP. Sums are exact; a total may pass its limit by one part in
     10^12, so that ten spends of 0.1 fit into 1.0.
 
     A spend with ``notion="local"`` protects a record's value while participation is public. It
@@ -105,6 +112,7 @@ class Ledger:
         metric_unit: str = "",
         adjacency: Adjacency = Adjacency.ADD_REMOVE,
         approximate_delta: float | None = None,
+        gdp_delta: float | None = None,
         privacy_unit: PrivacyUnit = RECORD,
         table: str = "",
         who: str | None = None,
@@ -118,6 +126,7 @@ class Ledger:
             metric_unit=metric_unit,
             adjacency=adjacency,
             approximate_delta=approximate_delta,
+            gdp_delta=gdp_delta,
             privacy_unit=privacy_unit,
             table=table,
         )
@@ -357,7 +366,8 @@ class Ledger:
         self._restart()
         # A ledger without a table's name takes any; `spend` compares it with earlier spends.
         table = self._limits.table if not (asked.table and self._limits.table) else asked.table
-        given = replace(asked, table=table)
+        gdp_delta = self._limits.gdp_delta if asked.gdp_delta is None else asked.gdp_delta
+        given = replace(asked, table=table, gdp_delta=gdp_delta)
         given = given if complete else replace(given, epsilon=self._limits.epsilon)
         different = given.differences(self._limits, ignore_defaults=not complete)
         if different:

@@ -26,7 +26,8 @@ from shoal.privacy.guarantee import Guarantee
 
 __all__ = ["Release", "current_versions"]
 
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 3
+_READABLE = (2, 3)  # version 2 knew no mu of a guarantee
 _FIELDS = {
     "schema_version",
     "kind",
@@ -75,7 +76,7 @@ class Release:
         The promise that covers all values together.
     versions : mapping, optional
         Versions of the software; those of this process by default.
-    schema_version : int, default=2
+    schema_version : int, default=3
         Version of the file format.
     ledger : Receipt, optional
         The count and the hash of the ledger that paid, so that a ledger which was rolled back
@@ -156,9 +157,9 @@ class Release:
         if not isinstance(plain, dict):
             raise ReleaseError("a release must be a JSON object")
         version = plain.get("schema_version")
-        if isinstance(version, bool) or version != _SCHEMA_VERSION:
+        if isinstance(version, bool) or version not in _READABLE:
             raise ReleaseError(
-                f"schema_version must be {_SCHEMA_VERSION}, got {version!r}: read it with the "
+                f"schema_version must be one of {_READABLE}, got {version!r}: read it with the "
                 "version of shoal that wrote it"
             )
         if set(plain) != _FIELDS:
@@ -170,7 +171,7 @@ class Release:
         except ParameterError as failure:
             raise ReleaseError(f"the promise of the release is broken: {failure}") from None
         values = from_plain(plain["values"])
-        return cls(plain["kind"], values, guarantee, plain["versions"], version, ledger)
+        return cls(plain["kind"], values, guarantee, plain["versions"], ledger=ledger)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release to a file, whole or not at all.

@@ -3,6 +3,7 @@
 A release says by which metric its clusters were made, and labels follow that metric and no other:
 
 * ``"bounds"`` (DPKMeans): Euclidean distance in units of the bounds, on the lattice of the fit;
+* ``"cosine"`` (DPKMeans): the same, of records brought to length 1;
 * ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the reports;
 * ``"cells"`` (DPWaveCluster): the cluster of the record's cell, or -1.
 
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._bounds import public_box
+from shoal._directions import unit_length
 from shoal._records import column_names, validate_records
 from shoal._typing import Floats, Labels
 from shoal.exceptions import DataError, ParameterError
@@ -115,6 +117,10 @@ def _in_bounds(values: Values, records: Floats) -> Labels:
     return nearest_centers(rows.astype(np.float64), centers.astype(np.float64))
 
 
+def _by_cosine(values: Values, records: Floats) -> Labels:
+    return _in_bounds(values, unit_length(records.T).T)
+
+
 def _euclidean(values: Values, records: Floats) -> Labels:
     return nearest_centers(records, _centers(values["centers"]))
 
@@ -137,12 +143,14 @@ def _in_cells(values: Values, records: Floats) -> Labels:
 
 METRICS: dict[str, Callable[[Values, Floats], Labels]] = {
     "bounds": _in_bounds,
+    "cosine": _by_cosine,
     "euclidean": _euclidean,
     "cells": _in_cells,
 }
 # What a release has to hold for labels by its metric.
 NEEDED = {
     "bounds": ("centers", "low", "high", "half"),
+    "cosine": ("centers", "low", "high", "half"),
     "euclidean": ("centers",),
     "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
 }

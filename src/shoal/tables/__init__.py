@@ -1,11 +1,12 @@
 """Raw records wherever they are: in memory, in files, in a Spark cluster. No noise lives here."""
 
+from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
 from shoal.tables.columns import CHANGED, refuse_infinite
 from shoal.tables.files import check_table_path, open_table, read_table, write_table
+from shoal.tables.numpy_files import array_file, is_array_path, open_array
 from shoal.tables.spark_table import SparkTable
 from shoal.tables.table import (
-    ArrayTable,
     Block,
     CountRows,
     Fold,
@@ -28,7 +29,10 @@ __all__ = [
     "SparkTable",
     "Staged",
     "Table",
+    "array_file",
     "check_table_path",
+    "is_array_path",
+    "open_array",
     "open_table",
     "read_table",
     "refuse_infinite",

@@ -1,7 +1,7 @@
 """Files in pieces that can be read on their own: row groups of Parquet, whole files otherwise."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from shoal.exceptions import DataError, ParameterError
 from shoal.tables._csv import arrow_csv
 from shoal.tables.columns import locate_columns
 
-__all__ = ["Piece", "file_states", "open_dataset", "pieces_of", "readable"]
+__all__ = ["BATCH_VALUES", "Piece", "file_states", "open_dataset", "pieces_of", "readable"]
 
 # Of four columns 8 MiB, which stay in cache while they are worked on; fewer rows would have threads
 # wait for each other's short calls.
@@ -50,17 +50,20 @@ class Piece:
         with readable(self.name):
             return self.fragment.physical_schema
 
-    def batches(self, names: Sequence[str]) -> Iterator[Any]:
-        """Yield the next records in order, the columns under the names that were given."""
+    def batches(self, names: Sequence[str], *, width: int = 1) -> Generator[Any, None, None]:
+        """Yield the next records in order, the columns under the names that were given.
+
+        Each value is of so many numbers: the lists of a column of lists.
+        """
         found = self.schema().names
         fields = [found[index] for index in locate_columns(found, names, self.name)]
         arrow = require("pyarrow", extra="arrow")
-        for batch in self._read(fields):
+        for batch in self._read(fields, width):
             columns = [batch.column(field) for field in fields]
             yield arrow.RecordBatch.from_arrays(columns, names=list(names))
 
-    def _read(self, fields: list[str]) -> Iterator[Any]:
-        rows = max(1, min(BATCH_ROWS, BATCH_VALUES // len(fields)))
+    def _read(self, fields: list[str], width: int) -> Iterator[Any]:
+        rows = max(1, min(BATCH_ROWS, BATCH_VALUES // (len(fields) * width)))
         with readable(self.name):
             if self.group is None:
                 yield from self.fragment.to_batches(columns=fields, batch_size=rows)

@@ -10,6 +10,7 @@ from shoal._typing import Ints
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._spark_errors import CHANGED, TWICE, run
 from shoal.tables._spark_tasks import ATTEMPT, ERROR, PARTITION, ReportTask
+from shoal.tables.columns import NO_RECORD
 from shoal.tables.table import Start
 
 __all__ = ["SparkStaged", "stage_reports"]
@@ -94,7 +95,7 @@ def _attempts(kept: Any, rows: int | None) -> Ints:
         bad = kept.where(functions.col(ERROR).isNotNull()).select(functions.max(ERROR))
         raise DataError(run(bad.collect)[0][0])
     if not partitions:
-        raise DataError("X must hold at least one record, got none")
+        raise DataError(NO_RECORD)
     if any(first != last for _, _, _, first, last in partitions):
         raise ReleaseError(TWICE)
     if rows is not None and sum(count for _, count, _, _, _ in partitions) != rows:

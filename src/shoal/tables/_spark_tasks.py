@@ -83,10 +83,13 @@ class FoldTask:
         What to compute.
     names : tuple of str
         Columns.
+    width : int or None
+        Numbers of each list, where the one column is of lists.
     """
 
     job: Job
     names: tuple[str, ...]
+    width: int | None = None
 
     def run(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return one row for all batches, none where there is no record."""
@@ -96,7 +99,8 @@ class FoldTask:
                 continue
             rows += batch.num_rows
             try:
-                fold.add(block_of(batch, self.names, look=not self.job.looks))
+                look = not self.job.looks
+                fold.add(block_of(batch, self.names, width=self.width, look=look))
             except DataError as bad:
                 error = str(bad)
                 break
@@ -174,16 +178,20 @@ class LabelTask:
         From a block to a number for each of its records.
     names : tuple of str
         Columns.
+    width : int or None
+        Numbers of each list, where the one column is of lists.
     """
 
     label: Label
     names: tuple[str, ...]
+    width: int | None = None
 
     def run(self, *columns: Any) -> Any:
         """Return the numbers of some records, from their columns."""
         arrow = require("pyarrow", extra="spark")
         batch = arrow.RecordBatch.from_arrays(list(columns), names=list(self.names))
-        return arrow.array(self.label(block_of(batch, self.names)), arrow.int32())
+        block = block_of(batch, self.names, width=self.width)
+        return arrow.array(self.label(block), arrow.int32())
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from shoal._files import hidden_sibling, sync_folder
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._arrow_pieces import Piece, readable
-from shoal.tables.columns import block_of, check_columns
+from shoal.tables.columns import NO_RECORD, block_of, check_columns
 from shoal.tables.table import Start
 
 __all__ = ["StagedFiles", "stage_files"]
@@ -77,7 +77,7 @@ def stage_files(
         except OSError as failure:
             raise _taken(target, failure.strerror or "it cannot be made") from None
         if not _write_all(staged.folder, partitions, names, start, threads):
-            raise DataError("X must hold at least one record, got none")
+            raise DataError(NO_RECORD)
         sync_folder(staged.folder)
     except OSError as failure:
         staged.discard()

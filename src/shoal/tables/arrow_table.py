@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from shoal._lists import arrow_width
 from shoal._typing import Ints, Labels
 from shoal.exceptions import DataError, ParameterError
-from shoal.tables._arrow_pieces import Piece, file_states, open_dataset, pieces_of
+from shoal.tables._arrow_pieces import BATCH_VALUES, Piece, file_states, open_dataset, pieces_of
 from shoal.tables._staged_files import StagedFiles, stage_files
-from shoal.tables.columns import CHANGED, block_of, check_columns
+from shoal.tables.columns import CHANGED, NO_RECORD, block_of, check_columns
 from shoal.tables.table import Block, CountRows, ExternalTable, Job, Label, Start, usable_threads
 
 __all__ = ["ArrowTable"]
@@ -34,9 +35,11 @@ class ArrowTable(ExternalTable):
     source : path-like or pyarrow.dataset.Dataset
         A file, or a folder of files of one kind.
     columns : sequence of str, default=None
-        Which columns, in this order. They must be given for a path: a name in a file may be a value
-        of a record, and those that are read here are published with a release. Of a dataset, all by
-        default: its names are in your hands, as those of a data frame are.
+        Which columns, in this order: of numbers, or one of lists of numbers, all of one length,
+        each number of which is then a column without a name. They must be given for a path: a name
+        in a file may be a value of a record, and those that are read here are published with a
+        release. Of a dataset, all by default: its names are in your hands, as those of a data frame
+        are.
     names : sequence of str, default=None
         Names of all columns, in order, of CSV files without a header line; `columns` chooses among
         them.
@@ -84,10 +87,12 @@ class ArrowTable(ExternalTable):
         self._dataset = open_dataset(source, names)
         super().__init__(self._dataset.schema.names if chosen is None else chosen)
         self._source = "the dataset" if self._path is None else repr(str(self._path))
-        check_columns(self._dataset.schema, self._names, self._source)
+        lists = check_columns(self._dataset.schema, self._names, self._source)
         self._threads = threads or usable_threads()
         self._memory = memory
         self._pieces: tuple[Piece, ...] | None = None
+        if lists:
+            self._width = self._first_width()
 
     @property
     def path(self) -> Path | None:
@@ -113,7 +118,7 @@ class ArrowTable(ExternalTable):
         self._rows = None
         (rows,) = self.fold(CountRows())
         if not rows[0]:
-            raise DataError("X must hold at least one record, got none")
+            raise DataError(NO_RECORD)
         self._rows = int(rows[0])
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
@@ -195,6 +200,7 @@ class ArrowTable(ExternalTable):
         ReleaseError
             If the disk does not take the reports; nothing is left.
         """
+        self._refuse_lists()
         return stage_files(self._parts(), self._names, start, out, threads=self._threads)
 
     def on_threads(
@@ -245,10 +251,20 @@ class ArrowTable(ExternalTable):
     def _blocks(
         self, piece: Piece, stop: threading.Event, look: bool
     ) -> Generator[Block, None, None]:
-        for batch in piece.batches(self._names):
+        for batch in piece.batches(self._names, width=self._width or 1):
             if stop.is_set():
                 return
-            yield block_of(batch, self._names, look=look)
+            yield block_of(batch, self._names, width=self._width, look=look)
+
+    def _first_width(self) -> int:
+        """Return how many numbers the first list has, by which the others are measured."""
+        for piece in self._parts():
+            check_columns(piece.schema(), self._names, piece.name)
+            with closing(piece.batches(self._names, width=BATCH_VALUES)) as batches:
+                for batch in batches:
+                    if batch.num_rows:
+                        return arrow_width(batch.column(0))
+        raise DataError(NO_RECORD)
 
     def _parts(self) -> tuple[Piece, ...]:
         """Cut the files as they are now: those of an earlier pass may have grown since."""

@@ -1,5 +1,8 @@
 """Columns: their names, their types, and their values as blocks of finite doubles.
 
+A table has columns of numbers, or one column of lists, as embeddings are kept: its lists are all of
+one length, and each of their numbers is a column without a name.
+
 The first line of a CSV file may be a record, and a schema may have been made of one. So no name is
 taken from a file, and no message shows one that the caller did not know already, a row or a value:
 the names that were given are used, printed and written, and no others.
@@ -11,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal._lists import arrow_lists, is_arrow_list
 from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal._typing import Floats
@@ -18,6 +22,7 @@ from shoal.exceptions import DataError, DataTypeError, ParameterError
 
 __all__ = [
     "CHANGED",
+    "NO_RECORD",
     "block_of",
     "check_columns",
     "check_header",
@@ -67,26 +72,42 @@ def check_header(names: Sequence[str], columns: int, where: str) -> None:
         )
 
 
+NO_RECORD = "X must hold at least one record, got none"
 CHANGED = "X must stay as it is while it is read: its files have changed"
 
 
-def check_columns(schema: Any, names: Sequence[str], where: str) -> None:
-    """Check that a schema has the columns, once each, and that they are numbers."""
+def check_columns(schema: Any, names: Sequence[str], where: str) -> bool:
+    """Check that a schema has columns of numbers, once each, or one of lists; say whether lists."""
     types = require("pyarrow.types", extra="arrow")
+    lists = False
     for name, index in zip(names, locate_columns(schema.names, names, where), strict=True):
         kind = schema.field(index).type
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-            # Its first word alone: the rest may list names of fields, which were not given.
-            got = str(kind).partition("<")[0]
-            raise DataTypeError(
-                f"column {name!r} must hold numbers, got {got} in {where}: choose columns "
-                "without it"
-            )
+        if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+            continue
+        lists = is_arrow_list(kind)
+        if lists and len(names) == 1:
+            continue
+        # Its first word alone: the rest may list names of fields, which were not given.
+        got = str(kind).partition("<")[0]
+        way = f"choose columns without it{', or it alone' if lists else ''}"
+        raise DataTypeError(f"column {name!r} must hold numbers, got {got} in {where}: {way}")
+    return lists
 
 
-def block_of(batch: Any, names: Sequence[str], *, look: bool = True) -> list[Floats]:
-    """Return the columns of a batch as doubles, without a copy where they are doubles already."""
+def block_of(
+    batch: Any, names: Sequence[str], *, width: int | None = None, look: bool = True
+) -> list[Floats]:
+    """Return the columns of a batch as doubles, without a copy where they are doubles already.
+
+    With a width, the one column is of lists of so many numbers, and each of them a column.
+    """
     arrow = require("pyarrow", extra="arrow")
+    if width is not None:
+        numbers = arrow_lists(batch.column(names[0]), width)
+        rows = list(np.array(numbers.T, dtype=np.float64, order="C"))
+        for values in rows if look else ():
+            refuse_infinite(values)
+        return rows
     block = []
     for name in names:
         column = batch.column(name)

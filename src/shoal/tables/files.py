@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from shoal._files import atomic_write, hidden_sibling
+from shoal._lists import array_of_lists, is_arrow_list
+from shoal._numbers import FINITE
 from shoal._optional import require
+from shoal._typing import Records
 from shoal.exceptions import DataError, ParameterError
 from shoal.tables._csv import is_missing, parse_numbers, read_csv, unreadable
+from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
 from shoal.tables.columns import check_names, locate_columns
 from shoal.tables.spark_table import SparkTable
-from shoal.tables.table import ArrayTable
 
 __all__ = ["check_table_path", "open_table", "read_table", "write_table"]
 
@@ -76,7 +79,8 @@ def read_table(
         A file that ends in ``.parquet``, or else text separated by commas, perhaps in ``.gz``, with
         a header line.
     columns : sequence of str
-        Which columns, in this order.
+        Which columns, in this order; or one of a Parquet file that holds lists of numbers, all of
+        one length, each number of which is then a column without a name.
     label : str, default=None
         A column of classes, numbers or words, read apart.
     user : str, default=None
@@ -112,7 +116,11 @@ def read_table(
     apart = [name for name in (label, user) if name is not None]
     read = _read_parquet if file.suffix.lower() in PARQUET else read_csv
     values = read(file, [*wanted, *apart], names)
-    X = np.column_stack([parse_numbers(name, values[name]) for name in wanted])
+    lists = _lists(values[wanted[0]]) if len(wanted) == 1 else None
+    if lists is None:
+        X: Records = np.column_stack([parse_numbers(name, values[name]) for name in wanted])
+    else:
+        X, wanted = lists, ()
     if not len(X):
         raise DataError(f"{str(path)!r} must hold at least one record, got none")
     return ArrayTable(
@@ -124,7 +132,7 @@ def read_table(
 
 
 def _read_parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
-    """Read columns as they are; None where there is nothing."""
+    """Read columns as they are, lists as Arrow has them; None where there is nothing."""
     if names is not None:
         raise ParameterError(
             f"a file without a header line must be a CSV file, got {str(path)!r}, whose schema has "
@@ -142,9 +150,19 @@ def _read_parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None
         raise unreadable(path, error.strerror or "it is not a Parquet file") from None
     except arrow.ArrowException:
         raise unreadable(path, "it is not a Parquet file") from None
+    columns = {name: table.column(field) for name, field in zip(wanted, fields, strict=True)}
     return {
-        name: table.column(field).to_pylist() for name, field in zip(wanted, fields, strict=True)
+        name: column if is_arrow_list(column.type) else column.to_pylist()
+        for name, column in columns.items()
     }
+
+
+def _lists(column: Any) -> Records | None:
+    """Return a column of lists as a table of finite numbers; None for any other column."""
+    table = None if isinstance(column, list) else array_of_lists(column)
+    if table is not None and not np.isfinite(table).all():
+        raise DataError(FINITE)
+    return table
 
 
 def _user_ids(name: str, values: Sequence[Any]) -> list[str | int]:

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from math import isqrt
 from typing import Any
 
+from shoal._lists import UNEQUAL
+from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal._typing import Ints
 from shoal.exceptions import DataError, DataTypeError
 from shoal.tables._spark_errors import CHANGED, run
 from shoal.tables._spark_staged import SparkStaged, stage_reports
 from shoal.tables._spark_tasks import PARTIALS, CombineTask, FoldTask, LabelTask, Partial, combine
+from shoal.tables.columns import NO_RECORD
 from shoal.tables.table import CountRows, ExternalTable, Job, Label, Start
 
 __all__ = ["SparkTable"]
@@ -37,7 +40,8 @@ class SparkTable(ExternalTable):
     frame : pyspark.sql.DataFrame
         Not a stream.
     columns : sequence of str, default=None
-        Which columns, in this order; all by default.
+        Which columns, in this order; all by default. They hold numbers, or one of them, alone,
+        arrays of numbers that are all of one length: each number is then a column without a name.
 
     Examples
     --------
@@ -56,10 +60,12 @@ class SparkTable(ExternalTable):
 
     def __init__(self, frame: Any, *, columns: Sequence[str] | None = None) -> None:
         super().__init__(frame.columns if columns is None else columns)
-        _check_columns(frame, self._names)
-        self._fields = tuple(f"c{index}" for index in range(self.columns))
+        lists = _check_columns(frame, self._names)
+        self._fields = tuple(f"c{index}" for index in range(len(self._names)))
         self._frame = frame
         self._partitions = 0
+        if lists:
+            self._width = self._first_width()
 
     def check(self) -> None:
         """Check that every record can be read and is finite.
@@ -75,7 +81,7 @@ class SparkTable(ExternalTable):
         partials = self._partials(CountRows(), levels=())
         found = combine(CountRows(), partials)
         if found is None:
-            raise DataError("X must hold at least one record, got none")
+            raise DataError(NO_RECORD)
         if found.error:
             raise DataError(found.error)
         self._rows, self._partitions = found.rows, len(partials)
@@ -122,7 +128,7 @@ class SparkTable(ExternalTable):
             asked for. For the curator only.
         """
         functions = require("pyspark.sql.functions", extra="spark")
-        task = LabelTask(label, self._fields)
+        task = LabelTask(label, self._fields, self._width)
         # Without annotations, which Spark would go by: arrays in, an array out.
         number = functions.arrow_udf(lambda *columns: task.run(*columns), "int")  # noqa: PLW0108
         return self._frame.withColumn(
@@ -150,7 +156,20 @@ class SparkTable(ExternalTable):
         ReleaseError
             If a part of Spark drew reports twice, and they got mixed; nothing is staged then.
         """
+        self._refuse_lists()
         return stage_reports(self._stable(), start, self._names, rows=self._rows)
+
+    def _first_width(self) -> int:
+        """Return how many numbers the first array has, by which the others are measured."""
+        size = require("pyspark.sql.functions", extra="spark").size
+        first = run(lambda: self._frame.select(size(_quoted(self._names[0]))).first())
+        if first is None:
+            raise DataError(NO_RECORD)
+        if first[0] is None or first[0] < 0:  # by Spark's settings
+            raise DataError(FINITE)
+        if first[0] == 0:
+            raise DataError(UNEQUAL)
+        return int(first[0])
 
     def _selected(self) -> Any:
         """Return the columns that are needed, under names that Spark reads as they are."""
@@ -176,7 +195,9 @@ class SparkTable(ExternalTable):
         """Return the statistics of partitions, put together at each level into so many."""
 
         def action() -> list[Partial]:
-            found = self._selected().mapInArrow(FoldTask(job, self._fields).run, PARTIALS)
+            found = self._selected().mapInArrow(
+                FoldTask(job, self._fields, self._width).run, PARTIALS
+            )
             for tasks in levels:
                 found = found.repartition(tasks).mapInArrow(CombineTask(job).run, PARTIALS)
             return [Partial.read(*row) for row in found.collect()]
@@ -184,7 +205,8 @@ class SparkTable(ExternalTable):
         return run(action)
 
 
-def _check_columns(frame: Any, names: Sequence[str]) -> None:
+def _check_columns(frame: Any, names: Sequence[str]) -> bool:
+    """Check that a frame has columns of numbers, once each, or one of arrays; say whether those."""
     if frame.isStreaming:
         raise DataTypeError("X must be a frame of records at rest, got a stream: write it to files")
     fields = frame.schema.fields
@@ -193,11 +215,16 @@ def _check_columns(frame: Any, names: Sequence[str]) -> None:
         if len(kinds) != 1:
             how = "no such column" if not kinds else "several"
             raise DataError(f"the frame must have one column {name!r}, got {how}: choose columns")
-        if kinds[0].typeName() not in NUMBERS:
-            raise DataTypeError(
-                f"column {name!r} must hold numbers, got {kinds[0].typeName()} in the frame: "
-                "choose columns without it"
-            )
+        if kinds[0].typeName() in NUMBERS:
+            continue
+        lists = kinds[0].typeName() == "array" and kinds[0].elementType.typeName() in NUMBERS
+        if lists and len(names) == 1:
+            return True
+        way = f"choose columns without it{', or it alone' if lists else ''}"
+        raise DataTypeError(
+            f"column {name!r} must hold numbers, got {kinds[0].typeName()} in the frame: {way}"
+        )
+    return False
 
 
 def _levels(partitions: int) -> list[int]:

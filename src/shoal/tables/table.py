@@ -7,18 +7,15 @@ may be done again, by a machine that takes over from one that failed, and nothin
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal._typing import Floats, Ints, Labels
-from shoal.exceptions import ParameterError
+from shoal.exceptions import DataTypeError, ParameterError
 from shoal.tables.columns import check_names
 
 __all__ = [
-    "ArrayTable",
     "Block",
     "CountRows",
     "ExternalTable",
@@ -139,48 +136,6 @@ class CountRows:
         return (np.sum([rows for (rows,) in results], axis=0),)
 
 
-@dataclass(frozen=True, eq=False)
-class ArrayTable:
-    """A table in memory, checked.
-
-    Parameters
-    ----------
-    X : ndarray of float64, shape (n, d)
-        Finite numbers.
-    names : tuple of str, default=()
-        Names of the columns; none where they have none.
-    labels : ndarray, default=None
-        Classes of the records, as text or numbers.
-    user_ids : list of str or int, default=None
-        Whose record each row is, as it is in the file.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ArrayTable(np.zeros((5, 2))).columns
-    2
-    """
-
-    X: Floats = field(repr=False)
-    names: tuple[str, ...] = ()
-    labels: npt.NDArray[Any] | None = field(default=None, repr=False)
-    user_ids: list[str | int] | None = field(default=None, repr=False)
-    in_memory = True
-
-    @property
-    def columns(self) -> int:
-        """Number of columns of a record."""
-        return int(self.X.shape[1])
-
-    @property
-    def rows(self) -> int:
-        """Number of records: private."""
-        return len(self.X)
-
-    def check(self) -> None:
-        """Do nothing: arrays are checked when they come in."""
-
-
 class ExternalTable:
     """What tables that are not in memory share: they are read some records at a time.
 
@@ -194,17 +149,18 @@ class ExternalTable:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = check_names(names)
+        self._width: int | None = None  # numbers of each list, in a table of one column of lists
         self._rows: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return self._names
+        """Names of the columns; numbers of a list have none."""
+        return self._names if self._width is None else ()
 
     @property
     def columns(self) -> int:
         """Number of columns of a record."""
-        return len(self._names)
+        return len(self._names) if self._width is None else self._width
 
     @property
     def rows(self) -> int:
@@ -212,6 +168,14 @@ class ExternalTable:
         if self._rows is None:
             raise ParameterError("the table must be checked before its records are counted")
         return self._rows
+
+    def _refuse_lists(self) -> None:
+        """Refuse to draw reports of a column of lists, which have no names to be written under."""
+        if self._width is not None:
+            raise DataTypeError(
+                "reports must be of columns of numbers, got a column of lists: give each of its "
+                "numbers a column, or pass an array"
+            )
 
 
 def usable_threads() -> int:

@@ -90,6 +90,10 @@ class BudgetedNoise(Protocol):
     def approximate(self) -> bool:
         """Return whether the promise needs a delta."""
 
+    @property
+    def mu(self) -> float | None:
+        """Return the mu of Gaussian differential privacy of the whole budget, where it has one."""
+
     def event(self, purpose: str) -> Event:
         """Return the event that spends the whole budget."""
 

@@ -60,9 +60,14 @@ class GDPNoise:
         """Return whether the promise needs a delta."""
         return True
 
+    @property
+    def mu(self) -> float:
+        """Return the mu of Gaussian differential privacy of the whole budget, where it has one."""
+        return math.sqrt(self.total_budget)
+
     def event(self, purpose: str) -> Event:
         """Return the event that spends the whole budget."""
-        return GDPEvent(mu=math.sqrt(self.total_budget), purpose=purpose)
+        return GDPEvent(mu=self.mu, purpose=purpose)
 
     def scales(
         self, budget: float, *, columns: int, clip_radius: int, contribution: int

@@ -37,6 +37,11 @@ class PureNoise:
         """Return whether the promise needs a delta."""
         return False
 
+    @property
+    def mu(self) -> None:
+        """Return the mu of Gaussian differential privacy of the whole budget, where it has one."""
+        return None
+
     def event(self, purpose: str) -> Event:
         """Return the event that spends the whole budget."""
         return PureEvent(epsilon=self.total_budget, purpose=purpose)

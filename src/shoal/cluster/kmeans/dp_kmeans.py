@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Ball, Box
+from shoal._directions import unit_length
 from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
@@ -31,7 +32,7 @@ from shoal.cluster.kmeans._contributions import (
     counted_rows,
 )
 from shoal.cluster.kmeans._kccm import KCCMNoise
-from shoal.cluster.kmeans._methods import FitPlan, check_parameters, plan_fit
+from shoal.cluster.kmeans._methods import COSINE, FitPlan, check_parameters, plan_fit
 from shoal.cluster.kmeans._private_bounds import private_box
 from shoal.cluster.kmeans._problem import KMeansResult, MethodChoice, Problem
 from shoal.engines import HALF, Engine, nearest_centers, total_weight
@@ -42,6 +43,7 @@ from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["DPKMeans"]
 
+SCORED_VALUES = 1 << 20  # doubles held at a time by score
 FALSE_CERTAINTY = 0.001  # probability that a fit calls any empty cluster certain, at most
 
 
@@ -234,6 +236,7 @@ class DPKMeans(CuratorsClusterer):
             adjacency=Adjacency.ADD_REMOVE,
             seeded=source.seeded,
             privacy_unit=given.privacy_unit,
+            mu=plan.noise.mu,
         )
         receipt = charge(
             self.ledger,
@@ -326,10 +329,18 @@ class DPKMeans(CuratorsClusterer):
         table = validate_table(X, estimator=self, reset=False)
         if not isinstance(table, ArrayTable):
             raise DataError("X must be in memory for score: pass arrays, or use predict")
-        # Halves: the width of a box may be too large for a double.
-        gaps = table.X / 2 - self.cluster_centers_[self.predict(X)] / 2
-        gaps /= self.bounds_.high / 2 - self.bounds_.low / 2
-        return -float(np.einsum("ij,ij->", gaps, gaps))
+        labels, half_width = self.predict(X), self.bounds_.high / 2 - self.bounds_.low / 2
+        rows = max(1, SCORED_VALUES // table.columns)
+        total = 0.0
+        for start in range(0, len(labels), rows):
+            records = np.asarray(table.X[start : start + rows], dtype=np.float64)
+            if self.metric == COSINE:
+                records = unit_length(records.T).T
+            # Halves: the width of a box may be too large for a double.
+            gaps = records / 2 - self.cluster_centers_[labels[start : start + rows]] / 2
+            gaps /= half_width
+            total += float(np.einsum("ij,ij->", gaps, gaps))
+        return -total
 
     def _engine(
         self,
@@ -337,7 +348,7 @@ class DPKMeans(CuratorsClusterer):
         lattice: Lattice,
         weights: npt.NDArray[np.int32] | None = None,
     ) -> Engine:
-        return open_engine(table, lattice, weights)
+        return open_engine(table, lattice, weights, unit_length=self.metric == COSINE)
 
     def _find_centers(
         self,

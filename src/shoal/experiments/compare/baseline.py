@@ -176,7 +176,7 @@ class ComparedTable:
                 f"{str(file)!r} must hold at least {fewest} records for a comparison: with fewer, "
                 "no method and no attack says anything"
             )
-        X = _scaled(table.X, box.low, box.high)
+        X = _scaled(table.doubles(), box.low, box.high)
         k = int(n_clusters or _chosen_clusters(X))
         if len(np.unique(X, axis=0)) <= k:
             raise DataError(
