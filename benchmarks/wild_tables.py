@@ -98,9 +98,10 @@ def fit(name: str, X: np.ndarray, reference: float, model: DPKMeans) -> Fit:
 
 def run(options: argparse.Namespace) -> Iterator[list[Fit]]:
     """Fit every set at every epsilon with every seed; yield the fits of one cell at a time."""
-    tables = FINAL if options.final else DESIGN
-    first = FINAL_SEED if options.final else 0
+    tables, first = (FINAL, FINAL_SEED) if options.final else (DESIGN, 0)
     for name in options.sets or tables:
+        if name not in tables:
+            raise SystemExit(f"sets must be some of {', '.join(tables)}, got {name!r}")
         table = tables[name]
         X = table.records()
         cost = reference(name, table, X, options.cache)
