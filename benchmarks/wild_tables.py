@@ -5,9 +5,10 @@
 
 Costs are mean squared distances over those of k-means without privacy (the best of 10 starts, of 3
 on the largest tables), with the standard error over seeds. `wild_figures.csv` holds the figures
-beside them: `before` (DPKMeans with a uniform grid), `prototype`, the best public `peer`, and
-`target`. A target holds or it does not; the other figures are means too, and hold within the error
-of the difference (ours stands for theirs where none was published).
+beside them: `before` (DPKMeans with nothing but a uniform grid and a tree of hyperplanes, measured
+by this file), `prototype`, the best public `peer`, and `target`. A target holds or it does not; the
+other figures are means too, and hold within the error of the difference (ours stands for theirs
+where none was published).
 """
 
 import argparse
