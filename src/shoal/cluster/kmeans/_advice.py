@@ -91,6 +91,11 @@ def predict_cost(
 def noise_advice(release: Release, *, learned: bool) -> str:
     """Say what to do about centers that may be noise alone."""
     values = release.values
+    if "clusters_asked" in values:
+        return (
+            f"one mean is all that can be had: {values['clusters_asked']} clusters need about "
+            f"{values['records_short']:g} times as many records, or as large an epsilon"
+        )
     certain = np.asarray(values["certain"])
     known = int(certain.sum())
     if known == len(certain):
