@@ -64,6 +64,7 @@ __all__ = [
 ]
 
 MIN_COLUMNS = 5  # in fewer columns a grid over the whole box is fine enough
+MAX_COLUMNS = 32  # in more, directions must be learned
 ONE_MEAN = 0.6  # noise of the mean, in its window's radius, above which it is all there is
 NO_ROUNDS = 0.3  # noise of a center, likewise, above which no round is worth its price
 NO_MEAN = 0.15  # and above which the grid stands around the level, not the mean
@@ -130,10 +131,12 @@ class CenteredMethod(KMeansMethod):
 
     def _one_mean(self, problem: Problem, place: "Place", total: float) -> KMeansResult:
         """Publish the mean alone, and how many times the records would allow the clusters."""
-        k = _planned_clusters(problem)
-        sizes = (self._careful_n(problem), problem.columns, k)
-        blur = ball_noise(*sizes, noise=problem.noise, budget=problem.budget)
-        details = {"clusters_asked": k, "records_short": max(1.1, round(blur / NO_ROUNDS, 1))}
+        details: dict[str, float] = {}
+        if problem.n_clusters != 1:
+            sizes = (self._careful_n(problem), problem.columns, 1)
+            single = ball_noise(*sizes, noise=problem.noise, budget=problem.budget)
+            details["clusters_asked"] = problem.n_clusters or 0
+            details["records_short"] = math.ceil(10 * single / _doubt(problem.columns)) / 10
         center, nowhere = place.mean[None], np.array([np.inf])
         return KMeansResult(center, np.array([total]), nowhere, np.ones(1), 1, details)
 
@@ -195,9 +198,18 @@ def smaller_noise(
     return gaussian if normal < min(NORMAL_GAIN * other, ONE_MEAN) else pure
 
 
-def suits_centered(columns: int) -> bool:
-    """Return whether to look around the mean rather than in the whole box, from public numbers."""
-    return columns >= MIN_COLUMNS
+def suits_centered(
+    n: float, columns: int, n_clusters: int, *, noise: BudgetedNoise, budget: float
+) -> bool:
+    """Return whether to look around the mean, rather than in the box or among many columns.
+
+    All numbers are public or noisy; ``n`` is in contributions of one person.
+    """
+    if not MIN_COLUMNS <= columns <= MAX_COLUMNS:
+        return False
+    # Where normal noise is small, too many centers that are merged find more.
+    blur = ball_noise(n, columns, n_clusters, noise=noise, budget=budget)
+    return not noise.approximate or blur >= FINE
 
 
 def plan_centered(
@@ -218,17 +230,31 @@ def plan_centered(
     single = blur / n_clusters
     if single >= ONE_MEAN:
         return CenteredPlan(1.0, 0.0, 0.0, ())
+    if n_clusters == 1:
+        return _with_rounds(0.1, 0.3, 0.0, 1)
     if noise.approximate and FINE <= blur < ONE_MEAN and not counted:
         return _with_rounds(0.04, 0.1, 0.0, 6 if blur < NO_ROUNDS else 4)
     if blur >= NO_ROUNDS:
-        level = min(max(single, 0.2), 0.5)
-        return CenteredPlan(level, 0.0, 1.0 - level, (), doubtful=single >= DOUBT)
+        return _without_rounds(single, columns)
     if noise.approximate:
         return _with_rounds(0.03, 0.07, 0.3, 3)
     level = min(max(2 * single, SMALLEST_PART), 0.1)
     mean = min(max(6 * single, 0.03), 0.15) if blur < NO_MEAN else 0.0
     grid = 0.45 * (1.0 - level - mean)
     return _with_rounds(level, mean, grid, 2 if blur < TWO_ROUNDS else 1)
+
+
+def _without_rounds(single: float, columns: int) -> CenteredPlan:
+    """Divide the budget between place and grid, by the noise of the mean."""
+    if single >= _doubt(columns):
+        return CenteredPlan(0.5, 0.0, 0.5, (), doubtful=True)
+    mean = min(max(single * columns / 5, 0.05), 0.65)
+    return CenteredPlan(0.1, mean, 0.9 - mean, ())
+
+
+def _doubt(columns: int) -> float:
+    # The more columns there are that a grid cannot see, the more the mean is worth.
+    return max(DOUBT, columns / 100)
 
 
 def _with_rounds(level: float, mean: float, grid: float, rounds: int) -> CenteredPlan:
@@ -435,4 +461,5 @@ def _next_windows(windows: NoisyWindows, counts: Ints, radii: Ints) -> Ints:
     trust = WINDOW_PRIOR / (WINDOW_PRIOR + noise)
     squares = trust * own + (1 - trust) * pooled
     wanted = np.clip(NEXT_WINDOW * np.sqrt(squares), 0.4, 1.1)
-    return np.maximum(np.rint(wanted * radii), 1).astype(np.int64)
+    fitted: Ints = np.maximum(np.rint(wanted * radii), 1).astype(np.int64)
+    return fitted
