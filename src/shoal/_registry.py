@@ -118,6 +118,11 @@ METHODS: tuple[Method, ...] = (
         32,
     ),
     _kmeans(
+        "ball",
+        "noisy rounds in windows inside a learned ball, for many columns",
+        Look("#d1495b", "wye", MIXED),
+    ),
+    _kmeans(
         "lsh",
         "the same on a tree of random hyperplanes, for many columns",
         Look("#56a3d9", "square", DASH),
