@@ -53,10 +53,10 @@ __all__ = ["BallMethod", "BallPlan", "Schedule", "ball_noise", "plan_ball", "sch
 
 # Parts of the budget: of a release that is clear enough, and of one that noise would drown.
 HISTOGRAM_PARTS = (0.01, 0.03)  # each histogram of distances
-MEAN_PARTS = (0.05, 0.15)  # mean of all records
+MEAN_PARTS = (0.05, 0.15, 0.4)  # mean of all records
 AXES_PARTS = (0.12, 0.2)  # directions, where they are worth it
 HISTOGRAM_NOISE = 0.1  # of the records; above, a histogram needs its larger part,
-MEAN_NOISE = 0.1  # of the radius: the mean,
+MEAN_NOISE, PURE_MEAN_NOISE = 0.1, 1.0  # of the radius: the mean (the largest if pure),
 LARGE_NOISE = 0.2  # of a round: the directions
 AXES_NOISE = 0.02  # from this noise of a round on directions are worth it,
 PROJECT_NOISE = 0.05  # and from this on rounds run among them
@@ -166,9 +166,11 @@ def plan_ball(problem: Problem) -> BallPlan:
     counted = noise.count_deviation(HISTOGRAM_PARTS[0] * budget, contribution=1) / n
     histogram = HISTOGRAM_PARTS[counted > HISTOGRAM_NOISE] * budget
     averaged = ball_noise(n, columns, 1, noise=noise, budget=MEAN_PARTS[0] * budget)
-    mean = MEAN_PARTS[averaged > MEAN_NOISE] * budget
+    gaussian = isinstance(noise, GDPNoise)
+    drowned = not gaussian and averaged > PURE_MEAN_NOISE
+    mean = MEAN_PARTS[(averaged > MEAN_NOISE) + drowned] * budget
     level = _noise(problem, columns)
-    directed = isinstance(noise, GDPNoise) and 1 < columns <= MAX_AXES_COLUMNS
+    directed = gaussian and 1 < columns <= MAX_AXES_COLUMNS
     axes = AXES_PARTS[level > LARGE_NOISE] * budget if directed and level > AXES_NOISE else 0.0
     projected = histogram if axes and level > PROJECT_NOISE else 0.0
     rounds = budget - 2 * histogram - mean - axes - projected
