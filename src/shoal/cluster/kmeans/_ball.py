@@ -53,16 +53,18 @@ __all__ = ["BallMethod", "BallPlan", "Schedule", "ball_noise", "plan_ball", "sch
 
 # Parts of the budget: of a release that is clear enough, and of one that noise would drown.
 HISTOGRAM_PARTS = (0.01, 0.03)  # each histogram of distances
-MEAN_PARTS = (0.05, 0.15, 0.4)  # mean of all records
+MEAN_PARTS = (0.05, 0.15)  # mean of all records
 AXES_PARTS = (0.12, 0.2)  # directions, where they are worth it
 HISTOGRAM_NOISE = 0.1  # of the records; above, a histogram needs its larger part,
-MEAN_NOISE, PURE_MEAN_NOISE = 0.1, 1.0  # of the radius: the mean (the largest if pure),
+MEAN_NOISE = 0.1  # of the radius: the mean,
 LARGE_NOISE = 0.2  # of a round: the directions
 AXES_NOISE = 0.02  # from this noise of a round on directions are worth it,
 PROJECT_NOISE = 0.05  # and from this on rounds run among them
 FEW = 0.5  # of all columns: the most directions that are worth projecting to
 FIRST_PART = 0.5  # of the rounds' budget, before cells are merged
-GROWTH = 1.2  # of a round's budget over that of the round before
+GROWTH, PURE_GROWTH = 1.2, 1.4  # of a round's budget over that of the round before
+PURE_MEAN_PARTS = (0.04, 0.4)  # the least and the most of a pure budget for the mean,
+PURE_MEAN = 10.0  # in between so many times the noise of a mean that had the whole budget
 
 
 class Schedule(NamedTuple):
@@ -75,20 +77,22 @@ class Schedule(NamedTuple):
 
 # Noise below which a schedule pays. Half of mu^2 is 1.4 times the noise and half of epsilon twice,
 # so pure noise pays for fewer rounds.
-GAUSSIAN_SCHEDULES = (
+SCHEDULES = (
     (0.01, Schedule(4, 8, 6)),
     (0.02, Schedule(4, 8, 4)),
     (0.06, Schedule(3, 6, 4)),
     (0.1, Schedule(2, 4, 2)),
     (0.2, Schedule(1, 2, 2)),
+    (math.inf, Schedule(1, 1, 1)),
 )
 PURE_SCHEDULES = (
-    (0.003, Schedule(4, 6, 4)),
-    (0.006, Schedule(4, 4, 3)),
-    (0.03, Schedule(3, 3, 2)),
-    (0.1, Schedule(1, 2, 1)),
+    (0.01, Schedule(4, 6, 4)),
+    (0.02, Schedule(4, 4, 2)),
+    (0.045, Schedule(2, 2, 2)),
+    (0.11, Schedule(2, 1, 1)),
+    (0.3, Schedule(1, 1, 1)),
+    (math.inf, Schedule(1, 0, 1)),
 )
-SHORTEST = Schedule(1, 1, 1)
 
 
 class BallPlan(NamedTuple):
@@ -165,12 +169,9 @@ def plan_ball(problem: Problem) -> BallPlan:
     n = max(problem.n, 1.0)
     counted = noise.count_deviation(HISTOGRAM_PARTS[0] * budget, contribution=1) / n
     histogram = HISTOGRAM_PARTS[counted > HISTOGRAM_NOISE] * budget
-    averaged = ball_noise(n, columns, 1, noise=noise, budget=MEAN_PARTS[0] * budget)
-    gaussian = isinstance(noise, GDPNoise)
-    drowned = not gaussian and averaged > PURE_MEAN_NOISE
-    mean = MEAN_PARTS[(averaged > MEAN_NOISE) + drowned] * budget
+    mean = _mean_part(problem) * budget
     level = _noise(problem, columns)
-    directed = gaussian and 1 < columns <= MAX_AXES_COLUMNS
+    directed = isinstance(noise, GDPNoise) and 1 < columns <= MAX_AXES_COLUMNS
     axes = AXES_PARTS[level > LARGE_NOISE] * budget if directed and level > AXES_NOISE else 0.0
     projected = histogram if axes and level > PROJECT_NOISE else 0.0
     rounds = budget - 2 * histogram - mean - axes - projected
@@ -179,8 +180,20 @@ def plan_ball(problem: Problem) -> BallPlan:
 
 def schedule(level: float, *, pure: bool) -> Schedule:
     """Return how many centers and rounds pay at this noise."""
-    table = PURE_SCHEDULES if pure else GAUSSIAN_SCHEDULES
-    return next((found for limit, found in table if level < limit), SHORTEST)
+    table = PURE_SCHEDULES if pure else SCHEDULES
+    return next(found for limit, found in table if level < limit or math.isinf(limit))
+
+
+def _mean_part(problem: Problem) -> float:
+    """Return the part of the budget that finds the mean: more where its noise is large."""
+    sizes = (problem.n, problem.columns, 1)
+    if problem.noise.approximate:
+        small, large = MEAN_PARTS
+        level = ball_noise(*sizes, noise=problem.noise, budget=small * problem.budget)
+        return large if level > MEAN_NOISE else small
+    least, most = PURE_MEAN_PARTS
+    level = ball_noise(*sizes, noise=problem.noise, budget=problem.budget)
+    return min(max(PURE_MEAN * level, least), most)
 
 
 def _noise(problem: Problem, columns: int) -> float:
@@ -238,21 +251,22 @@ def _lifted(windows: Windows, projected: Projected, axes: Axes, whole: Space) ->
 
 def _find_cells(problem: Problem, space: Space, budget: float) -> _Start:
     """Find more cells than wanted and merge them, where noise allows it."""
-    level = _noise(problem, space.columns)
-    pure = not isinstance(problem.noise, GDPNoise)
-    multiple, before, after = schedule(level, pure=pure)
+    pure = not problem.noise.approximate
+    multiple, before, after = schedule(_noise(problem, space.columns), pure=pure)
+    growth = PURE_GROWTH if pure else GROWTH
     k = problem.expected_clusters
     windows = first_windows(space, multiple * k, problem.source)
     if multiple == 1 and problem.n_clusters is not None:
-        return _Start(windows, _growing(budget, before + after), before + after)
-    budgets = _growing(FIRST_PART * budget, before)
+        return _Start(windows, _growing(budget, before + after, growth), before + after)
+    before = max(before, 1)  # what is counted must be released
+    budgets = _growing(FIRST_PART * budget, before, growth)
     windows = _settle(problem, space, windows, budgets[:-1])
     last = take_round(problem, space, windows, budgets[-1])
     points = shrink_to_mean(space, last)
     if problem.n_clusters is None:
         k = _count(problem, last, points)
     merged = merge_cells(space, last, points, k, problem.source)
-    return _Start(merged, _growing((1 - FIRST_PART) * budget, after), before + after)
+    return _Start(merged, _growing((1 - FIRST_PART) * budget, after, growth), before + after)
 
 
 def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[float]) -> Windows:
@@ -263,9 +277,9 @@ def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[floa
     return windows
 
 
-def _growing(budget: float, rounds: int) -> list[float]:
+def _growing(budget: float, rounds: int, growth: float) -> list[float]:
     """Divide a budget over rounds, a little more to each than to the one before."""
-    weights = GROWTH ** np.arange(rounds)
+    weights = growth ** np.arange(rounds)
     parts = budget * weights / weights.sum()
     return [float(part) for part in parts]
 
