@@ -63,7 +63,7 @@ PROJECT_NOISE = 0.05  # and from this on rounds run among them
 FEW = 0.5  # of all columns: the most directions that are worth projecting to
 FIRST_PART = 0.5  # of the rounds' budget, before cells are merged
 GROWTH, PURE_GROWTH = 1.2, 1.4  # of a round's budget over that of the round before
-PURE_MEAN_PARTS = (0.04, 0.4)  # the least and the most of a pure budget for the mean,
+PURE_MEAN_PARTS = (0.04, 0.3)  # the least and the most of a pure budget for the mean,
 PURE_MEAN = 10.0  # in between so many times the noise of a mean that had the whole budget
 
 
