@@ -118,6 +118,12 @@ METHODS: tuple[Method, ...] = (
         32,
     ),
     _kmeans(
+        "tree",
+        "the same on a tree of halved cells where records crowd; best up to 8 columns",
+        Look("#6f7d1c", "triangle-left", LONG),
+        8,
+    ),
+    _kmeans(
         "lsh",
         "the same on a tree of random hyperplanes, for many columns",
         Look("#56a3d9", "square", DASH),

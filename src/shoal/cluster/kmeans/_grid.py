@@ -28,13 +28,16 @@ from shoal.cluster.kmeans._synopsis import SynopsisMethod, cluster_points, count
 from shoal.engines import HALF, grid_counts, grid_edges, nearest_statistics
 
 __all__ = [
+    "FAINT",
     "WIDEST_GRID",
     "WINDOW",
     "GridCounts",
     "GridMethod",
     "GridPlan",
     "cluster_cells",
+    "clusters_of_cells",
     "count_cells",
+    "plan_cells",
     "plan_grid",
     "release_cells",
     "take_step",
@@ -70,18 +73,20 @@ class GridMethod(SynopsisMethod):
     @staticmethod
     def count_clusters(problem: Problem) -> int:
         """Spend the problem's budget on a grid and choose the number of clusters from it."""
-        plan = _plan(problem)
+        plan = plan_cells(problem)
         return count_cells(release_cells(problem, plan.cells, problem.budget), problem)
 
     def run(self, problem: Problem) -> KMeansResult:
         """Release the grid, cluster its cells, and move the centers where that is worth it."""
-        plan = _plan(problem)
+        plan = plan_cells(problem)
         cells = release_cells(problem, plan.cells, plan.grid_part * problem.budget)
         k = problem.n_clusters or count_cells(cells, problem)
         centers = cluster_cells(cells, k, problem)
         details = {"cells": plan.cells}
         if plan.grid_part == 1.0:
-            return _without_step(cells, centers, problem, details)
+            cell = 2 * problem.half / plan.cells * math.sqrt(problem.columns)
+            result = clusters_of_cells(cells, centers, problem, np.full(len(cells.counts), cell))
+            return replace(result, details=details)
         budget = (1 - plan.grid_part) * problem.budget / plan.steps
         for _ in range(plan.steps):
             result = take_step(problem, centers, budget, plan.clip_radius)
@@ -135,6 +140,12 @@ def plan_grid(
     return GridPlan(alone, 1.0, 0, radius)
 
 
+def plan_cells(problem: Problem) -> GridPlan:
+    """Choose the grid of a problem, from public and noisy numbers."""
+    sizes = (problem.n, problem.columns, problem.expected_clusters)
+    return plan_grid(*sizes, noise=problem.noise, budget=problem.budget, half=problem.half)
+
+
 def release_cells(problem: Problem, cells: int, budget: float) -> GridCounts:
     """Release the noisy counts of a grid with so many cells to a column."""
     cut = min(problem.columns, WIDEST_GRID)
@@ -174,6 +185,27 @@ def cluster_cells(cells: GridCounts, k: int, problem: Problem) -> Ints:
     return np.clip(np.rint(centers), -problem.half, problem.half).astype(np.int64)
 
 
+def clusters_of_cells(
+    cells: GridCounts, centers: Ints, problem: Problem, diagonals: Floats
+) -> KMeansResult:
+    """Say how full and how sure clusters of cells are, where no step was worth its price."""
+    points = centers.astype(np.float64)
+    k = len(points)
+    labels, squares = pairwise_distances_argmin_min(cells.midpoints, points, metric="sqeuclidean")
+    sizes = np.bincount(labels, weights=cells.counts, minlength=k).astype(np.float64)
+    # Noise of every cell of the region, and records anywhere inside their cells.
+    noise = cells.deviation * np.sqrt(np.bincount(labels, weights=squares, minlength=k))
+    inside = np.bincount(labels, weights=cells.counts * diagonals / 2, minlength=k)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        radii = np.where(sizes > 0, (NOISE_QUANTILE * noise + inside) / sizes, np.inf)
+    # The regions were chosen by the noise they are judged by: each is judged by its fullest cell,
+    # among all cells of the synopsis.
+    empty = np.ones(k)
+    np.minimum.at(empty, labels, noise_probabilities(cells.tails))
+    radii[radii >= farthest_corners(points, problem.half)] = np.inf
+    return KMeansResult(centers, sizes, radii, empty, 1)
+
+
 def take_step(problem: Problem, centers: Ints, budget: float, clip_radius: int) -> KMeansResult:
     """Move released centers once toward the noisy means of the records around them."""
     noise, half = problem.noise, problem.half
@@ -193,11 +225,6 @@ def take_step(problem: Problem, centers: Ints, budget: float, clip_radius: int) 
     return KMeansResult(moved, pairs.counts.astype(np.float64), radii, empty, 1)
 
 
-def _plan(problem: Problem) -> GridPlan:
-    sizes = (problem.n, problem.columns, problem.expected_clusters)
-    return plan_grid(*sizes, noise=problem.noise, budget=problem.budget, half=problem.half)
-
-
 def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
     axes = []
     for cells in sides:
@@ -214,24 +241,3 @@ def _cells(n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget
     wanted = max(float(CELLS_PER_CLUSTER * n_clusters), signal**exponent)
     most = max(2, math.floor(MAX_CELLS ** (1 / min(columns, WIDEST_GRID)) + 1e-9))
     return int(min(max(2, round(wanted ** (1 / columns))), most))
-
-
-def _without_step(
-    cells: GridCounts, centers: Ints, problem: Problem, details: dict[str, int]
-) -> KMeansResult:
-    """Say how full and how sure clusters of cells are, where no step was worth its price."""
-    points = centers.astype(np.float64)
-    k = len(points)
-    labels, squares = pairwise_distances_argmin_min(cells.midpoints, points, metric="sqeuclidean")
-    sizes = np.bincount(labels, weights=cells.counts, minlength=k).astype(np.float64)
-    # Noise of every cell of the region, and records anywhere inside their cells.
-    noise = cells.deviation * np.sqrt(np.bincount(labels, weights=squares, minlength=k))
-    cell = 2 * problem.half / details["cells"] * math.sqrt(problem.columns) / 2
-    with np.errstate(divide="ignore"):
-        radii = np.where(sizes > 0, NOISE_QUANTILE * noise / sizes + cell, np.inf)
-    # The regions were chosen by the noise they are judged by: each is judged by its fullest cell,
-    # among all cells of the grid.
-    empty = np.ones(k)
-    np.minimum.at(empty, labels, noise_probabilities(cells.tails))
-    radii[radii >= farthest_corners(points, problem.half)] = np.inf
-    return KMeansResult(centers, sizes, radii, empty, 1, details)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._noise import BudgetedNoise, NoisyPairs
+from shoal.cluster._noise import BudgetedNoise, NoisyPairs, NoisyWindows
 from shoal.engines import MAX_COLUMNS, Engine
 from shoal.noise import RandomSource
 
@@ -152,7 +152,7 @@ def farthest_corners(centers: npt.NDArray[np.int64 | np.float64], half: int) -> 
     return distances
 
 
-def confidence_radii(pairs: NoisyPairs, moves: Floats, farthest: Floats) -> Floats:
+def confidence_radii(pairs: NoisyPairs | NoisyWindows, moves: Floats, farthest: Floats) -> Floats:
     """Bound the distance between released centers and exact means, at 95% for each center."""
     # mean = (S - s) / (C - c) for noise s, c: half of the 5% is left to s, half to c.
     columns = pairs.sums.shape[1]
