@@ -124,6 +124,16 @@ METHODS: tuple[Method, ...] = (
         8,
     ),
     _kmeans(
+        "centered",
+        "a noisy grid around the noisy mean, then noisy steps; from 5 columns on",
+        Look("#c8643c", "hexagon", LONG),
+    ),
+    _kmeans(
+        "ball",
+        "noisy rounds in windows inside a learned ball, for many columns",
+        Look("#d1495b", "wye", MIXED),
+    ),
+    _kmeans(
         "lsh",
         "the same on a tree of random hyperplanes, for many columns",
         Look("#56a3d9", "square", DASH),

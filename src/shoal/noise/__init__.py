@@ -3,7 +3,6 @@
 from shoal.noise.box_norm_sampler import MAX_COLUMNS, box_norm
 from shoal.noise.distributions import (
     BoxNoise,
-    EllipticNoise,
     ExponentialMechanism,
     GaussianNoise,
     LaplaceNoise,
@@ -11,6 +10,7 @@ from shoal.noise.distributions import (
     SparseCounts,
     SparseLaplaceNoise,
 )
+from shoal.noise.elliptic_noise import EllipticNoise
 from shoal.noise.exponential_sampler import exponential_choice
 from shoal.noise.gaussian_sampler import discrete_gaussian
 from shoal.noise.k_norm_sampler import elliptic_k_norm, k_norm

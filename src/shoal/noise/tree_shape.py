@@ -1,17 +1,17 @@
 """The shape of a tree whose nodes are split by noisy counts, exact (PrivTree).
 
-After Zhang, Xiao & Xie (2016), for pure epsilon under add/remove, on integers. A box is halved again
-and again; a node that holds c records and is i halvings below the roots is split where
+After Zhang, Xiao & Xie (2016), for pure epsilon under add/remove, on integers. A box is halved
+again and again; a node that holds c records and is i halvings below the roots is split where
 
     max(c - i * decay, -decay) + N >= 1,    N discrete Laplace noise of a public scale,
 
 down to a public depth. Every node whose parent is split is visited, those without records too. The
 shape is all that is released: a noisy count decides one split and is forgotten.
 
-Why one scale hides whole paths (proofs/tree.md): one record is on one path. Counts do not grow along
-a path while the threshold rises by ``decay`` a level, so nearly all nodes of the path are decided by
-far more than one record, and the last ones lie at the lower limit, where they no longer tell of the
-record. What one record can change of the log probability of any shape adds up to
+Why one scale hides whole paths (proofs/tree.md): one record is on one path. Counts do not grow
+along a path while the threshold rises by ``decay`` a level, so nearly all nodes of the path are
+decided by far more than one record, and the last ones lie at the lower limit, where they no longer
+tell of the record. What one record can change of the log probability of any shape adds up to
 :func:`tree_shape_loss`, whatever the depth.
 """
 
@@ -156,14 +156,16 @@ class TreeShapeNoise:
         return max(self._largest_ratio(exact, other), self._largest_ratio(other, exact))
 
     def _largest_ratio(self, exact: SparseCounts, other: SparseCounts) -> float:
-        # From the finest nodes up: below a node, the worst shape is that it is a leaf, or that it is
-        # split and both halves have their worst shape.
+        # From the finest nodes up: the worst shape below a node is that it is a leaf, or that it
+        # is split and both halves have their worst shape.
         totals, others = _running_totals(exact), _running_totals(other)
         nodes = _changed(exact, other)
-        losses = np.zeros(len(nodes))
+        losses: Floats = np.zeros(len(nodes))
         for depth in range(self.depth - 1, -1, -1):
             nodes, parents = np.unique(nodes >> 1, return_inverse=True)
-            losses = np.bincount(parents.ravel(), weights=losses, minlength=len(nodes))
+            halves = np.zeros(len(nodes))
+            np.add.at(halves, parents.ravel(), losses)
+            losses = halves
             if depth < self.roots:
                 continue
             shift = self.depth - depth
@@ -242,4 +244,5 @@ def _changed(exact: SparseCounts, other: SparseCounts) -> Ints:
     codes, index = np.unique(np.concatenate([exact.codes, other.codes]), return_inverse=True)
     gap = np.zeros(len(codes), dtype=np.int64)
     np.add.at(gap, index.ravel(), np.concatenate([whole(exact.values), -whole(other.values)]))
-    return codes[gap != 0]
+    changed: Ints = codes[gap != 0]
+    return changed

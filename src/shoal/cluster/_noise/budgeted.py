@@ -54,7 +54,7 @@ class WindowWeights(NamedTuple):
     @classmethod
     def of(cls, columns: int) -> Self:
         """Return the weights for so many columns."""
-        return cls(counts=0.6 * columns**-0.25, moments=0.3)
+        return cls(counts=0.75 * columns**-0.25, moments=0.3)
 
     @property
     def length(self) -> float:

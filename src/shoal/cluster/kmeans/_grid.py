@@ -34,9 +34,10 @@ __all__ = [
     "GridCounts",
     "GridMethod",
     "GridPlan",
+    "cells_per_column",
     "cluster_cells",
-    "clusters_of_cells",
     "count_cells",
+    "judge_cells",
     "plan_cells",
     "plan_grid",
     "release_cells",
@@ -84,9 +85,7 @@ class GridMethod(SynopsisMethod):
         centers = cluster_cells(cells, k, problem)
         details = {"cells": plan.cells}
         if plan.grid_part == 1.0:
-            cell = 2 * problem.half / plan.cells * math.sqrt(problem.columns)
-            result = clusters_of_cells(cells, centers, problem, np.full(len(cells.counts), cell))
-            return replace(result, details=details)
+            return judge_cells(cells, centers, problem, details)
         budget = (1 - plan.grid_part) * problem.budget / plan.steps
         for _ in range(plan.steps):
             result = take_step(problem, centers, budget, plan.clip_radius)
@@ -125,7 +124,7 @@ def plan_grid(
     """
     spacing = WINDOW * half / n_clusters ** (1 / columns)
     radius = max(1, round(spacing * (math.sqrt(columns) if noise.shape == "ball" else 1.0)))
-    split = _cells(n, columns, n_clusters, noise, GRID_PART * budget)
+    split = cells_per_column(n, columns, n_clusters, noise, GRID_PART * budget)
     step = noise.pair_deviations(
         (1 - GRID_PART) * budget, columns=columns, clip_radius=radius, contribution=1
     )
@@ -134,7 +133,7 @@ def plan_grid(
     if blur < width / BLUR:
         steps = 2 if blur < width / SHARP else 1
         return GridPlan(split, GRID_PART, steps, radius)
-    alone = _cells(n, columns, n_clusters, noise, budget)
+    alone = cells_per_column(n, columns, n_clusters, noise, budget)
     if columns <= COARSE_COLUMNS:
         alone = max(alone, COARSE_CELLS)
     return GridPlan(alone, 1.0, 0, radius)
@@ -185,27 +184,6 @@ def cluster_cells(cells: GridCounts, k: int, problem: Problem) -> Ints:
     return np.clip(np.rint(centers), -problem.half, problem.half).astype(np.int64)
 
 
-def clusters_of_cells(
-    cells: GridCounts, centers: Ints, problem: Problem, diagonals: Floats
-) -> KMeansResult:
-    """Say how full and how sure clusters of cells are, where no step was worth its price."""
-    points = centers.astype(np.float64)
-    k = len(points)
-    labels, squares = pairwise_distances_argmin_min(cells.midpoints, points, metric="sqeuclidean")
-    sizes = np.bincount(labels, weights=cells.counts, minlength=k).astype(np.float64)
-    # Noise of every cell of the region, and records anywhere inside their cells.
-    noise = cells.deviation * np.sqrt(np.bincount(labels, weights=squares, minlength=k))
-    inside = np.bincount(labels, weights=cells.counts * diagonals / 2, minlength=k)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        radii = np.where(sizes > 0, (NOISE_QUANTILE * noise + inside) / sizes, np.inf)
-    # The regions were chosen by the noise they are judged by: each is judged by its fullest cell,
-    # among all cells of the synopsis.
-    empty = np.ones(k)
-    np.minimum.at(empty, labels, noise_probabilities(cells.tails))
-    radii[radii >= farthest_corners(points, problem.half)] = np.inf
-    return KMeansResult(centers, sizes, radii, empty, 1)
-
-
 def take_step(problem: Problem, centers: Ints, budget: float, clip_radius: int) -> KMeansResult:
     """Move released centers once toward the noisy means of the records around them."""
     noise, half = problem.noise, problem.half
@@ -233,7 +211,10 @@ def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
-def _cells(n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float) -> int:
+def cells_per_column(
+    n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float
+) -> int:
+    """Return how many cells to a column so many records can fill."""
     # A Laplace scale is its deviation over sqrt 2; Su et al. count in records times epsilon.
     signal = n * math.sqrt(2) / noise.count_deviation(budget, contribution=1) / FINENESS
     signal = min(max(signal, 0.0), MAX_CELLS**2.0)  # more is finer than any grid
@@ -241,3 +222,34 @@ def _cells(n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget
     wanted = max(float(CELLS_PER_CLUSTER * n_clusters), signal**exponent)
     most = max(2, math.floor(MAX_CELLS ** (1 / min(columns, WIDEST_GRID)) + 1e-9))
     return int(min(max(2, round(wanted ** (1 / columns))), most))
+
+
+def judge_cells(
+    cells: GridCounts,
+    centers: Ints,
+    problem: Problem,
+    details: dict[str, int],
+    diagonals: Floats | None = None,
+) -> KMeansResult:
+    """Say how full and how sure clusters of cells are, where no step was worth its price.
+
+    ``diagonals``: of the cells, where these are not of one size.
+    """
+    points = centers.astype(np.float64)
+    k = len(points)
+    labels, squares = pairwise_distances_argmin_min(cells.midpoints, points, metric="sqeuclidean")
+    sizes = np.bincount(labels, weights=cells.counts, minlength=k).astype(np.float64)
+    # Noise of every cell of the region, and records anywhere inside their cells.
+    noise = cells.deviation * np.sqrt(np.bincount(labels, weights=squares, minlength=k))
+    if diagonals is None:
+        width = 2 * problem.half / details["cells"]
+        diagonals = np.full(len(cells.counts), width * math.sqrt(problem.columns))
+    inside = np.bincount(labels, weights=cells.counts * diagonals / 2, minlength=k)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        radii = np.where(sizes > 0, (NOISE_QUANTILE * noise + inside) / sizes, np.inf)
+    # The regions were chosen by the noise they are judged by: each is judged by its fullest cell,
+    # among all cells.
+    empty = np.ones(k)
+    np.minimum.at(empty, labels, noise_probabilities(cells.tails))
+    radii[radii >= farthest_corners(points, problem.half)] = np.inf
+    return KMeansResult(centers, sizes, radii, empty, 1, details)

@@ -10,7 +10,6 @@ around the centers ends it, in windows as wide as the leaves around each center 
 """
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from shoal.cluster.kmeans._grid import (
     GridCounts,
     GridMethod,
     cluster_cells,
-    clusters_of_cells,
+    judge_cells,
     plan_cells,
 )
 from shoal.cluster.kmeans._problem import (
@@ -57,7 +56,7 @@ STEP_PART = 0.2  # of the rest, for a step where there are few leaves
 FEW_LEAVES = 4  # for each cluster
 ROOTS = 2  # halvings that are always made
 MAX_SPLITS = 2**16  # about so many nodes can be split at most, whatever epsilon is
-OUTSKIRTS = 2.5  # deviations: what leaves of the first levels hold together, if they hold anything
+OUTSKIRTS = 3.0  # deviations: what leaves of the first levels hold together, if they hold anything
 WINDOWS = 24  # candidates for the radius of a window,
 WIDEST, NARROWEST = 1.0, 0.001  # in spacings of the clusters in the box
 
@@ -148,9 +147,7 @@ def release_tree(problem: Problem) -> tuple[TreeLeaves, float]:
     counts = posterior_counts(noisy, noise, budget, contribution=contribution)
     deviation = noise.count_deviation(budget, contribution=contribution)
     counts[_outskirts(noisy, shape.depths, deviation)] = 0.0
-    low, high = dyadic_boxes(
-        shape.codes, shape.depths, columns=columns, halvings=depth, half=half
-    )
+    low, high = dyadic_boxes(shape.codes, shape.depths, columns=columns, halvings=depth, half=half)
     tails = noise.count_tails(noisy, budget, contribution=contribution)
     cells = GridCounts((low + high) / 2, noisy, counts, deviation, tails)
     return TreeLeaves(cells, high - low), step
@@ -179,7 +176,8 @@ def leaf_windows(leaves: TreeLeaves, centers: Ints, problem: Problem, budget: fl
     lost = np.stack([clipped[labels == j].sum(axis=0) for j in range(k)])
     # Both divided by the same number of records.
     best = (noise**2 + lost**2).argmin(axis=1)
-    return np.maximum(np.rint(radii[best]), 1).astype(np.int64)
+    chosen: Ints = np.maximum(np.rint(radii[best]), 1).astype(np.int64)
+    return chosen
 
 
 def _cluster_tree(problem: Problem) -> KMeansResult:
@@ -191,7 +189,7 @@ def _cluster_tree(problem: Problem) -> KMeansResult:
     details = {"leaves": len(cells.counts)}
     if step == 0.0:
         diagonals = np.linalg.norm(leaves.widths, axis=1)
-        return replace(clusters_of_cells(cells, centers, problem, diagonals), details=details)
+        return judge_cells(cells, centers, problem, details, diagonals)
     radii = leaf_windows(leaves, centers, problem, step)
     noisy = problem.noise.windows(
         window_statistics(problem.engine, centers, radii),
@@ -227,7 +225,7 @@ def _outskirts(noisy: Ints, depths: Ints, deviation: float) -> npt.NDArray[np.bo
 
     Leaves of the first levels are large: noise in them lies far from all records, and costs most.
     Down to the level where they certainly hold something together, only those count that are
-    certain themselves.
+    likely themselves.
     """
     levels = np.arange(depths.max() + 1)
     held = np.cumsum(np.bincount(depths, weights=noisy, minlength=len(levels)))
@@ -235,9 +233,9 @@ def _outskirts(noisy: Ints, depths: Ints, deviation: float) -> npt.NDArray[np.bo
     sure = held > OUTSKIRTS * deviation * np.sqrt(number)
     first = int(sure.argmax()) if sure.any() else len(levels)
     outside = depths < first
-    # Of so many Laplace draws about half a one is larger than this.
-    certain = deviation / math.sqrt(2) * math.log(max(int(outside.sum()), 2))
-    return outside & (noisy <= certain)
+    # Of m Laplace draws, about half of the square root of m are larger than this.
+    likely = deviation / math.sqrt(2) * math.log(max(int(outside.sum()), 2)) / 2
+    return outside & (noisy <= likely)
 
 
 def _count_leaves(leaves: TreeLeaves, problem: Problem) -> int:
