@@ -16,6 +16,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "grid": {"method": "grid"},
     "lsh": {"method": "lsh"},
     "lsh, delta": {"method": "lsh", "delta": 1e-6},
+    "ball": {"method": "ball"},
+    "ball, delta": {"method": "ball", "delta": 1e-6},
     "lloyd": {"method": "lloyd", "max_iter": 3},
     "lloyd, analytic": {"method": "lloyd", "split": "analytic", "max_iter": 3},
     "lloyd, delta": {"method": "lloyd", "max_iter": 3, "delta": 1e-6},

@@ -202,7 +202,7 @@ def test_a_weighty_user_costs_what_is_claimed(delta):
             ids = np.where(rows[:, 0] < 0, 1000, np.arange(len(rows))).tolist()
             return super().fit(rows, user_ids=ids, sample_weight=np.full(len(rows), 2.0))
 
-    X = 0.2 * blobs(300, corners(8, 2))
+    X = 0.05 * blobs(300, corners(8, 2))
     X[:, 0] = np.abs(X[:, 0])
     model = Whole(
         2,
