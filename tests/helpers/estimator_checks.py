@@ -213,7 +213,6 @@ COUNTS = (
     "magnitude_counts",
     "radius_counts",
     "total_weight",
-    "tree_counts",
 )
 
 

@@ -36,14 +36,13 @@ STATISTICS = (
     "column_counts",
     "grid_counts",
     "grouped_counts",
-    "leaf_statistics",
+    "dyadic_counts",
     "magnitude_counts",
     "nearest_statistics",
     "radius_counts",
     "second_moments",
     "sparse_grid_counts",
     "total_weight",
-    "tree_counts",
     "window_statistics",
 )
 

@@ -10,6 +10,7 @@ from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import GDPNoise, PureNoise
 from shoal.cluster.kmeans import _ball, _domain, _windows
+from shoal.cluster.kmeans._windows import first_windows, take_round
 from shoal.engines import MOMENT_UNIT, radius_counts, window_statistics
 
 BOX = (-1.0, 1.0)
@@ -47,7 +48,7 @@ def test_radius_from_the_true_quantile(estimator, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [GAUSSIAN, PURE])
 def test_windows_from_the_true_width(estimator, monkeypatch):
-    right = _ball.take_round
+    right = take_round
 
     def peeking(problem, space, windows, budget):
         found = right(problem, space, windows, budget)
@@ -96,7 +97,7 @@ def test_the_matrix_priced_as_if_it_were_a_vector(monkeypatch):
 
 @pytest.mark.parametrize("estimator", [GAUSSIAN, PURE])
 def test_offsets_clipped_to_another_window(estimator, monkeypatch):
-    right = _windows.window_statistics
+    right = window_statistics
     monkeypatch.setattr(
         _windows, "window_statistics", lambda engine, c, radii: right(engine, c, 2 * radii)
     )
@@ -119,7 +120,7 @@ def test_moments_without_a_price(estimator, monkeypatch):
 
 
 def test_first_centers_from_records(monkeypatch):
-    right = _ball.first_windows
+    right = first_windows
 
     def peeking(space, k, source):
         found = right(space, k, source)

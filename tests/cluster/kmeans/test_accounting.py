@@ -14,8 +14,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "auto": {},
     "auto, delta": {"delta": 1e-6},
     "grid": {"method": "grid"},
-    "lsh": {"method": "lsh"},
-    "lsh, delta": {"method": "lsh", "delta": 1e-6},
     "ball": {"method": "ball"},
     "ball, delta": {"method": "ball", "delta": 1e-6},
     "lloyd": {"method": "lloyd", "max_iter": 3},
