@@ -18,6 +18,7 @@ from shoal.audit import (
 )
 from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.cluster.wavecluster._band import band_of
+from shoal.engines import MOMENT_UNIT, SECOND_UNIT
 from shoal.mechanisms import Hybrid, KdLaplace, Laplace
 from shoal.mechanisms._local import LocalMechanism
 from shoal.mechanisms._metric import MetricMechanism
@@ -210,12 +211,39 @@ COUNTS = (
     "grid_counts",
     "grouped_counts",
     "magnitude_counts",
+    "radius_counts",
     "total_weight",
 )
 
 
+def price_windows(draw, statistic, unit):
+    """One record moves a row by (1, its window, half a moment), in its own scales."""
+    scales = np.reshape(draw.scales, (len(statistic.radii), -1))
+    assert (scales[:, 1:-1] == scales[:, 1:2]).all()
+    moves = np.array([[1, radius, MOMENT_UNIT / 2] for radius in statistic.radii])
+    squares = ((unit * moves / scales[:, [0, 1, -1]]) ** 2).sum(axis=1).max()
+    if draw.sampler == "elliptic_k_norm":
+        return math.sqrt(squares)
+    assert draw.sampler == "rounded_gaussian"
+    return squares
+
+
+def price_second_moments(draw, unit):
+    """One record moves the matrix by SECOND_UNIT^2, entries beside the diagonal counted twice."""
+    columns = round((math.sqrt(8 * len(draw.scales) + 1) - 1) / 2)
+    rows, others = np.triu_indices(columns)
+    scales = np.array(draw.scales)
+    assert draw.sampler == "rounded_gaussian"
+    twice = math.sqrt(2) * scales[rows != others].min(initial=math.inf)
+    return (unit * SECOND_UNIT**2 / min(scales[rows == others].min(), twice)) ** 2
+
+
 def price(draw, statistic, unit=1):
-    """Epsilon of Laplace and box noise, mu^2 of Gaussian noise, written again."""
+    """Epsilon of Laplace, box and elliptic noise, mu^2 of Gaussian noise, written again."""
+    if statistic.name == "window_statistics":
+        return price_windows(draw, statistic, unit)
+    if statistic.name == "second_moments":
+        return price_second_moments(draw, unit)
     if statistic.name in COUNTS:
         assert draw.sampler != "box_norm"
         columns, reach = 1, 1
