@@ -118,6 +118,12 @@ METHODS: tuple[Method, ...] = (
         32,
     ),
     _kmeans(
+        "tree",
+        "the same on a tree of halved cells where records crowd; best up to 8 columns",
+        Look("#6f7d1c", "triangle-left", LONG),
+        8,
+    ),
+    _kmeans(
         "centered",
         "a noisy grid around the noisy mean, then noisy steps; from 5 columns on",
         Look("#c8643c", "hexagon", LONG),

@@ -12,7 +12,7 @@ from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster, _engines, _noise
 from shoal.cluster._budget import CountSum
 from shoal.cluster._noise import GDPNoise, gaussian, pure
-from shoal.cluster.kmeans import _contributions, _grid, _lloyd, dp_kmeans
+from shoal.cluster.kmeans import _centered, _contributions, _grid, _lloyd, dp_kmeans
 from shoal.cluster.kmeans._contributions import Users
 from shoal.cluster.wavecluster import _published
 from shoal.noise import RoundedGaussianNoise, SeededSource, rounded_gaussian
@@ -25,6 +25,8 @@ ANALYTIC = DPKMeans(2, bounds=BOX, method="lloyd", split="analytic", max_iter=2)
 GAUSSIAN = DPKMeans(2, bounds=BOX, delta=1e-6, method="lloyd")
 GAUSSIAN_ROUNDS = DPKMeans(2, bounds=BOX, delta=1e-6, method="lloyd", max_iter=2)
 KCCM_GAUSSIAN = DPKMeans(2, bounds=BOX, delta=1e-6, method="kccm", noise="gaussian")
+CENTERED = DPKMeans(2, bounds=BOX, method="centered", n_public=2000)
+ONE_MEAN = DPKMeans(2, bounds=BOX, method="centered", n_public=1)
 WAVE = DPWaveCluster(bounds=BOX, grid=16)
 
 
@@ -212,6 +214,63 @@ def test_cells_from_the_true_number_of_records(estimator, monkeypatch):
         _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
     )
     assert "costs inf" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [ONE_MEAN, CENTERED])
+def test_a_level_without_noise(estimator, monkeypatch):
+    right = _centered._release_level
+
+    def exact(problem, budget, total):
+        return right(replace(problem, noise=_noise.PureNoise(1e9)), 1e9, total)
+
+    monkeypatch.setattr(_centered, "_release_level", exact)
+    assert "all releases cost epsilon" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [CENTERED])
+def test_a_grid_around_the_true_mean(estimator, monkeypatch):
+    right = _centered._locate
+
+    def peeking(problem, plan, total):
+        place = right(problem, plan, total)
+        center = np.zeros((1, problem.columns), dtype=np.int64)
+        exact = _centered.nearest_statistics(problem.engine, center)
+        return place._replace(mean=exact.sums[0] // max(int(exact.counts[0]), 1))
+
+    monkeypatch.setattr(_centered, "_locate", peeking)
+    assert "costs" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [CENTERED])
+def test_windows_as_wide_as_the_true_distances(estimator, monkeypatch):
+    right = _centered._locate
+
+    def peeking(problem, plan, total):
+        place = right(problem, plan, total)
+        center, radius = place.mean[None], np.array([problem.radius])
+        exact = _centered.window_statistics(problem.engine, center, radius)
+        return place._replace(length=place.length * (1 + abs(int(exact.moments[0])) % 97 / 100))
+
+    monkeypatch.setattr(_centered, "_locate", peeking)
+    assert ", declared" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [CENTERED])
+def test_parts_that_add_up_to_more_than_the_budget(estimator, monkeypatch):
+    right = _centered.plan_centered
+
+    def generous(*args, **kwargs):
+        plan = right(*args, **kwargs)
+        return plan._replace(rounds=(*plan.rounds, plan.rounds[-1]))
+
+    monkeypatch.setattr(_centered, "plan_centered", generous)
+    assert "all releases cost" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [ONE_MEAN])
+def test_a_level_whose_noise_forgets_how_long_records_are(estimator, monkeypatch):
+    monkeypatch.setattr(_centered, "HALF", _centered.HALF // 2)
+    assert ", declared" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [GRID, WAVE])

@@ -30,6 +30,7 @@ from shoal.cluster.kmeans._lloyd import LloydMethod
 from shoal.cluster.kmeans._lsh import LSHMethod
 from shoal.cluster.kmeans._problem import KMeansMethod
 from shoal.cluster.kmeans._synopsis import SMALLEST_PART
+from shoal.cluster.kmeans._tree import TreeMethod
 from shoal.engines import HALF
 from shoal.exceptions import ParameterError
 from shoal.noise import MAX_SCALE
@@ -47,7 +48,15 @@ __all__ = [
 
 METHODS: dict[str, type[KMeansMethod]] = {
     method.name: method
-    for method in (GridMethod, CenteredMethod, BallMethod, LSHMethod, LloydMethod, KCCMMethod)
+    for method in (
+        GridMethod,
+        TreeMethod,
+        CenteredMethod,
+        BallMethod,
+        LSHMethod,
+        LloydMethod,
+        KCCMMethod,
+    )
 }
 
 PRIVATE, COSINE = "private", "cosine"
