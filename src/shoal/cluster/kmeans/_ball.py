@@ -133,7 +133,10 @@ class BallMethod(KMeansMethod):
         windows, budgets = _first_phase(problem, space, plan.rounds)
         windows = _settle(problem, space, windows, budgets[:-1])
         last = take_round(problem, space, windows, budgets[-1])
-        moved = shrink_to_last(space, last, space.columns)
+        if problem.noise.approximate:
+            moved = shrink_to_last(space, last, space.columns)
+        else:  # after so few rounds the mean of all is surer than the centers of the last one
+            moved = shrink_to_mean(space, last)
         return _result(problem, last, moved, len(budgets), {"components": 0})
 
 
