@@ -118,6 +118,11 @@ METHODS: tuple[Method, ...] = (
         32,
     ),
     _kmeans(
+        "centered",
+        "a noisy grid around the noisy mean, then noisy steps; from 5 columns on",
+        Look("#c8643c", "hexagon", LONG),
+    ),
+    _kmeans(
         "ball",
         "noisy rounds in windows inside a learned ball, for many columns",
         Look("#d1495b", "wye", MIXED),

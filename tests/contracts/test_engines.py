@@ -8,7 +8,19 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from helpers.engine_equivalence import ESTIMATORS, NAMES, named, outcome, records, write_files
+from helpers.engine_equivalence import (
+    ESTIMATORS,
+    LATTICE,
+    NAMES,
+    STATISTICS,
+    arrays,
+    named,
+    outcome,
+    plane_labels,
+    records,
+    write_files,
+)
+from shoal.engines import ArrayEngine, StreamEngine
 from shoal.tables import ArrowTable
 
 X = records()
@@ -77,6 +89,25 @@ def test_files_that_fit_in_memory(name, files, in_memory):
 def test_other_kinds_of_files(name, kind, threads, files, in_memory):
     table = ArrowTable(files(3, kind), columns=NAMES, threads=threads, memory=0)
     assert outcome(ESTIMATORS[name], table)[1:] == in_memory(name)[1:]
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_statistics_of_files(name, files):
+    table = ArrowTable(files(7), columns=NAMES, memory=0)
+    table.check()
+    found = STATISTICS[name](StreamEngine(table, LATTICE))
+    lattice = LATTICE.encode(X).astype(np.int32)
+    for given in (lattice, np.asfortranarray(lattice)):
+        for threads, rows in ((1, None), (3, 170)):
+            engine = ArrayEngine(given, threads=threads, rows=rows)
+            assert arrays(STATISTICS[name](engine)) == arrays(found)
+
+
+def test_labels_of_projected_files(files):
+    table = ArrowTable(files(3), columns=NAMES, memory=0)
+    table.check()
+    labels = plane_labels(StreamEngine(table, LATTICE))
+    assert (labels == plane_labels(ArrayEngine(LATTICE.encode(X)))).all()
 
 
 def test_a_dataset(tmp_path, in_memory):

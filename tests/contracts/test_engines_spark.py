@@ -1,9 +1,23 @@
 """Every central estimator gives the same bits in Spark as in memory."""
 
+import numpy as np
 import pytest
 
-from helpers.engine_equivalence import ESTIMATORS, NAMES, named, outcome, records
+from helpers.engine_equivalence import (
+    ESTIMATORS,
+    LATTICE,
+    NAMES,
+    STATISTICS,
+    arrays,
+    named,
+    outcome,
+    plane_labels,
+    records,
+)
 from helpers.spark import SPARK, spark_session
+from shoal.engines import ArrayEngine, StreamEngine
+from shoal.exceptions import DataError, DataTypeError
+from shoal.mechanisms import Laplace
 from shoal.tables import SparkTable
 
 pytestmark = SPARK
@@ -31,6 +45,20 @@ def test_spark(name, frame):
     assert not hasattr(model, "labels_")
 
 
+@pytest.mark.parametrize("name", STATISTICS)
+def test_statistics(name, frame):
+    table = SparkTable(frame, columns=NAMES)
+    table.check()
+    found = STATISTICS[name](StreamEngine(table, LATTICE))
+    assert arrays(found) == arrays(STATISTICS[name](ArrayEngine(LATTICE.encode(X))))
+
+
+def test_labels_of_projected_records(frame):
+    labeled = plane_labels(StreamEngine(SparkTable(frame, columns=NAMES), LATTICE))
+    labels = [row["cluster"] for row in labeled.collect()]
+    assert labels == plane_labels(ArrayEngine(LATTICE.encode(X))).tolist()
+
+
 def test_one_partition(frame):
     found = outcome(ESTIMATORS["DPKMeans"], SparkTable(frame.coalesce(1), columns=NAMES))
     assert found[1:] == outcome(ESTIMATORS["DPKMeans"], named(X))[1:]
@@ -42,3 +70,39 @@ def test_a_frame_and_its_labels(name, frame):
     model = outcome(ESTIMATORS[name], frame.select(NAMES))[0]
     labels = [row["cluster"] for row in model.predict(frame).collect()]
     assert labels == outcome(ESTIMATORS[name], named(X))[0].labels_.tolist()
+
+
+@pytest.mark.parametrize("memory", ["float", "double"])
+def test_arrays_of_numbers(memory):
+    """One column of arrays, as embeddings are kept, is what a column of lists is elsewhere."""
+    narrow = np.clip(X, -1e30, 1e30).astype(np.float32)
+    session = spark_session()
+    rows = [("x", row) for row in narrow.astype(np.float64).tolist()]
+    found = session.createDataFrame(rows, f"name string, v array<{memory}>").repartition(3)
+    estimator = ESTIMATORS["DPKMeans"]
+    model, *release = outcome(estimator, SparkTable(found, columns=["v"]))
+    assert release == list(outcome(estimator, narrow)[1:])
+    assert model.n_features_in_ == 3
+    labeled = model.predict(SparkTable(found, columns=["v"])).select("v", "cluster").collect()
+    labels = model.predict(np.array([row["v"] for row in labeled]))
+    assert [row["cluster"] for row in labeled] == labels.tolist()
+    mechanism = Laplace(bounds=(-20.0, 20.0)).fit(found.select("v"))
+    with pytest.raises(DataTypeError, match="reports must be of columns of numbers"):
+        mechanism.transform(found.select("v"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        ([[1.0, 2.0], [98765.0]], "lists of one length"),
+        ([[]], "lists of one length"),
+        ([None, [1.0]], "finite numbers"),
+        ([[1.0], None], "finite numbers"),
+        ([[1.0], [None]], "finite numbers"),
+        ([], "at least one record"),
+    ],
+)
+def test_refusals_of_arrays(cells, text):
+    frame = spark_session().createDataFrame([(one,) for one in cells], "v array<float>").coalesce(1)
+    with pytest.raises(DataError, match=text):
+        outcome(ESTIMATORS["DPKMeans"], frame)

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from helpers import exact_statistics
-from shoal.engines import Part, grid, nearest, nearest_statistics, tree
+from shoal.engines import DIRECTION_UNIT, Part, grid, nearest, nearest_statistics, tree
+from shoal.engines.ball import RadiusKernel, SecondMomentKernel
 from shoal.engines.grid import AdaptiveKernel, GridKernel
 from shoal.engines.nearest import NearestKernel
+from shoal.engines.projection import Projection
 from shoal.engines.sparse_grid import SparseGridKernel
 from shoal.engines.tree import LeafKernel, TreeKernel
+from shoal.engines.windows import WindowKernel
 
 HALF = 2**19
 N = 150
@@ -171,6 +174,36 @@ def test_grids_that_are_cut_again(monkeypatch, half):
         (finer,) = GridKernel((12, 12), half)(part)
         together = counts.reshape(4, 4, 3, 3).transpose(0, 2, 1, 3).reshape(12, 12)
         assert (together == finer.reshape(12, 12)).all()
+
+
+def test_windows_balls_and_projections(monkeypatch, subtests):
+    """Blocks of rows, filled from records that lie in any way; more columns than one tile."""
+    for module in ("windows", "ball", "projection"):
+        monkeypatch.setattr(f"shoal.engines.{module}.row_blocks", lambda *_: 64)
+    monkeypatch.setattr("shoal.engines.ball.block_rows", lambda *_: 64)
+    for d, k in [(1, 3), (7, 5), (40, 9)]:
+        with subtests.test(d=d, k=k):
+            records, weights, rng = table(k, d)
+            centers = rng.integers(-HALF, HALF, (k, d), endpoint=True)
+            radii = rng.integers(1, 4 * HALF, k)
+            edges = np.array([HALF // 2, HALF, 4 * HALF])
+            directions = rng.integers(-1, 2, (2, d)) * (DIRECTION_UNIT // 7)
+            project = Projection(centers[0], directions, HALF)
+            projected = exact_statistics.projected(records, centers[0], directions, HALF)
+            for part in parts(records, weights):
+                given = part.weights
+                found = WindowKernel(centers, radii)(part)
+                expected = exact_statistics.windows(records, centers, radii, given)
+                assert [result.tolist() for result in found] == list(expected)
+                (counts,) = RadiusKernel(centers[0], edges)(part)
+                assert counts.tolist() == exact_statistics.radius_counts(
+                    records, centers[0], edges, given
+                )
+                (moments,) = SecondMomentKernel(centers[0], HALF)(part)
+                assert moments.tolist() == exact_statistics.second_moments(
+                    records, centers[0], HALF, given
+                )
+                assert project(part).tolist() == projected
 
 
 @pytest.mark.parametrize("shape", ["cube", "ball"])

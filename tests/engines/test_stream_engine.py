@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import engine_equivalence
 from shoal.engines import (
     HALF,
     ArrayEngine,
@@ -56,6 +57,7 @@ STATISTICS = {
         engine, PLANES, CUTS, LEAVES, ANCHORS, clip_radius=2**18
     ),
     "weight": total_weight,
+    **engine_equivalence.STATISTICS,
 }
 
 

@@ -13,6 +13,18 @@ from sklearn.base import clone
 
 from helpers.estimator_instances import INSTANCES
 from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
+from shoal.engines import (
+    DIRECTION_UNIT,
+    HALF,
+    grid_counts,
+    nearest_centers,
+    project,
+    radius_counts,
+    second_moments,
+    sparse_grid_counts,
+    window_statistics,
+)
+from shoal.noise import Lattice
 from shoal.privacy import Ledger
 
 NAMES = ["height", "weight", "age"]
@@ -30,6 +42,44 @@ ESTIMATORS = {
     "DPWaveCluster-sparse": DPWaveCluster(bounds=(-20.0, 20.0), grid=512),
     "DPWaveCluster-infinite": DPWaveCluster(epsilon=np.inf, bounds=(-20.0, 20.0), grid=16),
 }
+
+LATTICE = Lattice.box(np.full(len(NAMES), -20.0), np.full(len(NAMES), 20.0), half=HALF)
+_rng = np.random.default_rng(9)
+CENTERS = _rng.integers(-HALF, HALF, (6, len(NAMES)))
+RADII = _rng.integers(HALF // 9, HALF, len(CENTERS))
+EDGES = np.unique(_rng.integers(1, 2 * HALF, 20))
+DIRECTIONS = np.rint(np.linalg.qr(_rng.normal(size=(3, 2)))[0].T * DIRECTION_UNIT).astype(np.int64)
+
+
+def _plane(engine):
+    """Project records of three columns to two."""
+    return project(engine, CENTERS[0], DIRECTIONS, HALF // 2)
+
+
+# Statistics of an engine of three columns, whoever holds the records.
+STATISTICS = {
+    "windows": lambda engine: window_statistics(engine, CENTERS, RADII),
+    "radii": lambda engine: radius_counts(engine, CENTERS[0], EDGES),
+    "second": lambda engine: second_moments(engine, CENTERS[0], HALF // 2),
+    "projected-windows": lambda engine: window_statistics(_plane(engine), CENTERS[:, :2], RADII),
+    "projected-second": lambda engine: second_moments(_plane(engine), CENTERS[0, :2], HALF // 2),
+    "projected-grid": lambda engine: grid_counts(_plane(engine), (7, 9)),
+    "projected-sparse": lambda engine: sparse_grid_counts(_plane(engine), (100, 100)),
+    "projected-twice": lambda engine: radius_counts(
+        project(_plane(engine), CENTERS[1, :2], DIRECTIONS[:, :2], HALF), CENTERS[2, :2], EDGES
+    ),
+}
+
+
+def arrays(found):
+    """Return all arrays of a statistic, as lists."""
+    parts = vars(found).values() if hasattr(found, "__dict__") else [found]
+    return [np.asarray(part).tolist() for part in parts]
+
+
+def plane_labels(engine):
+    """Return the nearest center of each projected record."""
+    return nearest_centers(_plane(engine), CENTERS[:, :2])
 
 
 def records(n=3000):

@@ -9,6 +9,8 @@ import pytest
 
 from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster, _engines, _noise
+from shoal.cluster._budget import CountSum
+from shoal.cluster._noise import gaussian, pure
 from shoal.cluster.kmeans import _contributions, _grid, _lloyd, dp_kmeans
 from shoal.cluster.kmeans._contributions import Users
 from shoal.cluster.wavecluster import _published
@@ -38,9 +40,9 @@ def nothing_is_found_without_the_bug(request):
 
 @pytest.mark.parametrize("estimator", [GRID, LLOYD, ANALYTIC, GAUSSIAN, WAVE])
 def test_half_the_noise(estimator, monkeypatch):
-    for name in ("_up", "_sigma"):
-        right = getattr(_noise, name)
-        monkeypatch.setattr(_noise, name, lambda *a, right=right: right(*a) / 2)
+    for module in (pure, gaussian):
+        right = module.round_up
+        monkeypatch.setattr(module, "round_up", lambda scale, right=right: right(scale) / 2)
     found = findings(estimator)
     assert "release 1 costs" in found
     assert "all releases cost" in found
@@ -48,11 +50,11 @@ def test_half_the_noise(estimator, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [LLOYD, ANALYTIC, GAUSSIAN])
 def test_scales_swapped(estimator, monkeypatch):
-    for law in (_noise.PureNoise, _noise.ZCDPNoise):
+    for law in (_noise.PureNoise, _noise.GDPNoise):
         right = law.scales
 
         def swapped(*a, right=right, **k):
-            return _noise.CountSum(*reversed(right(*a, **k)))
+            return CountSum(*reversed(right(*a, **k)))
 
         monkeypatch.setattr(law, "scales", swapped)
     assert "costs" in findings(estimator)
@@ -61,9 +63,9 @@ def test_scales_swapped(estimator, monkeypatch):
 @pytest.mark.parametrize("estimator", [KCCM_GAUSSIAN])
 def test_a_cube_taken_for_a_ball(estimator, monkeypatch):
     """Noise for a vector of length r where each of its columns may be r."""
-    right = _noise.ZCDPNoise.scales
+    right = _noise.GDPNoise.scales
     monkeypatch.setattr(
-        _noise.ZCDPNoise, "scales", lambda self, *a, **k: right(replace(self, cube=False), *a, **k)
+        _noise.GDPNoise, "scales", lambda self, *a, **k: right(replace(self, cube=False), *a, **k)
     )
     assert ", declared" in findings(estimator)
 

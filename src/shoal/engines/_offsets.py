@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csc_array
 
 from shoal._typing import Floats, Ints
 from shoal.engines._parallel import Scratch, thread_scratch
@@ -23,11 +24,13 @@ from shoal.exceptions import ParameterError
 __all__ = [
     "INWARD",
     "MAX_CLIP_RADIUS",
+    "SMALL_PRODUCT",
     "Belonging",
     "block_rows",
     "check_clip",
     "columns_of",
     "few_groups",
+    "group_sums",
     "lies_by_column",
     "offset_sums",
     "part_rows",
@@ -192,7 +195,27 @@ def _group_sums(group_of: Belonging, columns: Floats, groups: int) -> Floats:
         # Unlike matmul, dot lets other threads run even where its result is small.
         product: Floats = np.dot(columns, group_of.T)
         return product
+    if not columns.flags.c_contiguous:
+        return group_sums(group_of, columns.T, None, groups).T
     sums = np.empty((len(columns), groups))
     for total, column in zip(sums, columns, strict=True):
         total[:] = np.bincount(group_of, weights=column, minlength=groups)
+    return sums
+
+
+def group_sums(
+    labels: npt.NDArray[np.intp],
+    rows: Floats,
+    weights: npt.NDArray[np.int32] | None,
+    groups: int,
+) -> Floats:
+    """Add up the rows of each group, each as often as its weight says.
+
+    A product with a sparse matrix, of one entry for each row: it reads rows as they lie.
+    """
+    count = len(rows)
+    times = np.ones(count) if weights is None else weights.astype(np.float64)
+    starts = np.arange(count + 1, dtype=np.int32)
+    members = csc_array((times, labels.astype(np.int32), starts), shape=(groups, count))
+    sums: Floats = members @ rows
     return sums

@@ -1,22 +1,21 @@
 """Blocks of records as rows of doubles: what statistics of whole records are made of.
 
 One matrix product compares all records of a block with all centers, one more with itself gives
-squared lengths, and a product with a sparse matrix of one entry for each record adds up groups. All
-of them let other threads run, and none forms the offset of a record that is not to be clipped.
+squared lengths, and no offset is formed of a record that is not to be clipped.
 """
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_array
 
-from shoal._typing import Floats, Ints
-from shoal.engines._offsets import INWARD, lies_by_column
+from shoal._typing import Floats
+from shoal.engines._offsets import INWARD, SMALL_PRODUCT, lies_by_column
 from shoal.engines._parallel import Scratch
 
-__all__ = ["clip_lengths", "group_sums", "row_blocks", "rows_of", "squared_lengths"]
+__all__ = ["clip_lengths", "product", "row_blocks", "rows_of", "squared_lengths"]
 
 # Doubles of one block: they stay in the cache of one processor. Measured.
 BLOCK_VALUES = 1 << 18
+FEW_ROWS = 64  # with fewer rows a product takes longer than its small size saves
 TILE = 32  # columns at a time where records come column by column
 
 
@@ -36,45 +35,61 @@ def rows_of(records: npt.NDArray[np.int32], width: int, scratch: Scratch) -> Flo
     return rows
 
 
+def product(rows: Floats, form: Floats, scratch: Scratch) -> Floats:
+    """Return the matrix product of rows and a contiguous form, by the fastest steps."""
+    count, width = len(rows), form.shape[1]
+    step = SMALL_PRODUCT // form.size
+    step = step if step >= FEW_ROWS else max(count, 1)
+    result = scratch.take("product", (count, width))
+    for start in range(0, count, step):
+        np.matmul(rows[start : start + step], form, out=result[start : start + step])
+    return result
+
+
 def squared_lengths(rows: Floats) -> Floats:
     """Return the squared length of each row, exact for whole numbers."""
     lengths: Floats = np.matmul(rows[:, None, :], rows[:, :, None])
     return lengths.reshape(len(rows))
 
 
-def group_sums(
-    labels: npt.NDArray[np.intp],
-    rows: Floats,
-    weights: npt.NDArray[np.int32] | None,
-    groups: int,
-) -> Floats:
-    """Add up the rows of each group, each as often as its weight says."""
-    count = len(rows)
-    times = np.ones(count) if weights is None else weights.astype(np.float64)
-    starts = np.arange(count + 1, dtype=np.int32)
-    members = csc_array((times, labels.astype(np.int32), starts), shape=(groups, count))
-    sums: Floats = members @ rows
-    return sums
-
-
 def clip_lengths(
-    rows: Floats, anchors: Floats, labels: npt.NDArray[np.intp], squares: Floats, radii: Ints
+    rows: Floats,
+    anchors: Floats,
+    labels: npt.NDArray[np.intp],
+    *,
+    squares: Floats,
+    radii: Floats,
+    scratch: Scratch,
 ) -> None:
     """Move rows in place that are further from their anchor than its radius: toward the anchor.
 
     ``squares`` are the squared distances. Offsets become whole and no longer than the radius: no
     column ends up further out than exact arithmetic would put it.
     """
-    lengths = radii.astype(np.float64)
-    (far,) = np.nonzero(squares > (lengths * lengths).take(labels))
+    (far,) = np.nonzero(squares > (radii * radii).take(labels))
     if not far.size:
         return
-    groups = labels.take(far)
-    factors = lengths.take(groups) * INWARD / np.sqrt(squares.take(far))
-    origins = anchors.take(groups, axis=0)
-    offsets = rows[far]
-    offsets -= origins
-    offsets *= factors[:, None]
-    np.trunc(offsets, out=offsets)
-    offsets += origins
-    rows[far] = offsets
+    factors = radii.take(labels.take(far)) * INWARD / np.sqrt(squares.take(far))
+    # Indices are right by construction; numpy would make a copy to look for ones that are not.
+    if 2 * len(far) > len(rows):
+        # Faster than picking them out: a factor of 1 moves no row.
+        origins = scratch.take("origins", rows.shape)
+        anchors.take(labels, axis=0, out=origins, mode="clip")
+        factor_of = np.ones(len(rows))
+        factor_of[far] = factors
+        _shrink(rows, origins, factor_of)
+    else:
+        shape = len(far), rows.shape[1]
+        origins, offsets = scratch.take("origins", shape), scratch.take("offsets", shape)
+        anchors.take(labels.take(far), axis=0, out=origins, mode="clip")
+        rows.take(far, axis=0, out=offsets, mode="clip")
+        _shrink(offsets, origins, factors)
+        rows[far] = offsets
+
+
+def _shrink(rows: Floats, origins: Floats, factors: Floats) -> None:
+    """Shrink offsets from the origins by a factor each, to whole steps."""
+    rows -= origins
+    rows *= factors[:, None]
+    np.trunc(rows, out=rows)
+    rows += origins

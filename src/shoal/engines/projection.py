@@ -22,7 +22,7 @@ import numpy.typing as npt
 from shoal._typing import Floats, Ints
 from shoal.engines._offsets import INWARD, MAX_CLIP_RADIUS, part_rows
 from shoal.engines._parallel import thread_scratch
-from shoal.engines._rows import clip_lengths, row_blocks, rows_of, squared_lengths
+from shoal.engines._rows import clip_lengths, product, row_blocks, rows_of, squared_lengths
 from shoal.engines.array_engine import ArrayEngine, as_engine
 from shoal.engines.ball import lattice_point
 from shoal.engines.engine import HALF, MAX_COLUMNS, Engine, Kernel, MergeKernel, Part, check_integer
@@ -33,7 +33,7 @@ __all__ = ["DIRECTION_UNIT", "Projection", "project"]
 DIRECTION_UNIT = 2**26  # length of a direction
 MAX_LENGTH = 1.01 * DIRECTION_UNIT  # rounding to integers may make a direction a bit longer
 
-BALL = np.array([HALF])  # radius of the projected records
+BALL = np.array([float(HALF)])  # radius of the projected records
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +61,18 @@ class Projection:
         for block in part.blocks(row_blocks(d + p + 1)):
             rows = rows_of(block.records, d + 1, scratch)
             rows[:, d] = 1.0
-            columns = np.matmul(rows, self._form, out=scratch.take("keys", (len(rows), p)))
+            columns = product(rows, self._form, scratch)
             columns *= step
             np.trunc(columns, out=columns)
             np.clip(columns, -limit, limit, out=columns)
-            inside = np.zeros(len(rows), dtype=np.intp)
-            clip_lengths(columns, np.zeros((1, p)), inside, squared_lengths(columns), BALL)
+            clip_lengths(
+                columns,
+                np.zeros((1, p)),
+                np.zeros(len(rows), dtype=np.intp),
+                squares=squared_lengths(columns),
+                radii=BALL,
+                scratch=scratch,
+            )
             projected[start : start + len(rows)] = columns
             start += len(rows)
         return projected
@@ -74,9 +80,8 @@ class Projection:
     @functools.cached_property
     def _form(self) -> Floats:
         """Matrix whose product with rows is that of their offsets with the directions."""
-        return np.column_stack([self.directions, -self.directions @ self.center]).T.astype(
-            np.float64
-        )
+        directions = self.directions.T.astype(np.float64)
+        return np.vstack([directions, -self.center.astype(np.float64) @ directions])
 
     def apply(self, part: Part) -> Part:
         """Return the part after the projection, with its weights."""

@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.engines._offsets import MAX_CLIP_RADIUS, part_rows
+from shoal.engines._offsets import MAX_CLIP_RADIUS, group_sums, part_rows
 from shoal.engines._parallel import Scratch, thread_scratch
-from shoal.engines._rows import clip_lengths, group_sums, row_blocks, rows_of, squared_lengths
+from shoal.engines._rows import clip_lengths, product, row_blocks, rows_of, squared_lengths
 from shoal.engines.array_engine import as_engine
 from shoal.engines.engine import Engine, Part, lattice_points
 from shoal.exceptions import ParameterError
@@ -75,9 +75,16 @@ class WindowKernel:
         for block in part.blocks(row_blocks(k + d + 2)):
             # A column of ones adds up to the counts, the last one to the moments.
             rows = rows_of(block.records, d + 2, scratch)
-            rows[:, d] = 1.0
+            rows[:, d:] = 1.0, 0.0
             labels, squares = self._nearest(rows[:, : d + 1], scratch)
-            clip_lengths(rows[:, :d], self._anchors, labels, squares, self.radii)
+            clip_lengths(
+                rows,
+                self._anchors,
+                labels,
+                squares=squares,
+                radii=self._lengths,
+                scratch=scratch,
+            )
             rows[:, d + 1] = self._moments(labels, squares)
             totals += group_sums(labels, rows, block.weights, k)
         exact = totals.astype(np.int64)
@@ -87,16 +94,15 @@ class WindowKernel:
 
     def _nearest(self, rows: Floats, scratch: Scratch) -> tuple[npt.NDArray[np.intp], Floats]:
         """Return the nearest center of each record, the lowest among equals, and its square."""
-        keys = scratch.take("keys", (len(rows), len(self.centers)))
-        labels = np.matmul(rows, self._form, out=keys).argmin(axis=1)
+        keys = product(rows, self._form, scratch)
+        labels = keys.argmin(axis=1)
         squares = squared_lengths(rows[:, :-1])
         squares += keys[np.arange(len(rows)), labels]
         return labels, squares
 
     def _moments(self, labels: npt.NDArray[np.intp], squares: Floats) -> Floats:
         """Return the part of each record in its center's moment."""
-        lengths = self.radii.astype(np.float64)
-        parts = squares / (lengths * lengths).take(labels)
+        parts = squares / (self._lengths * self._lengths).take(labels)
         np.minimum(parts, 1.0, out=parts)
         parts *= MOMENT_UNIT
         np.floor(parts, out=parts)
@@ -105,12 +111,21 @@ class WindowKernel:
 
     @functools.cached_property
     def _anchors(self) -> Floats:
-        return self.centers.astype(np.float64)
+        """Return the centers as rows."""
+        k, d = self.centers.shape
+        anchors = np.zeros((k, d + 2))
+        anchors[:, :d], anchors[:, d] = self.centers, 1.0
+        return anchors
+
+    @functools.cached_property
+    def _lengths(self) -> Floats:
+        return self.radii.astype(np.float64)
 
     @functools.cached_property
     def _form(self) -> Floats:
         """Matrix whose product with rows is the squared distance to each center, less ||x||^2."""
-        return np.vstack([-2.0 * self._anchors.T, squared_lengths(self._anchors)])
+        centers = self.centers.astype(np.float64)
+        return np.vstack([-2.0 * centers.T, squared_lengths(centers)])
 
 
 def window_statistics(

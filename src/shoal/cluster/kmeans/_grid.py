@@ -33,8 +33,10 @@ __all__ = [
     "GridCounts",
     "GridMethod",
     "GridPlan",
+    "cells_per_column",
     "cluster_cells",
     "count_cells",
+    "judge_cells",
     "plan_grid",
     "release_cells",
     "take_step",
@@ -81,7 +83,7 @@ class GridMethod(SynopsisMethod):
         centers = cluster_cells(cells, k, problem)
         details = {"cells": plan.cells}
         if plan.grid_part == 1.0:
-            return _without_step(cells, centers, problem, details)
+            return judge_cells(cells, centers, problem, details)
         budget = (1 - plan.grid_part) * problem.budget / plan.steps
         for _ in range(plan.steps):
             result = take_step(problem, centers, budget, plan.clip_radius)
@@ -120,7 +122,7 @@ def plan_grid(
     """
     spacing = WINDOW * half / n_clusters ** (1 / columns)
     radius = max(1, round(spacing * (math.sqrt(columns) if noise.shape == "ball" else 1.0)))
-    split = _cells(n, columns, n_clusters, noise, GRID_PART * budget)
+    split = cells_per_column(n, columns, n_clusters, noise, GRID_PART * budget)
     step = noise.pair_deviations(
         (1 - GRID_PART) * budget, columns=columns, clip_radius=radius, contribution=1
     )
@@ -129,7 +131,7 @@ def plan_grid(
     if blur < width / BLUR:
         steps = 2 if blur < width / SHARP else 1
         return GridPlan(split, GRID_PART, steps, radius)
-    alone = _cells(n, columns, n_clusters, noise, budget)
+    alone = cells_per_column(n, columns, n_clusters, noise, budget)
     if columns <= COARSE_COLUMNS:
         alone = max(alone, COARSE_CELLS)
     return GridPlan(alone, 1.0, 0, radius)
@@ -206,7 +208,10 @@ def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
-def _cells(n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float) -> int:
+def cells_per_column(
+    n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float
+) -> int:
+    """Return how many cells to a column so many records can fill."""
     # A Laplace scale is its deviation over sqrt 2; Su et al. count in records times epsilon.
     signal = n * math.sqrt(2) / noise.count_deviation(budget, contribution=1) / FINENESS
     signal = min(max(signal, 0.0), MAX_CELLS**2.0)  # more is finer than any grid
@@ -216,7 +221,7 @@ def _cells(n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget
     return int(min(max(2, round(wanted ** (1 / columns))), most))
 
 
-def _without_step(
+def judge_cells(
     cells: GridCounts, centers: Ints, problem: Problem, details: dict[str, int]
 ) -> KMeansResult:
     """Say how full and how sure clusters of cells are, where no step was worth its price."""

@@ -23,6 +23,7 @@ from shoal.cluster._budget import (
 from shoal.cluster._noise import BudgetedNoise
 from shoal.cluster.kmeans._auto import AutoMethod
 from shoal.cluster.kmeans._ball import BallMethod
+from shoal.cluster.kmeans._centered import CenteredMethod
 from shoal.cluster.kmeans._grid import GridMethod
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, KCCMMethod
 from shoal.cluster.kmeans._lloyd import LloydMethod
@@ -45,7 +46,8 @@ __all__ = [
 ]
 
 METHODS: dict[str, type[KMeansMethod]] = {
-    method.name: method for method in (GridMethod, BallMethod, LSHMethod, LloydMethod, KCCMMethod)
+    method.name: method
+    for method in (GridMethod, CenteredMethod, BallMethod, LSHMethod, LloydMethod, KCCMMethod)
 }
 
 PRIVATE, COSINE = "private", "cosine"

@@ -127,7 +127,7 @@ class MethodChoice(NamedTuple):
     reason: str
 
 
-def shrunken_moves(pairs: NoisyPairs, clip_radius: int) -> Floats:
+def shrunken_moves(pairs: NoisyPairs | NoisyWindows, clip_radius: int) -> Floats:
     """Estimate how far each center is from the mean of its records.
 
     The raw estimate is sum / count. Its noise is known, so the spread of the true moves can be told
@@ -175,7 +175,7 @@ def noise_probabilities(tails: Floats) -> Floats:
 def _norm_quantile(columns: int) -> float:
     """Quantile of the norm of noise, in standard deviations of one column.
 
-    Independent Laplace noise has the heaviest tails of the three laws, so its quantile serves them
+    Independent Laplace noise has the heaviest tails of all laws here, so its quantile serves them
     all: for one column 2.61, where the box norm has 2.47 and the normal law 2.24.
     """
     rng = np.random.default_rng(columns)  # nothing to hide: a number of the law, not of the records
