@@ -51,17 +51,18 @@ from shoal.engines import HALF
 
 __all__ = ["BallMethod", "BallPlan", "Schedule", "ball_noise", "plan_ball", "schedule"]
 
-HISTOGRAM_PART = 0.01  # of the budget, for each histogram of distances
-MEAN_PART = 0.05  # for the mean of all records
-PURE_MEAN_PARTS = 0.04, 0.15  # the least and the most of a pure budget,
-PURE_MEAN = 10.0  # in between so many times the noise of a mean that had the whole budget
-AXES_PART = 0.12  # for the directions, where they are worth it
-AXES_NOISE = 0.02  # from this noise on they are,
+# Parts of the budget: of a release that is clear enough, and of one that noise would drown.
+HISTOGRAM_PARTS = (0.01, 0.03)  # each histogram of distances
+MEAN_PARTS = (0.05, 0.15)  # mean of all records
+AXES_PARTS = (0.12, 0.2)  # directions, where they are worth it
+HISTOGRAM_NOISE = 0.1  # of the records; above, a histogram needs its larger part,
+MEAN_NOISE = 0.1  # of the radius: the mean,
+LARGE_NOISE = 0.2  # of a round: the directions
+AXES_NOISE = 0.02  # from this noise of a round on directions are worth it,
 PROJECT_NOISE = 0.05  # and from this on rounds run among them
 FEW = 0.5  # of all columns: the most directions that are worth projecting to
 FIRST_PART = 0.5  # of the rounds' budget, before cells are merged
 GROWTH = 1.2  # of a round's budget over that of the round before
-PURE_GROWTH = 1.4
 
 
 class Schedule(NamedTuple):
@@ -72,24 +73,22 @@ class Schedule(NamedTuple):
     after: int
 
 
-# Noise below which a schedule pays: the more noise, the fewer rounds may divide the budget.
-SCHEDULES = (
+# Noise below which a schedule pays. Half of mu^2 is 1.4 times the noise and half of epsilon twice,
+# so pure noise pays for fewer rounds.
+GAUSSIAN_SCHEDULES = (
     (0.01, Schedule(4, 8, 6)),
     (0.02, Schedule(4, 8, 4)),
     (0.06, Schedule(3, 6, 4)),
     (0.1, Schedule(2, 4, 2)),
     (0.2, Schedule(1, 2, 2)),
-    (math.inf, Schedule(1, 1, 1)),
 )
-# Pure noise grows with the number of rounds, not with its root.
 PURE_SCHEDULES = (
-    (0.01, Schedule(4, 6, 4)),
-    (0.02, Schedule(4, 4, 2)),
-    (0.045, Schedule(2, 2, 2)),
-    (0.11, Schedule(2, 1, 1)),
-    (0.3, Schedule(1, 1, 1)),
-    (math.inf, Schedule(1, 0, 1)),
+    (0.003, Schedule(4, 6, 4)),
+    (0.006, Schedule(4, 4, 3)),
+    (0.03, Schedule(3, 3, 2)),
+    (0.1, Schedule(1, 2, 1)),
 )
+SHORTEST = Schedule(1, 1, 1)
 
 
 class BallPlan(NamedTuple):
@@ -99,6 +98,14 @@ class BallPlan(NamedTuple):
     axes: float
     projected_radius: float
     rounds: float
+
+
+class _Start(NamedTuple):
+    """Centers that later rounds start from, the budgets of these rounds, and rounds in all."""
+
+    windows: Windows
+    budgets: list[float]
+    rounds: int
 
 
 class BallMethod(KMeansMethod):
@@ -118,7 +125,7 @@ class BallMethod(KMeansMethod):
 
     def smallest_budget(self, budget: float) -> float:
         """Return the least that a single release gets of the method's budget."""
-        return HISTOGRAM_PART * budget
+        return min(HISTOGRAM_PARTS) * budget
 
     def run(self, problem: Problem) -> KMeansResult:
         """Learn the ball, find cells in it, merge them and settle."""
@@ -130,14 +137,11 @@ class BallMethod(KMeansMethod):
         if axes is not None and plan.projected_radius and _few(axes, problem.columns):
             return _run_projected(problem, plan, domain, axes)
         space = _whole_space(problem, domain, axes)
-        windows, budgets = _first_phase(problem, space, plan.rounds)
-        windows = _settle(problem, space, windows, budgets[:-1])
-        last = take_round(problem, space, windows, budgets[-1])
-        if problem.noise.approximate:
-            moved = shrink_to_last(space, last, space.columns)
-        else:  # after so few rounds the mean of all is surer than the centers of the last one
-            moved = shrink_to_mean(space, last)
-        return _result(problem, last, moved, len(budgets), {"components": 0})
+        start = _find_cells(problem, space, plan.rounds)
+        windows = _settle(problem, space, start.windows, start.budgets[:-1])
+        last = take_round(problem, space, windows, start.budgets[-1])
+        moved = shrink_to_last(space, last, space.columns)
+        return _result(problem, last, moved, start.rounds, {"components": 0})
 
 
 def ball_noise(
@@ -157,29 +161,24 @@ def ball_noise(
 
 def plan_ball(problem: Problem) -> BallPlan:
     """Divide the budget, before anything is released."""
-    budget, columns = problem.budget, problem.columns
-    noise = _noise(problem, columns)
-    gaussian = isinstance(problem.noise, GDPNoise) and 1 < columns <= MAX_AXES_COLUMNS
-    axes = AXES_PART * budget if gaussian and noise >= AXES_NOISE else 0.0
-    projected = HISTOGRAM_PART * budget if axes and noise >= PROJECT_NOISE else 0.0
-    domain = DomainBudgets(HISTOGRAM_PART * budget, _mean_part(problem) * budget)
-    spent = 2 * domain.histogram + domain.mean + axes + projected
-    return BallPlan(domain, axes, projected, budget - spent)
+    budget, columns, noise = problem.budget, problem.columns, problem.noise
+    n = max(problem.n, 1.0)
+    counted = noise.count_deviation(HISTOGRAM_PARTS[0] * budget, contribution=1) / n
+    histogram = HISTOGRAM_PARTS[counted > HISTOGRAM_NOISE] * budget
+    averaged = ball_noise(n, columns, 1, noise=noise, budget=MEAN_PARTS[0] * budget)
+    mean = MEAN_PARTS[averaged > MEAN_NOISE] * budget
+    level = _noise(problem, columns)
+    directed = isinstance(noise, GDPNoise) and 1 < columns <= MAX_AXES_COLUMNS
+    axes = AXES_PARTS[level > LARGE_NOISE] * budget if directed and level > AXES_NOISE else 0.0
+    projected = histogram if axes and level > PROJECT_NOISE else 0.0
+    rounds = budget - 2 * histogram - mean - axes - projected
+    return BallPlan(DomainBudgets(histogram, mean), axes, projected, rounds)
 
 
-def schedule(noise: float, *, pure: bool) -> Schedule:
+def schedule(level: float, *, pure: bool) -> Schedule:
     """Return how many centers and rounds pay at this noise."""
-    schedules = PURE_SCHEDULES if pure else SCHEDULES
-    return next(found for limit, found in schedules if noise < limit or math.isinf(limit))
-
-
-def _mean_part(problem: Problem) -> float:
-    """Return the part of the budget that finds the mean, more of it where pure noise is large."""
-    if problem.noise.approximate:
-        return MEAN_PART
-    noise = ball_noise(problem.n, problem.columns, 1, noise=problem.noise, budget=problem.budget)
-    least, most = PURE_MEAN_PARTS
-    return min(max(PURE_MEAN * noise, least), most)
+    table = PURE_SCHEDULES if pure else GAUSSIAN_SCHEDULES
+    return next((found for limit, found in table if level < limit), SHORTEST)
 
 
 def _noise(problem: Problem, columns: int) -> float:
@@ -220,12 +219,12 @@ def _run_projected(problem: Problem, plan: BallPlan, domain: Domain, axes: Axes)
         np.eye(p),
         axes.variances[:p] / projected.scale**2,
     )
-    windows, budgets = _first_phase(problem, space, plan.rounds)
-    windows = _settle(problem, space, windows, budgets[:-1])
+    start = _find_cells(problem, space, plan.rounds)
+    windows = _settle(problem, space, start.windows, start.budgets[:-1])
     whole = _whole_space(problem, domain, axes)
-    last = take_round(problem, whole, _lifted(windows, projected, axes, whole), budgets[-1])
+    last = take_round(problem, whole, _lifted(windows, projected, axes, whole), start.budgets[-1])
     moved = shrink_to_last(whole, last, p)
-    return _result(problem, last, moved, len(budgets), {"components": p})
+    return _result(problem, last, moved, start.rounds, {"components": p})
 
 
 def _lifted(windows: Windows, projected: Projected, axes: Axes, whole: Space) -> Windows:
@@ -235,23 +234,23 @@ def _lifted(windows: Windows, projected: Projected, axes: Axes, whole: Space) ->
     return Windows(points, whole.window(np.sqrt((projected.scale * windows.radii) ** 2 + others)))
 
 
-def _first_phase(problem: Problem, space: Space, budget: float) -> tuple[Windows, list[float]]:
-    """Find cells and merge them; return the centers, and the budgets of the rounds to come."""
-    pure = not problem.noise.approximate
-    multiple, before, after = schedule(_noise(problem, space.columns), pure=pure)
-    growth = PURE_GROWTH if pure else GROWTH
+def _find_cells(problem: Problem, space: Space, budget: float) -> _Start:
+    """Find more cells than wanted and merge them, where noise allows it."""
+    level = _noise(problem, space.columns)
+    pure = not isinstance(problem.noise, GDPNoise)
+    multiple, before, after = schedule(level, pure=pure)
     k = problem.expected_clusters
     windows = first_windows(space, multiple * k, problem.source)
     if multiple == 1 and problem.n_clusters is not None:
-        return windows, _growing(budget, before + after, growth)
-    budgets = _growing(FIRST_PART * budget, max(before, 1), growth)
+        return _Start(windows, _growing(budget, before + after), before + after)
+    budgets = _growing(FIRST_PART * budget, before)
     windows = _settle(problem, space, windows, budgets[:-1])
     last = take_round(problem, space, windows, budgets[-1])
     points = shrink_to_mean(space, last)
     if problem.n_clusters is None:
         k = _count(problem, last, points)
     merged = merge_cells(space, last, points, k, problem.source)
-    return merged, _growing((1 - FIRST_PART) * budget, after, growth)
+    return _Start(merged, _growing((1 - FIRST_PART) * budget, after), before + after)
 
 
 def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[float]) -> Windows:
@@ -262,9 +261,9 @@ def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[floa
     return windows
 
 
-def _growing(budget: float, rounds: int, growth: float) -> list[float]:
+def _growing(budget: float, rounds: int) -> list[float]:
     """Divide a budget over rounds, a little more to each than to the one before."""
-    weights = growth ** np.arange(rounds)
+    weights = GROWTH ** np.arange(rounds)
     parts = budget * weights / weights.sum()
     return [float(part) for part in parts]
 
