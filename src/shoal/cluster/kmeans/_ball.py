@@ -63,6 +63,7 @@ PROJECT_NOISE = 0.05  # and from this on rounds run among them
 FEW = 0.5  # of all columns: the most directions that are worth projecting to
 FIRST_PART = 0.5  # of the rounds' budget, before cells are merged
 GROWTH = 1.2  # of a round's budget over that of the round before
+PURE_GROWTH = 1.4
 
 
 class Schedule(NamedTuple):
@@ -83,10 +84,12 @@ GAUSSIAN_SCHEDULES = (
     (0.2, Schedule(1, 2, 2)),
 )
 PURE_SCHEDULES = (
-    (0.003, Schedule(4, 6, 4)),
-    (0.006, Schedule(4, 4, 3)),
-    (0.03, Schedule(3, 3, 2)),
-    (0.1, Schedule(1, 2, 1)),
+    (0.01, Schedule(4, 6, 4)),
+    (0.02, Schedule(4, 4, 2)),
+    (0.045, Schedule(2, 2, 2)),
+    (0.11, Schedule(2, 1, 1)),
+    (0.3, Schedule(1, 1, 1)),
+    (math.inf, Schedule(1, 0, 1)),
 )
 SHORTEST = Schedule(1, 1, 1)
 
@@ -140,7 +143,10 @@ class BallMethod(KMeansMethod):
         start = _find_cells(problem, space, plan.rounds)
         windows = _settle(problem, space, start.windows, start.budgets[:-1])
         last = take_round(problem, space, windows, start.budgets[-1])
-        moved = shrink_to_last(space, last, space.columns)
+        if isinstance(problem.noise, GDPNoise):
+            moved = shrink_to_last(space, last, space.columns)
+        else:  # after so few rounds the mean of all is surer than the centers of the last one
+            moved = shrink_to_mean(space, last)
         return _result(problem, last, moved, start.rounds, {"components": 0})
 
 
@@ -239,18 +245,21 @@ def _find_cells(problem: Problem, space: Space, budget: float) -> _Start:
     level = _noise(problem, space.columns)
     pure = not isinstance(problem.noise, GDPNoise)
     multiple, before, after = schedule(level, pure=pure)
+    growth = PURE_GROWTH if pure else GROWTH
     k = problem.expected_clusters
     windows = first_windows(space, multiple * k, problem.source)
     if multiple == 1 and problem.n_clusters is not None:
-        return _Start(windows, _growing(budget, before + after), before + after)
-    budgets = _growing(FIRST_PART * budget, before)
+        return _Start(windows, _growing(budget, before + after, growth), before + after)
+    before = max(before, 1)  # the number of clusters is chosen from a round
+    budgets = _growing(FIRST_PART * budget, before, growth)
     windows = _settle(problem, space, windows, budgets[:-1])
     last = take_round(problem, space, windows, budgets[-1])
     points = shrink_to_mean(space, last)
     if problem.n_clusters is None:
         k = _count(problem, last, points)
     merged = merge_cells(space, last, points, k, problem.source)
-    return _Start(merged, _growing((1 - FIRST_PART) * budget, after), before + after)
+    budgets = _growing((1 - FIRST_PART) * budget, after, growth)
+    return _Start(merged, budgets, before + after)
 
 
 def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[float]) -> Windows:
@@ -261,9 +270,9 @@ def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[floa
     return windows
 
 
-def _growing(budget: float, rounds: int) -> list[float]:
+def _growing(budget: float, rounds: int, growth: float) -> list[float]:
     """Divide a budget over rounds, a little more to each than to the one before."""
-    weights = GROWTH ** np.arange(rounds)
+    weights = growth ** np.arange(rounds)
     parts = budget * weights / weights.sum()
     return [float(part) for part in parts]
 
