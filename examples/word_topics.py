@@ -20,27 +20,24 @@ from shoal.plotting import draw_release
 TOPICS = 32
 
 glove = Path(os.environ.get("SHOAL_DATA", "data"), "embeddings", "glove_words_50k.npz")
-if glove.exists():
-    archive = np.load(glove)
-    words, vectors = archive["words"], archive["vectors"].astype(np.float32)
-else:
+file = glove if glove.exists() else Path(mkdtemp()) / "made_up.npz"
+if file is not glove:
     rng = np.random.default_rng(0)
     topic = rng.integers(TOPICS, size=20_000)
-    words = np.array([f"word{number}of{one}" for number, one in enumerate(topic)])
+    words = [f"{'bdfglmnr'[one % 8]}{'aeio'[one // 8]}{number}" for number, one in enumerate(topic)]
     vectors = rng.normal(size=(TOPICS, 50))[topic] + rng.normal(0.0, 0.7, (len(topic), 50))
-    vectors = vectors.astype(np.float32)
-vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+    np.savez(file, words=words, vectors=vectors.astype(np.float16))
 
-records = vectors  # what somebody used: here each word once
-vocabulary = np.char.isalnum(words)  # what everybody knows, without signs
-words, vectors = words[vocabulary], vectors[vocabulary]
-
-# The bounds are public too: no number of a vector of length 1 lies beyond them.
-model = DPKMeans(TOPICS, epsilon=1.0, delta=1e-6, bounds=(-1.0, 1.0)).fit(records)
+# What somebody used: here each word once. Their directions count, so no bounds are needed.
+model = DPKMeans(TOPICS, epsilon=1.0, delta=1e-6, metric="cosine").fit(file)
 print(model.guarantee_)
 print(f"method {model.method_}: {model.reason_}\n")
 
-# From here on, only the release and the public vocabulary are used.
+# From here on, only the release is used, and what everybody knows: the words, without signs.
+public = np.load(file)
+alike = np.char.isalnum(public["words"])
+words, vectors = public["words"][alike], public["vectors"][alike].astype(np.float32)
+vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
 centers, sizes = model.cluster_centers_, model.cluster_sizes_
 distances = (centers**2).sum(axis=1) - 2 * vectors @ centers.T  # squared, but for the same 1
 closest = distances.argmin(axis=1)
@@ -54,7 +51,7 @@ for number in np.argsort(-sizes):
 
 # Centers of many columns are turned into the plane in which they lie furthest apart.
 path = Path(mkdtemp()) / "topics.png"
-columns = [f"column {number}" for number in range(records.shape[1])]
+columns = [f"column {number}" for number in range(model.n_features_in_)]
 labels = [", ".join(nearest[:2]) for nearest in names]
 draw_release(model.release_, columns, labels=labels, path=path)
 print(f"\npicture for all: {path}")

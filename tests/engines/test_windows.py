@@ -2,6 +2,8 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from helpers import exact_statistics
 from shoal.engines import (
@@ -53,6 +55,25 @@ def test_against_integers_of_python(subtests):
                     found = window_statistics(ArrayEngine(records, given), centers, radii)
                     expected = exact_statistics.windows(records, centers, radii, given)
                     assert lists(found) == list(expected)
+
+
+VALUES = st.sampled_from([-HALF, 1 - HALF, -2, -1, 0, 1, 2, 7, HALF - 1, HALF])
+POINTS = st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=1, max_size=8)
+RADII = st.sampled_from([1, 2, 3, 7, HALF - 1, HALF, 908_093, 908_094, 2**20, 1_816_187, 2**27])
+
+
+@settings(max_examples=80, deadline=None)
+@given(records=POINTS, centers=POINTS, data=st.data())
+def test_any_records_centers_and_radii(records, centers, data):
+    """Ends of the lattice, ties, and radii around the lengths of diagonals."""
+    radii = data.draw(st.lists(RADII, min_size=len(centers), max_size=len(centers)))
+    weights = data.draw(
+        st.lists(st.sampled_from([0, 1, 255, 256]), min_size=len(records), max_size=len(records))
+    )
+    arrays = [np.array(values) for values in (records, weights, centers, radii)]
+    found = window_statistics(ArrayEngine(arrays[0], arrays[1]), *arrays[2:])
+    expected = exact_statistics.windows(arrays[0], arrays[2], arrays[3], arrays[1])
+    assert lists(found) == list(expected)
 
 
 def test_ties_empty_clusters_and_records_on_centers(subtests):

@@ -211,7 +211,6 @@ COUNTS = (
     "grouped_counts",
     "magnitude_counts",
     "total_weight",
-    "tree_counts",
 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.cases import case
-from helpers.noise_distributions import gaussian_pmf, laplace_pmf
+from helpers.noise_distributions import gaussian_pmf, laplace_pmf, rounded_gaussian_pmf
 from shoal.exceptions import ParameterError
 from shoal.noise import (
     BoxNoise,
@@ -16,6 +16,7 @@ from shoal.noise import (
     ExponentialMechanism,
     GaussianNoise,
     LaplaceNoise,
+    RoundedGaussianNoise,
     SecureSource,
     SeededSource,
     SparseCounts,
@@ -23,6 +24,7 @@ from shoal.noise import (
     observed,
     privatize,
 )
+from shoal.privacy import gdp_to_delta
 
 RNG = np.random.default_rng(4)
 VALUES = np.arange(-60, 61)
@@ -38,6 +40,7 @@ def largest_log_ratio(first, second):
     [
         LaplaceNoise(4.0),
         GaussianNoise(4.0),
+        RoundedGaussianNoise(4.0),
         BoxNoise((4.0, 4.0)),
         EllipticNoise(np.array([[4.0, 4.0]])),
         SparseLaplaceNoise(cells=100, threshold=3, scale=4.0),
@@ -96,6 +99,79 @@ def test_gaussian():
                 result.append(np.log(np.exp(terms).sum()) / (order - 1))
             assert (np.array(result) <= orders * rho * (1 + 1e-6)).all()
             assert max(result / orders) == pytest.approx(rho, rel=0.02)
+
+
+def hockey_stick(first, second, epsilon):
+    return float(np.maximum(0.0, first - math.exp(epsilon) * second).sum())
+
+
+EPSILONS = [0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    ("sigmas", "gap"),
+    [((0.3,), (1,)), ((1.0,), (1,)), ((4.5,), (3,)), ((0.8, 2.0), (1, -2)), ((1.5, 1.5), (2, 1))],
+)
+def test_rounded_gaussian_keeps_its_mu_at_every_epsilon(sigmas, gap):
+    """The curve of the integers, cell by cell, lies below that of N(0, 1) against N(mu, 1)."""
+    noise = RoundedGaussianNoise(np.array(sigmas))
+    zeros = np.zeros(len(gap), dtype=np.int64)
+    loss = noise.privacy_loss(zeros, np.array(gap))
+    assert loss == pytest.approx(sum((g / s) ** 2 for g, s in zip(gap, sigmas, strict=True)))
+    assert noise.privacy_measure == "mu^2"
+    first = second = np.ones(())
+    for sigma, shift in zip(sigmas, gap, strict=True):
+        x = np.arange(-int(30 * sigma) - 9, int(30 * sigma) + 10)
+        first = np.multiply.outer(first, rounded_gaussian_pmf(x, sigma))
+        second = np.multiply.outer(second, rounded_gaussian_pmf(x - shift, sigma))
+    for epsilon in EPSILONS:
+        with case(epsilon=epsilon):
+            result = hockey_stick(first, second, epsilon)
+            assert result <= gdp_to_delta(math.sqrt(loss), epsilon) + 1e-15
+    wide = hockey_stick(*(rounded_gaussian_pmf(np.arange(-999, 999) - s, 90.0) for s in (0, 90)), 1)
+    assert wide == pytest.approx(gdp_to_delta(1.0, 1.0), rel=1e-3), "and comes close to it"
+
+
+def test_the_discrete_gaussian_has_no_such_mu():
+    """Up to 1.5 times the delta of a normal variable with its sigma, at sigma 1 and shift 1."""
+    x = np.arange(-40, 41)
+    first, second = gaussian_pmf(x, 1.0), gaussian_pmf(x - 1, 1.0)
+    ratios = [
+        hockey_stick(first, second, epsilon) / gdp_to_delta(1.0, epsilon)
+        for epsilon in np.linspace(0.0, 6.0, 200)
+    ]
+    assert max(ratios) > 1.4
+
+
+def test_an_entry_without_noise_tells_everything():
+    noise = RoundedGaussianNoise(np.array([0.0, 2.0]))
+    assert noise.privacy_loss(np.array([3, 5]), np.array([3, 9])) == 4.0
+    assert noise.privacy_loss(np.array([3, 5]), np.array([4, 5])) == math.inf
+    with pytest.raises(ParameterError, match="sigmas must be above 0"):
+        noise.sample(np.array([3, 5]), SeededSource(0))
+
+
+def test_rounded_gaussians_are_compared_by_their_sigmas():
+    sigmas = np.array([1.0, 2.0])
+    noise = RoundedGaussianNoise(sigmas)
+    sigmas[0] = 9.0
+    assert noise == RoundedGaussianNoise(np.array([1.0, 2.0]))
+    assert hash(noise) == hash(RoundedGaussianNoise(np.array([1.0, 2.0])))
+    assert noise != RoundedGaussianNoise(sigmas)
+    assert RoundedGaussianNoise(1.0) != LaplaceNoise(1.0)
+    assert str(noise) == "rounded normal noise, sigma 1 to 2"
+    assert str(RoundedGaussianNoise(3.0)) == "rounded normal noise, sigma 3"
+
+
+def test_tail_of_rounded_gaussian():
+    for sigma in [0.3, 2.0, 11.0]:
+        with case(sigma=sigma):
+            near = np.arange(-300, 301)
+            pmf = rounded_gaussian_pmf(near, sigma)
+            values = np.arange(-40, 41)
+            exact = [pmf[near >= value].sum() for value in values]
+            tails = RoundedGaussianNoise(sigma).upper_tail(values)
+            assert tails == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
 def test_box():
@@ -175,6 +251,7 @@ def test_other_shapes_have_infinite_loss():
     noises: list[Any] = [
         LaplaceNoise(1.0),
         GaussianNoise(1.0),
+        RoundedGaussianNoise(1.0),
         BoxNoise((1.0, 2.0)),
         EllipticNoise(np.array([[1.0, 2.0]])),
     ]
@@ -195,6 +272,7 @@ def test_choice_among_more_candidates_has_infinite_loss():
     [
         (LaplaceNoise(3.0), np.array([5, 6])),
         (GaussianNoise(3.0), np.array([[5, 6]])),
+        (RoundedGaussianNoise(np.array([3.0, 9.0])), np.array([[5, 6], [7, 8]])),
         (BoxNoise((3.0, 4.0)), np.array([[5, 6], [7, 8]])),
         (EllipticNoise(np.array([[3.0, 4.0]])), np.array([[5, 6], [7, 8]])),
         (ExponentialMechanism(0.5), np.array([1, 2, 3])),

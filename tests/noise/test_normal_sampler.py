@@ -77,7 +77,7 @@ def test_words_of_zeros_draw_further_bits():
 
 
 def test_error_of_the_doubles_is_below_the_slack(monkeypatch):
-    """Lemma 13 of proofs/noise.md: values before rounding, against 120-bit arithmetic."""
+    """Lemma 14 of proofs/noise.md: values before rounding, against 120-bit arithmetic."""
     import mpmath
 
     caught = []

@@ -20,7 +20,7 @@ from helpers.noise_distributions import (
 )
 from helpers.random_sources import all_different, words_of_forked_children
 from shoal.cluster import DPKMeans, _engines, _noise
-from shoal.cluster._budget import CountSum
+from shoal.cluster._budget import CountSum, split_pure
 from shoal.cluster._noise import pure
 from shoal.cluster.kmeans import _grid, _lloyd, dp_kmeans
 from shoal.noise import SecureSource, SeededSource, discrete_laplace, rounded_gaussian
@@ -78,7 +78,7 @@ def test_half_the_noise_in_reports(monkeypatch):
 
 
 def test_swapped_shares_of_a_round(monkeypatch):
-    right = pure.split_pure
+    right = split_pure
     monkeypatch.setattr(pure, "split_pure", lambda *a: CountSum(*reversed(right(*a))))
     red(estimator_checks.divides_rounds_as_su_et_al)
 
@@ -105,9 +105,9 @@ def test_first_centers_from_the_records(monkeypatch):
     seen = []
     right = _engines.lattice_records
 
-    def peeking(X, lattice):
-        seen[:] = right(X, lattice)[-8:]
-        return np.array(right(X, lattice))
+    def peeking(X, lattice, **words):
+        seen[:] = right(X, lattice, **words)[-8:]
+        return np.array(right(X, lattice, **words))
 
     monkeypatch.setattr(_engines, "lattice_records", peeking)
     monkeypatch.setattr(

@@ -4,6 +4,7 @@ from shoal.engines._parallel import run_in_parts
 from shoal.engines.array_engine import ArrayEngine, total_weight
 from shoal.engines.ball import SECOND_UNIT, radius_counts, second_moments
 from shoal.engines.columns import column_counts, grouped_counts
+from shoal.engines.dyadic import dyadic_boxes, dyadic_counts, max_halvings
 from shoal.engines.engine import (
     HALF,
     MAX_COLUMNS,
@@ -19,7 +20,6 @@ from shoal.engines.nearest import NearestStatistics, nearest_centers, nearest_st
 from shoal.engines.projection import DIRECTION_UNIT, project
 from shoal.engines.sparse_grid import SparseCounts, sparse_grid_counts
 from shoal.engines.stream_engine import Encoder, StreamEngine, StreamTable, load_array_engine
-from shoal.engines.tree import leaf_statistics, tree_counts
 from shoal.engines.windows import MOMENT_UNIT, WindowStatistics, window_statistics
 
 __all__ = [
@@ -42,14 +42,16 @@ __all__ = [
     "WindowStatistics",
     "adaptive_counts",
     "column_counts",
+    "dyadic_boxes",
+    "dyadic_counts",
     "grid_cell",
     "grid_counts",
     "grid_edges",
     "grouped_counts",
-    "leaf_statistics",
     "load_array_engine",
     "magnitude_counts",
     "magnitude_edges",
+    "max_halvings",
     "nearest_centers",
     "nearest_statistics",
     "project",
@@ -58,6 +60,5 @@ __all__ = [
     "second_moments",
     "sparse_grid_counts",
     "total_weight",
-    "tree_counts",
     "window_statistics",
 ]

@@ -19,6 +19,11 @@ columns. So
 
 Doubles hold all integers up to 2^53, so matrix products and sums in doubles are exact in any order.
 Sums over parts are int64, which suffices for 2^34 rows with weights, and for 2^42 without.
+
+Sums of squares would not fit: at 784 columns those of 2^14 records from corner to corner pass
+int64. So no kernel adds up squares in lattice steps. Each record's square is brought to a coarser
+unit first, by itself alone (MOMENT_UNIT, SECOND_UNIT), and the lattice is as fine in many columns
+as in a few: one that depends on d is not needed.
 """
 
 import threading

@@ -27,8 +27,11 @@ WIDE, HIGH = 660, 500  # where centers have labels
 SMALLER = 0.35  # their dots, which labels lie beside
 LETTER, LINE = 5.7, 13.0  # pixels of a label's letter, and of its line
 CENTER, UNSURE = "center", "may be noise alone"
-# Where a label may be, from its dot's center: beside it, above and below, at the corners.
-SIDES = np.array([[1, 0], [-1, 0], [0, -1], [0, 1], [0.7, -1], [-0.7, -1], [0.7, 1], [-0.7, 1]])
+GAP = 4.0  # pixels between a dot and its label
+# Where a label may be, from its dot: how much of its width aside, and how many lines below.
+SIDES = np.array(
+    [(side, line) for far in range(6) for line in (far, -far) for side in (1, -1, 0) if far or side]
+)
 DIRECTIONS = ("first principal direction of the centers", "second")
 UNIT, BOUNDS_UNIT = "records' unit", "in units of the bounds"
 
@@ -184,13 +187,13 @@ def _apart(centers: Floats, ends: Floats, radii: Floats, labels: Sequence[str]) 
     """
     scale = np.array([WIDE, -HIGH]) / (ends[1] - ends[0])
     dots = (centers - ends[0]) * scale + [0.0, HIGH]  # pixels, from the upper left
-    taken = np.column_stack([dots - 4.0, dots + 4.0])
+    taken = np.column_stack([dots - radii[:, None], dots + radii[:, None]])
     spots = np.empty_like(dots)
     for number in np.argsort(-radii, kind="stable"):
         half = np.array([LETTER * len(labels[number]), LINE]) / 2
-        gap = half + np.array([radii[number] + 2.0, radii[number]])
-        steps = np.array([[sx, sy] for far in (1.0, 1.7, 2.6) for sx, sy in far * SIDES])
-        found = dots[number] + steps * gap
+        beside = SIDES * [half[0] + radii[number] + GAP, LINE]
+        beside[:, 1] += np.sign(SIDES[:, 1]) * np.where(SIDES[:, 0] == 0, radii[number], 0.0)
+        found = dots[number] + beside
         boxes = np.hstack([found - half, found + half])
         over = np.minimum(boxes[:, None, 2:], taken[:, 2:]) - np.maximum(
             boxes[:, None, :2], taken[:, :2]

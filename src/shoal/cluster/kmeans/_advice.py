@@ -91,6 +91,12 @@ def predict_cost(
 def noise_advice(release: Release, *, learned: bool) -> str:
     """Say what to do about centers that may be noise alone."""
     values = release.values
+    if "clusters_asked" in values:
+        clusters = f"{values['clusters_asked'] or 'several'} clusters"
+        return (
+            f"one mean is all that can be had: {clusters} need about {values['records_short']:g} "
+            "times as many records, or as large an epsilon"
+        )
     certain = np.asarray(values["certain"])
     known = int(certain.sum())
     if known == len(certain):

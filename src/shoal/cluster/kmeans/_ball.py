@@ -62,8 +62,9 @@ AXES_NOISE = 0.02  # from this noise of a round on directions are worth it,
 PROJECT_NOISE = 0.05  # and from this on rounds run among them
 FEW = 0.5  # of all columns: the most directions that are worth projecting to
 FIRST_PART = 0.5  # of the rounds' budget, before cells are merged
-GROWTH = 1.2  # of a round's budget over that of the round before
-PURE_GROWTH = 1.4
+GROWTH, PURE_GROWTH = 1.2, 1.4  # of a round's budget over that of the round before
+PURE_MEAN_PARTS = (0.04, 0.3)  # the least and the most of a pure budget for the mean,
+PURE_MEAN = 10.0  # in between so many times the noise of a mean that had the whole budget
 
 
 class Schedule(NamedTuple):
@@ -76,12 +77,13 @@ class Schedule(NamedTuple):
 
 # Noise below which a schedule pays. Half of mu^2 is 1.4 times the noise and half of epsilon twice,
 # so pure noise pays for fewer rounds.
-GAUSSIAN_SCHEDULES = (
+SCHEDULES = (
     (0.01, Schedule(4, 8, 6)),
     (0.02, Schedule(4, 8, 4)),
     (0.06, Schedule(3, 6, 4)),
     (0.1, Schedule(2, 4, 2)),
     (0.2, Schedule(1, 2, 2)),
+    (math.inf, Schedule(1, 1, 1)),
 )
 PURE_SCHEDULES = (
     (0.01, Schedule(4, 6, 4)),
@@ -91,7 +93,6 @@ PURE_SCHEDULES = (
     (0.3, Schedule(1, 1, 1)),
     (math.inf, Schedule(1, 0, 1)),
 )
-SHORTEST = Schedule(1, 1, 1)
 
 
 class BallPlan(NamedTuple):
@@ -140,10 +141,10 @@ class BallMethod(KMeansMethod):
         if axes is not None and plan.projected_radius and _few(axes, problem.columns):
             return _run_projected(problem, plan, domain, axes)
         space = _whole_space(problem, domain, axes)
-        start = _find_cells(problem, space, plan.rounds)
+        start = _find_cells(problem, space, plan.rounds + plan.projected_radius)
         windows = _settle(problem, space, start.windows, start.budgets[:-1])
         last = take_round(problem, space, windows, start.budgets[-1])
-        if isinstance(problem.noise, GDPNoise):
+        if problem.noise.approximate:
             moved = shrink_to_last(space, last, space.columns)
         else:  # after so few rounds the mean of all is surer than the centers of the last one
             moved = shrink_to_mean(space, last)
@@ -171,8 +172,7 @@ def plan_ball(problem: Problem) -> BallPlan:
     n = max(problem.n, 1.0)
     counted = noise.count_deviation(HISTOGRAM_PARTS[0] * budget, contribution=1) / n
     histogram = HISTOGRAM_PARTS[counted > HISTOGRAM_NOISE] * budget
-    averaged = ball_noise(n, columns, 1, noise=noise, budget=MEAN_PARTS[0] * budget)
-    mean = MEAN_PARTS[averaged > MEAN_NOISE] * budget
+    mean = _mean_part(problem) * budget
     level = _noise(problem, columns)
     directed = isinstance(noise, GDPNoise) and 1 < columns <= MAX_AXES_COLUMNS
     axes = AXES_PARTS[level > LARGE_NOISE] * budget if directed and level > AXES_NOISE else 0.0
@@ -183,8 +183,20 @@ def plan_ball(problem: Problem) -> BallPlan:
 
 def schedule(level: float, *, pure: bool) -> Schedule:
     """Return how many centers and rounds pay at this noise."""
-    table = PURE_SCHEDULES if pure else GAUSSIAN_SCHEDULES
-    return next((found for limit, found in table if level < limit), SHORTEST)
+    table = PURE_SCHEDULES if pure else SCHEDULES
+    return next(found for limit, found in table if level < limit or math.isinf(limit))
+
+
+def _mean_part(problem: Problem) -> float:
+    """Return the part of the budget that finds the mean: more where its noise is large."""
+    sizes = (problem.n, problem.columns, 1)
+    if problem.noise.approximate:
+        small, large = MEAN_PARTS
+        level = ball_noise(*sizes, noise=problem.noise, budget=small * problem.budget)
+        return large if level > MEAN_NOISE else small
+    least, most = PURE_MEAN_PARTS
+    level = ball_noise(*sizes, noise=problem.noise, budget=problem.budget)
+    return min(max(PURE_MEAN * level, least), most)
 
 
 def _noise(problem: Problem, columns: int) -> float:
@@ -242,15 +254,14 @@ def _lifted(windows: Windows, projected: Projected, axes: Axes, whole: Space) ->
 
 def _find_cells(problem: Problem, space: Space, budget: float) -> _Start:
     """Find more cells than wanted and merge them, where noise allows it."""
-    level = _noise(problem, space.columns)
-    pure = not isinstance(problem.noise, GDPNoise)
-    multiple, before, after = schedule(level, pure=pure)
+    pure = not problem.noise.approximate
+    multiple, before, after = schedule(_noise(problem, space.columns), pure=pure)
     growth = PURE_GROWTH if pure else GROWTH
     k = problem.expected_clusters
     windows = first_windows(space, multiple * k, problem.source)
     if multiple == 1 and problem.n_clusters is not None:
         return _Start(windows, _growing(budget, before + after, growth), before + after)
-    before = max(before, 1)  # the number of clusters is chosen from a round
+    before = max(before, 1)  # what is counted must be released
     budgets = _growing(FIRST_PART * budget, before, growth)
     windows = _settle(problem, space, windows, budgets[:-1])
     last = take_round(problem, space, windows, budgets[-1])
@@ -258,8 +269,7 @@ def _find_cells(problem: Problem, space: Space, budget: float) -> _Start:
     if problem.n_clusters is None:
         k = _count(problem, last, points)
     merged = merge_cells(space, last, points, k, problem.source)
-    budgets = _growing((1 - FIRST_PART) * budget, after, growth)
-    return _Start(merged, budgets, before + after)
+    return _Start(merged, _growing((1 - FIRST_PART) * budget, after, growth), before + after)
 
 
 def _settle(problem: Problem, space: Space, windows: Windows, budgets: list[float]) -> Windows:

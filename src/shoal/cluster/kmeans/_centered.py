@@ -25,6 +25,7 @@ from shoal._typing import Floats, Ints
 from shoal.cluster._budget import COUNT_PART
 from shoal.cluster._centers import uniforms
 from shoal.cluster._noise import BudgetedNoise, NoisyWindows, PureNoise, noise_for
+from shoal.cluster.kmeans._ball import ball_noise
 from shoal.cluster.kmeans._grid import (
     GridCounts,
     cells_per_column,
@@ -57,17 +58,18 @@ __all__ = [
     "ONE_MEAN",
     "CenteredMethod",
     "CenteredPlan",
-    "center_noise",
     "plan_centered",
     "smaller_noise",
     "suits_centered",
 ]
 
 MIN_COLUMNS = 5  # in fewer columns a grid over the whole box is fine enough
+MAX_COLUMNS = 32  # in more, directions must be learned
 ONE_MEAN = 0.6  # noise of the mean, in its window's radius, above which it is all there is
 NO_ROUNDS = 0.3  # noise of a center, likewise, above which no round is worth its price
 NO_MEAN = 0.15  # and above which the grid stands around the level, not the mean
-UNEVEN = 1.0  # deviations by which counts must differ more than by noise, or the mean is all
+DOUBT = 0.2  # noise of the mean above which a grid must show that there is more than the mean:
+UNEVEN = 1.0  # deviations by which its counts must differ more than noise makes them
 TWO_ROUNDS = 0.06  # below, the second round is worth its price
 FEW_RECORDS = 1500
 FEW_CLUSTERS = 4  # to plan for where their number is chosen later
@@ -129,10 +131,12 @@ class CenteredMethod(KMeansMethod):
 
     def _one_mean(self, problem: Problem, place: "Place", total: float) -> KMeansResult:
         """Publish the mean alone, and how many times the records would allow the clusters."""
-        k = _planned_clusters(problem)
-        sizes = (self._careful_n(problem), problem.columns, k)
-        blur = center_noise(*sizes, noise=problem.noise, budget=problem.budget)
-        details = {"clusters_asked": k, "records_short": max(1.1, round(blur / NO_ROUNDS, 1))}
+        details: dict[str, float] = {}
+        if problem.n_clusters != 1:
+            sizes = (self._careful_n(problem), problem.columns, 1)
+            single = ball_noise(*sizes, noise=problem.noise, budget=problem.budget)
+            details["clusters_asked"] = problem.n_clusters or 0
+            details["records_short"] = math.ceil(10 * single / _doubt(problem.columns)) / 10
         center, nowhere = place.mean[None], np.array([np.inf])
         return KMeansResult(center, np.array([total]), nowhere, np.ones(1), 1, details)
 
@@ -159,12 +163,16 @@ class CenteredMethod(KMeansMethod):
 
 
 class CenteredPlan(NamedTuple):
-    """Parts of the budget: level, mean, grid, and each round; no round where the mean is all."""
+    """Parts of the budget: level, mean, grid, and each round; neither of these for the mean alone.
+
+    ``doubtful``: the mean is all, too, where the grid shows nothing more.
+    """
 
     level: float
     mean: float
     grid: float
     rounds: tuple[float, ...]
+    doubtful: bool = False
 
 
 class Place(NamedTuple):
@@ -172,18 +180,6 @@ class Place(NamedTuple):
 
     mean: Ints  # shape (d,), on the lattice
     length: float  # root of the mean squared distance from it, in lattice steps
-
-
-def center_noise(
-    n: float, columns: int, n_clusters: int, *, noise: BudgetedNoise, budget: float
-) -> float:
-    """Return the noise of a center that one release gets for ``budget``, in radii of its window.
-
-    All numbers are public or noisy; ``n`` is in contributions of one person.
-    """
-    radii = np.array([HALF])
-    sums = noise.window_deviations(budget, columns=columns, radii=radii, contribution=1).sums
-    return float(sums[0]) / HALF * math.sqrt(columns) * n_clusters / max(n, 1.0)
 
 
 def smaller_noise(
@@ -196,15 +192,24 @@ def smaller_noise(
     gaussian = noise_for(epsilon, delta)
     sizes = (n, columns, n_clusters)
     normal, other = (
-        center_noise(*sizes, noise=noise, budget=noise.total_budget) for noise in (gaussian, pure)
+        ball_noise(*sizes, noise=noise, budget=noise.total_budget) for noise in (gaussian, pure)
     )
     # Rounds of normal noise cost less together, but counts of grids have the smaller noise pure.
     return gaussian if normal < min(NORMAL_GAIN * other, ONE_MEAN) else pure
 
 
-def suits_centered(columns: int) -> bool:
-    """Return whether to look around the mean rather than in the whole box, from public numbers."""
-    return columns >= MIN_COLUMNS
+def suits_centered(
+    n: float, columns: int, n_clusters: int, *, noise: BudgetedNoise, budget: float
+) -> bool:
+    """Return whether to look around the mean, rather than in the box or among many columns.
+
+    All numbers are public or noisy; ``n`` is in contributions of one person.
+    """
+    if not MIN_COLUMNS <= columns <= MAX_COLUMNS:
+        return False
+    # Where normal noise is small, too many centers that are merged find more.
+    blur = ball_noise(n, columns, n_clusters, noise=noise, budget=budget)
+    return not noise.approximate or blur >= FINE
 
 
 def plan_centered(
@@ -221,21 +226,35 @@ def plan_centered(
     All numbers are public or noisy; ``n`` is in contributions of one person. ``counted``: the
     number of clusters will be chosen from the grid, so there must be one.
     """
-    blur = center_noise(n, columns, n_clusters, noise=noise, budget=budget)
+    blur = ball_noise(n, columns, n_clusters, noise=noise, budget=budget)
     single = blur / n_clusters
     if single >= ONE_MEAN:
         return CenteredPlan(1.0, 0.0, 0.0, ())
+    if n_clusters == 1:
+        return _with_rounds(0.1, 0.3, 0.0, 1)
     if noise.approximate and FINE <= blur < ONE_MEAN and not counted:
         return _with_rounds(0.04, 0.1, 0.0, 6 if blur < NO_ROUNDS else 4)
     if blur >= NO_ROUNDS:
-        level = min(max(single, 0.2), 0.5)
-        return CenteredPlan(level, 0.0, 1.0 - level, ())
+        return _without_rounds(single, columns)
     if noise.approximate:
         return _with_rounds(0.03, 0.07, 0.3, 3)
     level = min(max(2 * single, SMALLEST_PART), 0.1)
     mean = min(max(6 * single, 0.03), 0.15) if blur < NO_MEAN else 0.0
     grid = 0.45 * (1.0 - level - mean)
     return _with_rounds(level, mean, grid, 2 if blur < TWO_ROUNDS else 1)
+
+
+def _without_rounds(single: float, columns: int) -> CenteredPlan:
+    """Divide the budget between place and grid, by the noise of the mean."""
+    if single >= _doubt(columns):
+        return CenteredPlan(0.5, 0.0, 0.5, (), doubtful=True)
+    mean = min(max(single * columns / 5, 0.05), 0.65)
+    return CenteredPlan(0.1, mean, 0.9 - mean, ())
+
+
+def _doubt(columns: int) -> float:
+    # The more columns there are that a grid cannot see, the more the mean is worth.
+    return max(DOUBT, columns / 100)
 
 
 def _with_rounds(level: float, mean: float, grid: float, rounds: int) -> CenteredPlan:
@@ -303,15 +322,20 @@ def _cluster_grid(problem: Problem, plan: CenteredPlan, place: Place) -> KMeansR
     It shows nothing where its counts differ no more than noise makes equal counts differ.
     """
     around = _grid_around(problem, place, plan.grid * problem.budget)
-    noisy, variance = around.cells.noisy, around.cells.deviation**2
-    # Laplace noise, which varies the most, has a fourth moment of 6 squared variances.
-    by_noise = (len(noisy) - 1 + UNEVEN * math.sqrt(5 * len(noisy))) * variance
-    if float(((noisy - noisy.mean()) ** 2).sum()) <= by_noise:
+    if plan.doubtful and not _uneven(around.cells):
         return None
     result = judge_cells(around.cells, around.centers, around.problem, around.details)
     seen = around.details["directions"] == problem.columns
     radii = result.radii * around.step if seen else np.full(len(result.radii), np.inf)
     return replace(result, centers=around.lattice_centers(problem), radii=radii)
+
+
+def _uneven(cells: GridCounts) -> bool:
+    """Return whether counts differ by more than noise, as their squares tell together."""
+    noisy, variance = cells.noisy, cells.deviation**2
+    # Laplace noise, which varies the most, has a fourth moment of 6 squared variances.
+    by_noise = (len(noisy) - 1 + UNEVEN * math.sqrt(5 * len(noisy))) * variance
+    return float(((noisy - noisy.mean()) ** 2).sum()) > by_noise
 
 
 def _run_rounds(problem: Problem, plan: CenteredPlan, place: Place, total: float) -> KMeansResult:
@@ -437,4 +461,5 @@ def _next_windows(windows: NoisyWindows, counts: Ints, radii: Ints) -> Ints:
     trust = WINDOW_PRIOR / (WINDOW_PRIOR + noise)
     squares = trust * own + (1 - trust) * pooled
     wanted = np.clip(NEXT_WINDOW * np.sqrt(squares), 0.4, 1.1)
-    return np.maximum(np.rint(wanted * radii), 1).astype(np.int64)
+    fitted: Ints = np.maximum(np.rint(wanted * radii), 1).astype(np.int64)
+    return fitted

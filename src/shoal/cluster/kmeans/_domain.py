@@ -92,4 +92,5 @@ def _noisy_mean(problem: Problem, domain: Domain, budget: float) -> Ints:
     square = float(move @ move)
     part = max(0.0, 1.0 - noise / square) if square > 0 else 0.0  # James & Stein (1961)
     moved = np.clip(np.rint(domain.center + part * move), -problem.half, problem.half)
-    return moved.astype(np.int64)
+    lattice: Ints = moved.astype(np.int64)
+    return lattice

@@ -25,9 +25,10 @@ from shoal.cluster.kmeans._problem import (
     shrunken_moves,
 )
 from shoal.cluster.kmeans._synopsis import SynopsisMethod, cluster_points, count_clusters
-from shoal.engines import HALF, grid_counts, grid_edges, nearest_statistics
+from shoal.engines import grid_counts, grid_edges, nearest_statistics
 
 __all__ = [
+    "FAINT",
     "WIDEST_GRID",
     "WINDOW",
     "GridCounts",
@@ -37,6 +38,7 @@ __all__ = [
     "cluster_cells",
     "count_cells",
     "judge_cells",
+    "plan_cells",
     "plan_grid",
     "release_cells",
     "take_step",
@@ -62,22 +64,14 @@ class GridMethod(SynopsisMethod):
     max_columns = 32  # a table of cells with more axes cannot be
 
     @staticmethod
-    def noise_level(noise: BudgetedNoise, columns: int) -> float:
-        """Return the geometric mean of the noise of sums and of counts: a grid needs both alike."""
-        radius = round(HALF * (math.sqrt(columns) if noise.shape == "ball" else 1.0))
-        budget = GRID_PART * noise.total_budget
-        step = noise.pair_deviations(budget, columns=columns, clip_radius=radius, contribution=1)
-        return float(step.sums**0.5 * noise.count_deviation(budget, contribution=1) ** 0.5)
-
-    @staticmethod
     def count_clusters(problem: Problem) -> int:
         """Spend the problem's budget on a grid and choose the number of clusters from it."""
-        plan = _plan(problem)
+        plan = plan_cells(problem)
         return count_cells(release_cells(problem, plan.cells, problem.budget), problem)
 
     def run(self, problem: Problem) -> KMeansResult:
         """Release the grid, cluster its cells, and move the centers where that is worth it."""
-        plan = _plan(problem)
+        plan = plan_cells(problem)
         cells = release_cells(problem, plan.cells, plan.grid_part * problem.budget)
         k = problem.n_clusters or count_cells(cells, problem)
         centers = cluster_cells(cells, k, problem)
@@ -135,6 +129,12 @@ def plan_grid(
     if columns <= COARSE_COLUMNS:
         alone = max(alone, COARSE_CELLS)
     return GridPlan(alone, 1.0, 0, radius)
+
+
+def plan_cells(problem: Problem) -> GridPlan:
+    """Choose the grid of a problem, from public and noisy numbers."""
+    sizes = (problem.n, problem.columns, problem.expected_clusters)
+    return plan_grid(*sizes, noise=problem.noise, budget=problem.budget, half=problem.half)
 
 
 def release_cells(problem: Problem, cells: int, budget: float) -> GridCounts:
@@ -195,11 +195,6 @@ def take_step(problem: Problem, centers: Ints, budget: float, clip_radius: int) 
     return KMeansResult(moved, pairs.counts.astype(np.float64), radii, empty, 1)
 
 
-def _plan(problem: Problem) -> GridPlan:
-    sizes = (problem.n, problem.columns, problem.expected_clusters)
-    return plan_grid(*sizes, noise=problem.noise, budget=problem.budget, half=problem.half)
-
-
 def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
     axes = []
     for cells in sides:
@@ -222,20 +217,30 @@ def cells_per_column(
 
 
 def judge_cells(
-    cells: GridCounts, centers: Ints, problem: Problem, details: dict[str, int]
+    cells: GridCounts,
+    centers: Ints,
+    problem: Problem,
+    details: dict[str, int],
+    diagonals: Floats | None = None,
 ) -> KMeansResult:
-    """Say how full and how sure clusters of cells are, where no step was worth its price."""
+    """Say how full and how sure clusters of cells are, where no step was worth its price.
+
+    ``diagonals``: of the cells, where these are not of one size.
+    """
     points = centers.astype(np.float64)
     k = len(points)
     labels, squares = pairwise_distances_argmin_min(cells.midpoints, points, metric="sqeuclidean")
     sizes = np.bincount(labels, weights=cells.counts, minlength=k).astype(np.float64)
     # Noise of every cell of the region, and records anywhere inside their cells.
     noise = cells.deviation * np.sqrt(np.bincount(labels, weights=squares, minlength=k))
-    cell = 2 * problem.half / details["cells"] * math.sqrt(problem.columns) / 2
-    with np.errstate(divide="ignore"):
-        radii = np.where(sizes > 0, NOISE_QUANTILE * noise / sizes + cell, np.inf)
+    if diagonals is None:
+        width = 2 * problem.half / details["cells"]
+        diagonals = np.full(len(cells.counts), width * math.sqrt(problem.columns))
+    inside = np.bincount(labels, weights=cells.counts * diagonals / 2, minlength=k)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        radii = np.where(sizes > 0, (NOISE_QUANTILE * noise + inside) / sizes, np.inf)
     # The regions were chosen by the noise they are judged by: each is judged by its fullest cell,
-    # among all cells of the grid.
+    # among all cells.
     empty = np.ones(k)
     np.minimum.at(empty, labels, noise_probabilities(cells.tails))
     radii[radii >= farthest_corners(points, problem.half)] = np.inf

@@ -11,12 +11,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._noise import GDPNoise
 from shoal.cluster.kmeans._domain import Domain
 from shoal.cluster.kmeans._problem import Problem
+from shoal.cluster.kmeans._synopsis import one_thread
 from shoal.engines import DIRECTION_UNIT, HALF, SECOND_UNIT, Engine, project, second_moments
 
 __all__ = ["MAX_AXES_COLUMNS", "Axes", "Projected", "project_records", "release_axes"]
@@ -53,7 +53,7 @@ def release_axes(problem: Problem, noise: GDPNoise, domain: Domain, budget: floa
     )
     n = max(problem.n, 1.0) * problem.contribution
     step = (domain.radius / SECOND_UNIT) ** 2 / n
-    with threadpool_limits(limits=1):  # another number of threads would be other bits
+    with one_thread():
         values, vectors = np.linalg.eigh(noisy.matrix * step)
     # Eigenvalues of the noise alone reach sqrt(2 d) times its deviation.
     largest = noisy.deviation * step * math.sqrt(2 * problem.columns)

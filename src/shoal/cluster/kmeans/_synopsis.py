@@ -4,13 +4,13 @@ Restarts are free here, and bad starts are what most private k-means lose by. Th
 is DP-KCCM's own idea, moved to where it costs nothing: find twice as many clusters, then merge, by
 the least increase of the cost (Ward 1963), and let k-means settle.
 
-Merging also gives the cost of every number of clusters at once. Where it is known how far records
-are from their points, the number with the best Calinski & Harabasz (1974) ratio of between to
-within variance wins; where it is not, the number whose next merge costs so much more than the last.
+Merging also gives the cost of every number of clusters at once. How far records are from their
+points is public or was released with them, so the number with the best Calinski & Harabasz (1974)
+ratio of between to within variance wins.
 """
 
 import functools
-from abc import abstractmethod
+from contextlib import AbstractContextManager
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 from shoal._typing import Floats
 from shoal.cluster._centers import uniforms
 from shoal.cluster._noise import BudgetedNoise, noise_for
-from shoal.cluster.kmeans._problem import KMeansMethod, Problem
+from shoal.cluster.kmeans._problem import KMeansMethod
 from shoal.noise import RandomSource
 
 __all__ = [
@@ -30,9 +30,10 @@ __all__ = [
     "compress_points",
     "count_clusters",
     "merge_costs",
+    "one_thread",
 ]
 
-SMALLEST_PART = 0.1  # of a synopsis' budget, for the smallest release of a tree
+SMALLEST_PART = 0.1  # of a synopsis' budget, for its smallest release
 STARTS = 3
 OVER = 2
 DIRECT = 32  # so few points are merged one by one, which leaves nothing to chance
@@ -60,16 +61,6 @@ class SynopsisMethod(KMeansMethod):
         """Return the least that a single release gets of the method's budget."""
         return SMALLEST_PART * budget
 
-    @staticmethod
-    @abstractmethod
-    def noise_level(noise: BudgetedNoise, columns: int) -> float:
-        """Return how large the noise is that the method's error comes from."""
-
-    @staticmethod
-    @abstractmethod
-    def count_clusters(problem: Problem) -> int:
-        """Spend the problem's budget on a synopsis and choose the number of clusters from it."""
-
 
 def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource) -> Floats:
     """Find the k centers of weighted points."""
@@ -82,8 +73,7 @@ def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource
         beside = heaviest + 0.1 * span * uniforms((k - m, d), source)
         return np.concatenate([points, beside])
     starts = 1 if m <= _direct(k) else STARTS
-    # Doubles added in another order by another number of threads would be other centers.
-    with _pools().limit(limits=1):
+    with one_thread():
         fits = [_from_merged(points, weights, k, source) for _ in range(starts)]
     best: Floats = min(fits, key=lambda fit: float(fit.inertia_)).cluster_centers_
     return best
@@ -93,7 +83,7 @@ def compress_points(
     points: Floats, weights: Floats, m: int, source: RandomSource
 ) -> tuple[Floats, Floats, float]:
     """Draw many points together into m at most."""
-    with _pools().limit(limits=1):
+    with one_thread():
         fit = _kmeans(points, weights, m, source)
         blur = float(fit.inertia_) / float(weights.sum())
     masses = np.bincount(fit.labels_, weights=weights, minlength=m).astype(np.float64)
@@ -135,7 +125,7 @@ def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def count_clusters(
-    points: Floats, weights: Floats, *, max_clusters: int, blur: float | None, source: RandomSource
+    points: Floats, weights: Floats, *, max_clusters: int, blur: float, source: RandomSource
 ) -> int:
     """Choose the number of clusters of weighted points."""
     total = float(weights.sum())
@@ -147,17 +137,18 @@ def count_clusters(
         return 1
     costs, _ = merge_costs(points, weights)
     least = max(TINY * float(costs[0]), 1e-300)  # nothing is divided by zero
-    if blur is None:
-        # Without blur, each point its own cluster would always look best.
-        tried = np.arange(2, max(min(last, len(points) - 1), 2) + 1)
-        merging = np.maximum(np.append(costs[:-1] - costs[1:], 0.0), least)
-        return int(tried[(merging[tried - 2] / merging[tried - 1]).argmax()])
     tried = np.arange(2, last + 1)
     within = np.maximum(costs[tried - 1] + (blur + spread) * total, least)
     between = costs[0] - costs[tried - 1]
     # A handful of records, or none: the ratio still ranks.
     ratios = between / (tried - 1) * np.maximum(total - tried, 1.0) / within
     return int(tried[ratios.argmax()])
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Keep libraries to one thread: doubles added in another order would be other centers."""
+    limited: AbstractContextManager[object] = _pools().limit(limits=1)
+    return limited
 
 
 @functools.cache

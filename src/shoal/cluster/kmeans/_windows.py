@@ -20,7 +20,7 @@ from shoal._typing import Floats, Ints
 from shoal.cluster._centers import uniforms
 from shoal.cluster._noise import NoisyWindows
 from shoal.cluster.kmeans._problem import Problem
-from shoal.cluster.kmeans._synopsis import cluster_points, compress_points
+from shoal.cluster.kmeans._synopsis import cluster_points, compress_points, one_thread
 from shoal.engines import MOMENT_UNIT, Engine, window_statistics
 from shoal.noise import RandomSource
 
@@ -101,7 +101,7 @@ def first_windows(space: Space, k: int, source: RandomSource) -> Windows:
 
     Among made-up records with the variances that were released, or in random directions.
     """
-    if space.axes is None or space.variances is None:
+    if space.axes is None or space.variances is None or not space.variances.any():
         points = space.center + FIRST_LENGTH * space.radius * _directions(k, space.columns, source)
     else:
         shape = (max(MIN_DRAWS, DRAWS * k), space.columns)
@@ -119,16 +119,17 @@ def take_round(problem: Problem, space: Space, windows: Windows, budget: float) 
     noisy = problem.noise.windows(
         exact, radii, budget, contribution=problem.contribution, source=problem.source
     )
-    counts = np.maximum(noisy.counts, noisy.deviations.counts)
+    counts: Floats = np.maximum(noisy.counts, noisy.deviations.counts)
+    moves: Floats = noisy.sums / counts[:, None]
     squares = np.clip(noisy.moments / MOMENT_UNIT / counts + 0.5, NARROWEST, 1.0)
-    spreads = radii * np.sqrt(squares)
+    spreads = radii.astype(np.float64) * np.sqrt(squares)
     # A moment of which little is known asks for a wider window.
     doubt = 1.0 + noisy.deviations.moments / MOMENT_UNIT / counts
     return Round(
         centers,
         noisy,
         counts,
-        noisy.sums / counts[:, None],
+        moves,
         (noisy.deviations.sums / counts) ** 2,
         spreads,
         space.window(WINDOW * spreads * doubt),
@@ -176,9 +177,12 @@ def merge_cells(space: Space, last: Round, points: Floats, k: int, source: Rando
     alive = np.setdiff1d(np.arange(len(points)), last.dead)
     if len(alive) == 0:
         alive = np.arange(len(points))
-    places, weights = points[alive], last.counts[alive]
-    merged = cluster_points(places, weights, k, source)
-    labels, squares = pairwise_distances_argmin_min(places, merged, metric="sqeuclidean")
+    # Cells whose offsets were all noise stand at one point: they are one point.
+    places, index = np.unique(np.rint(points[alive]), axis=0, return_inverse=True)
+    weights = last.counts[alive]
+    heaps = np.bincount(index.ravel(), weights=weights).astype(np.float64)
+    merged = cluster_points(places, heaps, k, source)
+    labels, squares = pairwise_distances_argmin_min(points[alive], merged, metric="sqeuclidean")
     costs = np.bincount(labels, weights=weights * (last.spreads[alive] ** 2 + squares), minlength=k)
     masses = np.bincount(labels, weights=weights, minlength=k)
     spreads = np.sqrt(np.divide(costs, masses, out=np.zeros(k), where=masses > 0))
@@ -202,7 +206,8 @@ def decreasing(values: Floats) -> Floats:
 
 def _shrunk(offsets: Floats, last: Round, axes: Floats | None, parts: tuple[int, ...]) -> Floats:
     """Shrink offsets by the part of their variance that is noise, direction by direction."""
-    turned = offsets if axes is None else offsets @ axes
+    with one_thread():
+        turned = offsets if axes is None else offsets @ axes
     sure = last.counts**2 / (last.counts**2).sum()
     signal = sure @ (turned**2 - last.variances[:, None])
     start = 0
@@ -213,14 +218,15 @@ def _shrunk(offsets: Floats, last: Round, axes: Floats | None, parts: tuple[int,
     signal = np.maximum(signal, 0.0)
     total = signal + last.variances[:, None]
     # At the largest epsilons the noise is too small for its square: then nothing is shrunk.
-    shrunk = turned * np.divide(signal, total, out=np.ones_like(total), where=total > 0)
-    return shrunk if axes is None else shrunk @ axes.T
+    shrunk: Floats = turned * np.divide(signal, total, out=np.ones_like(total), where=total > 0)
+    with one_thread():
+        return shrunk if axes is None else np.asarray(shrunk @ axes.T)
 
 
 def _normals(shape: tuple[int, ...], source: RandomSource) -> Floats:
     """Draw made-up normal numbers; they hide nothing, so doubles will do."""
-    # Uniforms are multiples of 2^-52 in [-1, 1): the middle of each step is neither end.
-    drawn: Floats = ndtri((uniforms(shape, source) + (1.0 + 2.0**-53)) / 2)
+    # Uniforms are multiples of 2^-52 in [-1, 1): one that is -1 would be infinitely far out.
+    drawn: Floats = ndtri(np.maximum((uniforms(shape, source) + 1.0) / 2, 2.0**-54))
     return drawn
 
 
@@ -228,4 +234,5 @@ def _directions(count: int, columns: int, source: RandomSource) -> Floats:
     """Draw made-up unit vectors."""
     drawn = _normals((count, columns), source)
     lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
-    return drawn / np.maximum(lengths, math.ulp(1.0))
+    drawn /= np.maximum(lengths, math.ulp(1.0))
+    return drawn

@@ -24,7 +24,7 @@ from shoal.cluster._budget import Split, charge
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster.kmeans._advice import Advice, noise_advice, predict_cost
-from shoal.cluster.kmeans._auto import synopsis_method
+from shoal.cluster.kmeans._auto import choose_n_clusters
 from shoal.cluster.kmeans._contributions import (
     Contributions,
     bounded_contributions,
@@ -55,8 +55,9 @@ class DPKMeans(CuratorsClusterer):
     ----------
     n_clusters : int or "private", default=8
         Number of clusters; it may exceed the number of records. ``"private"`` chooses 2 to
-        ``max_clusters`` from released values: for nothing with ``"grid"`` and ``"lsh"``, for 20% of
-        the budget elsewhere.
+        ``max_clusters`` from released values: for nothing with methods that release a synopsis,
+        for 20% of the budget with ``"lloyd"`` and ``"kccm"``. Where noise leaves the mean alone,
+        ``"centered"`` publishes that one center, and ``advice_`` says so.
     {epsilon}
     delta : float, default=0.0
         0 for pure differential privacy, above 0 to allow Gaussian noise.
@@ -67,11 +68,14 @@ class DPKMeans(CuratorsClusterer):
     metric : {"bounds", "cosine"}, default="bounds"
         ``"cosine"``: records are brought to length 1 first, in ``predict`` and on devices too;
         no bounds are needed, and a center is a mean of unit vectors.
-    method : {"auto", "grid", "lsh", "lloyd", "kccm"}, default="auto"
-        ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns. ``"lsh"``:
-        the same on a tree of random hyperplanes, for many columns. ``"lloyd"``: rounds of noisy
-        counts and sums. ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses
-        ``"grid"`` or ``"lsh"`` and the smaller noise.
+    method : {"auto", "grid", "tree", "centered", "ball", "lloyd", "kccm"}, default="auto"
+        ``"grid"``: a noisy grid, clustered, then one noisy step. ``"tree"``: the same, but where
+        records crowd into few of its cells, a tree that is fine there and coarse elsewhere; up to
+        8 columns, pure noise. ``"centered"``: a grid and rounds around the noisy mean, from 5
+        columns on. ``"ball"``: noisy rounds in windows inside a learned ball, for many columns.
+        ``"lloyd"``: rounds of noisy counts and sums. ``"kccm"``: DP-KCCM, too many clusters and
+        then merged. ``"auto"`` chooses among the first four by public or noisy numbers, and the
+        smaller noise; ``reason_`` says why.
     {n_public}
     max_iter : int, default=None
         Number of rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and
@@ -115,7 +119,8 @@ class DPKMeans(CuratorsClusterer):
         False where noise alone may explain the center: its ``noise_probability_`` is above 0.1%.
         At most one fit in 1,000 calls any center certain whose cluster holds nobody.
     advice_ : str
-        What to do about centers that may be noise alone; empty where there are none.
+        What to do about centers that may be noise alone, or where there is one mean in place of
+        the clusters asked for; empty where all centers are certain.
     {guarantee_}
     release_ : Release
         The only thing meant to leave the curator; names of columns are in it as the table has them.
@@ -391,8 +396,8 @@ class DPKMeans(CuratorsClusterer):
             source,
         )
         if budgets.n_clusters:
-            count = synopsis_method(problem.columns).count_clusters
-            problem = problem.with_n_clusters(count(problem.with_budget(budgets.n_clusters)))
+            counted = choose_n_clusters(self, problem.with_budget(budgets.n_clusters))
+            problem = problem.with_n_clusters(counted)
         choice = plan.method.settle(problem)
         return _Fitted(choice.method.run(problem), choice, box, lattice, engine)
 
