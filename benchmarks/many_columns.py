@@ -20,10 +20,9 @@ import numpy as np
 from timing import PEERS
 
 SHAPE = {"n": 1_000_000, "d": 100, "k": 100}
-SMALL = {"n": 100_000, "d": 100, "k": 100}  # of which one number is varied
-RANGES = {"n": (100_000, 200_000, 400_000), "d": (25, 50, 100), "k": (25, 50, 100)}
+SHARES = (0.25, 0.5, 1.0)  # of one of these numbers at a time, to see how time grows
 THREADED = ("KMeans", "MiniBatchKMeans")
-NAMES = ("DPKMeans", *THREADED, "diffprivlib")
+NAMES = (*THREADED, "DPKMeans", "diffprivlib")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 CHUNK = 1 << 16
 UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
@@ -36,24 +35,29 @@ class Cost(NamedTuple):
     memory: float
 
 
-def notes(python: Path) -> Iterator[str]:
+def notes(python: Path, records: int) -> Iterator[str]:
     """Yield a table of whole fits, and one of growth for each of n, d and k."""
+    shape = SHAPE | {"n": records}
     pythons = dict.fromkeys(NAMES, Path(sys.executable)) | {"diffprivlib": python}
     if not python.exists():
         yield f"no diffprivlib in {python.parents[1]}: compared without it; run: make bench"
         del pythons["diffprivlib"]
-    n, d, k = SHAPE.values()
+    n, d, k = shape.values()
     yield f"Whole fits of {n:.0e} x {d} in float32, k = {k}"
     yield f"  {'':<20}{'seconds':>10}{'over KMeans':>13}{'memory / table':>16}"
-    costs = {name: run(name, SHAPE, program) for name, program in pythons.items()}
-    for name, cost in costs.items():
-        ratio = cost.seconds / costs["KMeans"].seconds
-        yield f"  {name:<20}{cost.seconds:>10.1f}{ratio:>13.2f}{cost.memory:>16.2f}"
-    yield f"Growth of a fit of {SMALL['n']:.0e} x {d}, k = {k}: time over that of the smallest"
-    for quantity, values in RANGES.items():
-        yield f"  {quantity:<20}" + "".join(f"{value:>10}" for value in values)
-        times = [run("DPKMeans", SMALL | {quantity: value}).seconds for value in values]
-        yield f"    {'DPKMeans':<18}" + "".join(f"{each / times[0]:>10.2f}" for each in times)
+    kmeans = 0.0
+    for name, program in pythons.items():
+        seconds, memory = run(name, shape, program)
+        kmeans = kmeans or seconds
+        yield f"  {name:<20}{seconds:>10.1f}{seconds / kmeans:>13.2f}{memory:>16.2f}"
+    yield "Growth of DPKMeans: time over that with a quarter of one number"
+    for quantity, whole in shape.items():
+        values = [int(share * whole) for share in SHARES]
+        times = [run("DPKMeans", shape | {quantity: value}).seconds for value in values]
+        growth = (
+            f"{value} {each / times[0]:.2f}" for value, each in zip(values, times, strict=True)
+        )
+        yield f"  {quantity}: {', '.join(growth)}"
 
 
 def run(name: str, shape: dict[str, int], python: Path = Path(sys.executable)) -> Cost:
@@ -114,13 +118,14 @@ def main() -> None:
     """Print the tables, or the cost of one fit."""
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--python", type=Path, default=PEERS, help="of diffprivlib's environment")
+    words.add_argument("--records", type=float, default=SHAPE["n"])
     words.add_argument("--fit", nargs=4, metavar=("NAME", "N", "D", "K"), help=argparse.SUPPRESS)
     given = words.parse_args()
     if given.fit:
         name, *shape = given.fit
         print(*fit(name, *map(int, shape)))
         return
-    for note in notes(given.python):
+    for note in notes(given.python, int(given.records)):
         print(note, flush=True)
 
 

@@ -5,9 +5,10 @@
 
 Costs are mean squared distances over those of k-means without privacy (the best of 10 starts, of 3
 on the largest tables), with the standard error over seeds. `wild_figures.csv` holds the figures
-beside them: `before` (DPKMeans with a uniform grid), `prototype`, the best public `peer`, and
-`target`. A target holds or it does not; the other figures are means too, and hold within the error
-of the difference (ours stands for theirs where none was published).
+beside them: `before` (DPKMeans with nothing but a uniform grid and a tree of hyperplanes, measured
+by this file), `prototype`, the best public `peer`, and `target`. A target holds or it does not; the
+other figures are means too, and hold within the error of the difference (ours stands for theirs
+where none was published).
 """
 
 import argparse
@@ -98,9 +99,10 @@ def fit(name: str, X: np.ndarray, reference: float, model: DPKMeans) -> Fit:
 
 def run(options: argparse.Namespace) -> Iterator[list[Fit]]:
     """Fit every set at every epsilon with every seed; yield the fits of one cell at a time."""
-    tables = FINAL if options.final else DESIGN
-    first = FINAL_SEED if options.final else 0
+    tables, first = (FINAL, FINAL_SEED) if options.final else (DESIGN, 0)
     for name in options.sets or tables:
+        if name not in tables:
+            raise SystemExit(f"sets must be some of {', '.join(tables)}, got {name!r}")
         table = tables[name]
         X = table.records()
         cost = reference(name, table, X, options.cache)

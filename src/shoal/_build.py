@@ -88,7 +88,7 @@ def build_estimator(
             f"the target must be one of {', '.join(known.values())}, or module:object, got {name!r}"
         )
     label = known[name.lower()]
-    if bounds is None:
+    if bounds is None and settings.get("metric") != "cosine":  # which brings its own
         raise MissingBoundsError(f"{label} needs public bounds: pass --bounds LOW,HIGH")
     first = {} if label in CENTRAL else {"epsilon": 1.0}
     return _with_settings(load_class(LOCATIONS[label]), {**first, **settings}, label=label)

@@ -88,9 +88,9 @@ feature_names_in_ : ndarray of str
     Their names, where the table has them.""",
         # Parameters of methods
         "X_of_fit": """\
-X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
-    Records. Those that are not in memory are read once to see that they are all right, and
-    then once for each pass.""",
+X : array-like of shape (n, d), ``.npy`` or ``.npz``, ArrowTable, Arrow dataset or Spark DataFrame
+    Records, in any precision; embeddings may be one column of lists. Those that are not in memory
+    are read once to see that they are all right, and then once for each pass.""",
         "X_of_predict": """\
 X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
     Records.""",

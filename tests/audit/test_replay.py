@@ -15,11 +15,18 @@ from shoal.audit import (
     replay_estimator,
 )
 from shoal.cluster import DPKMeans, DPWaveCluster, _noise
-from shoal.cluster._budget import CountSum
+from shoal.cluster._budget import CountSum, split_pure
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace
-from shoal.noise import LaplaceNoise, SeededSource, privatize
+from shoal.noise import (
+    GaussianNoise,
+    LaplaceNoise,
+    RoundedGaussianNoise,
+    SeededSource,
+    privatize,
+)
 from shoal.papers.kccm import PublishedKCCM, real_rho, real_spend
+from shoal.privacy import epsilon_to_gdp, pure_to_gdp, pure_to_zcdp
 
 CENTRAL = [name for name in INSTANCES if name.startswith("DP")]
 METHODS = {
@@ -49,6 +56,82 @@ def corner(columns):
 
 
 # Nothing is found where the promise is kept
+
+
+@pytest.mark.parametrize("method", ["grid", "lloyd", "lsh", "kccm"])
+def test_gaussian_noise_is_counted_in_mu_and_used_up(method):
+    """The worst record costs all of mu^2: the proof is tight, also for users and weights."""
+    settings = {"noise": "gaussian"} if method == "kccm" else {}
+    model = DPKMeans(2, bounds=(-1.0, 1.0), delta=1e-6, method=method, n_public=3, **settings)
+    audit = replay_estimator(model, repeats=2)
+    assert audit.privacy_measure == "mu^2"
+    assert audit.budget == epsilon_to_gdp(1.0, 1e-6) ** 2
+    assert not audit.broken, str(audit)
+    assert 0.9 * audit.budget < audit.loss <= audit.budget
+    assert "one record costs up to mu^2 0.056" in str(audit)
+
+
+class Weighted(DPKMeans):
+    """Takes the first column for weights."""
+
+    def fit(self, X, y=None):
+        return super().fit(X[:, 1:], sample_weight=X[:, 0])
+
+
+class OfUsers(DPKMeans):
+    """Takes the first column for ids."""
+
+    def fit(self, X, y=None):
+        return super().fit(X[:, 1:], user_ids=X[:, 0].astype(int))
+
+
+def test_gaussian_noise_covers_weights_and_users():
+    """A record of the largest weight costs all of mu^2; one of m rows of a user a part 1/m^2."""
+    words = {"bounds": (-1.0, 1.0), "delta": 1e-6, "method": "lloyd", "n_public": 3}
+    rest = np.column_stack([np.ones(3), np.zeros((3, 2))])
+    heavy = Neighbors("corner", rest, [1.0, 1.0, -1.0])
+    audit = replay_estimator(Weighted(2, **words), [heavy])
+    assert not audit.broken, str(audit)
+    assert 0.9 * audit.budget < audit.loss <= audit.budget
+    light = replay_estimator(Weighted(2, **words), [Neighbors("half", rest, [0.5, 1.0, -1.0])])
+    assert light.loss == pytest.approx(audit.loss / 4, rel=0.01)
+    row = Neighbors("corner", np.column_stack([np.arange(3.0), np.zeros((3, 2))]), [9.0, 1.0, -1.0])
+    users = replay_estimator(OfUsers(2, records_per_user=3, **words), [row])
+    assert not users.broken, str(users)
+    assert users.loss == pytest.approx(audit.loss / 9, rel=0.01)
+
+
+class Mixed(BaseEstimator):
+    """Releases a count under each of the noises it is given, at a cost of mu^2, rho or epsilon."""
+
+    def __init__(self, noises=(), random_state=None):
+        self.noises = noises
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        source = SeededSource(self.random_state)
+        count = np.array([len(X)])
+        for noise in self.noises:
+            cost = noise.privacy_loss(count, count + 1)
+            privatize(count, noise, cost=cost, source=source)
+        return self
+
+
+@pytest.mark.parametrize(
+    ("noises", "measure", "loss"),
+    [
+        ((LaplaceNoise(2.0),), "epsilon", 0.5),
+        ((LaplaceNoise(2.0), RoundedGaussianNoise(4.0)), "mu^2", pure_to_gdp(0.5) ** 2 + 1 / 16),
+        ((RoundedGaussianNoise(4.0), GaussianNoise(4.0)), "rho", 1 / 32 + 1 / 32),
+        ((LaplaceNoise(2.0), GaussianNoise(4.0)), "rho", pure_to_zcdp(0.5) + 1 / 32),
+    ],
+)
+def test_what_has_no_mu_is_counted_in_rho(noises, measure, loss):
+    audit = replay_estimator(
+        Mixed(noises), CORNER, claimed=1.0, delta=1e-6, published=lambda model: {}
+    )
+    assert audit.privacy_measure == measure
+    assert audit.loss == pytest.approx(loss)
 
 
 @pytest.mark.parametrize("name", CENTRAL)
@@ -131,10 +214,9 @@ def test_flaw_6_with_gaussian_noise():
 
 def swap_as_diffprivlib(monkeypatch):
     """The share of one column of the sums on the counts, that of the counts on each column."""
-    right = _noise.split_pure
 
     def swapped(self, budget, *, columns, clip_radius, contribution):
-        budgets = right(budget, columns, self.split)
+        budgets = split_pure(budget, columns, self.split)
         return CountSum(
             contribution / (budgets.sums / columns), contribution * clip_radius / budgets.counts
         )

@@ -8,7 +8,8 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from shoal.cli import app
-from shoal.cluster import DPKMeans, _noise
+from shoal.cluster import DPKMeans
+from shoal.cluster._noise import pure
 from shoal.exceptions import ShoalError
 from shoal.plotting import page_scripts
 
@@ -46,8 +47,7 @@ def test_estimator(tmp_path):
 
 
 def test_broken_promise(tmp_path, monkeypatch):
-    right = _noise._up
-    monkeypatch.setattr(_noise, "_up", lambda scale: right(scale) / 2)
+    monkeypatch.setattr(pure, "round_up", lambda scale: scale / 2)
     result = run(*ESTIMATOR, *QUICK, out=tmp_path)
     assert result.exit_code == 1
     assert "BROKEN" in result.stdout

@@ -9,9 +9,9 @@ import pytest
 from helpers.kmeans_problems import blobs
 from helpers.noise_recorder import Draw, Statistic, recording
 from shoal.cluster import DPKMeans
-from shoal.cluster._budget import split_pure, split_zcdp
+from shoal.cluster._budget import split_gaussian, split_pure
 from shoal.cluster.kmeans._lloyd import lloyd_rounds
-from shoal.privacy import Ledger, epsilon_to_zcdp
+from shoal.privacy import Ledger, epsilon_to_gdp
 
 X = blobs(90)
 WIDE = np.random.default_rng(1).uniform(-1.0, 1.0, (90, 20))
@@ -60,8 +60,13 @@ def cost(draw, statistic, first, contribution):
         return Fraction(contribution * columns * (clip_radius if sums else 1)) / Fraction(
             draw.scale
         )
-    squares = (clip_radius**2 * (columns if statistic.shape == "cube" else 1)) if sums else 1
-    return Fraction(contribution**2 * squares, 2) / Fraction(draw.scale) ** 2
+    assert draw.sampler == "rounded_gaussian"
+    if not draw.scales:
+        return Fraction(contribution) ** 2 / Fraction(draw.scale) ** 2
+    counts, *offsets = (Fraction(scale) for scale in draw.scales)
+    assert len(set(offsets)) == 1
+    squares = clip_radius**2 * (len(offsets) if statistic.shape == "cube" else 1)
+    return contribution**2 * (1 / counts**2 + squares / offsets[0] ** 2)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -85,7 +90,7 @@ def test_draws_cost_the_budget_and_not_an_ulp_more(name):
                 assert model.n_iter_ == 2
             approximate = model.guarantee_.delta > 0
             assert approximate == ("delta" in kwargs)
-            budget = Fraction(epsilon_to_zcdp(epsilon, DELTA) if approximate else epsilon)
+            budget = Fraction(epsilon_to_gdp(epsilon, DELTA) ** 2 if approximate else epsilon)
             paid = price(tape, contribution)
             assert budget * (1 - Fraction(1, 10**14)) <= paid <= budget
 
@@ -119,7 +124,7 @@ def test_shares_of_a_round_add_up():
     for d in (1, 2, 10, 100):
         for split in ("joint", "analytic", "equal"):
             assert sum(split_pure(0.7, d, split)) == pytest.approx(0.7, rel=1e-12)
-            assert sum(split_zcdp(0.7, d, split)) == pytest.approx(0.7, rel=1e-12)
+            assert sum(split_gaussian(0.7, d, split)) == pytest.approx(0.7, rel=1e-12)
 
 
 def test_number_of_rounds_by_the_formula():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from shoal.cluster._denoise import posterior_counts
-from shoal.cluster._noise import PureNoise, ZCDPNoise
+from shoal.cluster._noise import GDPNoise, PureNoise
 from shoal.noise import SeededSource
 
-NOISE: dict[str, PureNoise | ZCDPNoise] = {"laplace": PureNoise(1.0), "gaussian": ZCDPNoise(1.0)}
+NOISE: dict[str, PureNoise | GDPNoise] = {"laplace": PureNoise(1.0), "gaussian": GDPNoise(1.0)}
 SHARES = {"laplace": 0.5, "gaussian": 0.125}  # deviations of 2.8 and 2 counts
 
 

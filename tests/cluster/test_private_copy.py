@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
-from shoal.cluster import PrivateCopy, _noise, private_copy
+from shoal.cluster import PrivateCopy, private_copy
+from shoal.cluster._noise import pure
 from shoal.cluster._synthetic import CellPlan
 from shoal.engines import total_weight
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
@@ -53,8 +54,7 @@ def test_replay_clears_a_full_table():
 
 
 def test_replay_finds_half_the_noise(monkeypatch):
-    right = _noise._up
-    monkeypatch.setattr(_noise, "_up", lambda scale: right(scale) / 2)
+    monkeypatch.setattr(pure, "round_up", lambda scale: scale / 2)
     text = str(audit())
     assert "release 1 costs 0.04, declared 0.02" in text
     assert "all releases cost epsilon 2, claimed 1" in text

@@ -1,5 +1,6 @@
 """Every central estimator gives the same bits in Spark as in memory."""
 
+import numpy as np
 import pytest
 
 from helpers.engine_equivalence import (
@@ -15,6 +16,8 @@ from helpers.engine_equivalence import (
 )
 from helpers.spark import SPARK, spark_session
 from shoal.engines import ArrayEngine, StreamEngine
+from shoal.exceptions import DataError, DataTypeError
+from shoal.mechanisms import Laplace
 from shoal.tables import SparkTable
 
 pytestmark = SPARK
@@ -67,3 +70,39 @@ def test_a_frame_and_its_labels(name, frame):
     model = outcome(ESTIMATORS[name], frame.select(NAMES))[0]
     labels = [row["cluster"] for row in model.predict(frame).collect()]
     assert labels == outcome(ESTIMATORS[name], named(X))[0].labels_.tolist()
+
+
+@pytest.mark.parametrize("memory", ["float", "double"])
+def test_arrays_of_numbers(memory):
+    """One column of arrays, as embeddings are kept, is what a column of lists is elsewhere."""
+    narrow = np.clip(X, -1e30, 1e30).astype(np.float32)
+    session = spark_session()
+    rows = [("x", row) for row in narrow.astype(np.float64).tolist()]
+    found = session.createDataFrame(rows, f"name string, v array<{memory}>").repartition(3)
+    estimator = ESTIMATORS["DPKMeans"]
+    model, *release = outcome(estimator, SparkTable(found, columns=["v"]))
+    assert release == list(outcome(estimator, narrow)[1:])
+    assert model.n_features_in_ == 3
+    labeled = model.predict(SparkTable(found, columns=["v"])).select("v", "cluster").collect()
+    labels = model.predict(np.array([row["v"] for row in labeled]))
+    assert [row["cluster"] for row in labeled] == labels.tolist()
+    mechanism = Laplace(bounds=(-20.0, 20.0)).fit(found.select("v"))
+    with pytest.raises(DataTypeError, match="reports must be of columns of numbers"):
+        mechanism.transform(found.select("v"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        ([[1.0, 2.0], [98765.0]], "lists of one length"),
+        ([[]], "lists of one length"),
+        ([None, [1.0]], "finite numbers"),
+        ([[1.0], None], "finite numbers"),
+        ([[1.0], [None]], "finite numbers"),
+        ([], "at least one record"),
+    ],
+)
+def test_refusals_of_arrays(cells, text):
+    frame = spark_session().createDataFrame([(one,) for one in cells], "v array<float>").coalesce(1)
+    with pytest.raises(DataError, match=text):
+        outcome(ESTIMATORS["DPKMeans"], frame)

@@ -26,8 +26,8 @@ from shoal.privacy import (
     Ledger,
     Release,
     cost,
-    epsilon_to_zcdp,
-    zcdp_to_epsilon,
+    epsilon_to_gdp,
+    gdp_to_epsilon,
 )
 from shoal.privacy.accounting import metric_cost
 from shoal.reports import label_on_device
@@ -61,7 +61,8 @@ def spent(ledger):
             continue
         price = cost(event)
         pure = math.isfinite(price.epsilon)
-        total += price.epsilon if pure else zcdp_to_epsilon(price.rho, ledger.limits.delta)
+        mu = math.sqrt(price.mu_squared)
+        total += price.epsilon if pure else gdp_to_epsilon(mu, ledger.limits.delta)
     return total
 
 
@@ -196,8 +197,9 @@ def draws_pay_for(tape, fitted, *, unit=1, effect=None):
             else:  # counts, or the number of values that are not positive
                 costs.append((effect[1] if entry.shape == (1,) else 1) / entry.scale)
     approximate = fitted.guarantee_.delta > 0
-    assert {draw.sampler == "discrete_gaussian" for draw in tape.draws} == {approximate}
-    promised = epsilon_to_zcdp(fitted.epsilon, fitted.delta) if approximate else fitted.epsilon
+    assert {draw.sampler == "rounded_gaussian" for draw in tape.draws} == {approximate}
+    mu = epsilon_to_gdp(fitted.epsilon, fitted.delta) if approximate else 0.0
+    promised = mu**2 if approximate else fitted.epsilon
     assert sum(costs) <= promised * (1 + 1e-12)
     assert sum(costs) >= promised * (1 - 1e-9), "budget left unused"
 
@@ -214,7 +216,7 @@ COUNTS = (
 
 
 def price(draw, statistic, unit=1):
-    """Epsilon of Laplace and box noise, rho of Gaussian noise: MATH section 5, written again."""
+    """Epsilon of Laplace and box noise, mu^2 of Gaussian noise, written again."""
     if statistic.name in COUNTS:
         assert draw.sampler != "box_norm"
         columns, reach = 1, 1
@@ -225,9 +227,12 @@ def price(draw, statistic, unit=1):
     if draw.sampler == "discrete_laplace":
         assert statistic.shape == "cube"
         return unit * columns * reach / draw.scale
-    if draw.sampler == "discrete_gaussian":
-        squares = columns if statistic.shape == "cube" else 1
-        return unit**2 * squares * reach**2 / (2 * draw.scale**2)
+    if draw.sampler == "rounded_gaussian":
+        if not draw.scales:
+            return unit**2 / draw.scale**2
+        counts, *offsets = draw.scales
+        squares = len(offsets) if statistic.shape == "cube" else 1
+        return unit**2 * (1 / counts**2 + squares * reach**2 / offsets[0] ** 2)
     assert draw.sampler == "box_norm"
     assert statistic.shape == "cube"
     moves = [1, *[statistic.clip_radius or 2**19] * (len(draw.scales) - 1)]

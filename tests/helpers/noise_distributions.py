@@ -16,6 +16,12 @@ def laplace_pmf(x, scale):
     return (1 - q) / (1 + q) * q ** np.abs(x)
 
 
+def rounded_gaussian_pmf(x, sigma):
+    """Probability of each integer: the normal distribution's between x - 1/2 and x + 1/2."""
+    low, high = (np.abs(x) - 0.5) / sigma, (np.abs(x) + 0.5) / sigma
+    return stats.norm.sf(low) - stats.norm.sf(high)
+
+
 def gaussian_pmf(x, sigma):
     reach = int(40 * sigma) + 40
     grid = np.arange(-reach, reach + 1)

@@ -26,6 +26,7 @@ SAMPLERS = (
     "k_norm",
     "noisy_cells_above",
     "planar_laplace",
+    "rounded_gaussian",
     "spherical_laplace",
     "two_level",
     "uniform_integers",
@@ -104,6 +105,9 @@ def recording():
             if name == "box_norm":
                 widths = tuple(map(float, width))
                 entry = Draw(name, (*shape, len(widths)), max(widths), widths)
+            elif np.ndim(width):  # one for each column, or for each entry
+                widths = tuple(map(float, np.ravel(width)))
+                entry = Draw(name, tuple(shape), max(widths), widths)
             else:
                 entry = Draw(name, tuple(shape), float(np.max(width)))
             return once(entry, lambda: real(*size, source=source, **scale))

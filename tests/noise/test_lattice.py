@@ -32,6 +32,22 @@ def test_records_are_left_as_they_were():
     assert records[0, 0] == 0.3
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("d", [1, 4, 40])
+def test_narrow_floats_are_the_doubles_they_are(dtype, d):
+    """In single precision, a difference to an origin far from 0 would be rounded to many steps."""
+    rng = np.random.default_rng(d)
+    box = Lattice.box(rng.uniform(-3.0, -1.0, d), rng.uniform(1.0, 900.0, d))
+    X = rng.normal(scale=3.0, size=(5000, d)).astype(dtype)
+    expected = box.encode(X.astype(np.float64))
+    for table in (X, np.asfortranarray(X), X[::2]):
+        assert (box.encode(table) == expected[:: len(X) // len(table)]).all()
+    for j in range(d):
+        indices = np.empty(len(X), np.int32)
+        box.encode_column(j, X[:, j], indices)
+        assert (indices == expected[:, j]).all()
+
+
 def test_isotropic_points_convert_without_error_and_stay_inside():
     low, high = np.array([-1.3, 1000.0]), np.array([2.7, 1000.9])
     lattice = Lattice.isotropic(low, high, step=0.001)

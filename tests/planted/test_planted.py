@@ -11,12 +11,19 @@ from sklearn.base import clone
 
 from helpers import estimator_checks
 from helpers.estimator_instances import INSTANCES
-from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, gaussian_pmf, laplace_pmf
+from helpers.noise_distributions import (
+    DRAWS,
+    FALSE_ALARM,
+    chi_square_p,
+    laplace_pmf,
+    rounded_gaussian_pmf,
+)
 from helpers.random_sources import all_different, words_of_forked_children
 from shoal.cluster import DPKMeans, _engines, _noise
-from shoal.cluster._budget import CountSum
+from shoal.cluster._budget import CountSum, split_pure
+from shoal.cluster._noise import pure
 from shoal.cluster.kmeans import _grid, _lloyd, dp_kmeans
-from shoal.noise import SecureSource, SeededSource, discrete_gaussian, discrete_laplace
+from shoal.noise import SecureSource, SeededSource, discrete_laplace, rounded_gaussian
 from shoal.noise.source import _Forks
 from shoal.privacy import Ledger
 
@@ -43,7 +50,7 @@ def follows(draws, pmf):
 
 @pytest.mark.parametrize("estimator", [KMEANS, LLOYD, GAUSSIAN])
 def test_half_the_scale_in_the_estimator(estimator, monkeypatch):
-    law = _noise.ZCDPNoise if estimator.delta else _noise.PureNoise
+    law = _noise.GDPNoise if estimator.delta else _noise.PureNoise
     right = law.scales
     monkeypatch.setattr(law, "scales", lambda *a, **k: CountSum(*(s / 2 for s in right(*a, **k))))
     red(estimator_checks.noise_pays_for, estimator)
@@ -53,8 +60,8 @@ def test_half_the_scale_in_the_estimator(estimator, monkeypatch):
 def test_less_noise_in_the_samplers(factor):
     laplace = discrete_laplace(DRAWS, scale=5.0 * factor, source=SeededSource(1))
     red(follows, laplace, lambda x: laplace_pmf(x, 5.0))
-    gaussian = discrete_gaussian(DRAWS, sigma=5.0 * factor, source=SeededSource(1))
-    red(follows, gaussian, lambda x: gaussian_pmf(x, 5.0))
+    gaussian = rounded_gaussian(DRAWS, sigmas=5.0 * factor, source=SeededSource(1))
+    red(follows, gaussian, lambda x: rounded_gaussian_pmf(x, 5.0))
 
 
 def test_half_the_noise_in_reports(monkeypatch):
@@ -71,15 +78,15 @@ def test_half_the_noise_in_reports(monkeypatch):
 
 
 def test_swapped_shares_of_a_round(monkeypatch):
-    right = _noise.split_pure
-    monkeypatch.setattr(_noise, "split_pure", lambda *a: CountSum(*reversed(right(*a))))
+    right = split_pure
+    monkeypatch.setattr(pure, "split_pure", lambda *a: CountSum(*reversed(right(*a))))
     red(estimator_checks.divides_rounds_as_su_et_al)
 
 
 @pytest.mark.parametrize("estimator", [KMEANS, LLOYD, GAUSSIAN])
 def test_swapped_sensitivities(estimator, monkeypatch):
     """The mistake of a peer: the noise of the sums on the counts, and the other way round."""
-    law = _noise.ZCDPNoise if estimator.delta else _noise.PureNoise
+    law = _noise.GDPNoise if estimator.delta else _noise.PureNoise
     right = law.scales
     monkeypatch.setattr(law, "scales", lambda *a, **k: CountSum(*reversed(right(*a, **k))))
     red(estimator_checks.noise_pays_for, estimator)
@@ -98,9 +105,9 @@ def test_first_centers_from_the_records(monkeypatch):
     seen = []
     right = _engines.lattice_records
 
-    def peeking(X, lattice):
-        seen[:] = right(X, lattice)[-8:]
-        return np.array(right(X, lattice))
+    def peeking(X, lattice, **words):
+        seen[:] = right(X, lattice, **words)[-8:]
+        return np.array(right(X, lattice, **words))
 
     monkeypatch.setattr(_engines, "lattice_records", peeking)
     monkeypatch.setattr(

@@ -6,20 +6,27 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster, _engines, _noise
-from shoal.cluster.kmeans import _contributions, _grid, _lloyd, dp_kmeans
+from shoal.cluster._budget import CountSum
+from shoal.cluster._noise import gaussian, noise_for, pure
+from shoal.cluster.kmeans import _centered, _contributions, _grid, _lloyd, dp_kmeans
 from shoal.cluster.kmeans._contributions import Users
 from shoal.cluster.wavecluster import _published
-from shoal.privacy import Ledger, PrivacyUnit
+from shoal.noise import RoundedGaussianNoise, SeededSource, rounded_gaussian
+from shoal.privacy import Guarantee, Ledger, PrivacyUnit
 
 BOX = (-1.0, 1.0)
 GRID = DPKMeans(2, bounds=BOX, method="grid")
 LLOYD = DPKMeans(2, bounds=BOX, method="lloyd", max_iter=2)
 ANALYTIC = DPKMeans(2, bounds=BOX, method="lloyd", split="analytic", max_iter=2)
 GAUSSIAN = DPKMeans(2, bounds=BOX, delta=1e-6, method="lloyd")
+GAUSSIAN_ROUNDS = DPKMeans(2, bounds=BOX, delta=1e-6, method="lloyd", max_iter=2)
 KCCM_GAUSSIAN = DPKMeans(2, bounds=BOX, delta=1e-6, method="kccm", noise="gaussian")
+CENTERED = DPKMeans(2, bounds=BOX, method="centered", n_public=2000)
+ONE_MEAN = DPKMeans(2, bounds=BOX, method="centered", n_public=1)
 WAVE = DPWaveCluster(bounds=BOX, grid=16)
 
 
@@ -38,9 +45,9 @@ def nothing_is_found_without_the_bug(request):
 
 @pytest.mark.parametrize("estimator", [GRID, LLOYD, ANALYTIC, GAUSSIAN, WAVE])
 def test_half_the_noise(estimator, monkeypatch):
-    for name in ("_up", "_sigma"):
-        right = getattr(_noise, name)
-        monkeypatch.setattr(_noise, name, lambda *a, right=right: right(*a) / 2)
+    for module in (pure, gaussian):
+        right = module.round_up
+        monkeypatch.setattr(module, "round_up", lambda scale, right=right: right(scale) / 2)
     found = findings(estimator)
     assert "release 1 costs" in found
     assert "all releases cost" in found
@@ -48,11 +55,11 @@ def test_half_the_noise(estimator, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [LLOYD, ANALYTIC, GAUSSIAN])
 def test_scales_swapped(estimator, monkeypatch):
-    for law in (_noise.PureNoise, _noise.ZCDPNoise):
+    for law in (_noise.PureNoise, _noise.GDPNoise):
         right = law.scales
 
         def swapped(*a, right=right, **k):
-            return _noise.CountSum(*reversed(right(*a, **k)))
+            return CountSum(*reversed(right(*a, **k)))
 
         monkeypatch.setattr(law, "scales", swapped)
     assert "costs" in findings(estimator)
@@ -61,9 +68,9 @@ def test_scales_swapped(estimator, monkeypatch):
 @pytest.mark.parametrize("estimator", [KCCM_GAUSSIAN])
 def test_a_cube_taken_for_a_ball(estimator, monkeypatch):
     """Noise for a vector of length r where each of its columns may be r."""
-    right = _noise.ZCDPNoise.scales
+    right = _noise.GDPNoise.scales
     monkeypatch.setattr(
-        _noise.ZCDPNoise, "scales", lambda self, *a, **k: right(replace(self, cube=False), *a, **k)
+        _noise.GDPNoise, "scales", lambda self, *a, **k: right(replace(self, cube=False), *a, **k)
     )
     assert ", declared" in findings(estimator)
 
@@ -90,14 +97,107 @@ def test_one_round_that_nobody_pays_for(estimator, monkeypatch):
     assert "all releases are declared to cost epsilon 1.5, claimed 1" in found
 
 
+@pytest.mark.parametrize("estimator", [GAUSSIAN_ROUNDS])
+def test_shares_of_mu_squared_that_add_up_to_more_than_all(estimator, monkeypatch):
+    right = _lloyd.noisy_rounds
+
+    def longer(problem, start, budgets):
+        return right(problem, start, [*budgets, budgets[-1]])
+
+    monkeypatch.setattr(_lloyd, "noisy_rounds", longer)
+    found = findings(estimator)
+    assert "all releases cost mu^2 0.08404, claimed 0.05603" in found
+    assert "all releases are declared to cost mu^2 0.08404, claimed 0.05603" in found
+
+
+@pytest.mark.parametrize("estimator", [GAUSSIAN_ROUNDS])
+def test_budgets_of_mu_taken_for_those_of_its_square(estimator, monkeypatch):
+    """Shares of mu add up to mu, and their squares to less: sigma = 1 / (share of mu) is too small.
+
+    Three rounds of mu/3 would be mu^2/3 together; noise that takes a share of the budget for mu
+    itself costs far more than it says.
+    """
+    monkeypatch.setattr(gaussian, "_sigma", lambda length, budget: length / budget**0.25)
+    found = findings(estimator)
+    assert "release 1 costs" in found
+    assert "all releases cost mu^2" in found
+
+
+class Moments(BaseEstimator):
+    """Releases the sum of x x^T of its records."""
+
+    def __init__(self, delta=1e-6, ledger=None, random_state=None):
+        self.delta = delta
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        noise = noise_for(1.0, self.delta)
+        lattice = np.rint(4096 * X / max(1.0, X.shape[1] ** 0.5)).astype(np.int64)
+        self.ledger.spend(noise.event("second moments"), seeded=True)
+        self.moments_ = noise.second_moments(
+            lattice.T @ lattice,
+            noise.total_budget,
+            clip_radius=4096,
+            contribution=1,
+            source=SeededSource(self.random_state),
+        ).matrix
+        self.guarantee_ = Guarantee("central", 1.0, self.delta, seeded=True, mu=noise.mu)
+        return self
+
+
+def moments_found():
+    return "\n".join(
+        replay_estimator(
+            Moments(),
+            neighboring_datasets(BOX, n=20),
+            repeats=2,
+            published=lambda model: {"moments": model.moments_},
+        ).findings
+    )
+
+
+def test_second_moments_without_noise_on_the_diagonal(monkeypatch):
+    assert moments_found() == ""
+
+    class Bare(RoundedGaussianNoise):
+        """Leaves the entries with the widest noise, those of the diagonal, as they are."""
+
+        def __init__(self, sigmas):
+            super().__init__(np.where(sigmas == np.max(sigmas), 0.0, sigmas))
+
+        def sample(self, exact, source):
+            noisy = exact.copy()
+            hidden = self.sigmas > 0
+            noisy[hidden] += rounded_gaussian(
+                int(hidden.sum()), sigmas=self.sigmas[hidden], source=source
+            )
+            return noisy
+
+    monkeypatch.setattr(gaussian, "RoundedGaussianNoise", Bare)
+    assert "release 1 costs inf" in moments_found()
+
+
+def test_second_moments_with_half_the_noise(monkeypatch):
+    right = gaussian._sigma
+    monkeypatch.setattr(gaussian, "_sigma", lambda *a: right(*a) / 2)
+    assert "release 1 costs 0.22" in moments_found(), "four times 0.056, but for truncated lengths"
+
+
+def test_second_moments_with_the_noise_of_the_diagonal_nowhere_else(monkeypatch):
+    """Noise 1/2 as wide beside the diagonal: the Frobenius norm counts such an entry twice."""
+    monkeypatch.setattr(gaussian, "INVERSE_ROOT", 0.5)
+    assert "release 1 costs" in moments_found()
+
+
 @pytest.mark.parametrize("estimator", [LLOYD])
 def test_first_centers_from_the_records(estimator, monkeypatch):
     seen = []
     right = _engines.lattice_records
 
-    def peeking(X, lattice):
-        seen[:] = right(X, lattice)[:2]
-        return right(X, lattice)
+    def peeking(X, lattice, **words):
+        seen[:] = right(X, lattice, **words)[:2]
+        return right(X, lattice, **words)
 
     monkeypatch.setattr(_engines, "lattice_records", peeking)
     monkeypatch.setattr(
@@ -114,6 +214,63 @@ def test_cells_from_the_true_number_of_records(estimator, monkeypatch):
         _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
     )
     assert "costs inf" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [ONE_MEAN, CENTERED])
+def test_a_level_without_noise(estimator, monkeypatch):
+    right = _centered._release_level
+
+    def exact(problem, budget, total):
+        return right(replace(problem, noise=_noise.PureNoise(1e9)), 1e9, total)
+
+    monkeypatch.setattr(_centered, "_release_level", exact)
+    assert "all releases cost epsilon" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [CENTERED])
+def test_a_grid_around_the_true_mean(estimator, monkeypatch):
+    right = _centered._locate
+
+    def peeking(problem, plan, total):
+        place = right(problem, plan, total)
+        center = np.zeros((1, problem.columns), dtype=np.int64)
+        exact = _centered.nearest_statistics(problem.engine, center)
+        return place._replace(mean=exact.sums[0] // max(int(exact.counts[0]), 1))
+
+    monkeypatch.setattr(_centered, "_locate", peeking)
+    assert "costs" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [CENTERED])
+def test_windows_as_wide_as_the_true_distances(estimator, monkeypatch):
+    right = _centered._locate
+
+    def peeking(problem, plan, total):
+        place = right(problem, plan, total)
+        center, radius = place.mean[None], np.array([problem.radius])
+        exact = _centered.window_statistics(problem.engine, center, radius)
+        return place._replace(length=place.length * (1 + abs(int(exact.moments[0])) % 97 / 100))
+
+    monkeypatch.setattr(_centered, "_locate", peeking)
+    assert ", declared" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [CENTERED])
+def test_parts_that_add_up_to_more_than_the_budget(estimator, monkeypatch):
+    right = _centered.plan_centered
+
+    def generous(*args, **kwargs):
+        plan = right(*args, **kwargs)
+        return plan._replace(rounds=(*plan.rounds, plan.rounds[-1]))
+
+    monkeypatch.setattr(_centered, "plan_centered", generous)
+    assert "all releases cost" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [ONE_MEAN])
+def test_a_level_whose_noise_forgets_how_long_records_are(estimator, monkeypatch):
+    monkeypatch.setattr(_centered, "HALF", _centered.HALF // 2)
+    assert ", declared" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [GRID, WAVE])

@@ -6,6 +6,7 @@ from scipy.spatial.distance import pdist
 
 from helpers.charts import column, layers, legend, release, released_centers, titles
 from shoal.cluster import DPKMeans
+from shoal.exceptions import ParameterError
 from shoal.plotting import draw_release
 
 
@@ -65,3 +66,24 @@ def test_a_release_without_a_promise_says_so_and_is_for_the_curator():
 
 def test_a_sparse_grid_has_no_picture():
     assert draw_release(release(cells=[1], clusters=[0]), ["a", "b"]) is None
+
+
+@pytest.mark.parametrize("columns", [2, 30])
+def test_labels_of_centers_lie_apart_and_inside(columns):
+    given = released_centers(columns)
+    labels = ["first & <b>", "second one", "third"]
+    picture = draw_release(given, [f"c{number}" for number in range(columns)], labels=labels)
+    halo, words = layers(picture, mark="text")[-2:]
+    assert column(words.rows, "words") == column(halo.rows, "words") == labels
+    dots = [row for one in layers(picture, mark="point") for row in one.rows]
+    assert {row["note"].split("(")[1].split(")")[0] for row in dots} == set(labels)
+    places = np.array([[row["x"], row["y"]] for row in words.rows])
+    for axis, name in enumerate("xy"):
+        low, high = words.encoding[name]["scale"]["domain"]
+        assert ((low < places[:, axis]) & (places[:, axis] < high)).all()
+    assert pdist(places).min() > 0
+
+
+def test_as_many_labels_as_centers():
+    with pytest.raises(ParameterError, match="labels must be one for each of 3 centers, got 2"):
+        draw_release(released_centers(2), ["a", "b"], labels=["x", "y"])

@@ -7,13 +7,23 @@ probability delta reveals the side. The promise is checked on the exact probabil
 import copy
 import math
 import random
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 from helpers.cases import case
 from shoal.exceptions import BudgetExceededError
-from shoal.privacy import Adjacency, ApproximateEvent, Event, PureEvent, ZCDPEvent
+from shoal.privacy import (
+    Adjacency,
+    ApproximateEvent,
+    Event,
+    GDPEvent,
+    PureEvent,
+    ZCDPEvent,
+    epsilon_to_gdp,
+    gdp_to_delta,
+)
 from shoal.privacy._account import Account
 from shoal.privacy.entries import Limits
 
@@ -26,6 +36,11 @@ def answers(event: Event) -> list[tuple[float, float]]:
         left = 1 - event.delta
         inner = answers(PureEvent(epsilon=event.epsilon))
         return [(event.delta, 0.0), (0.0, event.delta), *((left * p, left * q) for p, q in inner)]
+    if isinstance(event, GDPEvent):
+        # A normal variable, of which only the interval is told: fewer words, hardly less loss.
+        cuts = [-math.inf, *(event.mu / 2 + step for step in (-1.5, 0.0, 1.5)), math.inf]
+        below = [[NormalDist(mean).cdf(cut) for cut in cuts] for mean in (event.mu, 0.0)]
+        return [(p, q) for p, q in zip(*(np.diff(one) for one in below), strict=True)]
     assert isinstance(event, PureEvent)
     high = 1 / (1 + math.exp(-event.epsilon))
     return [(high, 1 - high), (1 - high, high)]
@@ -53,15 +68,23 @@ def excess(account: Account, choose, depth: int, node: tuple = (1.0, 1.0, ())) -
     return total
 
 
-def strategy(seed: int):
+MENU: list[Event] = [
+    PureEvent(epsilon=0.1),
+    PureEvent(epsilon=0.3),
+    PureEvent(epsilon=0.7),
+    ApproximateEvent(epsilon=0.2, delta=0.004),
+    ApproximateEvent(epsilon=0.1, delta=0.015),
+]
+GAUSSIAN_MENU: list[Event] = [
+    GDPEvent(mu=0.2),
+    GDPEvent(mu=0.35),
+    PureEvent(epsilon=0.3),
+    PureEvent(epsilon=0.7),
+]
+
+
+def strategy(seed: int, menu: list[Event] = MENU):
     """Choose events by the transcript: any function of it will do."""
-    menu: list[Event] = [
-        PureEvent(epsilon=0.1),
-        PureEvent(epsilon=0.3),
-        PureEvent(epsilon=0.7),
-        ApproximateEvent(epsilon=0.2, delta=0.004),
-        ApproximateEvent(epsilon=0.1, delta=0.015),
-    ]
 
     def choose(history: tuple) -> Event:
         return random.Random(f"{seed}{history}").choice(menu)
@@ -76,6 +99,45 @@ def test_no_adaptive_strategy_gets_more_than_delta(share: float | None) -> None:
             limits = Limits(epsilon=1.0, delta=0.03, approximate_delta=share)
             result = excess(Account(limits), strategy(seed), 8)
             assert result <= limits.delta
+
+
+@pytest.mark.parametrize("share", [None, 0.0, 0.015, 0.03])
+def test_no_adaptive_strategy_mixes_gaussian_and_pure_spends_beyond_delta(
+    share: float | None,
+) -> None:
+    for seed in range(8):
+        with case(seed=seed):
+            limits = Limits(epsilon=1.0, delta=0.03, approximate_delta=0.0, gdp_delta=share)
+            result = excess(Account(limits), strategy(seed, GAUSSIAN_MENU), 6)
+            assert result <= limits.delta
+
+
+@pytest.mark.parametrize("first", [0.2, 0.5, 0.8])
+def test_choosing_the_second_gaussian_by_the_first_gains_nothing(first: float) -> None:
+    """The rest of mu^2 where the loss looks large, nothing elsewhere, at every threshold.
+
+    The transcripts' excess is an integral over the first outcome; without choosing, all of mu^2
+    gives delta exactly.
+    """
+    epsilon, delta = 1.0, 0.03
+    mu = epsilon_to_gdp(epsilon, delta)
+    one, two = mu * math.sqrt(first), mu * math.sqrt(1 - first)
+    z = np.linspace(-10, 10, 20_001)
+    weights = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi) * (z[1] - z[0])
+    losses = one * z + one**2 / 2  # under the table with the record
+    stopped = np.maximum(0.0, -np.expm1(epsilon - losses))
+    spent = np.array([gaussian_excess(two, epsilon - loss) for loss in losses])
+    assert (weights * spent).sum() == pytest.approx(delta, rel=1e-6), "all of it, always"
+    for cut in np.linspace(-1.0, 2.0, 31):
+        for chosen in (losses > cut, losses < cut):
+            assert (weights * np.where(chosen, spent, stopped)).sum() <= delta * (1 + 1e-9)
+
+
+def gaussian_excess(mu: float, epsilon: float) -> float:
+    """Hockey-stick divergence of N(mu, 1) from N(0, 1), also below epsilon = 0."""
+    if epsilon < 0:
+        return gdp_to_delta(mu, -epsilon) * math.exp(epsilon) - math.expm1(epsilon)
+    return gdp_to_delta(mu, epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [0.15, 0.3])

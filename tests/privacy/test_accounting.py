@@ -1,4 +1,4 @@
-"""What events cost in the three accounts."""
+"""What events cost in the four accounts."""
 
 import dataclasses
 import math
@@ -12,11 +12,13 @@ from shoal.privacy import (
     DiscreteGaussianEvent,
     Event,
     GaussianEvent,
+    GDPEvent,
     MetricEvent,
     PureEvent,
     Repeated,
     ZCDPEvent,
     cost,
+    pure_to_gdp,
     pure_to_zcdp,
 )
 from shoal.privacy.accounting import Cost, metric_cost

@@ -17,12 +17,15 @@ from shoal.privacy import (
     DiscreteGaussianEvent,
     Event,
     GaussianEvent,
+    GDPEvent,
     MetricEvent,
     PureEvent,
     Repeated,
     ZCDPEvent,
     compose,
     cost,
+    gdp_to_epsilon,
+    pure_to_gdp,
     pure_to_zcdp,
     scale_to_fit,
     zcdp_to_epsilon,
@@ -87,7 +90,20 @@ def test_gaussian_steps_match_the_exact_curve(sigma: float, times: int) -> None:
                 partial(privacy_profiles.gaussian_delta, ratio), delta, 200.0
             )
             result = compose([step], delta=delta).epsilon
-            assert best * (1 - 1e-9) <= result <= best * (1 + 2e-3)
+            assert best * (1 - 1e-9) <= result <= best * (1 + 1e-6)
+            gdp = compose([GDPEvent(mu=ratio)], delta=delta)
+            assert gdp.epsilon == pytest.approx(result, rel=1e-9)
+            assert gdp.mu == ratio
+
+
+def test_mixed_events_are_counted_by_the_best_rule() -> None:
+    """Gaussian and pure steps, by convolved losses: never above what squares of mu give."""
+    events = [GDPEvent(mu=0.2), GaussianEvent(sigma=5.0, sensitivity=1.0), PureEvent(epsilon=0.05)]
+    result = compose(events, delta=1e-6)
+    assert result.mu == pytest.approx(math.sqrt(0.04 + 0.04 + pure_to_gdp(0.05) ** 2))
+    assert result.epsilon <= gdp_to_epsilon(result.mu, 1e-6)
+    assert result.epsilon >= gdp_to_epsilon(math.sqrt(0.08), 1e-6)
+    assert compose([GDPEvent(mu=0.2), ZCDPEvent(rho=0.01)], delta=1e-6).mu is None
 
 
 @pytest.mark.parametrize(("sigma", "shift"), [(0.7, 1), (3.0, 2), (20.0, 5)])

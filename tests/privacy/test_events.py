@@ -14,6 +14,7 @@ from shoal.privacy import (
     DiscreteGaussianEvent,
     Event,
     GaussianEvent,
+    GDPEvent,
     MetricEvent,
     PureEvent,
     Repeated,
@@ -27,6 +28,7 @@ LEAVES = [
     DiscreteGaussianEvent(sigma=2.5, sensitivity=1, dimension=4),
     PureEvent(epsilon=0.1),
     ZCDPEvent(rho=0.1),
+    GDPEvent(mu=0.2),
     ApproximateEvent(epsilon=1.0, delta=1e-9),
     MetricEvent(epsilon=0.5, unit="km"),
 ]
@@ -55,6 +57,7 @@ def test_bad_numbers_are_named() -> None:
         (DiscreteGaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
         (PureEvent, {"epsilon": 1.0}),
         (ZCDPEvent, {"rho": 1.0}),
+        (GDPEvent, {"mu": 1.0}),
         (ApproximateEvent, {"epsilon": 1.0}),
         (MetricEvent, {"epsilon": 1.0}),
     ]:

@@ -2,13 +2,21 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from helpers.cases import case
 from helpers.privacy_profiles import response_delta
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.privacy import Adjacency, Guarantee, pure_to_zcdp, zcdp_to_epsilon
+from shoal.privacy import (
+    Adjacency,
+    Guarantee,
+    gdp_to_epsilon,
+    pure_to_gdp,
+    pure_to_zcdp,
+    zcdp_to_epsilon,
+)
 
 SUBSTITUTE = Adjacency.SUBSTITUTE
 PURE = Guarantee("central", epsilon=1.0)
@@ -22,6 +30,7 @@ ALL = [
     NONE,
     Guarantee("local", epsilon=2.0, seeded=True),
     Guarantee("central", 0.1, 1e-9, SUBSTITUTE, rho=1e-3),
+    Guarantee("central", 0.1, 1e-9, mu=0.02),
 ]
 
 
@@ -97,6 +106,26 @@ def test_to_approximate_uses_a_known_rho() -> None:
         APPROXIMATE.to_approximate(1e-9)
 
 
+def test_mu() -> None:
+    known = Guarantee("central", 1.0, 1e-6, mu=0.2)
+    assert known.to_gdp() == 0.2
+    assert known.to_zcdp() == pytest.approx(0.02)
+    assert known.to_approximate(1e-9).epsilon == gdp_to_epsilon(0.2, 1e-9)
+    assert known.for_group(3).mu == pytest.approx(0.6)
+    assert known.to_substitute().mu == 0.4
+    assert PURE.to_gdp() == pure_to_gdp(1.0)
+    assert Guarantee("central", 0.0).to_gdp() == 0.0
+    with pytest.raises(GuaranteeError, match="implies no mu"):
+        APPROXIMATE.to_gdp()
+    with pytest.raises(ParameterError, match="rho and mu None"):
+        Guarantee("metric", 1.0, unit="km", mu=0.1)
+    with pytest.raises(ParameterError, match="mu must be"):
+        Guarantee("central", 1.0, mu=-0.1)
+    before = known.to_dict()
+    del before["mu"]
+    assert Guarantee.from_dict(before) == replace(known, mu=None), "an earlier version's"
+
+
 def test_for_group() -> None:
     assert PURE.for_group(3).epsilon == 3.0
     assert Guarantee("central", 1.0, rho=0.1).for_group(3).rho == pytest.approx(0.9)
@@ -115,6 +144,7 @@ def test_to_substitute() -> None:
 def test_no_promise_never_becomes_one() -> None:
     for convert in [
         lambda g: g.to_zcdp(),
+        lambda g: g.to_gdp(),
         lambda g: g.to_approximate(0.1),
         lambda g: g.for_group(2),
         lambda g: g.to_substitute(),
@@ -127,6 +157,7 @@ def test_no_promise_never_becomes_one() -> None:
 def test_metric_promises_need_a_diameter_first() -> None:
     for convert in [
         lambda g: g.to_zcdp(),
+        lambda g: g.to_gdp(),
         lambda g: g.to_approximate(0.1),
         lambda g: g.to_substitute(),
     ]:

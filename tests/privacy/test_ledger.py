@@ -23,12 +23,14 @@ from shoal.privacy import (
     Composed,
     Event,
     GaussianEvent,
+    GDPEvent,
     Ledger,
     MetricEvent,
     PrivacyUnit,
     PureEvent,
     Repeated,
     ZCDPEvent,
+    epsilon_to_gdp,
     epsilon_to_zcdp,
     pure_to_zcdp,
     zcdp_to_epsilon,
@@ -117,15 +119,53 @@ class TestPure:
 
 
 class TestWithDelta:
-    def test_gaussian_spends_add_up_in_zcdp(self, new) -> None:
+    def test_zcdp_spends_add_up(self, new) -> None:
         ledger = new(epsilon=1.0, delta=1e-6)
         rho = epsilon_to_zcdp(1.0, 1e-6)
         for _ in range(4):
-            ledger.spend(gaussian(rho / 4))
+            ledger.spend(ZCDPEvent(rho=rho / 4))
         assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (1.0, 1e-6)
         assert ledger.used == pytest.approx(1.0)
         with pytest.raises(BudgetExceededError, match="rho"):
-            ledger.spend(gaussian(rho / 1000))
+            ledger.spend(ZCDPEvent(rho=rho / 1000))
+
+    def test_squares_of_mu_add_up(self, new) -> None:
+        ledger = new(epsilon=1.0, delta=1e-6, gdp_delta=1e-6)
+        mu = epsilon_to_gdp(1.0, 1e-6)
+        for _ in range(2):
+            ledger.spend(GDPEvent(mu=mu / 2))
+            ledger.spend(gaussian(mu**2 / 8))
+        assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (1.0, 1e-6)
+        assert ledger.used == pytest.approx(1.0)
+        with pytest.raises(BudgetExceededError, match=r"asked mu = 0\.001"):
+            ledger.spend(GDPEvent(mu=0.001))
+        with pytest.raises(BudgetExceededError, match=r"has no mu.*declare Ledger\(gdp_delta"):
+            ledger.spend(ZCDPEvent(rho=1e-9))
+
+    def test_exact_gaussian_accounting_goes_further_than_zcdp(self) -> None:
+        mu = epsilon_to_gdp(1.0, 1e-6)
+        assert mu**2 / 2 > 1.12 * epsilon_to_zcdp(1.0, 1e-6)
+        Ledger(epsilon=1.0, delta=1e-6).spend(GDPEvent(mu=mu))
+        with pytest.raises(BudgetExceededError):
+            Ledger(epsilon=1.0, delta=1e-6, gdp_delta=0.0).spend(GDPEvent(mu=mu))
+
+    def test_a_first_gaussian_spend_leaves_a_tenth_of_delta_to_renyi(self, new) -> None:
+        # Pure 1 costs a mu of 1.23 and would be refused beside Gaussian noise.
+        ledger = new(epsilon=3.0, delta=1e-6)
+        ledger.spend(GDPEvent(mu=epsilon_to_gdp(1.0, 1e-6)))
+        ledger.spend(pure(1.0))
+        assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (3.0, 1e-6)
+        only = new(epsilon=3.0, delta=1e-6, gdp_delta=1e-6)
+        only.spend(GDPEvent(mu=epsilon_to_gdp(1.0, 1e-6)))
+        with pytest.raises(BudgetExceededError):
+            only.spend(pure(1.0))
+        # Gaussian noise alone has nine tenths of delta, which is hardly less.
+        rest = new(epsilon=1.0, delta=1e-6)
+        rest.spend(GDPEvent(mu=0.1))
+        left = math.sqrt(epsilon_to_gdp(1.0, 9e-7) ** 2 - 0.01)
+        with pytest.raises(BudgetExceededError):
+            rest.spend(GDPEvent(mu=left * 1.001))
+        rest.spend(GDPEvent(mu=left))
 
     def test_many_small_pure_spends_go_further_than_adding(self) -> None:
         ledger = Ledger(epsilon=1.0, delta=1e-6)
@@ -154,7 +194,7 @@ class TestWithDelta:
 
     def test_remaining_is_what_a_pure_spend_may_still_take(self) -> None:
         ledger = Ledger(epsilon=1.0, delta=1e-6)
-        ledger.spend(gaussian(epsilon_to_zcdp(1.0, 1e-6) / 2))
+        ledger.spend(ZCDPEvent(rho=epsilon_to_zcdp(1.0, 1e-6) / 2))
         left = ledger.remaining
         assert 0 < left < 1
         with pytest.raises(BudgetExceededError):
@@ -164,7 +204,8 @@ class TestWithDelta:
 
     def test_the_whole_budget_fits_in_one_event_of_either_kind(self, new) -> None:
         new(epsilon=1.0, delta=1e-6).spend(ApproximateEvent(epsilon=1.0, delta=1e-6))
-        new(epsilon=1.0, delta=1e-6).spend(gaussian(epsilon_to_zcdp(1.0, 1e-6)))
+        new(epsilon=1.0, delta=1e-6).spend(ZCDPEvent(rho=epsilon_to_zcdp(1.0, 1e-6)))
+        new(epsilon=1.0, delta=1e-6).spend(GDPEvent(mu=epsilon_to_gdp(1.0, 1e-6)))
         new(epsilon=1.0, delta=1e-6).spend(pure(1.0))
 
     def test_the_first_spend_divides_delta(self) -> None:
@@ -185,6 +226,15 @@ class TestWithDelta:
         first_pure.spend(gaussian(1e-4))
         with pytest.raises(BudgetExceededError, match="asked delta"):
             first_pure.spend(ApproximateEvent(epsilon=0.1, delta=1e-8))
+
+    def test_remaining_beside_gaussian_noise_can_be_spent(self) -> None:
+        for share in (None, 1e-6):
+            ledger = Ledger(epsilon=4.0, delta=1e-6, gdp_delta=share)
+            ledger.spend(GDPEvent(mu=0.5))
+            left = ledger.remaining
+            with pytest.raises(BudgetExceededError):
+                ledger.spend(pure(left * 1.001))
+            ledger.spend(pure(left))
 
     def test_a_declared_division_is_kept(self, new) -> None:
         ledger = new(epsilon=1.0, delta=1e-6, approximate_delta=2e-7)
@@ -335,7 +385,7 @@ class TestWords:
         for part in (
             "epsilon 0.5",
             "histogram",
-            "rho 0.01",
+            "mu 0.141421",
             "sums and <b>",
             "0.5 per km",
             "promised: central",
@@ -378,6 +428,8 @@ class TestBadInput:
             {"epsilon": 1.0, "output": 3},
             {"epsilon": 1.0, "adjacency": "add/remove"},
             {"epsilon": 1.0, "approximate_delta": 0.1},
+            {"epsilon": 1.0, "delta": 1e-6, "gdp_delta": 2e-6},
+            {"epsilon": 1.0, "delta": 1e-6, "approximate_delta": 6e-7, "gdp_delta": 5e-7},
             {"epsilon": 1.0, "path": 3},
             {"epsilon": 1.0, "path": "a\0b"},
         ):

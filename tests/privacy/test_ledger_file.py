@@ -1,6 +1,7 @@
 """The ledger's file: what survives, what is noticed, and what is never half done."""
 
 import json
+import math
 import os
 import pickle
 import stat
@@ -12,7 +13,18 @@ import pytest
 
 from helpers.cases import case
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
-from shoal.privacy import Adjacency, GaussianEvent, Ledger, MetricEvent, PrivacyUnit, PureEvent
+from shoal.privacy import (
+    Adjacency,
+    GaussianEvent,
+    GDPEvent,
+    Ledger,
+    Limits,
+    MetricEvent,
+    PrivacyUnit,
+    PureEvent,
+    epsilon_to_gdp,
+    epsilon_to_zcdp,
+)
 from shoal.privacy import _ledger_file as module
 from shoal.privacy._ledger_file import START, encode_line
 
@@ -157,8 +169,26 @@ class TestOpening:
             with pytest.raises(LedgerFileError, match="cannot be used"):
                 Ledger(bad, epsilon=1.0)
 
+    def test_a_file_of_the_format_before_counts_by_its_own_rule(self, path: Path) -> None:
+        """Format 2 knew no mu: its limits and its entries hold, and Gaussian noise costs rho."""
+        limits = Limits(epsilon=1.0, delta=1e-6).to_dict()
+        del limits["gdp_delta"]
+        line, digest = encode_line({"shoal_ledger": 2, **limits, "salt": "0" * 32}, START)
+        path.write_bytes(line)
+        head = {"shoal_ledger_head": 2, "lines": 1, "hash": digest}
+        Path(f"{path}.head").write_text(json.dumps(head))
+        rho = epsilon_to_zcdp(1.0, 1e-6)
+        for ledger in (Ledger(path), Ledger(path, epsilon=1.0, delta=1e-6)):
+            assert ledger.limits.gdp_delta == 0.0
+            with pytest.raises(BudgetExceededError, match="asked mu"):
+                ledger.spend(GDPEvent(mu=epsilon_to_gdp(1.0, 1e-6)))
+            ledger.spend(GDPEvent(mu=math.sqrt(rho)))
+        assert Ledger(path).used == pytest.approx(1.0)
+        with pytest.raises(LedgerFileError, match="another gdp_delta"):
+            Ledger(path, epsilon=1.0, delta=1e-6, gdp_delta=1e-6)
+
     def test_a_header_of_a_later_version_is_not_guessed_at(self, path: Path) -> None:
-        line, _ = encode_line({"shoal_ledger": 2, "epsilon": 1.0, "new": 1}, START)
+        line, _ = encode_line({"shoal_ledger": 3, "epsilon": 1.0, "new": 1}, START)
         path.write_bytes(line)
         with pytest.raises(LedgerFileError, match="line 1"):
             Ledger(path)

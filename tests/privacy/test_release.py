@@ -87,6 +87,15 @@ def test_the_json_says_what_is_promised() -> None:
     assert plain["versions"] == current_versions()
 
 
+def test_a_release_of_the_version_before_is_read() -> None:
+    """Version 2 knew no mu of a guarantee."""
+    release = make(k=1)
+    plain = json.loads(release.to_json())
+    plain["schema_version"] = 2
+    del plain["guarantee"]["mu"]
+    assert Release.from_json(json.dumps(plain)) == release
+
+
 def test_no_promise_travels_too() -> None:
     release = Release("as published", {}, Guarantee.none("<reads the records>"))
     assert Release.from_json(release.to_json()) == release

@@ -141,8 +141,19 @@ def test_refusals(write, subtests):
 def test_a_column_of_lists_is_no_column_of_numbers(tmp_path, values):
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table({"v": pa.array(values, pa.list_(pa.float64())), "w": [7.0] * 3}), path)
-    with pytest.raises(DataError, match="column 'v' must hold numbers"):
+    with pytest.raises(DataError, match=r"column 'v' must hold numbers, got lists: .* or it alone"):
         read_table(path, columns=["w", "v"])
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.float32()), pa.list_(pa.float32(), 2)])
+def test_a_column_of_lists_alone_is_a_table(tmp_path, kind):
+    path = tmp_path / "people.parquet"
+    values = pa.array([[1.5, 2.0], [3.0, 4.0], [5.0, 6.0]], kind)
+    pq.write_table(pa.table({"v": values, "who": ["a", "b", "a"]}), path)
+    table = read_table(path, columns=["v"], user="who")
+    assert table.X.dtype == np.float32
+    assert table.X.tolist() == [[1.5, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    assert (table.names, table.user_ids) == ((), ["a", "b", "a"])
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none.csv.gz"])

@@ -24,7 +24,8 @@ class Clusters(NamedTuple):
     """One row a cluster, in the order of the release, which is the order of labels.
 
     Rows that are not ``certain`` may be noise alone, and are no segments. ``columns`` are as many
-    of the names as a reader needs of those that are, and ``caption`` explains them.
+    of the names as a reader needs of those that are, the last ``measures`` of them not the table's
+    own, and ``caption`` explains them.
     """
 
     file: str
@@ -33,6 +34,7 @@ class Clusters(NamedTuple):
     certain: npt.NDArray[np.bool_]
     columns: int
     caption: str = ""
+    measures: int = 0
 
     def rows(self, *, certain: bool) -> list[dict[str, float | None]]:
         """Return the values of these clusters by name, and their number; None is not known."""
@@ -54,7 +56,7 @@ def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
         parts = [release.values[name] for name in ("centers", "sizes", "radii", "certain")]
         table = np.column_stack(parts).astype(np.float64)
         certain = release.values["certain"]
-        return Clusters("centers.csv", names, table, certain, len(names) - 1, RADIUS)
+        return Clusters("centers.csv", names, table, certain, len(names) - 1, RADIUS, measures=2)
     sides = tuple(f"{column} {side}" for column in columns for side in ("from", "to"))
     extents = _extents(release)
     names = (*_apart(("cells",), sides), *sides)

@@ -32,6 +32,7 @@ RELEASE, PICTURE = "release.json", "release.png"
 FILES = (RELEASE, PICTURE, "centers.csv", "clusters.csv")
 LABELS = ("cluster",)
 MAX_SHOWN = 8  # columns that fit on a screen
+FEW_SHOWN = 4  # of more than that, beside size and radius, so that numbers stay whole
 
 
 def cluster_command(
@@ -247,24 +248,30 @@ def _print(
 
 
 def _table(kind: str, clusters: "Clusters") -> Table:
-    shown = clusters.names[: min(clusters.columns, MAX_SHOWN)]
+    shown = list(range(clusters.columns))
+    if clusters.columns > MAX_SHOWN:
+        own = clusters.columns - clusters.measures
+        shown = [*range(own, clusters.columns), *range(min(own, FEW_SHOWN))]
     hidden = clusters.columns - len(shown)
     captions = [f"and {hidden} more columns in {clusters.file}"] if hidden else []
     table = Table(
         title=f"Released by {kind}: {clusters.certain.sum()} clusters",
         caption="; ".join([*captions, *filter(None, [clusters.caption])]) or None,
     )
-    for heading in ("cluster", *shown):
+    for heading in ("cluster", *(clusters.names[index] for index in shown)):
         table.add_column(heading, justify="right")
+    digits = 3 if hidden else 6
     for number in clusters.certain.nonzero()[0]:
-        table.add_row(str(number), *map(_short, clusters.values[number, : len(shown)]))
+        table.add_row(
+            str(number), *(_short(value, digits) for value in clusters.values[number, shown])
+        )
     return table
 
 
-def _short(value: float) -> str:
+def _short(value: float, digits: int) -> str:
     if math.isinf(value):
         return "unknown"
-    return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
+    return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
 
 
 def _plain(

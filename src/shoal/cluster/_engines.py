@@ -50,5 +50,6 @@ def lattice_records(
             part = of_unit_length(part.T).T
         lattice.encode(part, out=records[start:stop])
 
-    run_in_parts(encode, n, max(1, CHUNK_VALUES // d))
+    # What is divided by its length is held twice.
+    run_in_parts(encode, n, max(1, CHUNK_VALUES // (4 * d if unit_length else d)))
     return records

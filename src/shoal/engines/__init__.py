@@ -4,6 +4,7 @@ from shoal.engines._parallel import run_in_parts
 from shoal.engines.array_engine import ArrayEngine, total_weight
 from shoal.engines.ball import SECOND_UNIT, radius_counts, second_moments
 from shoal.engines.columns import column_counts, grouped_counts
+from shoal.engines.dyadic import dyadic_boxes, dyadic_counts, max_halvings
 from shoal.engines.engine import (
     HALF,
     MAX_COLUMNS,
@@ -42,6 +43,8 @@ __all__ = [
     "WindowStatistics",
     "adaptive_counts",
     "column_counts",
+    "dyadic_boxes",
+    "dyadic_counts",
     "grid_cell",
     "grid_counts",
     "grid_edges",
@@ -50,6 +53,7 @@ __all__ = [
     "load_array_engine",
     "magnitude_counts",
     "magnitude_edges",
+    "max_halvings",
     "nearest_centers",
     "nearest_statistics",
     "project",

@@ -24,6 +24,7 @@ from shoal.exceptions import ParameterError
 __all__ = [
     "SparseCounts",
     "SparseGridKernel",
+    "add_up",
     "sparse_grid_counts",
 ]
 
@@ -77,12 +78,12 @@ class SparseGridKernel:
             filled, counts = np.unique(codes, return_counts=True)
             return filled, counts.astype(np.int64, copy=False)
         heavy = part.weights > 0
-        return _add_up(codes[heavy], part.weights[heavy].astype(np.int64))
+        return add_up(codes[heavy], part.weights[heavy].astype(np.int64))
 
     def merge(self, *results: tuple[Ints, ...]) -> tuple[Ints, Ints]:
         """Return codes and counts of several parts from those of each."""
         codes, counts = zip(*results, strict=True)
-        return _add_up(np.concatenate(codes), np.concatenate(counts))
+        return add_up(np.concatenate(codes), np.concatenate(counts))
 
 
 def sparse_grid_counts(
@@ -120,7 +121,7 @@ def sparse_grid_counts(
     return SparseCounts(*held.add_up(kernel))
 
 
-def _add_up(codes: Ints, counts: Ints) -> tuple[Ints, Ints]:
+def add_up(codes: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Sort the codes and add up the counts of equal ones."""
     # This sort looks for runs: it merges sorted parts in linear time.
     order = np.argsort(codes, kind="stable")

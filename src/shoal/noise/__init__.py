@@ -3,7 +3,6 @@
 from shoal.noise.box_norm_sampler import MAX_COLUMNS, box_norm
 from shoal.noise.distributions import (
     BoxNoise,
-    EllipticNoise,
     ExponentialMechanism,
     GaussianNoise,
     LaplaceNoise,
@@ -11,6 +10,7 @@ from shoal.noise.distributions import (
     SparseCounts,
     SparseLaplaceNoise,
 )
+from shoal.noise.elliptic_noise import EllipticNoise
 from shoal.noise.exponential_sampler import exponential_choice
 from shoal.noise.gaussian_sampler import discrete_gaussian
 from shoal.noise.k_norm_sampler import elliptic_k_norm, k_norm
@@ -22,6 +22,7 @@ from shoal.noise.planar_sampler import planar_laplace
 from shoal.noise.releases import Noise, Observer, PrivacyMeasure, observed, privatize
 from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
 from shoal.noise.spherical_sampler import spherical_laplace
+from shoal.noise.tree_shape import TreeShape, TreeShapeNoise, tree_shape_loss
 from shoal.noise.two_level_sampler import two_level
 from shoal.noise.uniform_sampler import uniform_integers
 
@@ -45,6 +46,8 @@ __all__ = [
     "SeededSource",
     "SparseCounts",
     "SparseLaplaceNoise",
+    "TreeShape",
+    "TreeShapeNoise",
     "as_source",
     "box_norm",
     "corrected_epsilon",
@@ -60,6 +63,7 @@ __all__ = [
     "privatize",
     "rounded_gaussian",
     "spherical_laplace",
+    "tree_shape_loss",
     "two_level",
     "uniform_integers",
 ]

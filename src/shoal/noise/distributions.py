@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtrc, gammaincc, ndtr
+from scipy.special import gammaincc, ndtr
 
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.noise.box_norm_sampler import box_norm
 from shoal.noise.exponential_sampler import exponential_choice
 from shoal.noise.gaussian_sampler import discrete_gaussian
-from shoal.noise.k_norm_sampler import elliptic_k_norm, rounding_steps
 from shoal.noise.laplace_sampler import discrete_laplace
 from shoal.noise.noisy_cells import check_noisy_cells, noisy_cells_above
 from shoal.noise.normal_sampler import rounded_gaussian
@@ -26,7 +25,6 @@ from shoal.noise.source import RandomSource
 
 __all__ = [
     "BoxNoise",
-    "EllipticNoise",
     "ExponentialMechanism",
     "GaussianNoise",
     "LaplaceNoise",
@@ -34,10 +32,6 @@ __all__ = [
     "SparseCounts",
     "SparseLaplaceNoise",
 ]
-
-TAIL_ROOTS = 40.0  # a chi is as far from the root of its freedom with probability below e^-600
-TAIL_PARTS = 1 << 12
-TINY = 1e-9  # instead of a division by 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ class LaplaceNoise:
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
         """Return the L1 distance over the scale; infinite for other shapes or fractions."""
-        gap = _whole_gap(exact, other)
+        gap = whole_gap(exact, other)
         return math.inf if gap is None else float(np.abs(gap).sum()) / self.scale
 
 
@@ -130,74 +124,10 @@ class BoxNoise:
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
         """Return the largest scaled difference of each row, summed."""
-        gap = _whole_gap(exact, other)
+        gap = whole_gap(exact, other)
         if gap is None:
             return math.inf
         return float((np.abs(gap) / np.array(self.scales)).max(axis=1).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class EllipticNoise:
-    """Laplace noise in the shape of an ellipsoid, on whole rows, rounded.
-
-    Parameters
-    ----------
-    scales : ndarray, shape (n, d), or (1, d) for any number of rows
-        Scale of every entry: the noise of a row has density proportional to e^(-||z / scales||).
-
-    Examples
-    --------
-    >>> noise = EllipticNoise(scales=np.array([[5.0, 50.0], [5.0, 10.0]]))
-    >>> noise.privacy_loss(np.array([[7, 50], [3, 1]]), np.array([[10, 90], [3, 1]]))
-    1.0
-    """
-
-    scales: Floats
-
-    def __str__(self) -> str:
-        widths = f"{self.scales.min():.4g} to {self.scales.max():.4g}"
-        return f"elliptic noise in {self.scales.shape[1]} columns, scales {widths}"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, EllipticNoise) and np.array_equal(self.scales, other.scales)
-
-    def __hash__(self) -> int:
-        return hash(self.scales.tobytes())
-
-    @property
-    def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
-        return "epsilon"
-
-    def sample(self, exact: Ints, source: RandomSource) -> Ints:
-        """Add the noise, and round to steps far below it."""
-        return elliptic_k_norm(whole(exact), scales=self.scales, source=source)
-
-    def upper_tail(self, values: Ints) -> Floats:
-        """Bound the probability that the noise of the first column is at least each value.
-
-        A column of d is scale times sqrt(W) N, W of distribution chi^2(d + 1) and N normal: the
-        tail is the mean of Phi(-t / sqrt(W)), t = (v - step/2) / scale. It grows with W, so its
-        values at the upper ends of short intervals of W bound it from above (lower ends where t is
-        negative).
-        """
-        scale, freedom = self.scales[:, 0], self.scales.shape[1] + 1
-        step = rounding_steps(self.scales)[:, 0]
-        t = (np.asarray(values, dtype=np.float64) - step / 2) / scale
-        middle = math.sqrt(freedom)
-        roots = np.linspace(max(0.0, middle - TAIL_ROOTS), middle + TAIL_ROOTS, TAIL_PARTS)
-        beyond = chdtrc(freedom, roots**2)
-        parts = np.concatenate([[1.0 - beyond[0]], beyond[:-1] - beyond[1:], [beyond[-1]]])
-        far = -np.abs(t)[:, None]
-        above = ndtr(far / np.maximum([*roots, math.inf], TINY)) @ parts
-        below = ndtr(far / np.maximum([0.0, *roots], TINY)) @ parts
-        tail: Floats = np.where(t >= 0, above, 1.0 - below)
-        return tail
-
-    def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Return the Euclidean length of each row's scaled difference, summed."""
-        gap = _whole_gap(exact, other)
-        return math.inf if gap is None else float(np.linalg.norm(gap / self.scales, axis=1).sum())
 
 
 @dataclass(frozen=True)
@@ -240,7 +170,7 @@ class GaussianNoise:
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
         """Return the squared L2 distance over 2 sigma^2; infinite for other shapes or fractions."""
-        gap = _whole_gap(exact, other)
+        gap = whole_gap(exact, other)
         if gap is None:
             return math.inf
         return float((gap.astype(np.float64) ** 2).sum()) / (2 * self.sigma**2)
@@ -302,7 +232,7 @@ class RoundedGaussianNoise:
 
         Infinite for other shapes, for fractions, and where an entry without noise differs.
         """
-        gap = _whole_gap(exact, other)
+        gap = whole_gap(exact, other)
         if gap is None:
             return math.inf
         moved = np.nonzero(gap)
@@ -362,7 +292,7 @@ def is_whole(exact: npt.NDArray[Any]) -> bool:
     return exact.dtype.kind in "iu" and np.can_cast(exact.dtype, np.int64)
 
 
-def _whole_gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> Ints | None:
+def whole_gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> Ints | None:
     """Return the differences; None where all is told, by the shape or by fractions."""
     if not (is_whole(exact) and is_whole(other)):
         return None

@@ -27,7 +27,7 @@ BITS = 63
 CHUNK = 1 << 14  # pairs at a time, so that intermediates stay in cache
 TRUSTED = 47  # a uniform below 2^(TRUSTED - BITS) has too few known bits for the bound below
 SHORTEST = 2.0**-16  # a smaller exponential has lost too many bits, likewise
-SLACK = 2.0**-43  # error of the doubles per unit of sigma (proofs/noise.md, lemma 13)
+SLACK = 2.0**-43  # error of the doubles per unit of sigma (proofs/noise.md, lemma 14)
 
 
 def rounded_gaussian(

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal._numbers import readable
 from shoal._typing import Floats
+from shoal.exceptions import ParameterError
 from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._cells import draw_thresholds
 from shoal.plotting._picture import Picture, alt
@@ -22,13 +23,25 @@ HOLLOW = 190.0  # of a dot that may be noise alone, at least: its number fits in
 MAX_NAMES = 16  # columns whose names still fit below a chart
 SHORT = 24  # letters of a name
 WIDTH, HEIGHT = 420, 300
+WIDE, HIGH = 660, 500  # where centers have labels
+SMALLER = 0.35  # their dots, which labels lie beside
+LETTER, LINE = 5.7, 13.0  # pixels of a label's letter, and of its line
 CENTER, UNSURE = "center", "may be noise alone"
+GAP = 4.0  # pixels between a dot and its label
+# Where a label may be, from its dot: how much of its width aside, and how many lines below.
+SIDES = np.array(
+    [(side, line) for far in range(6) for line in (far, -far) for side in (1, -1, 0) if far or side]
+)
 DIRECTIONS = ("first principal direction of the centers", "second")
 UNIT, BOUNDS_UNIT = "records' unit", "in units of the bounds"
 
 
 def draw_release(
-    release: Any, columns: Sequence[str], *, path: str | os.PathLike[str] | None = None
+    release: Any,
+    columns: Sequence[str],
+    *,
+    labels: Sequence[str] | None = None,
+    path: str | os.PathLike[str] | None = None,
 ) -> Picture | None:
     """Draw what was released, and the public box around it.
 
@@ -38,6 +51,9 @@ def draw_release(
         Of a DPKMeans or a DPWaveCluster.
     columns : sequence of str
         Names of the columns.
+    labels : sequence of str, default=None
+        What each center is, as it may be published; shown instead of its number where centers lie
+        in the plane (of one or two columns, or of more than 16).
     path : path, default=None
         File to write as well: PNG; of a release with a promise SVG, PDF, HTML or JSON too.
 
@@ -67,6 +83,10 @@ def draw_release(
         return draw_thresholds(release, path=path) if "band" in values else None
     holds = release.guarantee.holds
     canvas = Canvas(path, records=not holds)
+    if labels is not None and len(labels) != len(values["centers"]):
+        raise ParameterError(
+            f"labels must be one for each of {len(values['centers'])} centers, got {len(labels)}"
+        )
     names = [name if len(name) <= SHORT else name[: SHORT - 1] + "…" for name in columns]
     key = Key()
     if values["certain"].any():
@@ -76,12 +96,15 @@ def draw_release(
     if len(names) <= FLAT:
         key.add("public box", GRAY, line_glyph(BOX["strokeDash"]))
     if len(names) > MAX_NAMES:
-        layers = _places(canvas, _mapped(values), DIRECTIONS, key, in_box=False)
+        layers = _places(canvas, _mapped(values), DIRECTIONS, key, labels, in_box=False)
+    elif len(names) > FLAT:
+        layers = _profiles(canvas, values, names, key)
     else:
-        layers = (_profiles if len(names) > FLAT else _places)(canvas, values, names, key)
+        layers = _places(canvas, values, names, key, labels)
     mark = "" if holds else " (nothing is promised: not to be published)"
     title = f"Released centers and noisy sizes{mark}"
-    drawn = panel(*layers, canvas.legend(key), width=WIDTH, height=HEIGHT, title=title)
+    width, height = (WIDTH, HEIGHT) if labels is None else (WIDE, HIGH)
+    drawn = panel(*layers, canvas.legend(key), width=width, height=height, title=title)
     return canvas.finish([drawn], key=key)
 
 
@@ -99,7 +122,13 @@ def _mapped(values: Any) -> dict[str, Any]:
 
 
 def _places(
-    canvas: Canvas, values: Any, names: Sequence[str], key: Key, *, in_box: bool = True
+    canvas: Canvas,
+    values: Any,
+    names: Sequence[str],
+    key: Key,
+    labels: Sequence[str] | None,
+    *,
+    in_box: bool = True,
 ) -> list[Any]:
     """Show centers of one column on a line, of two in the plane."""
 
@@ -117,6 +146,8 @@ def _places(
     layer = partial(canvas.layer, x=x, y=y)
     certain = np.asarray(values["certain"], dtype=bool)
     areas = np.maximum(_areas(values["sizes"]), np.where(certain, 0.0, HOLLOW))
+    if labels is not None:
+        areas *= SMALLER
     size = {"size": alt.Size("area:Q", scale=None, legend=None)}
     told = {"note": " ", "x": names[0]} | ({"y": names[1]} if len(names) > 1 else {})
     layers = [layer(box_rows(low, high), "line", key=key, **BOX)] if in_box else []
@@ -126,7 +157,7 @@ def _places(
             x=centers[chosen, 0],
             y=centers[chosen, 1],
             area=areas[chosen],
-            note=[_note(values, number) for number in np.flatnonzero(chosen).tolist()],
+            note=[_note(values, number, labels) for number in np.flatnonzero(chosen).tolist()],
         )
         look: dict[str, Any] = {
             "filled": name == CENTER,
@@ -135,9 +166,43 @@ def _places(
         layers.append(
             layer(rows, "point", key=key, told=told, channels=size, shape="circle", **look)
         )
-    numbers = [*map(str, range(len(centers)))]
-    words = table(x=centers[:, 0], y=centers[:, 1], words=numbers)
-    return [*layers, layer(words, "text", fontSize=11)]
+    if labels is None:
+        numbers = [*map(str, range(len(centers)))]
+        words = table(x=centers[:, 0], y=centers[:, 1], words=numbers)
+        return [*layers, layer(words, "text", fontSize=11)]
+    ends = np.array([x.domain, y.domain]).T
+    spots = _apart(centers, ends, np.sqrt(areas / np.pi), labels)
+    (x1, y1), (x2, y2) = centers.T, spots.T
+    lines = layer(table(x=x1, y=y1, x2=x2, y2=y2), "rule", color=GRAY, opacity=0.35)
+    words = table(x=x2, y=y2, words=[*labels])
+    # A halo of the paper's color keeps words readable where they lie on a line.
+    halo = layer(words, "text", fontSize=11, stroke="#ffffff", strokeWidth=3.5)
+    return [lines, *layers, halo, layer(words, "text", fontSize=11)]
+
+
+def _apart(centers: Floats, ends: Floats, radii: Floats, labels: Sequence[str]) -> Floats:
+    """Return where labels go: beside their dots, off each other and inside the panel if they can.
+
+    Large dots choose first, among places around them, the nearest first.
+    """
+    scale = np.array([WIDE, -HIGH]) / (ends[1] - ends[0])
+    dots = (centers - ends[0]) * scale + [0.0, HIGH]  # pixels, from the upper left
+    taken = np.column_stack([dots - radii[:, None], dots + radii[:, None]])
+    spots = np.empty_like(dots)
+    for number in np.argsort(-radii, kind="stable"):
+        half = np.array([LETTER * len(labels[number]), LINE]) / 2
+        beside = SIDES * [half[0] + radii[number] + GAP, LINE]
+        beside[:, 1] += np.sign(SIDES[:, 1]) * np.where(SIDES[:, 0] == 0, radii[number], 0.0)
+        found = dots[number] + beside
+        boxes = np.hstack([found - half, found + half])
+        over = np.minimum(boxes[:, None, 2:], taken[:, 2:]) - np.maximum(
+            boxes[:, None, :2], taken[:, :2]
+        )
+        cost = np.maximum(over, 0.0).prod(axis=2).sum(axis=1)
+        cost += 1e3 * ((boxes[:, :2] < 0) | (boxes[:, 2:] > [WIDE, HIGH])).sum(axis=1)
+        best = int(cost.argmin())
+        spots[number], taken = found[best], np.vstack([taken, boxes[best]])
+    return np.asarray((spots - [0.0, HIGH]) / scale + ends[0])
 
 
 def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list[Any]:
@@ -167,10 +232,11 @@ def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> li
     return [*layers, layer(words, "text", align="left", dx=7, fontSize=11)]
 
 
-def _note(values: Any, number: int) -> str:
+def _note(values: Any, number: int, labels: Sequence[str] | None = None) -> str:
+    label = "" if labels is None else f" ({labels[number]})"
     size = readable(float(values["sizes"][number]))
     unsure = "" if values["certain"][number] else f", {UNSURE}"
-    return f"cluster {number}, noisy size {size}{unsure}"
+    return f"cluster {number}{label}, noisy size {size}{unsure}"
 
 
 def _areas(sizes: Any) -> Floats:

@@ -17,7 +17,7 @@ from shoal._lists import array_of_lists, is_arrow_list
 from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal._typing import Records
-from shoal.exceptions import DataError, ParameterError
+from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.tables._csv import is_missing, parse_numbers, read_csv, unreadable
 from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
@@ -116,7 +116,7 @@ def read_table(
     apart = [name for name in (label, user) if name is not None]
     read = _read_parquet if file.suffix.lower() in PARQUET else read_csv
     values = read(file, [*wanted, *apart], names)
-    lists = _lists(values[wanted[0]]) if len(wanted) == 1 else None
+    lists = _lists(wanted, values)
     if lists is None:
         X: Records = np.column_stack([parse_numbers(name, values[name]) for name in wanted])
     else:
@@ -157,9 +157,17 @@ def _read_parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None
     }
 
 
-def _lists(column: Any) -> Records | None:
-    """Return a column of lists as a table of finite numbers; None for any other column."""
-    table = None if isinstance(column, list) else array_of_lists(column)
+def _lists(wanted: Sequence[str], values: dict[str, Any]) -> Records | None:
+    """Return the one column of lists as a table of finite numbers; None where there is none."""
+    lists = [name for name in wanted if not isinstance(values[name], list)]
+    if not lists:
+        return None
+    if len(wanted) > 1:
+        raise DataTypeError(
+            f"column {lists[0]!r} must hold numbers, got lists: choose columns without it, or it "
+            "alone"
+        )
+    table: Records | None = array_of_lists(values[lists[0]])
     if table is not None and not np.isfinite(table).all():
         raise DataError(FINITE)
     return table

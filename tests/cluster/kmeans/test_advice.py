@@ -1,16 +1,21 @@
 """Advice before any budget is spent: near what fits then give."""
 
 import os
+import re
 
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
 from shoal.cluster import DPKMeans
+from shoal.cluster._noise import noise_for
 from shoal.cluster.kmeans._advice import MAX_ROWS, SPREAD
+from shoal.cluster.kmeans._auto import delta_advice
 from shoal.datasets import load
+from shoal.engines import WindowStatistics
 from shoal.exceptions import ParameterError
 from shoal.metrics import cost_ratio
+from shoal.noise import SeededSource
 
 FOLDER = os.environ.get("SHOAL_DATA")
 needs_files = pytest.mark.skipif(
@@ -117,3 +122,58 @@ def test_bad_parameters_are_named(subtests):
             pytest.raises(ParameterError, match=f"^{name} must"),
         ):
             DPKMeans.advise(**{"n": 100, "d": 2, "k": 3, "epsilon": 1.0, **kwargs})
+
+
+def told_gain(reasons):
+    """Return the exponent of delta, how many times smaller, and both lengths of the noise."""
+    (found,) = re.findall(
+        r"with delta = 1e-(\d+) the noise of a center would be (\S+) times smaller, (\S+) in "
+        r"place of (\S+) radii of a cluster",
+        reasons,
+    )
+    return int(found[0]), *map(float, found[1:])
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "k", "epsilon", "digits"),
+    [(50_000, 100, 32, 1.0, 6), (60_000, 784, 10, 4.0, 6), (10_000_000, 40, 5, 0.1, 8)],
+)
+def test_what_delta_buys_in_many_columns(n, d, k, epsilon, digits):
+    """Against draws of both noises: four rounds, all clusters alike. 3% for 400 lengths."""
+    (said,) = delta_advice(n, d, k, epsilon)
+    told = told_gain(said)
+    assert told[0] == digits
+    rows, radius = 400, 1000
+    zeros = WindowStatistics(
+        np.zeros(rows, np.int64), np.zeros((rows, d), np.int64), np.zeros(rows, np.int64)
+    )
+    lengths = []
+    for noise in (noise_for(epsilon, 10.0**-digits), noise_for(epsilon, 0.0)):
+        noisy = noise.windows(
+            zeros,
+            np.full(rows, radius),
+            noise.total_budget / 4,
+            contribution=1,
+            source=SeededSource(0),
+        )
+        squares = (noisy.sums.astype(float) ** 2).sum(axis=1)
+        lengths.append(np.sqrt(squares.mean()) / (radius * n / k))
+    assert told[1] == pytest.approx(lengths[1] / lengths[0], rel=0.05)
+    assert told[2:] == pytest.approx(lengths, rel=0.08)
+
+
+def test_few_columns_and_large_epsilon_are_told_nothing():
+    assert delta_advice(5000, 2, 15, 1.0) == []
+    assert delta_advice(500, 30, 3, 1000.0) == [], "pure noise is no larger then"
+
+
+def test_fits_and_advice_say_what_delta_buys():
+    advice = DPKMeans.advise(3000, 30, 4, 1.0)
+    model = DPKMeans(4, epsilon=1.0, bounds=(-1.0, 1.0), n_public=3000, random_state=0)
+    model.fit(made_up(3000, 30, 4, 0))
+    assert told_gain(advice.reason) == told_gain(model.reason_)
+    assert told_gain(str(advice))[1] > 1.5
+    model.set_params(delta=1e-6).fit(made_up(3000, 30, 4, 0))
+    assert "would be" not in model.reason_
+    model.set_params(delta=0.0).fit(made_up(3000, 3, 4, 0))
+    assert "would be" not in model.reason_

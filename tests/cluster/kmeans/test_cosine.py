@@ -46,8 +46,8 @@ def test_labels_on_the_device_are_those_of_predict():
 
 def test_bounds_are_refused_before_the_spend():
     ledger = Ledger(epsilon=9.0)
-    with pytest.raises(ParameterError, match='^bounds must be left out for metric "cosine"'):
+    with pytest.raises(ParameterError, match=r'^bounds must be left out for metric "cosine"'):
         model(bounds=(-1.0, 1.0), ledger=ledger).fit(X)
-    with pytest.raises(ParameterError, match="^metric must be one of"):
+    with pytest.raises(ParameterError, match=r"^metric must be one of"):
         model(metric="euclidean", ledger=ledger).fit(X)
     assert len(ledger) == 0

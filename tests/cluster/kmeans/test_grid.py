@@ -8,7 +8,7 @@ import pytest
 from helpers.kmeans_problems import FIVE, blobs, problem
 from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
-from shoal.cluster._noise import PureNoise, ZCDPNoise
+from shoal.cluster._noise import GDPNoise, PureNoise
 from shoal.cluster.kmeans._grid import (
     MAX_CELLS,
     GridMethod,
@@ -20,7 +20,7 @@ from shoal.cluster.kmeans._grid import (
 from shoal.engines import HALF, grid_counts
 
 METHOD = GridMethod(DPKMeans())
-LAWS = {"pure": PureNoise(1.0), "gaussian": ZCDPNoise(1.0)}
+LAWS = {"pure": PureNoise(1.0), "gaussian": GDPNoise(1.0)}
 
 
 def plan(n, columns, k, budget=1.0, noise=LAWS["pure"]):

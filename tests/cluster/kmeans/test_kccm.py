@@ -15,7 +15,7 @@ from shoal.cluster.kmeans._kccm import KCCM_NOISE, merge_nearest, round_budgets
 from shoal.datasets import make_gaussians
 from shoal.exceptions import ParameterError
 from shoal.metrics import cost_ratio
-from shoal.privacy import Ledger, PureEvent, ZCDPEvent, epsilon_to_zcdp
+from shoal.privacy import GDPEvent, Ledger, PureEvent, epsilon_to_gdp
 
 HALF = 2**19
 DELTA = 1e-5
@@ -33,6 +33,8 @@ def drawn_rounds(noise, **kwargs):
     """Scales of counts and sums, round by round."""
     with recording() as tape:
         model(noise, **kwargs).fit(X)
+    if noise == "gaussian":  # counts and sums are one release
+        return [(draw.scales[0], draw.scales[1]) for draw in tape.draws], tape
     assert [len(draw.shape) for draw in tape.draws] == [1, 2] * (len(tape.draws) // 2)
     scales = [draw.scale for draw in tape.draws]
     return list(zip(scales[::2], scales[1::2], strict=True)), tape
@@ -121,10 +123,10 @@ def test_every_variant_pays_the_whole_budget_and_no_more(noise, subtests):
                 assert len(scales) == rounds
                 assert {draw.shape[0] for draw in tape.draws} == {3 * overcluster}
                 if noise == "gaussian":
-                    assert {draw.sampler for draw in tape.draws} == {"discrete_gaussian"}
-                    budget = epsilon_to_zcdp(epsilon, DELTA)
+                    assert {draw.sampler for draw in tape.draws} == {"rounded_gaussian"}
+                    budget = epsilon_to_gdp(epsilon, DELTA) ** 2
                     costs = [
-                        (1 / Fraction(one) ** 2 + 2 * HALF**2 / Fraction(two) ** 2) / 2
+                        1 / Fraction(one) ** 2 + 2 * HALF**2 / Fraction(two) ** 2
                         for one, two in scales
                     ]
                 else:
@@ -155,7 +157,7 @@ def test_later_rounds_are_less_noisy_with_allocation_only():
 
 def test_gaussian_noise_by_its_l2_sensitivity():
     scales, _ = drawn_rounds("gaussian", epsilon=1.0)
-    sigma = math.sqrt(2 + 1) / math.sqrt(2 * epsilon_to_zcdp(1.0, DELTA) / 12)
+    sigma = math.sqrt(2 + 1) / math.sqrt(epsilon_to_gdp(1.0, DELTA) ** 2 / 12)
     for one, two in scales:
         assert one == pytest.approx(sigma)
         assert two == pytest.approx(HALF * sigma)
@@ -169,8 +171,8 @@ def test_one_entry_of_the_ledger_before_any_noise(noise):
     (entry,) = ledger.entries
     assert tape.entries[0] is entry.event
     if noise == "gaussian":
-        assert isinstance(entry.event, ZCDPEvent)
-        assert entry.event.rho == epsilon_to_zcdp(4.0, DELTA)
+        assert isinstance(entry.event, GDPEvent)
+        assert entry.event.mu == pytest.approx(epsilon_to_gdp(4.0, DELTA), rel=1e-15)
     else:
         assert isinstance(entry.event, PureEvent)
         assert entry.event.epsilon == 4.0

@@ -13,7 +13,7 @@ from shoal.cluster.kmeans._auto import choose_method, choose_noise
 from shoal.cluster.kmeans._grid import WIDEST_GRID
 from shoal.cluster.kmeans._methods import METHODS
 from shoal.exceptions import ParameterError
-from shoal.privacy import Ledger, PureEvent, Release, ZCDPEvent
+from shoal.privacy import GDPEvent, Ledger, PureEvent, Release
 
 X = blobs(2000)
 NAMES = ["auto", *METHODS]
@@ -67,7 +67,7 @@ def test_delta_that_is_not_needed_is_not_spent():
     assert entry.event.epsilon == 1.0
     with recording() as tape:
         model(delta=1e-6).fit(X)
-    assert all(draw.sampler != "discrete_gaussian" for draw in tape.draws)
+    assert all(draw.sampler != "rounded_gaussian" for draw in tape.draws)
 
 
 def test_delta_that_is_needed_is_spent():
@@ -76,7 +76,7 @@ def test_delta_that_is_needed_is_spent():
     fitted = model(3, delta=1e-6, ledger=ledger).fit(wide)
     assert (fitted.method_, fitted.guarantee_.delta) == ("lsh", 1e-6)
     (entry,) = ledger.entries
-    assert isinstance(entry.event, ZCDPEvent)
+    assert isinstance(entry.event, GDPEvent)
     assert fitted.release_.guarantee.delta == 1e-6
 
 

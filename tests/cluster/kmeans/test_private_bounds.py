@@ -5,11 +5,11 @@ import pytest
 
 from helpers.noise_recorder import recording
 from shoal.cluster import DPKMeans
-from shoal.cluster._noise import PureNoise, ZCDPNoise
+from shoal.cluster._noise import GDPNoise, PureNoise
 from shoal.cluster.kmeans._private_bounds import private_box
 from shoal.engines import magnitude_edges
 from shoal.noise import SeededSource
-from shoal.privacy import epsilon_to_zcdp
+from shoal.privacy import epsilon_to_gdp
 
 RNG = np.random.default_rng(0)
 TABLES = {
@@ -78,7 +78,7 @@ def test_the_likeliest_magnitude_counts_both_signs_once():
     assert np.median(highs) == 8.0
 
 
-@pytest.mark.parametrize("noise", [PureNoise(1.0), ZCDPNoise(1.0)])
+@pytest.mark.parametrize("noise", [PureNoise(1.0), GDPNoise(1.0)])
 def test_noise_alone_fills_no_bin(noise):
     # Each box of 2 columns is wrong with probability at most 1%; 100 of them, so 5 have 0.1%.
     wrong = 0
@@ -98,11 +98,11 @@ def test_it_costs_a_tenth(delta):
     assert draw == other
     assert draw.shape == (201,)
     if delta:
-        budget = epsilon_to_zcdp(0.8, delta)
-        assert 2 / (2 * draw.scale**2) == pytest.approx(0.1 * budget)
+        budget = epsilon_to_gdp(0.8, delta) ** 2
+        assert 2 / draw.scale**2 == pytest.approx(0.1 * budget)
     else:
         assert 2 / draw.scale == pytest.approx(0.08)
-    assert draw.sampler == ("discrete_gaussian" if delta else "discrete_laplace")
+    assert draw.sampler == ("rounded_gaussian" if delta else "discrete_laplace")
 
 
 def test_weights_count_in_the_box():

@@ -10,7 +10,7 @@ from helpers.kmeans_problems import FIVE, blobs, corners, problem
 from shoal._registry import choices
 from shoal.cluster import DPKMeans
 from shoal.cluster._budget import CountSum
-from shoal.cluster._noise import NoisyPairs, PureNoise, ZCDPNoise
+from shoal.cluster._noise import GDPNoise, NoisyPairs, PureNoise
 from shoal.cluster.kmeans._grid import GridMethod, plan_grid
 from shoal.cluster.kmeans._problem import (
     _norm_quantile,
@@ -176,8 +176,8 @@ def fit_watched(X, **kwargs):
 NOISES = {
     "box": PureNoise(1.0),
     "laplace": PureNoise(1.0, "analytic"),
-    "gaussian": ZCDPNoise(0.1),
-    "gaussian in a cube": ZCDPNoise(0.1, "equal", cube=True),
+    "gaussian": GDPNoise(0.1),
+    "gaussian in a cube": GDPNoise(0.1, "equal", cube=True),
 }
 
 

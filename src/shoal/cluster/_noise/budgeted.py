@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self
 
+import numpy as np
+
 from shoal._typing import Floats, Ints
 from shoal.cluster._budget import CountSum
 from shoal.engines import NearestStatistics, WindowStatistics
@@ -24,6 +26,7 @@ __all__ = [
     "WindowDeviations",
     "WindowWeights",
     "round_up",
+    "window_table",
 ]
 
 
@@ -51,15 +54,32 @@ class WindowWeights(NamedTuple):
     @classmethod
     def of(cls, columns: int) -> Self:
         """Return the weights for so many columns."""
-        return cls(counts=0.6 * columns**-0.25, moments=0.3)
+        return cls(counts=0.75 * columns**-0.25, moments=0.3)
+
+    @property
+    def length(self) -> float:
+        """How far one record of weight 1 moves a row of counts, sums and moments, weighted.
+
+        With the weights a and b it moves (a count, sum / radius, b moment / MOMENT_UNIT) of its
+        cell by at most (a, 1, b / 2).
+        """
+        return math.sqrt(1 + self.counts**2 + self.moments**2 / 4)
 
 
 class WindowDeviations(NamedTuple):
-    """Standard deviations of the noise of windows."""
+    """Standard deviations, or scales, of the noise of windows."""
 
     counts: float
     sums: Floats  # shape (k,): of one column of the sums of each center
     moments: float  # in units of 1 / MOMENT_UNIT
+
+    def table(self, columns: int) -> Floats:
+        """Return those of every entry of :func:`window_table`."""
+        entries = np.empty((len(self.sums), columns + 2))
+        entries[:, 0] = self.counts
+        entries[:, 1:-1] = self.sums[:, np.newaxis]
+        entries[:, -1] = self.moments
+        return entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +170,12 @@ class BudgetedNoise(Protocol):
         source: RandomSource,
     ) -> NoisyWindows:
         """Return counts, sums and moments with noise on every entry, at the cost of ``budget``."""
+
+
+def window_table(exact: WindowStatistics) -> Ints:
+    """Return a row for each center: its count, the columns of its sum, its moment."""
+    table: Ints = np.column_stack([exact.counts, exact.sums, exact.moments])
+    return table
 
 
 def round_up(scale: float) -> float:

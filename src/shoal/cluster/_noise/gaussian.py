@@ -19,6 +19,7 @@ from shoal.cluster._noise.budgeted import (
     WindowDeviations,
     WindowWeights,
     round_up,
+    window_table,
 )
 from shoal.cluster._noise.pure import PureNoise
 from shoal.engines import MOMENT_UNIT, NearestStatistics, WindowStatistics
@@ -106,13 +107,9 @@ class GDPNoise:
     def window_deviations(
         self, budget: float, *, columns: int, radii: Ints, contribution: int
     ) -> WindowDeviations:
-        """Return the standard deviations of the noise of windows that cost ``budget``.
-
-        With the weights a and b of counts and moments, one record moves (a count, sum / radius,
-        b moment / MOMENT_UNIT) of its cell by at most (a, 1, b / 2) times its own weight.
-        """
+        """Return the standard deviations of the noise of windows that cost ``budget``."""
         weights = WindowWeights.of(columns)
-        length = contribution * math.sqrt(1 + weights.counts**2 + weights.moments**2 / 4)
+        length = contribution * weights.length
         return WindowDeviations(
             counts=_sigma(length / weights.counts, budget),
             sums=np.array([_sigma(length * int(radius), budget) for radius in radii]),
@@ -156,16 +153,12 @@ class GDPNoise:
         source: RandomSource,
     ) -> NoisyWindows:
         """Return counts, sums and moments with noise on every entry, at the cost of ``budget``."""
-        k, columns = exact.sums.shape
+        columns = exact.sums.shape[1]
         deviations = self.window_deviations(
             budget, columns=columns, radii=radii, contribution=contribution
         )
-        sigmas = np.empty((k, columns + 2))
-        sigmas[:, 0] = deviations.counts
-        sigmas[:, 1:-1] = deviations.sums[:, np.newaxis]
-        sigmas[:, -1] = deviations.moments
-        table = np.column_stack([exact.counts, exact.sums, exact.moments])
-        noisy = privatize(table, RoundedGaussianNoise(sigmas), cost=budget, source=source)
+        noise = RoundedGaussianNoise(deviations.table(columns))
+        noisy = privatize(window_table(exact), noise, cost=budget, source=source)
         tails = RoundedGaussianNoise(deviations.counts).upper_tail(noisy[:, 0])
         return NoisyWindows(noisy[:, 0], noisy[:, 1:-1], noisy[:, -1], deviations, tails)
 

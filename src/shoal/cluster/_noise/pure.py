@@ -7,9 +7,23 @@ import numpy as np
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._budget import CountSum, Split, split_pure
-from shoal.cluster._noise.budgeted import NoisyPairs, round_up
-from shoal.engines import NearestStatistics
-from shoal.noise import MAX_COLUMNS, BoxNoise, LaplaceNoise, RandomSource, privatize
+from shoal.cluster._noise.budgeted import (
+    NoisyPairs,
+    NoisyWindows,
+    WindowDeviations,
+    WindowWeights,
+    round_up,
+    window_table,
+)
+from shoal.engines import MOMENT_UNIT, NearestStatistics, WindowStatistics
+from shoal.noise import (
+    MAX_COLUMNS,
+    BoxNoise,
+    EllipticNoise,
+    LaplaceNoise,
+    RandomSource,
+    privatize,
+)
 from shoal.privacy import Event, PureEvent
 
 __all__ = ["PureNoise"]
@@ -17,11 +31,12 @@ __all__ = ["PureNoise"]
 
 @dataclass(frozen=True)
 class PureNoise:
-    """Noise for pure epsilon: discrete Laplace, and the box norm for pairs.
+    """Noise for pure epsilon: discrete Laplace, the box norm for pairs, elliptic for windows.
 
     A record changes a row of pairs by at most (1, clip_radius, ..., clip_radius): a box. Noise of
     the box's own norm hides all of it at once and needs no division between counts and sums
-    (``split="joint"``); the published divisions use Laplace noise.
+    (``split="joint"``); the published divisions use Laplace noise. Windows are balls: from two
+    columns on, noise of the Euclidean norm of a weighted row is smaller than any box around it.
     """
 
     total_budget: float
@@ -122,6 +137,49 @@ class PureNoise:
             sums = privatize(exact.sums, noises[1], cost=budgets.sums, source=source)
             tails = noises[0].upper_tail(counts)
         return NoisyPairs(counts, sums, self.pair_deviations(budget, **sizes), tails)
+
+    def window_deviations(
+        self, budget: float, *, columns: int, radii: Ints, contribution: int
+    ) -> WindowDeviations:
+        """Return the standard deviations of the noise of windows that cost ``budget``."""
+        scales = self._window_scales(budget, columns, radii, contribution)
+        factor = math.sqrt(columns + 3)  # a row has columns + 2 entries
+        return WindowDeviations(
+            factor * scales.counts, factor * scales.sums, factor * scales.moments
+        )
+
+    def windows(
+        self,
+        exact: WindowStatistics,
+        radii: Ints,
+        budget: float,
+        *,
+        contribution: int,
+        source: RandomSource,
+    ) -> NoisyWindows:
+        """Return counts, sums and moments with noise on every entry, at the cost of ``budget``."""
+        columns = exact.sums.shape[1]
+        scales = self._window_scales(budget, columns, radii, contribution)
+        noise = EllipticNoise(scales.table(columns))
+        noisy = privatize(window_table(exact), noise, cost=budget, source=source)
+        deviations = self.window_deviations(
+            budget, columns=columns, radii=radii, contribution=contribution
+        )
+        tails = noise.upper_tail(noisy[:, 0])
+        return NoisyWindows(noisy[:, 0], noisy[:, 1:-1], noisy[:, -1], deviations, tails)
+
+    @staticmethod
+    def _window_scales(
+        budget: float, columns: int, radii: Ints, contribution: int
+    ) -> WindowDeviations:
+        """Scales whose ellipsoid, budget times as large, holds all that a person adds to a row."""
+        weights = WindowWeights.of(columns)
+        scale = round_up(round_up(round_up(contribution * weights.length / budget)))
+        return WindowDeviations(
+            counts=round_up(scale / weights.counts),
+            sums=np.array([round_up(scale * int(radius)) for radius in radii]),
+            moments=round_up(scale * MOMENT_UNIT / weights.moments),
+        )
 
     def _joint(
         self, exact: NearestStatistics, budget: float, scales: CountSum, *, source: RandomSource

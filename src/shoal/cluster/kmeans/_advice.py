@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 from shoal import _numbers
 from shoal._typing import Floats, RandomState
 from shoal.cluster._budget import MAX_EPSILON
-from shoal.cluster.kmeans._auto import choose_method, choose_noise
+from shoal.cluster.kmeans._auto import choose_method, choose_noise, delta_advice
 from shoal.noise import as_source
 from shoal.privacy import Release
 
@@ -82,12 +82,21 @@ def predict_cost(
         best = KMeans(k, init=centers, n_init=1).fit(X).inertia_
         ratios.append(-model.score(X) * WIDTH**2 / best)
     mean = float(np.mean(ratios))
-    return Advice(method.name, mean, min(ratios), max(ratios), f"{why}; {which.reason}")
+    reasons = [why, which.reason]
+    if delta == 0.0:
+        reasons += delta_advice(n, d, k, epsilon)
+    return Advice(method.name, mean, min(ratios), max(ratios), "; ".join(reasons))
 
 
 def noise_advice(release: Release, *, learned: bool) -> str:
     """Say what to do about centers that may be noise alone."""
     values = release.values
+    if "clusters_asked" in values:
+        clusters = f"{values['clusters_asked'] or 'several'} clusters"
+        return (
+            f"one mean is all that can be had: {clusters} need about {values['records_short']:g} "
+            "times as many records, or as large an epsilon"
+        )
     certain = np.asarray(values["certain"])
     known = int(certain.sum())
     if known == len(certain):

@@ -5,15 +5,30 @@ method is better follows from these, the number of clusters, and the number of r
 noisy; nothing else is looked at.
 """
 
+import math
 from typing import NamedTuple
+
+import numpy as np
 
 from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
 from shoal.cluster.kmeans._grid import WIDEST_GRID, GridMethod
 from shoal.cluster.kmeans._lsh import LSHMethod
 from shoal.cluster.kmeans._problem import KMeansMethod, KMeansResult, MethodChoice, Problem
 from shoal.cluster.kmeans._synopsis import SMALLEST_PART, SynopsisMethod
+from shoal.engines import HALF
 
-__all__ = ["AutoMethod", "NoiseChoice", "choose_method", "choose_noise", "synopsis_method"]
+__all__ = [
+    "AutoMethod",
+    "NoiseChoice",
+    "choose_method",
+    "choose_noise",
+    "delta_advice",
+    "synopsis_method",
+]
+
+MIN_DIGITS = 6  # a delta is 1e-6, or at most a tenth of 1/n
+ROUNDS = 4  # that divide the budget of a fit in many columns, more or less
+MIN_GAIN = 1.5  # a delta that buys less is not worth mentioning
 
 
 class NoiseChoice(NamedTuple):
@@ -47,8 +62,13 @@ class AutoMethod(KMeansMethod):
         method, why = choose_method(
             problem.n, problem.columns, problem.expected_clusters, problem.noise, problem.budget
         )
-        which = choose_noise(problem.columns, float(self.model.epsilon), float(self.model.delta))
-        return MethodChoice(method(self.model), f"{why}; {which.reason}")
+        epsilon, delta = float(self.model.epsilon), float(self.model.delta)
+        which = choose_noise(problem.columns, epsilon, delta)
+        reasons = [why, which.reason]
+        if delta == 0.0:
+            clusters = problem.expected_clusters
+            reasons += delta_advice(problem.n, problem.columns, clusters, epsilon)
+        return MethodChoice(method(self.model), "; ".join(reasons))
 
     def run(self, problem: Problem) -> KMeansResult:
         """Spend the problem's budget by the method that suits it."""
@@ -75,6 +95,34 @@ def choose_method(
     if method is GridMethod:
         return method, f"a grid in {columns} columns has few enough cells for exact seeding"
     return method, f"a grid in {columns} columns would have too many cells"
+
+
+def delta_advice(n: float, columns: int, n_clusters: int, epsilon: float) -> list[str]:
+    """Say what a delta would buy in many columns, from public or noisy numbers; else say nothing.
+
+    The length of the noise of a center, in radii of its window, where records fill all clusters
+    alike and several rounds divide the budget: pure noise grows with the number of columns and of
+    rounds, Gaussian noise with their roots.
+    """
+    if columns <= WIDEST_GRID:
+        return []
+    digits = max(MIN_DIGITS, math.ceil(math.log10(10 * max(n, 1.0))))
+    noises = PureNoise(epsilon), noise_for(epsilon, 10.0**-digits)
+    radii = np.array([HALF])
+    pure, gaussian = (
+        math.sqrt(columns)
+        * noise.window_deviations(
+            noise.total_budget / ROUNDS, columns=columns, radii=radii, contribution=1
+        ).sums[0]
+        / (HALF * max(n, 1.0) / n_clusters)
+        for noise in noises
+    )
+    if pure < MIN_GAIN * gaussian:
+        return []
+    return [
+        f"with delta = 1e-{digits} the noise of a center would be {pure / gaussian:.1f} times "
+        f"smaller, {gaussian:.2g} in place of {pure:.2g} radii of a cluster"
+    ]
 
 
 def synopsis_method(columns: int) -> type[SynopsisMethod]:

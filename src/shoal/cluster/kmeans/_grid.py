@@ -28,13 +28,17 @@ from shoal.cluster.kmeans._synopsis import SynopsisMethod, cluster_points, count
 from shoal.engines import HALF, grid_counts, grid_edges, nearest_statistics
 
 __all__ = [
+    "FAINT",
     "WIDEST_GRID",
     "WINDOW",
     "GridCounts",
     "GridMethod",
     "GridPlan",
+    "cells_per_column",
     "cluster_cells",
     "count_cells",
+    "judge_cells",
+    "plan_cells",
     "plan_grid",
     "release_cells",
     "take_step",
@@ -70,18 +74,18 @@ class GridMethod(SynopsisMethod):
     @staticmethod
     def count_clusters(problem: Problem) -> int:
         """Spend the problem's budget on a grid and choose the number of clusters from it."""
-        plan = _plan(problem)
+        plan = plan_cells(problem)
         return count_cells(release_cells(problem, plan.cells, problem.budget), problem)
 
     def run(self, problem: Problem) -> KMeansResult:
         """Release the grid, cluster its cells, and move the centers where that is worth it."""
-        plan = _plan(problem)
+        plan = plan_cells(problem)
         cells = release_cells(problem, plan.cells, plan.grid_part * problem.budget)
         k = problem.n_clusters or count_cells(cells, problem)
         centers = cluster_cells(cells, k, problem)
         details = {"cells": plan.cells}
         if plan.grid_part == 1.0:
-            return _without_step(cells, centers, problem, details)
+            return judge_cells(cells, centers, problem, details)
         budget = (1 - plan.grid_part) * problem.budget / plan.steps
         for _ in range(plan.steps):
             result = take_step(problem, centers, budget, plan.clip_radius)
@@ -120,7 +124,7 @@ def plan_grid(
     """
     spacing = WINDOW * half / n_clusters ** (1 / columns)
     radius = max(1, round(spacing * (math.sqrt(columns) if noise.shape == "ball" else 1.0)))
-    split = _cells(n, columns, n_clusters, noise, GRID_PART * budget)
+    split = cells_per_column(n, columns, n_clusters, noise, GRID_PART * budget)
     step = noise.pair_deviations(
         (1 - GRID_PART) * budget, columns=columns, clip_radius=radius, contribution=1
     )
@@ -129,10 +133,16 @@ def plan_grid(
     if blur < width / BLUR:
         steps = 2 if blur < width / SHARP else 1
         return GridPlan(split, GRID_PART, steps, radius)
-    alone = _cells(n, columns, n_clusters, noise, budget)
+    alone = cells_per_column(n, columns, n_clusters, noise, budget)
     if columns <= COARSE_COLUMNS:
         alone = max(alone, COARSE_CELLS)
     return GridPlan(alone, 1.0, 0, radius)
+
+
+def plan_cells(problem: Problem) -> GridPlan:
+    """Choose the grid of a problem, from public and noisy numbers."""
+    sizes = (problem.n, problem.columns, problem.expected_clusters)
+    return plan_grid(*sizes, noise=problem.noise, budget=problem.budget, half=problem.half)
 
 
 def release_cells(problem: Problem, cells: int, budget: float) -> GridCounts:
@@ -193,11 +203,6 @@ def take_step(problem: Problem, centers: Ints, budget: float, clip_radius: int) 
     return KMeansResult(moved, pairs.counts.astype(np.float64), radii, empty, 1)
 
 
-def _plan(problem: Problem) -> GridPlan:
-    sizes = (problem.n, problem.columns, problem.expected_clusters)
-    return plan_grid(*sizes, noise=problem.noise, budget=problem.budget, half=problem.half)
-
-
 def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
     axes = []
     for cells in sides:
@@ -206,7 +211,10 @@ def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
-def _cells(n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float) -> int:
+def cells_per_column(
+    n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float
+) -> int:
+    """Return how many cells to a column so many records can fill."""
     # A Laplace scale is its deviation over sqrt 2; Su et al. count in records times epsilon.
     signal = n * math.sqrt(2) / noise.count_deviation(budget, contribution=1) / FINENESS
     signal = min(max(signal, 0.0), MAX_CELLS**2.0)  # more is finer than any grid
@@ -216,21 +224,31 @@ def _cells(n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget
     return int(min(max(2, round(wanted ** (1 / columns))), most))
 
 
-def _without_step(
-    cells: GridCounts, centers: Ints, problem: Problem, details: dict[str, int]
+def judge_cells(
+    cells: GridCounts,
+    centers: Ints,
+    problem: Problem,
+    details: dict[str, int],
+    diagonals: Floats | None = None,
 ) -> KMeansResult:
-    """Say how full and how sure clusters of cells are, where no step was worth its price."""
+    """Say how full and how sure clusters of cells are, where no step was worth its price.
+
+    ``diagonals``: of the cells, where these are not of one size.
+    """
     points = centers.astype(np.float64)
     k = len(points)
     labels, squares = pairwise_distances_argmin_min(cells.midpoints, points, metric="sqeuclidean")
     sizes = np.bincount(labels, weights=cells.counts, minlength=k).astype(np.float64)
     # Noise of every cell of the region, and records anywhere inside their cells.
     noise = cells.deviation * np.sqrt(np.bincount(labels, weights=squares, minlength=k))
-    cell = 2 * problem.half / details["cells"] * math.sqrt(problem.columns) / 2
-    with np.errstate(divide="ignore"):
-        radii = np.where(sizes > 0, NOISE_QUANTILE * noise / sizes + cell, np.inf)
+    if diagonals is None:
+        width = 2 * problem.half / details["cells"]
+        diagonals = np.full(len(cells.counts), width * math.sqrt(problem.columns))
+    inside = np.bincount(labels, weights=cells.counts * diagonals / 2, minlength=k)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        radii = np.where(sizes > 0, (NOISE_QUANTILE * noise + inside) / sizes, np.inf)
     # The regions were chosen by the noise they are judged by: each is judged by its fullest cell,
-    # among all cells of the grid.
+    # among all cells.
     empty = np.ones(k)
     np.minimum.at(empty, labels, noise_probabilities(cells.tails))
     radii[radii >= farthest_corners(points, problem.half)] = np.inf

@@ -22,12 +22,15 @@ from shoal.cluster._budget import (
 )
 from shoal.cluster._noise import BudgetedNoise
 from shoal.cluster.kmeans._auto import AutoMethod
+from shoal.cluster.kmeans._ball import BallMethod
+from shoal.cluster.kmeans._centered import CenteredMethod
 from shoal.cluster.kmeans._grid import GridMethod
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, KCCMMethod
 from shoal.cluster.kmeans._lloyd import LloydMethod
 from shoal.cluster.kmeans._lsh import LSHMethod
 from shoal.cluster.kmeans._problem import KMeansMethod
 from shoal.cluster.kmeans._synopsis import SMALLEST_PART
+from shoal.cluster.kmeans._tree import TreeMethod
 from shoal.engines import HALF
 from shoal.exceptions import ParameterError
 from shoal.noise import MAX_SCALE
@@ -44,7 +47,16 @@ __all__ = [
 ]
 
 METHODS: dict[str, type[KMeansMethod]] = {
-    method.name: method for method in (GridMethod, LSHMethod, LloydMethod, KCCMMethod)
+    method.name: method
+    for method in (
+        GridMethod,
+        TreeMethod,
+        CenteredMethod,
+        BallMethod,
+        LSHMethod,
+        LloydMethod,
+        KCCMMethod,
+    )
 }
 
 PRIVATE, COSINE = "private", "cosine"

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._noise import BudgetedNoise, NoisyPairs
+from shoal.cluster._noise import BudgetedNoise, NoisyPairs, NoisyWindows
 from shoal.engines import MAX_COLUMNS, Engine
 from shoal.noise import RandomSource
 
@@ -127,7 +127,7 @@ class MethodChoice(NamedTuple):
     reason: str
 
 
-def shrunken_moves(pairs: NoisyPairs, clip_radius: int) -> Floats:
+def shrunken_moves(pairs: NoisyPairs | NoisyWindows, clip_radius: int) -> Floats:
     """Estimate how far each center is from the mean of its records.
 
     The raw estimate is sum / count. Its noise is known, so the spread of the true moves can be told
@@ -152,7 +152,7 @@ def farthest_corners(centers: npt.NDArray[np.int64 | np.float64], half: int) -> 
     return distances
 
 
-def confidence_radii(pairs: NoisyPairs, moves: Floats, farthest: Floats) -> Floats:
+def confidence_radii(pairs: NoisyPairs | NoisyWindows, moves: Floats, farthest: Floats) -> Floats:
     """Bound the distance between released centers and exact means, at 95% for each center."""
     # mean = (S - s) / (C - c) for noise s, c: half of the 5% is left to s, half to c.
     columns = pairs.sums.shape[1]
@@ -175,7 +175,7 @@ def noise_probabilities(tails: Floats) -> Floats:
 def _norm_quantile(columns: int) -> float:
     """Quantile of the norm of noise, in standard deviations of one column.
 
-    Independent Laplace noise has the heaviest tails of the three laws, so its quantile serves them
+    Independent Laplace noise has the heaviest tails of all laws here, so its quantile serves them
     all: for one column 2.61, where the box norm has 2.47 and the normal law 2.24.
     """
     rng = np.random.default_rng(columns)  # nothing to hide: a number of the law, not of the records

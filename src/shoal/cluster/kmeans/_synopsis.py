@@ -11,6 +11,7 @@ within variance wins; where it is not, the number whose next merge costs so much
 
 import functools
 from abc import abstractmethod
+from contextlib import AbstractContextManager
 from typing import ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ __all__ = [
     "compress_points",
     "count_clusters",
     "merge_costs",
+    "one_thread",
 ]
 
 SMALLEST_PART = 0.1  # of a synopsis' budget, for the smallest release of a tree
@@ -82,8 +84,7 @@ def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource
         beside = heaviest + 0.1 * span * uniforms((k - m, d), source)
         return np.concatenate([points, beside])
     starts = 1 if m <= _direct(k) else STARTS
-    # Doubles added in another order by another number of threads would be other centers.
-    with _pools().limit(limits=1):
+    with one_thread():
         fits = [_from_merged(points, weights, k, source) for _ in range(starts)]
     best: Floats = min(fits, key=lambda fit: float(fit.inertia_)).cluster_centers_
     return best
@@ -93,7 +94,7 @@ def compress_points(
     points: Floats, weights: Floats, m: int, source: RandomSource
 ) -> tuple[Floats, Floats, float]:
     """Draw many points together into m at most."""
-    with _pools().limit(limits=1):
+    with one_thread():
         fit = _kmeans(points, weights, m, source)
         blur = float(fit.inertia_) / float(weights.sum())
     masses = np.bincount(fit.labels_, weights=weights, minlength=m).astype(np.float64)
@@ -158,6 +159,12 @@ def count_clusters(
     # A handful of records, or none: the ratio still ranks.
     ratios = between / (tried - 1) * np.maximum(total - tried, 1.0) / within
     return int(tried[ratios.argmax()])
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Keep libraries to one thread: doubles added in another order would be other centers."""
+    limited: AbstractContextManager[object] = _pools().limit(limits=1)
+    return limited
 
 
 @functools.cache

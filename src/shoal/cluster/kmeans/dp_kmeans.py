@@ -55,8 +55,9 @@ class DPKMeans(CuratorsClusterer):
     ----------
     n_clusters : int or "private", default=8
         Number of clusters; it may exceed the number of records. ``"private"`` chooses 2 to
-        ``max_clusters`` from released values: for nothing with ``"grid"`` and ``"lsh"``, for 20% of
-        the budget elsewhere.
+        ``max_clusters`` from released values: for nothing with methods that release a synopsis,
+        for 20% of the budget with ``"lloyd"`` and ``"kccm"``. Where noise leaves the mean alone,
+        ``"centered"`` publishes that one center, and ``advice_`` says so.
     {epsilon}
     delta : float, default=0.0
         0 for pure differential privacy, above 0 to allow Gaussian noise.
@@ -67,11 +68,13 @@ class DPKMeans(CuratorsClusterer):
     metric : {"bounds", "cosine"}, default="bounds"
         ``"cosine"``: records are brought to length 1 first, in ``predict`` and on devices too;
         no bounds are needed, and a center is a mean of unit vectors.
-    method : {"auto", "grid", "lsh", "lloyd", "kccm"}, default="auto"
-        ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns. ``"lsh"``:
-        the same on a tree of random hyperplanes, for many columns. ``"lloyd"``: rounds of noisy
-        counts and sums. ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses
-        ``"grid"`` or ``"lsh"`` and the smaller noise.
+    method : {"auto", "grid", "centered", "ball", "lsh", "lloyd", "kccm"}, default="auto"
+        ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns.
+        ``"centered"``: the same around the noisy mean; best from 5 columns on, above all where
+        records are few or columns skewed. ``"ball"``: noisy rounds in windows, for many columns.
+        ``"lsh"``: a tree of random hyperplanes. ``"lloyd"``: rounds of noisy counts and sums.
+        ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses ``"grid"`` or
+        ``"lsh"`` and the smaller noise.
     {n_public}
     max_iter : int, default=None
         Number of rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and
@@ -115,7 +118,8 @@ class DPKMeans(CuratorsClusterer):
         False where noise alone may explain the center: its ``noise_probability_`` is above 0.1%.
         At most one fit in 1,000 calls any center certain whose cluster holds nobody.
     advice_ : str
-        What to do about centers that may be noise alone; empty where there are none.
+        What to do about centers that may be noise alone, or where there is one mean in place of
+        the clusters asked for; empty where all centers are certain.
     {guarantee_}
     release_ : Release
         The only thing meant to leave the curator; names of columns are in it as the table has them.

@@ -1,0 +1,248 @@
+"""The shape of a tree whose nodes are split by noisy counts, exact (PrivTree).
+
+After Zhang, Xiao & Xie (2016), for pure epsilon under add/remove, on integers. A box is halved
+again and again; a node that holds c records and is i halvings below the roots is split where
+
+    max(c - i * decay, -decay) + N >= 1,    N discrete Laplace noise of a public scale,
+
+down to a public depth. Every node whose parent is split is visited, those without records too. The
+shape is all that is released: a noisy count decides one split and is forgotten.
+
+Why one scale hides whole paths (proofs/tree.md): one record is on one path. Counts do not grow
+along a path while the threshold rises by ``decay`` a level, so nearly all nodes of the path are
+decided by far more than one record, and the last ones lie at the lower limit, where they no longer
+tell of the record. What one record can change of the log probability of any shape adds up to
+:func:`tree_shape_loss`, whatever the depth.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal._typing import Floats, Ints
+from shoal.exceptions import ParameterError
+from shoal.noise.distributions import SparseCounts, is_whole, whole
+from shoal.noise.laplace_sampler import check_scale, discrete_laplace
+from shoal.noise.releases import PrivacyMeasure
+from shoal.noise.source import RandomSource
+
+__all__ = ["TreeShape", "TreeShapeNoise", "tree_shape_loss"]
+
+MAX_DEPTH = 62  # codes of nodes are int64, with room for sums of two
+HALVINGS = 200  # of the search for the least scale
+MARGIN = 2.0**-40  # a scale is this much larger than computed: doubles err by far less
+
+
+@dataclass(frozen=True, eq=False)
+class TreeShape:
+    """The leaves of a tree.
+
+    Parameters
+    ----------
+    codes : ndarray of int64, shape (m,)
+        Least code of the finest cells of each leaf, ascending.
+    depths : ndarray of int64, shape (m,)
+        Halvings that made it.
+    """
+
+    codes: Ints
+    depths: Ints
+
+
+@dataclass(frozen=True)
+class TreeShapeNoise:
+    """Split the nodes of a tree by noisy counts, and release which are leaves.
+
+    The exact value is the counts of the finest cells, by their codes: bit l, from the highest of
+    ``depth`` bits, says in which half of its node of l halvings a cell lies.
+
+    Parameters
+    ----------
+    roots : int
+        Halvings that are always made: the tree begins with 2^roots nodes.
+    depth : int
+        Halvings that are made at most, 1 to 62.
+    scale : float
+        Scale of the discrete Laplace noise of one decision.
+    decay : int
+        By how much a count must be larger for each further halving; at least 1.
+
+    Examples
+    --------
+    >>> from shoal.noise import SeededSource
+    >>> noise = TreeShapeNoise(roots=0, depth=3, scale=2.0, decay=2)
+    >>> shape = noise.sample(SparseCounts(np.array([5]), np.array([1000])), SeededSource(1))
+    >>> [(int(c), int(t)) for c, t in zip(shape.codes, shape.depths) if t == 3]
+    [(4, 3), (5, 3)]
+    """
+
+    roots: int
+    depth: int
+    scale: float
+    decay: int
+
+    def __post_init__(self) -> None:
+        check_scale("scale", self.scale)
+        if not 0 <= self.roots < self.depth <= MAX_DEPTH:
+            raise ParameterError(
+                f"depth must be above roots and at most {MAX_DEPTH}, got {self.depth!r}"
+            )
+        if self.decay < 1:
+            raise ParameterError(f"decay must be at least 1, got {self.decay!r}")
+
+    def __str__(self) -> str:
+        return (
+            f"shape of a tree of {self.depth} levels, discrete Laplace noise, scale "
+            f"{self.scale:.4g}, decay {self.decay:,}"
+        )
+
+    @classmethod
+    def for_budget(
+        cls, epsilon: float, *, contribution: int, roots: int, depth: int, min_decay: int = 1
+    ) -> "TreeShapeNoise":
+        """Return the least noise that hides one person's records at this epsilon.
+
+        The decay is ln 2 times the scale, rounded up, and at least ``min_decay``: a node without
+        records is then split with a probability of at most 1/4.
+        """
+        wanted = epsilon / contribution
+        low, high = 1.0 / wanted, 4.0 / wanted
+        while tree_shape_loss(high, _decay(high, min_decay), depth - roots) > wanted:
+            high *= 2
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            if not low < middle < high:
+                break
+            if tree_shape_loss(middle, _decay(middle, min_decay), depth - roots) > wanted:
+                low = middle
+            else:
+                high = middle
+        scale = high * (1 + MARGIN)
+        return cls(roots, depth, scale, _decay(scale, min_decay))
+
+    @property
+    def privacy_measure(self) -> PrivacyMeasure:
+        """Return the unit of the loss: epsilon."""
+        return "epsilon"
+
+    def sample(self, exact: SparseCounts, source: RandomSource) -> TreeShape:
+        """Draw which nodes are split, level by level, and return the leaves."""
+        totals = _running_totals(exact)
+        nodes = np.arange(1 << self.roots, dtype=np.int64)
+        codes, depths = [], []
+        for depth in range(self.roots, self.depth + 1):
+            shift = self.depth - depth
+            split = np.zeros(len(nodes), dtype=bool)
+            if shift:
+                counts = _node_counts(exact, totals, nodes, shift)
+                noise = discrete_laplace(len(nodes), scale=self.scale, source=source)
+                split = self._lowered(counts, depth) + noise >= 1
+            codes.append(nodes[~split] << shift)
+            depths.append(np.full(len(codes[-1]), depth, dtype=np.int64))
+            nodes = np.add.outer(2 * nodes[split], [0, 1]).ravel()
+        leaves = np.concatenate(codes)
+        order = np.argsort(leaves)
+        return TreeShape(leaves[order], np.concatenate(depths)[order])
+
+    def privacy_loss(self, exact: SparseCounts, other: SparseCounts) -> float:
+        """Return the largest log ratio of the probabilities of a shape, in either direction.
+
+        Infinite where a value is no integer, or a code lies outside.
+        """
+        for counts in (exact, other):
+            if not is_whole(counts.values) or not self._inside(counts.codes):
+                return math.inf
+        return max(self._largest_ratio(exact, other), self._largest_ratio(other, exact))
+
+    def _largest_ratio(self, exact: SparseCounts, other: SparseCounts) -> float:
+        # From the finest nodes up: the worst shape below a node is that it is a leaf, or that it
+        # is split and both halves have their worst shape.
+        totals, others = _running_totals(exact), _running_totals(other)
+        nodes = _changed(exact, other)
+        losses: Floats = np.zeros(len(nodes))
+        for depth in range(self.depth - 1, -1, -1):
+            nodes, parents = np.unique(nodes >> 1, return_inverse=True)
+            halves = np.zeros(len(nodes))
+            np.add.at(halves, parents.ravel(), losses)
+            losses = halves
+            if depth < self.roots:
+                continue
+            shift = self.depth - depth
+            counts = self._lowered(_node_counts(exact, totals, nodes, shift), depth)
+            changed = self._lowered(_node_counts(other, others, nodes, shift), depth)
+            split = log_reaches(counts, self.scale) - log_reaches(changed, self.scale)
+            # A noisy value stays below 1 as the mirrored one reaches it.
+            kept = log_reaches(1 - counts, self.scale) - log_reaches(1 - changed, self.scale)
+            losses = np.maximum(kept, split + losses)
+        return float(max(losses.sum(), 0.0))
+
+    def _lowered(self, counts: Ints, depth: int) -> Ints:
+        return np.maximum(counts - (depth - self.roots) * self.decay, -self.decay)
+
+    def _inside(self, codes: Ints) -> bool:
+        return len(codes) == 0 or bool(codes.min() >= 0 and codes.max() < 1 << self.depth)
+
+
+def tree_shape_loss(scale: float, decay: int, levels: int) -> float:
+    """Return the most that one record can change of the log probability of any shape.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise of one decision.
+    decay : int
+        By how much a count must be larger for each further halving.
+    levels : int
+        Levels of nodes that may be split.
+
+    Returns
+    -------
+    loss : float
+        The sum over the nodes of the worst path.
+
+    Examples
+    --------
+    >>> from shoal.noise import tree_shape_loss
+    >>> round(tree_shape_loss(26.1, 19, 40), 3)  # about 2.6 / scale: of many nodes, a few count
+    0.1
+    """
+    # The last node of the worst path is just above the lower limit, those above it a decay apart.
+    worst = 1 - decay + decay * np.arange(levels, dtype=np.int64)
+    return float((log_reaches(worst, scale) - log_reaches(worst - 1, scale)).sum())
+
+
+def log_reaches(values: Ints, scale: float) -> Floats:
+    """Return the log of the probability that each value with discrete Laplace noise is at least 1.
+
+    With q = e^(-1/scale): q^(1 - v) / (1 + q) for v <= 0, and by symmetry 1 - q^v / (1 + q).
+    """
+    far = np.maximum(values, 1 - values).astype(np.float64) / scale
+    rest = math.log1p(math.exp(-1.0 / scale))
+    with np.errstate(under="ignore"):
+        return np.where(values >= 1, np.log1p(-np.exp(-far - rest)), -far - rest)
+
+
+def _decay(scale: float, least: int) -> int:
+    return max(least, 1, math.ceil(scale * math.log(2)))
+
+
+def _running_totals(counts: SparseCounts) -> Ints:
+    return np.concatenate([[0], np.cumsum(whole(counts.values))])
+
+
+def _node_counts(counts: SparseCounts, totals: Ints, nodes: Ints, shift: int) -> Ints:
+    """Add up the counts of the finest cells of each node."""
+    first = np.searchsorted(counts.codes, nodes << shift)
+    last = np.searchsorted(counts.codes, (nodes + 1) << shift)
+    added: Ints = totals[last] - totals[first]
+    return added
+
+
+def _changed(exact: SparseCounts, other: SparseCounts) -> Ints:
+    """Return the codes of the finest cells whose counts differ."""
+    codes, index = np.unique(np.concatenate([exact.codes, other.codes]), return_inverse=True)
+    gap = np.zeros(len(codes), dtype=np.int64)
+    np.add.at(gap, index.ravel(), np.concatenate([whole(exact.values), -whole(other.values)]))
+    changed: Ints = codes[gap != 0]
+    return changed
