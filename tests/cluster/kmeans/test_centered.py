@@ -146,6 +146,13 @@ def test_one_mean_is_published_where_noise_leaves_no_more(delta):
     )
 
 
+def test_auto_says_that_one_mean_is_left():
+    for epsilon, words in [(0.1, "noise leaves one mean"), (1.0, "around the mean")]:
+        fitted = model(3, epsilon=epsilon, n_public=178, method="auto").fit(WINE)
+        assert fitted.method_ == "centered"
+        assert words in fitted.reason_
+
+
 def test_the_advice_about_one_mean_holds():
     """So many times the records, or epsilon, and there are clusters."""
     few = model(3, epsilon=0.1, n_public=178).fit(WINE)

@@ -104,9 +104,13 @@ class CenteredMethod(KMeansMethod):
 
     def settle(self, problem: Problem) -> MethodChoice:
         """Return the method that will run, from public and noisy values alone, and why."""
-        plan = self._plan(problem)
-        why = "asked for" if plan.grid or plan.rounds else "asked for; noise leaves one mean"
+        why = "asked for; noise leaves one mean" if self.leaves_one_mean(problem) else "asked for"
         return MethodChoice(self, why)
+
+    def leaves_one_mean(self, problem: Problem) -> bool:
+        """Return whether noise leaves the mean alone, whatever a grid would show."""
+        plan = self._plan(problem)
+        return not plan.grid and not plan.rounds
 
     def run(self, problem: Problem) -> KMeansResult:
         """Learn level and mean, find centers around it, and move them."""
