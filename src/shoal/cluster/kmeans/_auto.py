@@ -15,6 +15,7 @@ from shoal.cluster.kmeans._grid import WIDEST_GRID, GridMethod
 from shoal.cluster.kmeans._lsh import LSHMethod
 from shoal.cluster.kmeans._problem import KMeansMethod, KMeansResult, MethodChoice, Problem
 from shoal.cluster.kmeans._synopsis import SMALLEST_PART, SynopsisMethod
+from shoal.cluster.kmeans._tree import TreeMethod
 from shoal.engines import HALF
 
 __all__ = [
@@ -92,6 +93,8 @@ def choose_method(
 ) -> tuple[type[KMeansMethod], str]:
     """Choose a method; ``n`` is public or noisy, in contributions of one person."""
     method = synopsis_method(columns)
+    if columns <= TreeMethod.max_columns and not noise.approximate:
+        return TreeMethod, f"{columns} columns have few cells, or a tree where records crowd"
     if method is GridMethod:
         return method, f"a grid in {columns} columns has few enough cells for exact seeding"
     return method, f"a grid in {columns} columns would have too many cells"

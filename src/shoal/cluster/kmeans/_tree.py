@@ -59,7 +59,7 @@ FEW_LEAVES = 2.5  # for each cluster along each column
 ROOTS = 2  # halvings that are always made
 MAX_SPLITS = 2**16  # about so many nodes can be split at most, whatever epsilon is
 OUTSKIRTS = 3.0  # deviations: what leaves of the first levels hold together, if they hold anything
-NEAR = 3.0  # spreads from the mean of the others: nothing is unlikely there
+NEAR = 6.0  # spreads from the mean of the others: nothing is unlikely there
 WINDOWS = 24  # candidates for the radius of a window,
 WIDEST, NARROWEST = 1.0, 0.001  # in spacings of the clusters in the box
 
@@ -240,8 +240,8 @@ def _outskirts(cells: GridCounts, depths: Ints) -> npt.NDArray[np.bool_]:
     sure = held > OUTSKIRTS * cells.deviation * np.sqrt(number)
     outside = depths < (int(sure.argmax()) if sure.any() else len(levels))
     scale = cells.deviation / math.sqrt(2)
-    # Of m Laplace draws, about half of the square root of m are larger than this.
-    likely = np.full(len(depths), scale * math.log(max(int(outside.sum()), 2)) / 2)
+    # Of m Laplace draws, about m^(2/3) / 2 are larger than this.
+    likely = np.full(len(depths), scale * math.log(max(int(outside.sum()), 2)) / 3)
     inside = np.where(outside, 0.0, cells.counts)
     if inside.sum() > 0:
         middle = np.average(cells.midpoints, axis=0, weights=inside)

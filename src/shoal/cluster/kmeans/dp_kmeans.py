@@ -68,13 +68,15 @@ class DPKMeans(CuratorsClusterer):
     metric : {"bounds", "cosine"}, default="bounds"
         ``"cosine"``: records are brought to length 1 first, in ``predict`` and on devices too;
         no bounds are needed, and a center is a mean of unit vectors.
-    method : {"auto", "grid", "centered", "ball", "lsh", "lloyd", "kccm"}, default="auto"
+    method : {"auto", "grid", "tree", "centered", "ball", "lsh", "lloyd", "kccm"}, default="auto"
         ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns.
+        ``"tree"``: the same, and cells that are halved by noisy counts where records crowd; best
+        up to 8 columns, always with pure noise.
         ``"centered"``: the same around the noisy mean; best from 5 columns on, above all where
         records are few or columns skewed. ``"ball"``: noisy rounds in windows, for many columns.
         ``"lsh"``: a tree of random hyperplanes. ``"lloyd"``: rounds of noisy counts and sums.
-        ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses ``"grid"`` or
-        ``"lsh"`` and the smaller noise.
+        ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses ``"tree"``,
+        ``"grid"`` or ``"lsh"`` and the smaller noise.
     {n_public}
     max_iter : int, default=None
         Number of rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and
@@ -154,7 +156,7 @@ class DPKMeans(CuratorsClusterer):
     >>> sorted(np.rint(model.cluster_centers_[:, 0]).astype(int).tolist())
     [-5, 5]
     >>> model.guarantee_.epsilon, model.guarantee_.holds, model.method_
-    (1.0, False, 'grid')
+    (1.0, False, 'tree')
     """
 
     def __init__(
@@ -291,7 +293,7 @@ class DPKMeans(CuratorsClusterer):
         >>> from shoal.cluster import DPKMeans
         >>> advice = DPKMeans.advise(5000, 2, 15, epsilon=1.0)
         >>> advice.method, advice.cost_ratio < 1.1
-        ('grid', True)
+        ('tree', True)
         """
         return predict_cost(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
 
