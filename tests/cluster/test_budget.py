@@ -11,6 +11,7 @@ from helpers.noise_recorder import Draw, Statistic, recording
 from shoal.cluster import DPKMeans
 from shoal.cluster._budget import split_gaussian, split_pure
 from shoal.cluster.kmeans._lloyd import lloyd_rounds
+from shoal.engines import MOMENT_UNIT, SECOND_UNIT
 from shoal.privacy import Ledger, epsilon_to_gdp
 
 X = blobs(90)
@@ -22,8 +23,9 @@ SETTINGS = {
     "grid-two-steps-gaussian": {"method": "grid", "n_public": 10**6, "delta": DELTA},
     "grid-private": {"method": "grid", "bounds": "private", "n_clusters": "private"},
     "grid-gaussian": {"method": "grid", "delta": DELTA, "bounds": "private"},
-    "lsh": {"method": "lsh"},
-    "lsh-gaussian": {"method": "lsh", "delta": DELTA, "n_clusters": "private"},
+    "ball": {"method": "ball"},
+    "ball-gaussian": {"method": "ball", "delta": DELTA, "n_clusters": "private"},
+    "ball-settled": {"method": "ball", "delta": DELTA, "n_public": 10**6},
     "lloyd": {"method": "lloyd"},
     "lloyd-private": {"method": "lloyd", "bounds": "private", "n_clusters": "private"},
     "lloyd-analytic": {"method": "lloyd", "split": "analytic", "max_iter": 3},
@@ -47,7 +49,13 @@ def price(tape, contribution):
 
 
 def cost(draw, statistic, first, contribution):
-    offsets = statistic.name in ("nearest_statistics", "leaf_statistics")
+    if statistic.name == "window_statistics":
+        return windows_cost(draw, statistic.radii, contribution)
+    if statistic.name == "second_moments":
+        diagonal, off = max(draw.scales), min(draw.scales)
+        assert Fraction(off) ** 2 * 2 >= Fraction(diagonal) ** 2
+        return Fraction(contribution * SECOND_UNIT**2) ** 2 / Fraction(diagonal) ** 2
+    offsets = statistic.name == "nearest_statistics"
     clip_radius = (statistic.clip_radius or 2**19) if offsets else 1
     if draw.sampler == "box_norm":
         moves = [contribution * clip_radius] * len(draw.scales)
@@ -67,6 +75,22 @@ def cost(draw, statistic, first, contribution):
     assert len(set(offsets)) == 1
     squares = clip_radius**2 * (len(offsets) if statistic.shape == "cube" else 1)
     return contribution**2 * (1 / counts**2 + squares / offsets[0] ** 2)
+
+
+def windows_cost(draw, radii, contribution):
+    """Price counts, sums and moments of windows: of the row where a person shows most."""
+    scales = np.reshape(draw.scales, (len(radii), -1))
+    squares = []
+    for radius, (counts, *sums, moments) in zip(radii, scales.tolist(), strict=True):
+        assert len(set(sums)) == 1
+        moves = (1, Fraction(counts)), (radius, Fraction(sums[0]))
+        moves = (*moves, (Fraction(MOMENT_UNIT, 2), Fraction(moments)))
+        squares.append(sum((contribution * move / scale) ** 2 for move, scale in moves))
+    most = max(squares)
+    if draw.sampler == "rounded_gaussian":
+        return most
+    assert draw.sampler == "elliptic_k_norm"
+    return Fraction(math.isqrt(int(most * 10**60)) + 1, 10**30)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -101,7 +125,7 @@ def test_ledger_says_what_the_shares_are_for(subtests):
         ({"n_public": 90}, "clusters 100%"),
         ({"bounds": "private"}, "bounds 10%, records 2%, clusters 88%"),
         ({"n_clusters": "private"}, "records 2%, clusters 98%"),
-        ({"method": "lsh", "n_clusters": "private", "n_public": 90}, "clusters 100%"),
+        ({"method": "ball", "n_clusters": "private", "n_public": 90}, "clusters 100%"),
         ({"method": "lloyd", "n_clusters": "private"}, "records 2%, n clusters 20%, clusters 78%"),
         (
             {"method": "kccm", "n_clusters": "private", "n_public": 9},
@@ -115,9 +139,8 @@ def test_ledger_says_what_the_shares_are_for(subtests):
             settings = {"n_clusters": 3, "bounds": (-1.0, 1.0), **kwargs}
             model = DPKMeans(epsilon=1.0, ledger=ledger, random_state=0, **settings).fit(X)
             (entry,) = ledger.entries
-            assert (
-                entry.purpose == f"DPKMeans({settings['n_clusters']}, {model.method_}): {budgets}"
-            )
+            asked = f"{settings['n_clusters']}, {model.method}"
+            assert entry.purpose == f"DPKMeans({asked}): {budgets}"
 
 
 def test_shares_of_a_round_add_up():

@@ -95,7 +95,7 @@ CHECKED = [
     *CLASSES,
     "DPKMeans-kccm",
     "DPKMeans-lloyd-gaussian",
-    "DPKMeans-lsh",
+    "DPKMeans-ball",
     "DPWaveCluster-thr",
 ]
 

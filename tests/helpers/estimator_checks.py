@@ -211,7 +211,6 @@ COUNTS = (
     "grouped_counts",
     "magnitude_counts",
     "total_weight",
-    "tree_counts",
 )
 
 
@@ -229,7 +228,7 @@ def price(draw, statistic, unit=1):
         return unit * columns * reach / draw.scale
     if draw.sampler == "rounded_gaussian":
         if not draw.scales:
-            return unit**2 / draw.scale**2
+            return (unit * reach) ** 2 / draw.scale**2
         counts, *offsets = draw.scales
         squares = len(offsets) if statistic.shape == "cube" else 1
         return unit**2 * (1 / counts**2 + squares * reach**2 / offsets[0] ** 2)

@@ -250,14 +250,14 @@ kmeans_run("kmeans-lloyd-gaussian", method="lloyd", delta=1e-6)
 kmeans_run("kmeans-kccm", method="kccm", epsilon=5.0)
 kmeans_run("kmeans-kccm-average", method="kccm", noise="average", overcluster=2, max_iter=5)
 kmeans_run("kmeans-kccm-gaussian", method="kccm", noise="gaussian", delta=1e-6, overcluster=1)
-kmeans_run("kmeans-lsh", functools.partial(clusters, columns=20), method="lsh", epsilon=8.0)
-kmeans_run("kmeans-lsh-gaussian", functools.partial(clusters, columns=24), delta=1e-6)
+kmeans_run("kmeans-ball", functools.partial(clusters, columns=20), method="ball", epsilon=8.0)
+kmeans_run("kmeans-ball-gaussian", functools.partial(clusters, columns=24), delta=1e-6)
 kmeans_run("kmeans-private-bounds", bounds="private", epsilon=3.0)
 
 
 @run("kmeans-private-k")
 def kmeans_private_k(note):
-    for method in ("grid", "lsh", "lloyd", "kccm"):
+    for method in ("grid", "ball", "lloyd", "kccm"):
         model = DPKMeans("private", epsilon=6.0, bounds=BOX, method=method, max_clusters=6)
         fit(note, method, model, clusters())
 
@@ -277,7 +277,7 @@ def kmeans_users(note):
 @run("kmeans-weights")
 def kmeans_weights(note):
     weights = np.random.default_rng(3).uniform(0.0, 2.5, 600)
-    for method in ("grid", "lsh", "lloyd", "kccm"):
+    for method in ("grid", "ball", "lloyd", "kccm"):
         model = DPKMeans(3, epsilon=3.0, bounds=BOX, method=method, weight_limit=2.0)
         fit(note, method, model, clusters(), sample_weight=weights)
 
@@ -482,7 +482,7 @@ ESTIMATORS = {
     "gaussian": DPKMeans(4, delta=1e-6, bounds=(-20.0, 20.0)),
     "lloyd": DPKMeans(4, bounds=(-20.0, 20.0), method="lloyd"),
     "kccm": DPKMeans(4, bounds=(-20.0, 20.0), method="kccm"),
-    "lsh": DPKMeans(4, bounds=(-20.0, 20.0), method="lsh"),
+    "ball": DPKMeans(4, bounds=(-20.0, 20.0), method="ball"),
     "private bounds": DPKMeans(4, bounds="private"),
     "oneshot": DPWaveCluster(bounds=(-20.0, 20.0), grid=8),
     "baseline": DPWaveCluster(bounds=(-20.0, 20.0), grid=8, technique="baseline"),
@@ -491,7 +491,7 @@ ESTIMATORS = {
 }
 
 
-ON_SPARK = ("grid", "lsh", "private bounds", "oneshot", "copy")  # each pass takes seconds there
+ON_SPARK = ("grid", "ball", "private bounds", "oneshot", "copy")  # each pass takes seconds there
 
 
 def engine_records(n=1500):
@@ -816,7 +816,7 @@ def replays(note):
         "grid-gaussian": DPKMeans(3, bounds=BOX, delta=1e-6, method="grid"),
         "lloyd": DPKMeans(3, bounds=BOX, method="lloyd"),
         "kccm": DPKMeans(2, bounds=BOX, method="kccm"),
-        "lsh": DPKMeans(3, bounds=BOX, method="lsh"),
+        "ball": DPKMeans(3, bounds=BOX, method="ball"),
         "private-k": DPKMeans("private", bounds=BOX, method="lloyd", max_clusters=4),
         "private-bounds": DPKMeans(2, bounds="private"),
         **{

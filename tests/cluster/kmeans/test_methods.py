@@ -46,8 +46,7 @@ def test_method_by_columns_and_noise_by_size(subtests):
                 assert why in both.reason
                 for noise in (pure.noise, both.noise):
                     method, _ = choose_method(1e5, columns, 8, noise, noise.total_budget)
-                    few = "grid" if noise.approximate or columns > 8 else "tree"
-                    assert method.name == (few if columns <= WIDEST_GRID else "lsh")
+                    assert method.name == ("grid" if columns <= WIDEST_GRID else "ball")
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])
@@ -61,7 +60,7 @@ def test_gaussian_noise_is_for_many_columns(delta):
 def test_delta_that_is_not_needed_is_not_spent():
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     fitted = model(delta=1e-6, ledger=ledger).fit(X)
-    assert (fitted.method_, fitted.guarantee_.delta) == ("tree", 0.0)
+    assert (fitted.method_, fitted.guarantee_.delta) == ("grid", 0.0)
     assert "delta is not used" in fitted.reason_
     (entry,) = ledger.entries
     assert isinstance(entry.event, PureEvent)
@@ -75,13 +74,13 @@ def test_delta_that_is_needed_is_spent():
     wide = blobs(300, corners(200, 3))
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     fitted = model(3, delta=1e-6, ledger=ledger).fit(wide)
-    assert (fitted.method_, fitted.guarantee_.delta) == ("lsh", 1e-6)
+    assert (fitted.method_, fitted.guarantee_.delta) == ("ball", 1e-6)
     (entry,) = ledger.entries
     assert isinstance(entry.event, GDPEvent)
     assert fitted.release_.guarantee.delta == 1e-6
 
 
-@pytest.mark.parametrize("method", ["grid", "lsh", "lloyd"])
+@pytest.mark.parametrize("method", ["grid", "ball", "lloyd"])
 def test_delta_that_is_asked_for_is_used(method):
     assert model(method=method, delta=1e-6).fit(X).guarantee_.delta == 1e-6
 

@@ -117,7 +117,7 @@ SETTINGS = {
     "grid": {"method": "grid", "epsilon": 0.5},
     "grid-gaussian": {"method": "grid", "epsilon": 0.5, "delta": 1e-6},
     "grid-alone": {"method": "grid", "epsilon": 0.05},
-    "lsh": {"method": "lsh", "epsilon": 1.0},
+    "ball": {"method": "ball", "epsilon": 1.0},
     "lloyd": {"method": "lloyd", "epsilon": 1.0},
     "lloyd-analytic": {"method": "lloyd", "epsilon": 1.0, "split": "analytic"},
     "lloyd-gaussian": {"method": "lloyd", "epsilon": 1.0, "delta": 1e-6},

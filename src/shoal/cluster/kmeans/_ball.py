@@ -141,7 +141,7 @@ class BallMethod(KMeansMethod):
         if axes is not None and plan.projected_radius and _few(axes, problem.columns):
             return _run_projected(problem, plan, domain, axes)
         space = _whole_space(problem, domain, axes)
-        start = _find_cells(problem, space, plan.rounds)
+        start = _find_cells(problem, space, plan.rounds + plan.projected_radius)
         windows = _settle(problem, space, start.windows, start.budgets[:-1])
         last = take_round(problem, space, windows, start.budgets[-1])
         moved = shrink_to_last(space, last, space.columns)

@@ -78,16 +78,6 @@ class TreeMethod(SynopsisMethod):
         """Return the least that a single release gets of the method's budget."""
         return CROWD_PART * budget
 
-    @staticmethod
-    def noise_level(noise: BudgetedNoise, columns: int) -> float:
-        """Return the noise of a grid: where records are spread, it is one."""
-        return GridMethod.noise_level(noise, columns)
-
-    @staticmethod
-    def count_clusters(problem: Problem) -> int:
-        """Spend the problem's budget on a grid and choose the number of clusters from it."""
-        return GridMethod.count_clusters(problem)
-
     def run(self, problem: Problem) -> KMeansResult:
         """Ask whether records crowd, and cluster the synopsis that suits them."""
         each = problem.n * problem.budget / problem.expected_clusters
