@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import pairwise_distances_argmin_min
+from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._denoise import posterior_counts
@@ -185,6 +185,9 @@ def _cluster_tree(problem: Problem) -> KMeansResult:
     details = {"leaves": len(cells.counts)}
     if step == 0.0:
         diagonals = np.linalg.norm(leaves.widths, axis=1)
+        # Only a leaf all of whose points are nearest to one center can make that one certain.
+        whole = _lead(cells.midpoints, centers) >= diagonals
+        cells = cells._replace(tails=np.where(whole, cells.tails, 1.0))
         return judge_cells(cells, centers, problem, details, diagonals)
     radii = leaf_windows(leaves, centers, problem, step)
     noisy = problem.noise.windows(
@@ -200,6 +203,16 @@ def _cluster_tree(problem: Problem) -> KMeansResult:
     bounds = confidence_radii(noisy, (moved - centers).astype(np.float64), corners)
     sizes = noisy.counts.astype(np.float64)
     return KMeansResult(moved, sizes, bounds, noise_probabilities(noisy.tails), 1, details)
+
+
+def _lead(points: Floats, centers: Ints) -> Floats:
+    """Return how much nearer each point is to its nearest center than to the next one."""
+    if len(centers) == 1:
+        return np.full(len(points), np.inf)
+    distances = pairwise_distances(points, centers.astype(np.float64))
+    nearest = np.partition(distances, 1, axis=1)
+    lead: Floats = nearest[:, 1] - nearest[:, 0]
+    return lead
 
 
 def _moves(noisy: NoisyWindows, radii: Ints) -> Floats:
