@@ -96,8 +96,8 @@ def _best(runs: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 
 def _clusters(rng: np.random.Generator, n: int, d: int, k: int) -> np.ndarray:
-    """Draw k round clusters of lattice records, whose centers are as far apart as they are wide."""
-    centers = rng.normal(scale=HALF / 8, size=(k, d))
+    """Draw k round clusters of lattice records that overlap: Lloyd's iteration goes on for long."""
+    centers = rng.normal(scale=HALF / 4 / math.sqrt(d), size=(k, d))
     records = np.empty((n, d), dtype=np.int32)
     for start in range(0, n, 1 << 14):
         some = records[start : start + (1 << 14)]
@@ -122,14 +122,14 @@ def _windows(records: np.ndarray, k: int) -> Iterator[Ratio]:
     best = _best(
         {
             "double-1": lambda: fit(doubles, 1),
-            "double-4": lambda: fit(doubles, 4),
+            "double-6": lambda: fit(doubles, 6),
             "single-1": lambda: fit(singles, 1),
-            "single-4": lambda: fit(singles, 4),
+            "single-6": lambda: fit(singles, 6),
             "windows": lambda: window_statistics(engine, centers, radii),
             "all clipped": lambda: window_statistics(engine, centers, radii // 8),
         }
     )
-    double, single = ((best[f"{kind}-4"] - best[f"{kind}-1"]) / 3 for kind in ("double", "single"))
+    double, single = ((best[f"{kind}-6"] - best[f"{kind}-1"]) / 5 for kind in ("double", "single"))
     shape = f"{n:.0e} x {d}, k = {k}"
     for name, their, iteration, target in (
         ("windows", "KMeans", double, 0.667),

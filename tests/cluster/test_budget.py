@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from helpers.draw_costs import draw_cost
 from helpers.kmeans_problems import blobs
 from helpers.noise_recorder import Draw, Statistic, recording
 from shoal.cluster import DPKMeans
 from shoal.cluster._budget import split_gaussian, split_pure
 from shoal.cluster.kmeans._lloyd import lloyd_rounds
-from shoal.engines import MOMENT_UNIT, SECOND_UNIT
 from shoal.privacy import Ledger, epsilon_to_gdp
 
 X = blobs(90)
@@ -43,54 +43,9 @@ def price(tape, contribution):
         if isinstance(entry, Statistic):
             statistic, first = entry, True
         elif isinstance(entry, Draw):
-            total += cost(entry, statistic, first, contribution)
+            total += draw_cost(entry, statistic, contribution, first=first)
             first = False
     return total
-
-
-def cost(draw, statistic, first, contribution):
-    if statistic.name == "window_statistics":
-        return windows_cost(draw, statistic.radii, contribution)
-    if statistic.name == "second_moments":
-        diagonal, off = max(draw.scales), min(draw.scales)
-        assert Fraction(off) ** 2 * 2 >= Fraction(diagonal) ** 2
-        return Fraction(contribution * SECOND_UNIT**2) ** 2 / Fraction(diagonal) ** 2
-    offsets = statistic.name == "nearest_statistics"
-    clip_radius = (statistic.clip_radius or 2**19) if offsets else 1
-    if draw.sampler == "box_norm":
-        moves = [contribution * clip_radius] * len(draw.scales)
-        if first:
-            moves[0] = contribution  # the count; further blocks hold sums alone
-        return max(Fraction(m) / Fraction(s) for m, s in zip(moves, draw.scales, strict=True))
-    sums = offsets and len(draw.shape) == 2
-    columns = draw.shape[1] if sums else 1
-    if draw.sampler == "discrete_laplace":
-        return Fraction(contribution * columns * (clip_radius if sums else 1)) / Fraction(
-            draw.scale
-        )
-    assert draw.sampler == "rounded_gaussian"
-    if not draw.scales:
-        return Fraction(contribution) ** 2 / Fraction(draw.scale) ** 2
-    counts, *offsets = (Fraction(scale) for scale in draw.scales)
-    assert len(set(offsets)) == 1
-    squares = clip_radius**2 * (len(offsets) if statistic.shape == "cube" else 1)
-    return contribution**2 * (1 / counts**2 + squares / offsets[0] ** 2)
-
-
-def windows_cost(draw, radii, contribution):
-    """Price counts, sums and moments of windows: of the row where a person shows most."""
-    scales = np.reshape(draw.scales, (len(radii), -1))
-    squares = []
-    for radius, (counts, *sums, moments) in zip(radii, scales.tolist(), strict=True):
-        assert len(set(sums)) == 1
-        moves = (1, Fraction(counts)), (radius, Fraction(sums[0]))
-        moves = (*moves, (Fraction(MOMENT_UNIT, 2), Fraction(moments)))
-        squares.append(sum((contribution * move / scale) ** 2 for move, scale in moves))
-    most = max(squares)
-    if draw.sampler == "rounded_gaussian":
-        return most
-    assert draw.sampler == "elliptic_k_norm"
-    return Fraction(math.isqrt(int(most * 10**60)) + 1, 10**30)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

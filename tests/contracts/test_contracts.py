@@ -65,7 +65,7 @@ def test_every_sampler_and_statistic_is_recorded():
         for name in shoal.engines.__all__
         if inspect.isfunction(function := getattr(shoal.engines, name))
         and "engine" in inspect.signature(function).parameters
-    } - {"nearest_centers", "project"}  # labels are for the curator; projected records stay there
+    } - {"nearest_centers", "project"}  # labels are for the curator, and so are records
     assert statistics == set(STATISTICS) - {"magnitude_counts"}  # of values, before any engine
 
 

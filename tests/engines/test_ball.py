@@ -101,7 +101,7 @@ def test_more_records_than_int64_holds_are_refused(monkeypatch):
     monkeypatch.setattr(ArrayEngine, "weight", 2**38)
     assert second_moments(engine, np.array([0]), 5).tolist() == [[0]]
     monkeypatch.setattr(ArrayEngine, "weight", 2**38 + 1)
-    with pytest.raises(DataError, match="at most 274877906944 records"):
+    with pytest.raises(DataError, match="at most 274877906944"):
         second_moments(engine, np.array([0]), 5)
 
 

@@ -17,7 +17,7 @@ from shoal.engines import (
 )
 from shoal.engines.engine import Sums
 from shoal.engines.windows import WindowKernel
-from shoal.exceptions import ParameterError
+from shoal.exceptions import DataError, ParameterError
 
 HALF = 2**19
 
@@ -116,6 +116,7 @@ def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, subtests):
                 with monkeypatch.context() as patched:
                     patched.setattr(windows, "row_blocks", lambda *_, block=block: block)
                     patched.setattr(_rows, "FEW_ROWS", 1)
+                    patched.setattr(_rows, "CLIP_VALUES", 11 * d)
                     patched.setattr(_rows, "SMALL_PRODUCT", 5 * (d + 1) * k)
                     assert lists(window_statistics(engine, centers, radii)) == whole
 
@@ -200,6 +201,15 @@ def test_all_records_at_the_far_corner(d):
         expected = min(square, radius**2) * 2**20 // radius**2 - 2**19
         assert found.moments.tolist() == [0, 25_600 * expected]
         assert sum(int(value) ** 2 for value in found.sums[1]) <= (25_600 * radius) ** 2
+
+
+def test_more_records_than_int64_holds_are_refused(monkeypatch):
+    engine, center = ArrayEngine(np.zeros((2, 1), dtype=np.int32)), np.zeros((1, 1), dtype=int)
+    monkeypatch.setattr(ArrayEngine, "weight", 2**42)
+    assert window_statistics(engine, center, np.array([1])).counts.tolist() == [2]
+    monkeypatch.setattr(ArrayEngine, "weight", 2**42 + 1)
+    with pytest.raises(DataError, match="at most 4398046511104"):
+        window_statistics(engine, center, np.array([1]))
 
 
 def test_no_records():

@@ -634,6 +634,8 @@ def samplers(note):
     note("wide laplace", noise.discrete_laplace(40, scale=1e9, source=source()))
     note("gaussian", noise.discrete_gaussian((40, 2), sigma=2.5, source=source()))
     note("wide gaussian", noise.discrete_gaussian(40, sigma=1e7, source=source()))
+    note("normal", noise.rounded_gaussian((40, 2), sigmas=2.5, source=source()))
+    note("wide normal", noise.rounded_gaussian(41, sigmas=1e9, source=source()))
     note("k norm", noise.k_norm(30, 3, scale=50.0, source=source()))
     note("planar", noise.planar_laplace(30, scale=50.0, source=source()))
     note("spherical", noise.spherical_laplace(30, scale=50.0, source=source()))
@@ -666,6 +668,7 @@ def promises(note):
     note("group", central.for_group(4))
     note("substitute", central.to_substitute())
     note("zcdp", central.to_zcdp())
+    note("mu", central.to_gdp())
     note("back", Guarantee("central", 1.0, delta=1e-5, rho=0.02).to_approximate(1e-6))
     note("over a box", Guarantee("metric", epsilon=0.5, unit="km").to_local(3.0))
     note(
@@ -674,6 +677,9 @@ def promises(note):
             "epsilon of rho": [privacy.zcdp_to_epsilon(rho, 1e-6) for rho in (1e-3, 0.1, 2.0)],
             "rho of epsilon": [privacy.epsilon_to_zcdp(eps, 1e-6) for eps in (0.1, 1.0, 9.0)],
             "rho of pure": [privacy.pure_to_zcdp(eps) for eps in (0.1, 1.0, 9.0)],
+            "epsilon of mu": [privacy.gdp_to_epsilon(mu, 1e-6) for mu in (1e-3, 0.1, 2.0)],
+            "mu of epsilon": [privacy.epsilon_to_gdp(eps, 1e-6) for eps in (0.1, 1.0, 9.0)],
+            "mu of pure": [privacy.pure_to_gdp(eps) for eps in (0.1, 1.0, 9.0)],
             "local of metric": privacy.metric_to_local(0.5, 3.0),
         },
     )
@@ -688,6 +694,7 @@ def events(note):
     for event in (
         privacy.PureEvent(epsilon=0.5),
         privacy.ZCDPEvent(rho=0.1),
+        privacy.GDPEvent(mu=0.2),
         privacy.ApproximateEvent(epsilon=0.5, delta=1e-6),
         privacy.DiscreteGaussianEvent(sigma=2.0, sensitivity=1.0),
         privacy.Repeated(event=privacy.PureEvent(epsilon=0.1), times=3),

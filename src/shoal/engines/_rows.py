@@ -15,6 +15,7 @@ __all__ = ["clip_lengths", "product", "row_blocks", "rows_of", "squared_lengths"
 
 # Doubles of one block: they stay in the cache of one processor. Measured.
 BLOCK_VALUES = 1 << 18
+CLIP_VALUES = 1 << 16  # doubles clipped at a time, in several steps
 FEW_ROWS = 64  # with fewer rows a product takes longer than its small size saves
 TILE = 32  # columns at a time where records come column by column
 
@@ -69,22 +70,29 @@ def clip_lengths(
     (far,) = np.nonzero(squares > (radii * radii).take(labels))
     if not far.size:
         return
-    factors = radii.take(labels.take(far)) * INWARD / np.sqrt(squares.take(far))
-    # Indices are right by construction; numpy would make a copy to look for ones that are not.
-    if 2 * len(far) > len(rows):
+    groups = labels.take(far)
+    factors = radii.take(groups) * INWARD / np.sqrt(squares.take(far))
+    most = 2 * len(far) > len(rows)
+    if most:
         # Faster than picking them out: a factor of 1 moves no row.
-        origins = scratch.take("origins", rows.shape)
-        anchors.take(labels, axis=0, out=origins, mode="clip")
-        factor_of = np.ones(len(rows))
+        groups, factor_of = labels, np.ones(len(rows))
         factor_of[far] = factors
-        _shrink(rows, origins, factor_of)
-    else:
-        shape = len(far), rows.shape[1]
-        origins, offsets = scratch.take("origins", shape), scratch.take("offsets", shape)
-        anchors.take(labels.take(far), axis=0, out=origins, mode="clip")
-        rows.take(far, axis=0, out=offsets, mode="clip")
-        _shrink(offsets, origins, factors)
-        rows[far] = offsets
+        factors = factor_of
+    width = rows.shape[1]
+    step = max(CLIP_VALUES // width, 1)
+    for start in range(0, len(groups), step):
+        some = slice(start, start + step)
+        shape = len(groups[some]), width
+        # Indices are right by construction; numpy would make a copy to look for ones that are not.
+        origins = scratch.take("origins", shape)
+        anchors.take(groups[some], axis=0, out=origins, mode="clip")
+        if most:
+            _shrink(rows[some], origins, factors[some])
+        else:
+            offsets = scratch.take("offsets", shape)
+            rows.take(far[some], axis=0, out=offsets, mode="clip")
+            _shrink(offsets, origins, factors[some])
+            rows[far[some]] = offsets
 
 
 def _shrink(rows: Floats, origins: Floats, factors: Floats) -> None:

@@ -21,13 +21,13 @@ from shoal.engines._offsets import INWARD, MAX_CLIP_RADIUS, block_rows, part_row
 from shoal.engines._parallel import thread_scratch
 from shoal.engines._rows import row_blocks, rows_of, squared_lengths
 from shoal.engines.array_engine import as_engine
-from shoal.engines.engine import Engine, Part, check_integer, lattice_points
-from shoal.exceptions import DataError, ParameterError
+from shoal.engines.engine import Engine, Part, check_integer, check_total, lattice_points
+from shoal.exceptions import ParameterError
 
 __all__ = ["SECOND_UNIT", "RadiusKernel", "SecondMomentKernel", "radius_counts", "second_moments"]
 
 SECOND_UNIT = 2**12  # length of an offset as long as the radius
-MAX_SECOND_WEIGHT = 2**38  # times SECOND_UNIT^2 is 2^62
+MAX_TOTAL = 2**38  # times SECOND_UNIT^2 is 2^62
 MAX_BLOCK = 2**16  # rows whose products add up in doubles
 
 
@@ -158,8 +158,7 @@ def second_moments(
     [[0.25, 0.0], [0.0, 1.0]]
     """
     held = as_engine(engine)
-    if held.weight > MAX_SECOND_WEIGHT:
-        raise DataError(f"second moments take at most {MAX_SECOND_WEIGHT} records: use a sample")
+    check_total(held, MAX_TOTAL)
     kernel = SecondMomentKernel(
         lattice_point("center", center, held.columns),
         check_integer("radius", radius, MAX_CLIP_RADIUS),

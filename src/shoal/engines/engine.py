@@ -49,6 +49,7 @@ __all__ = [
     "Part",
     "Sums",
     "check_integer",
+    "check_total",
     "lattice_points",
     "totals_of",
 ]
@@ -227,6 +228,12 @@ def lattice_points(name: str, points: npt.NDArray[Any], columns: int) -> npt.NDA
     if not (points.min() >= -HALF and points.max() <= HALF):
         raise ParameterError(f"{name} must lie between {-HALF} and {HALF}: clip them first")
     return points.astype(np.int64, copy=False)
+
+
+def check_total(engine: Engine, most: int) -> None:
+    """Refuse more records than the sums of a statistic have room for in int64."""
+    if engine.weight > most:
+        raise DataError(f"records must be at most {most}, each as often as its weight: split them")
 
 
 def check_integer(name: str, value: Any, most: int) -> int:

@@ -12,7 +12,7 @@ or less changes one center's statistics alone, with weight w
 Why it is exact. Squared distances are integers of at most 2^53 (shoal.engines.engine). The part of
 a record in a moment is the floor of one correctly rounded quotient, an integer of 0 to MOMENT_UNIT,
 from the record alone; so moments over a part are at most 2^19 * 2^8 * 2^24 = 2^51, and int64 holds
-those of 2^34 rows with weights.
+those of 2^34 rows with weights, 2^42 records in all; more are refused.
 """
 
 import functools
@@ -27,12 +27,13 @@ from shoal.engines._offsets import MAX_CLIP_RADIUS, group_sums, part_rows
 from shoal.engines._parallel import Scratch, thread_scratch
 from shoal.engines._rows import clip_lengths, product, row_blocks, rows_of, squared_lengths
 from shoal.engines.array_engine import as_engine
-from shoal.engines.engine import Engine, Part, lattice_points
+from shoal.engines.engine import Engine, Part, check_total, lattice_points
 from shoal.exceptions import ParameterError
 
 __all__ = ["MOMENT_UNIT", "WindowKernel", "WindowStatistics", "window_statistics"]
 
 MOMENT_UNIT = 2**20  # the squared length of an offset as long as its window
+MAX_TOTAL = 2**42  # 2^34 rows with weights; times the longest column of an offset it is 2^62
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,7 @@ def window_statistics(
     Parameters
     ----------
     engine : Engine, or ndarray of integers, shape (n, d)
-        Lattice records, at most 2^19 in absolute value.
+        Lattice records, at most 2^19 in absolute value; 2^42 of them, with their weights.
     centers : ndarray of integers, shape (k, d)
         Lattice centers, likewise.
     radii : ndarray of integers, shape (k,)
@@ -159,6 +160,7 @@ def window_statistics(
     array([-0.24000072])
     """
     held = as_engine(engine)
+    check_total(held, MAX_TOTAL)
     points = lattice_points("centers", centers, held.columns)
     return WindowStatistics(*held.add_up(WindowKernel(points, check_radii(radii, len(points)))))
 

@@ -144,7 +144,10 @@ class BallMethod(KMeansMethod):
         start = _find_cells(problem, space, plan.rounds + plan.projected_radius)
         windows = _settle(problem, space, start.windows, start.budgets[:-1])
         last = take_round(problem, space, windows, start.budgets[-1])
-        moved = shrink_to_last(space, last, space.columns)
+        if problem.noise.approximate:
+            moved = shrink_to_last(space, last, space.columns)
+        else:  # after so few rounds the mean of all is surer than the centers of the last one
+            moved = shrink_to_mean(space, last)
         return _result(problem, last, moved, start.rounds, {"components": 0})
 
 
