@@ -29,7 +29,7 @@ ESTIMATORS = {
     "grid": DPKMeans(3, method="grid", **BOX),
     "lloyd": DPKMeans(3, method="lloyd", **BOX),
     "lloyd-delta": DPKMeans(3, method="lloyd", delta=1e-6, **BOX),
-    "lsh": DPKMeans(3, method="lsh", **BOX),
+    "ball": DPKMeans(3, method="ball", **BOX),
     "kccm": DPKMeans(3, method="kccm", **BOX),
     **{
         f"wave-{technique}": DPWaveCluster(technique=technique, **BOX)

@@ -37,9 +37,9 @@ def ratios() -> Iterator[Ratio]:
     label = f"kmeans 10^6 x 8, k=16: lloyd, {ROUNDS} rounds"
     yield compare(label, lambda: lloyd.fit(X), lambda: rounds.fit(X), target=1 / 1.5, **sizes)
     yield compare(f"{label} (random)", lambda: lloyd.fit(X), lambda: random.fit(X), **sizes)
-    for method in ("grid", "auto", "lsh"):
+    for method in ("grid", "auto", "ball"):
         model = private(method)
-        target = None if method == "lsh" else 1.0
+        target = None if method == "ball" else 1.0
         yield compare(
             f"kmeans 10^6 x 8, k=16: {method} / converged",
             lambda model=model: model.fit(X),
@@ -52,7 +52,7 @@ def ratios() -> Iterator[Ratio]:
 def notes() -> Iterator[str]:
     """Return memory beyond the lattice copy, and how time grows with n."""
     X = blobs(10**6)
-    for method in ("lloyd", "grid", "auto", "lsh"):
+    for method in ("lloyd", "grid", "auto", "ball"):
         extra = _peak(lambda method=method: private(method).fit(X)) - X.nbytes // 2
         verdict = "met" if extra < 0.5 * X.nbytes else "MISSED"
         yield (

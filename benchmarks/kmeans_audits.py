@@ -18,7 +18,7 @@ MODELS = {
     "lloyd-analytic": DPKMeans(2, method="lloyd", max_iter=1, split="analytic", **SMALL),
     "kccm": DPKMeans(2, method="kccm", max_iter=2, overcluster=2, **SMALL),
     "grid": DPKMeans(2, method="grid", **SMALL),
-    "lsh": DPKMeans(2, method="lsh", **SMALL),
+    "ball": DPKMeans(2, method="ball", **SMALL),
     "auto-noisy-n": DPKMeans(2, epsilon=1.0, bounds=(-1.0, 1.0)),
 }
 PAIRS = ("corner", "empty")  # first words of the pairs that are tried

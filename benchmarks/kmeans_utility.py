@@ -40,7 +40,7 @@ CLUSTERS = {
 }
 FILES = {"S1": "s1", "blood": "transfusion", "adult_num": "adult"}
 WITH_DELTA = ("google", "fastlloyd_gauss")
-METHODS = ("grid", "lsh", "lloyd", "kccm")
+METHODS = ("grid", "ball", "lloyd", "kccm")
 
 
 def table(name: str) -> np.ndarray:

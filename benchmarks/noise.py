@@ -6,7 +6,7 @@ import numpy as np
 from timing import Ratio, compare
 
 from shoal.mechanisms import Laplace
-from shoal.noise import SecureSource, discrete_gaussian, discrete_laplace
+from shoal.noise import SecureSource, discrete_gaussian, discrete_laplace, rounded_gaussian
 
 COUNT = 1_000_000
 
@@ -27,6 +27,13 @@ def ratios() -> Iterator[Ratio]:
         yield compare(
             f"discrete Gaussian, sigma {sigma:g} / numpy normal",
             lambda sigma=sigma: discrete_gaussian(COUNT, sigma=sigma, source=source),
+            lambda: rng.standard_normal(COUNT),
+            count=COUNT,
+        )
+    for sigma in (2.0, 2.0**28):
+        yield compare(
+            f"rounded normal, sigma {sigma:g} / numpy normal",
+            lambda sigma=sigma: rounded_gaussian(COUNT, sigmas=sigma, source=source),
             lambda: rng.standard_normal(COUNT),
             count=COUNT,
         )

@@ -133,11 +133,6 @@ METHODS: tuple[Method, ...] = (
         "noisy rounds in windows inside a learned ball, for many columns",
         Look("#d1495b", "wye", MIXED),
     ),
-    _kmeans(
-        "lsh",
-        "the same on a tree of random hyperplanes, for many columns",
-        Look("#56a3d9", "square", DASH),
-    ),
     _kmeans("lloyd", "rounds of noisy counts and sums", Look("#2e8b57", "triangle-up", MIXED)),
     _kmeans(
         "kccm",

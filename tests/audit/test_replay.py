@@ -36,8 +36,8 @@ METHODS = {
     "lloyd": {"method": "lloyd"},
     "lloyd-analytic": {"method": "lloyd", "split": "analytic"},
     "lloyd-gaussian": {"method": "lloyd", "delta": 1e-6},
-    "lsh": {"method": "lsh"},
-    "lsh-gaussian": {"method": "lsh", "delta": 1e-6},
+    "ball": {"method": "ball"},
+    "ball-gaussian": {"method": "ball", "delta": 1e-6},
     "kccm": {"method": "kccm"},
     "kccm-average": {"method": "kccm", "noise": "average"},
     "kccm-gaussian": {"method": "kccm", "noise": "gaussian", "delta": 1e-6},
@@ -58,7 +58,7 @@ def corner(columns):
 # Nothing is found where the promise is kept
 
 
-@pytest.mark.parametrize("method", ["grid", "lloyd", "lsh", "kccm"])
+@pytest.mark.parametrize("method", ["grid", "lloyd", "ball", "kccm"])
 def test_gaussian_noise_is_counted_in_mu_and_used_up(method):
     """The worst record costs all of mu^2: the proof is tight, also for users and weights."""
     settings = {"noise": "gaussian"} if method == "kccm" else {}

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from helpers.draw_costs import draw_cost
 from helpers.kmeans_problems import blobs
 from helpers.noise_recorder import Draw, Statistic, recording
 from shoal.cluster import DPKMeans
@@ -22,8 +23,9 @@ SETTINGS = {
     "grid-two-steps-gaussian": {"method": "grid", "n_public": 10**6, "delta": DELTA},
     "grid-private": {"method": "grid", "bounds": "private", "n_clusters": "private"},
     "grid-gaussian": {"method": "grid", "delta": DELTA, "bounds": "private"},
-    "lsh": {"method": "lsh"},
-    "lsh-gaussian": {"method": "lsh", "delta": DELTA, "n_clusters": "private"},
+    "ball": {"method": "ball"},
+    "ball-gaussian": {"method": "ball", "delta": DELTA, "n_clusters": "private"},
+    "ball-settled": {"method": "ball", "delta": DELTA, "n_public": 10**6},
     "lloyd": {"method": "lloyd"},
     "lloyd-private": {"method": "lloyd", "bounds": "private", "n_clusters": "private"},
     "lloyd-analytic": {"method": "lloyd", "split": "analytic", "max_iter": 3},
@@ -41,32 +43,9 @@ def price(tape, contribution):
         if isinstance(entry, Statistic):
             statistic, first = entry, True
         elif isinstance(entry, Draw):
-            total += cost(entry, statistic, first, contribution)
+            total += draw_cost(entry, statistic, contribution, first=first)
             first = False
     return total
-
-
-def cost(draw, statistic, first, contribution):
-    offsets = statistic.name in ("nearest_statistics", "leaf_statistics")
-    clip_radius = (statistic.clip_radius or 2**19) if offsets else 1
-    if draw.sampler == "box_norm":
-        moves = [contribution * clip_radius] * len(draw.scales)
-        if first:
-            moves[0] = contribution  # the count; further blocks hold sums alone
-        return max(Fraction(m) / Fraction(s) for m, s in zip(moves, draw.scales, strict=True))
-    sums = offsets and len(draw.shape) == 2
-    columns = draw.shape[1] if sums else 1
-    if draw.sampler == "discrete_laplace":
-        return Fraction(contribution * columns * (clip_radius if sums else 1)) / Fraction(
-            draw.scale
-        )
-    assert draw.sampler == "rounded_gaussian"
-    if not draw.scales:
-        return Fraction(contribution) ** 2 / Fraction(draw.scale) ** 2
-    counts, *offsets = (Fraction(scale) for scale in draw.scales)
-    assert len(set(offsets)) == 1
-    squares = clip_radius**2 * (len(offsets) if statistic.shape == "cube" else 1)
-    return contribution**2 * (1 / counts**2 + squares / offsets[0] ** 2)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -101,7 +80,7 @@ def test_ledger_says_what_the_shares_are_for(subtests):
         ({"n_public": 90}, "clusters 100%"),
         ({"bounds": "private"}, "bounds 10%, records 2%, clusters 88%"),
         ({"n_clusters": "private"}, "records 2%, clusters 98%"),
-        ({"method": "lsh", "n_clusters": "private", "n_public": 90}, "clusters 100%"),
+        ({"method": "ball", "n_clusters": "private", "n_public": 90}, "clusters 100%"),
         ({"method": "lloyd", "n_clusters": "private"}, "records 2%, n clusters 20%, clusters 78%"),
         (
             {"method": "kccm", "n_clusters": "private", "n_public": 9},
@@ -115,9 +94,8 @@ def test_ledger_says_what_the_shares_are_for(subtests):
             settings = {"n_clusters": 3, "bounds": (-1.0, 1.0), **kwargs}
             model = DPKMeans(epsilon=1.0, ledger=ledger, random_state=0, **settings).fit(X)
             (entry,) = ledger.entries
-            assert (
-                entry.purpose == f"DPKMeans({settings['n_clusters']}, {model.method_}): {budgets}"
-            )
+            asked = f"{settings['n_clusters']}, {model.method}"
+            assert entry.purpose == f"DPKMeans({asked}): {budgets}"
 
 
 def test_shares_of_a_round_add_up():

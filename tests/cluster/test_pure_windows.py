@@ -6,6 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from shoal.audit import neighboring_datasets, replay_estimator
+from shoal.cluster import DPKMeans
 from shoal.cluster._noise import PureNoise, WindowDeviations, WindowWeights
 from shoal.cluster._noise.budgeted import window_table
 from shoal.engines import MOMENT_UNIT, ArrayEngine, WindowStatistics, window_statistics
@@ -15,12 +17,25 @@ RADII = np.array([1000, 70, 2**24])
 
 
 class Releases:
-    def __init__(self):
-        self.seen = []
+    """Whatever was released, and how."""
 
-    def release(self, exact, noise, cost, released):
-        self.seen.append((exact, noise, cost))
-        return released
+    def __init__(self):
+        self.all = []
+
+    def release(self, *what):
+        self.all.append(what)
+        return what[-1]
+
+
+class Shown:
+    """The same values again, whatever the exact ones are."""
+
+    def __init__(self, values):
+        self.values, self.exact = iter(values), []
+
+    def release(self, exact, *_):
+        self.exact.append(exact)
+        return next(self.values)
 
 
 def release(exact, radii, budget, *, contribution=1):
@@ -30,7 +45,7 @@ def release(exact, radii, budget, *, contribution=1):
         PureNoise(1.0).windows(
             exact, radii, budget, contribution=contribution, source=SeededSource(0)
         )
-    ((table, noise, cost),) = releases.seen
+    ((table, noise, cost, _),) = releases.all
     return table, noise, cost
 
 
@@ -96,8 +111,11 @@ def test_replayed_records_never_cost_more_and_the_worst_one_all_of_it():
 
 
 def half_length(monkeypatch):
-    right = WindowWeights.length.fget
-    monkeypatch.setattr(WindowWeights, "length", property(lambda self: right(self) / 2))
+    monkeypatch.setattr(
+        WindowWeights,
+        "length",
+        property(lambda self: math.sqrt(1 + self.counts**2 + self.moments**2 / 4) / 2),
+    )
 
 
 def smallest_window(monkeypatch):
@@ -167,3 +185,51 @@ def test_elliptic_windows_are_smaller_than_a_box_around_them():
             for counts, sums in ((said.counts, said.sums[0]), (box / 1000, box))
         ]
         assert (errors[0] < errors[1]) == (columns >= 2)
+
+
+FIT = {"n_clusters": 3, "epsilon": 0.7, "bounds": (-1.0, 1.0), "method": "ball"}
+
+
+def replayed_fit(columns, **kwargs):
+    pairs = list(neighboring_datasets((-1.0, 1.0), n=20, columns=columns))
+    return replay_estimator(DPKMeans(**FIT, **kwargs), pairs, repeats=1)
+
+
+@pytest.mark.parametrize("columns", [12, 60])
+@pytest.mark.parametrize("n_public", [None, 400, 100_000])
+def test_a_whole_fit_costs_its_epsilon_and_never_more(columns, n_public):
+    """One round, several, and several with merged cells."""
+    audit = replayed_fit(columns, n_public=n_public)
+    assert not audit.broken, str(audit)
+    assert audit.privacy_measure == "epsilon"
+    assert 0.9 * 0.7 <= audit.loss <= 0.7 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("bug", [half_length, smallest_window, no_moment])
+def test_bugs_in_a_fit_are_noticed(bug, monkeypatch):
+    bug(monkeypatch)
+    found = "\n".join(replayed_fit(12, n_public=100_000).findings)
+    assert ", declared" in found
+    assert "all releases cost" in found
+
+
+def test_users_and_weights_cost_no_more():
+    """A user's rows in several cells, with the largest weights."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (40, 12))
+    ids = np.arange(40) // 2
+    model = DPKMeans(3, epsilon=0.7, bounds=(-1.0, 1.0), method="ball", records_per_user=2)
+    releases = Releases()
+    weights = np.full(40, 1.0)
+    with observed(releases):
+        model.set_params(random_state=0).fit(X, user_ids=ids, sample_weight=weights)
+    others = Shown([released for *_, released in releases.all])
+    with observed(others):
+        model.fit(X[2:], user_ids=ids[2:], sample_weight=weights[2:])
+    losses = [
+        noise.privacy_loss(first, second)
+        for (first, noise, _, _), second in zip(releases.all, others.exact, strict=True)
+    ]
+    costs = [cost for _, _, cost, _ in releases.all]
+    assert all(loss <= cost * (1 + 1e-9) for loss, cost in zip(losses, costs, strict=True))
+    assert math.fsum(costs) <= 0.7 * (1 + 1e-9)

@@ -89,6 +89,17 @@ def test_every_estimator(name, files, monkeypatch):
     assert outcome(ESTIMATORS[name], ArrowTable(files / "lists", columns=["v"]))[1:] == expected
 
 
+def test_directions_from_every_place(files, monkeypatch, subtests):
+    monkeypatch.setattr(array_table, "HELD", 0)
+    monkeypatch.setattr(array_table, "BLOCK_VALUES", 999)
+    model = DPKMeans(4, metric="cosine")
+    reference, *expected = outcome(model, X.astype(np.float64))
+    for name, table in sources(files):
+        with subtests.test(name):
+            assert outcome(model, table)[1:] == tuple(expected)
+            assert (reference.predict(table) == reference.labels_).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 def test_many_columns(dtype):
     table = WIDE.astype(dtype)
@@ -207,6 +218,13 @@ def test_columns_of_fit_are_compared(files):
     pq.write_table(pa.table({"v": lists(WIDE)}), files / "wide.parquet")
     with pytest.raises(DataError, match="columns of fit"):
         model.predict(ArrowTable(files / "wide.parquet", columns=["v"]))
+
+
+def test_users_of_a_column_of_lists_have_its_index():
+    column = pd.Series(list(X))
+    users = pd.Series(np.arange(len(X)) // 3)[::-1]
+    with pytest.raises(DataError, match="user_ids must have the index of X"):
+        KMEANS.fit(column, user_ids=users)
 
 
 def test_names_of_an_earlier_fit_are_forgotten(files):

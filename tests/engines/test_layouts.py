@@ -12,7 +12,6 @@ from shoal.engines.grid import AdaptiveKernel, GridKernel
 from shoal.engines.nearest import NearestKernel
 from shoal.engines.projection import Projection
 from shoal.engines.sparse_grid import SparseGridKernel
-from shoal.engines.tree import LeafKernel, TreeKernel
 from shoal.engines.windows import WindowKernel
 
 HALF = 2**19
@@ -114,35 +113,6 @@ def test_the_ball_is_closed(d):
         times = 1 if part.weights is None else 2
         assert counts.tolist() == [times * N]
         assert (sums[0] == times * records.sum(axis=0)).all()
-
-
-@pytest.mark.parametrize(
-    ("clip_radius", "shape"), [(None, "cube"), (HALF // 3, "cube"), (HALF, "ball")]
-)
-def test_trees(monkeypatch, clip_radius, shape, subtests):
-    for d in [2, 20]:
-        with subtests.test(d=d):
-            small_blocks(monkeypatch)
-            records, weights, rng = table(1, d)
-            planes = rng.integers(-HALF, HALF, (9, d), endpoint=True)
-            kernel = TreeKernel(planes, rng.integers(-(2**30), 2**30, 9))
-            codes = exact_statistics.codes(records, planes, kernel.cuts)
-            leaf_of_code = rng.integers(0, 6, 512, dtype=np.int32)
-            anchors = rng.integers(-HALF, HALF, (5, d), endpoint=True)
-            labels = [leaf if leaf < 5 else -1 for leaf in leaf_of_code[codes].tolist()]
-            leaves = LeafKernel(kernel, leaf_of_code, anchors, clip_radius, shape)
-            for part in parts(records, weights):
-                counts = np.bincount(codes, weights=part.weights, minlength=512)
-                assert (kernel(part)[0] == counts).all()
-                expected = exact_statistics.statistics(
-                    records,
-                    labels,
-                    anchors,
-                    weights=part.weights,
-                    clip_radius=clip_radius,
-                    shape=shape,
-                )
-                assert [result.tolist() for result in leaves(part)] == list(expected)
 
 
 @pytest.mark.parametrize(("cells", "half"), [((5, 8, 3), HALF), ((4096, 2, 7), HALF), ((3,), 700)])

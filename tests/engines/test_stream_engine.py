@@ -18,7 +18,6 @@ from shoal.engines import (
     adaptive_counts,
     column_counts,
     grid_counts,
-    leaf_statistics,
     load_array_engine,
     magnitude_counts,
     nearest_centers,
@@ -26,7 +25,6 @@ from shoal.engines import (
     sparse_grid_counts,
     stream_engine,
     total_weight,
-    tree_counts,
 )
 from shoal.engines.grid import GridKernel
 from shoal.engines.nearest import NearestKernel
@@ -41,8 +39,6 @@ rng = np.random.default_rng(8)
 X = rng.normal(size=(700, D))
 X[:3] = [[-2.0] * D, [2.0] * D, [np.nextafter(2.0, 3.0)] * D]
 CENTERS = rng.integers(-HALF, HALF, (6, D))
-PLANES, CUTS = rng.integers(-HALF, HALF, (4, D)), rng.integers(-(2**30), 2**30, 4)
-LEAVES, ANCHORS = rng.integers(-1, 5, 16), rng.integers(-HALF, HALF, (5, D))
 
 STATISTICS = {
     "nearest": lambda engine: nearest_statistics(engine, CENTERS),
@@ -52,10 +48,6 @@ STATISTICS = {
     "columns": lambda engine: column_counts(engine, 9),
     "adaptive": lambda engine: adaptive_counts(engine, 2, np.arange(1, 9)),
     "sparse": lambda engine: sparse_grid_counts(engine, (100, 100, 100)),
-    "tree": lambda engine: tree_counts(engine, PLANES, CUTS),
-    "leaves": lambda engine: leaf_statistics(
-        engine, PLANES, CUTS, LEAVES, ANCHORS, clip_radius=2**18
-    ),
     "weight": total_weight,
     **engine_equivalence.STATISTICS,
 }

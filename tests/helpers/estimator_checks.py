@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from helpers.draw_costs import draw_cost
 from helpers.noise_recorder import Draw, Statistic, recording
 from shoal.audit import (
     Neighbors,
@@ -189,7 +190,7 @@ def draws_pay_for(tape, fitted, *, unit=1, effect=None):
         elif isinstance(entry, Draw):
             assert statistic is not None, "noise on nothing"
             if effect is None or statistic.name != "grid_counts":
-                costs.append(price(entry, statistic, unit))
+                costs.append(float(draw_cost(entry, statistic, unit)))
             elif entry.sampler == "exponential_choice":
                 costs.append(2 * effect[1] * entry.scale)
             elif whole_band:
@@ -202,41 +203,6 @@ def draws_pay_for(tape, fitted, *, unit=1, effect=None):
     promised = mu**2 if approximate else fitted.epsilon
     assert sum(costs) <= promised * (1 + 1e-12)
     assert sum(costs) >= promised * (1 - 1e-9), "budget left unused"
-
-
-COUNTS = (
-    "adaptive_counts",
-    "column_counts",
-    "grid_counts",
-    "grouped_counts",
-    "magnitude_counts",
-    "total_weight",
-    "tree_counts",
-)
-
-
-def price(draw, statistic, unit=1):
-    """Epsilon of Laplace and box noise, mu^2 of Gaussian noise, written again."""
-    if statistic.name in COUNTS:
-        assert draw.sampler != "box_norm"
-        columns, reach = 1, 1
-    else:
-        in_sums = len(draw.shape) == 2
-        columns = draw.shape[1] if in_sums else 1
-        reach = (statistic.clip_radius or 2**19) if in_sums else 1
-    if draw.sampler == "discrete_laplace":
-        assert statistic.shape == "cube"
-        return unit * columns * reach / draw.scale
-    if draw.sampler == "rounded_gaussian":
-        if not draw.scales:
-            return unit**2 / draw.scale**2
-        counts, *offsets = draw.scales
-        squares = len(offsets) if statistic.shape == "cube" else 1
-        return unit**2 * (1 / counts**2 + squares * reach**2 / offsets[0] ** 2)
-    assert draw.sampler == "box_norm"
-    assert statistic.shape == "cube"
-    moves = [1, *[statistic.clip_radius or 2**19] * (len(draw.scales) - 1)]
-    return max(unit * move / scale for move, scale in zip(moves, draw.scales, strict=True))
 
 
 def replays_on_neighbors(estimator):

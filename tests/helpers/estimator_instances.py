@@ -78,7 +78,7 @@ INSTANCES = {
     "DPKMeans-kccm-gaussian": DPKMeans(
         epsilon=1e4, delta=1e-6, bounds=WIDE, method="kccm", noise="gaussian"
     ),
-    "DPKMeans-lsh-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE, method="lsh"),
+    "DPKMeans-ball-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE, method="ball"),
     "DPWaveCluster-auto": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid="auto"),
     "DPWaveCluster-db2": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid=8, wavelet="db2"),
     "PrivateCopy-public": PrivateCopy(epsilon=1.5, bounds=WIDE, n_public=60),

@@ -17,17 +17,6 @@ def nearest(records, centers):
     return labels
 
 
-def codes(records, planes, cuts):
-    """Code of each record."""
-    return [
-        sum(
-            (sum(a * b for a, b in zip(plane, record, strict=True)) > cut) << level
-            for level, (plane, cut) in enumerate(zip(planes.tolist(), cuts.tolist(), strict=True))
-        )
-        for record in records.tolist()
-    ]
-
-
 def clipped(offset, clip_radius, shape):
     """One offset after clipping."""
     if shape == "cube":

@@ -36,12 +36,14 @@ STATISTICS = (
     "column_counts",
     "grid_counts",
     "grouped_counts",
-    "leaf_statistics",
+    "dyadic_counts",
     "magnitude_counts",
     "nearest_statistics",
+    "radius_counts",
+    "second_moments",
     "sparse_grid_counts",
     "total_weight",
-    "tree_counts",
+    "window_statistics",
 )
 
 
@@ -58,6 +60,7 @@ class Statistic:
     name: str
     clip_radius: int | None
     shape: str
+    radii: tuple[int, ...] = ()
 
 
 @dataclass
@@ -117,7 +120,8 @@ def recording():
     def record_statistic(name, real):
         def wrapped(*args, **kwargs):
             radius, shape = kwargs.get("clip_radius"), kwargs.get("shape", "cube")
-            return once(Statistic(name, radius, shape), lambda: real(*args, **kwargs))
+            radii = tuple(args[2].tolist()) if name == "window_statistics" else ()
+            return once(Statistic(name, radius, shape, radii), lambda: real(*args, **kwargs))
 
         return wrapped
 

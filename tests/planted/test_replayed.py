@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator
 from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster, _engines, _noise
 from shoal.cluster._budget import CountSum
-from shoal.cluster._noise import gaussian, noise_for, pure
+from shoal.cluster._noise import GDPNoise, gaussian, pure
 from shoal.cluster.kmeans import _centered, _contributions, _grid, _lloyd, dp_kmeans
 from shoal.cluster.kmeans._contributions import Users
 from shoal.cluster.wavecluster import _published
 from shoal.noise import RoundedGaussianNoise, SeededSource, rounded_gaussian
-from shoal.privacy import Guarantee, Ledger, PrivacyUnit
+from shoal.privacy import Guarantee, Ledger, PrivacyUnit, epsilon_to_gdp
 
 BOX = (-1.0, 1.0)
 GRID = DPKMeans(2, bounds=BOX, method="grid")
@@ -132,7 +132,7 @@ class Moments(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        noise = noise_for(1.0, self.delta)
+        noise = GDPNoise(epsilon_to_gdp(1.0, self.delta) ** 2)
         lattice = np.rint(4096 * X / max(1.0, X.shape[1] ** 0.5)).astype(np.int64)
         self.ledger.spend(noise.event("second moments"), seeded=True)
         self.moments_ = noise.second_moments(

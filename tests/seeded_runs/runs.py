@@ -250,14 +250,14 @@ kmeans_run("kmeans-lloyd-gaussian", method="lloyd", delta=1e-6)
 kmeans_run("kmeans-kccm", method="kccm", epsilon=5.0)
 kmeans_run("kmeans-kccm-average", method="kccm", noise="average", overcluster=2, max_iter=5)
 kmeans_run("kmeans-kccm-gaussian", method="kccm", noise="gaussian", delta=1e-6, overcluster=1)
-kmeans_run("kmeans-lsh", functools.partial(clusters, columns=20), method="lsh", epsilon=8.0)
-kmeans_run("kmeans-lsh-gaussian", functools.partial(clusters, columns=24), delta=1e-6)
+kmeans_run("kmeans-ball", functools.partial(clusters, columns=20), method="ball", epsilon=8.0)
+kmeans_run("kmeans-ball-gaussian", functools.partial(clusters, columns=24), delta=1e-6)
 kmeans_run("kmeans-private-bounds", bounds="private", epsilon=3.0)
 
 
 @run("kmeans-private-k")
 def kmeans_private_k(note):
-    for method in ("grid", "lsh", "lloyd", "kccm"):
+    for method in ("grid", "ball", "lloyd", "kccm"):
         model = DPKMeans("private", epsilon=6.0, bounds=BOX, method=method, max_clusters=6)
         fit(note, method, model, clusters())
 
@@ -277,7 +277,7 @@ def kmeans_users(note):
 @run("kmeans-weights")
 def kmeans_weights(note):
     weights = np.random.default_rng(3).uniform(0.0, 2.5, 600)
-    for method in ("grid", "lsh", "lloyd", "kccm"):
+    for method in ("grid", "ball", "lloyd", "kccm"):
         model = DPKMeans(3, epsilon=3.0, bounds=BOX, method=method, weight_limit=2.0)
         fit(note, method, model, clusters(), sample_weight=weights)
 
@@ -482,7 +482,7 @@ ESTIMATORS = {
     "gaussian": DPKMeans(4, delta=1e-6, bounds=(-20.0, 20.0)),
     "lloyd": DPKMeans(4, bounds=(-20.0, 20.0), method="lloyd"),
     "kccm": DPKMeans(4, bounds=(-20.0, 20.0), method="kccm"),
-    "lsh": DPKMeans(4, bounds=(-20.0, 20.0), method="lsh"),
+    "ball": DPKMeans(4, bounds=(-20.0, 20.0), method="ball"),
     "private bounds": DPKMeans(4, bounds="private"),
     "oneshot": DPWaveCluster(bounds=(-20.0, 20.0), grid=8),
     "baseline": DPWaveCluster(bounds=(-20.0, 20.0), grid=8, technique="baseline"),
@@ -491,7 +491,7 @@ ESTIMATORS = {
 }
 
 
-ON_SPARK = ("grid", "lsh", "private bounds", "oneshot", "copy")  # each pass takes seconds there
+ON_SPARK = ("grid", "ball", "private bounds", "oneshot", "copy")  # each pass takes seconds there
 
 
 def engine_records(n=1500):
@@ -634,6 +634,8 @@ def samplers(note):
     note("wide laplace", noise.discrete_laplace(40, scale=1e9, source=source()))
     note("gaussian", noise.discrete_gaussian((40, 2), sigma=2.5, source=source()))
     note("wide gaussian", noise.discrete_gaussian(40, sigma=1e7, source=source()))
+    note("normal", noise.rounded_gaussian((40, 2), sigmas=2.5, source=source()))
+    note("wide normal", noise.rounded_gaussian(41, sigmas=1e9, source=source()))
     note("k norm", noise.k_norm(30, 3, scale=50.0, source=source()))
     note("planar", noise.planar_laplace(30, scale=50.0, source=source()))
     note("spherical", noise.spherical_laplace(30, scale=50.0, source=source()))
@@ -666,6 +668,7 @@ def promises(note):
     note("group", central.for_group(4))
     note("substitute", central.to_substitute())
     note("zcdp", central.to_zcdp())
+    note("mu", central.to_gdp())
     note("back", Guarantee("central", 1.0, delta=1e-5, rho=0.02).to_approximate(1e-6))
     note("over a box", Guarantee("metric", epsilon=0.5, unit="km").to_local(3.0))
     note(
@@ -674,6 +677,9 @@ def promises(note):
             "epsilon of rho": [privacy.zcdp_to_epsilon(rho, 1e-6) for rho in (1e-3, 0.1, 2.0)],
             "rho of epsilon": [privacy.epsilon_to_zcdp(eps, 1e-6) for eps in (0.1, 1.0, 9.0)],
             "rho of pure": [privacy.pure_to_zcdp(eps) for eps in (0.1, 1.0, 9.0)],
+            "epsilon of mu": [privacy.gdp_to_epsilon(mu, 1e-6) for mu in (1e-3, 0.1, 2.0)],
+            "mu of epsilon": [privacy.epsilon_to_gdp(eps, 1e-6) for eps in (0.1, 1.0, 9.0)],
+            "mu of pure": [privacy.pure_to_gdp(eps) for eps in (0.1, 1.0, 9.0)],
             "local of metric": privacy.metric_to_local(0.5, 3.0),
         },
     )
@@ -688,6 +694,7 @@ def events(note):
     for event in (
         privacy.PureEvent(epsilon=0.5),
         privacy.ZCDPEvent(rho=0.1),
+        privacy.GDPEvent(mu=0.2),
         privacy.ApproximateEvent(epsilon=0.5, delta=1e-6),
         privacy.DiscreteGaussianEvent(sigma=2.0, sensitivity=1.0),
         privacy.Repeated(event=privacy.PureEvent(epsilon=0.1), times=3),
@@ -816,7 +823,7 @@ def replays(note):
         "grid-gaussian": DPKMeans(3, bounds=BOX, delta=1e-6, method="grid"),
         "lloyd": DPKMeans(3, bounds=BOX, method="lloyd"),
         "kccm": DPKMeans(2, bounds=BOX, method="kccm"),
-        "lsh": DPKMeans(3, bounds=BOX, method="lsh"),
+        "ball": DPKMeans(3, bounds=BOX, method="ball"),
         "private-k": DPKMeans("private", bounds=BOX, method="lloyd", max_clusters=4),
         "private-bounds": DPKMeans(2, bounds="private"),
         **{

@@ -57,7 +57,7 @@ def complete_settings(incomplete: str) -> list[str]:
     """Return the settings of ``--set`` that make a method of its own, and begin as it was typed.
 
     >>> complete_settings("method=l")
-    ['method=lloyd', 'method=lsh']
+    ['method=lloyd']
     """
     named = (f"{name}={value}" for method in METHODS for name, value in method.kwargs.items())
     return _beginning(incomplete, ("method=auto", *named))

@@ -8,7 +8,7 @@ from shoal.cli._input import parse_bounds
 from shoal.exceptions import LedgerFileError, ParameterError
 
 if TYPE_CHECKING:
-    from shoal.cluster import Ball
+    from shoal._bounds import Ball
     from shoal.privacy import Ledger
 
 __all__ = [
@@ -49,7 +49,7 @@ def build_target(
 
 def _ball(bounds: str | None) -> "Ball | None":
     """Parse ball:RADIUS, a public ball around zero; None where it is something else."""
-    from shoal.cluster import Ball
+    from shoal._bounds import Ball
 
     word, _, radius = (bounds or "").partition(":")
     if word.strip().lower() != BALL:

@@ -20,7 +20,6 @@ from shoal.engines.nearest import NearestStatistics, nearest_centers, nearest_st
 from shoal.engines.projection import DIRECTION_UNIT, project
 from shoal.engines.sparse_grid import SparseCounts, sparse_grid_counts
 from shoal.engines.stream_engine import Encoder, StreamEngine, StreamTable, load_array_engine
-from shoal.engines.tree import leaf_statistics, tree_counts
 from shoal.engines.windows import MOMENT_UNIT, WindowStatistics, window_statistics
 
 __all__ = [
@@ -49,7 +48,6 @@ __all__ = [
     "grid_counts",
     "grid_edges",
     "grouped_counts",
-    "leaf_statistics",
     "load_array_engine",
     "magnitude_counts",
     "magnitude_edges",
@@ -62,6 +60,5 @@ __all__ = [
     "second_moments",
     "sparse_grid_counts",
     "total_weight",
-    "tree_counts",
     "window_statistics",
 ]

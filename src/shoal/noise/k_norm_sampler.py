@@ -172,8 +172,11 @@ def _fill(
         np.abs(vectors, out=vectors)
         error = dimension + 4.0 * math.sqrt(dimension) * stretch
         error *= SLACK * max(1.0, dimension / 512)
-        vectors += times * error
-        unsure |= ~(vectors.max(axis=0) < 0.5)
+        if isinstance(times, float):
+            farthest = vectors.max(axis=0) + times * error
+        else:
+            farthest = (vectors + times * error).max(axis=0)
+        unsure |= ~(farthest < 0.5)
         noise[...] = rounded
     for i in np.flatnonzero(unsure):
         known = [int(prefix) for prefix in prefixes[:, i]]

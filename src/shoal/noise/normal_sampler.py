@@ -9,6 +9,7 @@ below have exactly the distribution of the rounded reals.
 """
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,7 @@ def _fill(noise: npt.NDArray[np.int64], sigmas: Floats, source: RandomSource) ->
         known = [int(prefixes[i]), int(prefixes[pairs + i])]
         # The last sine of an odd number is not wanted.
         widths = [float(sigma) for sigma in sigmas[i::pairs]]
-        settled = settle(lambda c, u, w=widths: _pair(c, u, w), known, BITS, source)
-        noise[i::pairs] = settled
+        noise[i::pairs] = settle(partial(_pair, sigmas=widths), known, BITS, source)
 
 
 def _pair(context: Any, uniforms: list[Any], sigmas: list[float]) -> list[int]:

@@ -171,9 +171,9 @@ class TreeShapeNoise:
             shift = self.depth - depth
             counts = self._lowered(_node_counts(exact, totals, nodes, shift), depth)
             changed = self._lowered(_node_counts(other, others, nodes, shift), depth)
-            split = log_reaches(counts, self.scale) - log_reaches(changed, self.scale)
-            # A noisy value stays below 1 as the mirrored one reaches it.
-            kept = log_reaches(1 - counts, self.scale) - log_reaches(1 - changed, self.scale)
+            split = log_ratio(counts, changed, self.scale)
+            # A noisy value stays below 1 as often as the mirrored one reaches it.
+            kept = log_ratio(1 - counts, 1 - changed, self.scale)
             losses = np.maximum(kept, split + losses)
         return float(max(losses.sum(), 0.0))
 
@@ -209,18 +209,22 @@ def tree_shape_loss(scale: float, decay: int, levels: int) -> float:
     """
     # The last node of the worst path is just above the lower limit, those above it a decay apart.
     worst = 1 - decay + decay * np.arange(levels, dtype=np.int64)
-    return float((log_reaches(worst, scale) - log_reaches(worst - 1, scale)).sum())
+    return float(log_ratio(worst, worst - 1, scale).sum())
 
 
-def log_reaches(values: Ints, scale: float) -> Floats:
-    """Return the log of the probability that each value with discrete Laplace noise is at least 1.
+def log_ratio(values: Ints, others: Ints, scale: float) -> Floats:
+    """Return log p(value) - log p(other), p(v) the probability that v with noise is at least 1.
 
-    With q = e^(-1/scale): q^(1 - v) / (1 + q) for v <= 0, and by symmetry 1 - q^v / (1 + q).
+    With q = e^(-1/scale): p(v) = q^(1 - v) / (1 + q) for v <= 1, and 1 - q^v / (1 + q) for v >= 0.
+    Written so that small differences keep their digits.
     """
-    far = np.maximum(values, 1 - values).astype(np.float64) / scale
-    rest = math.log1p(math.exp(-1.0 / scale))
+    low, high = np.minimum(values, others), np.maximum(values, others)
+    below = (np.minimum(high, 1) - np.minimum(low, 1)) / scale
+    low, high = np.maximum(low, 1), np.maximum(high, 1)
     with np.errstate(under="ignore"):
-        return np.where(values >= 1, np.log1p(-np.exp(-far - rest)), -far - rest)
+        rest = np.exp(-low / scale)
+        above = rest * -np.expm1((low - high) / scale) / (1.0 + math.exp(-1.0 / scale) - rest)
+    return np.where(values >= others, 1.0, -1.0) * (below + np.log1p(above))
 
 
 def _decay(scale: float, least: int) -> int:

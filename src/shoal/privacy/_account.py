@@ -28,7 +28,7 @@ _BEYOND = "the recorded spends cannot be expressed within these limits"
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
 _SLACK = 1 + Fraction(1, 10**12)
 # The part of delta that a first Gaussian spend leaves to the Rényi divergences, which count pure
-# spends beside it for less. It costs Gaussian noise alone less than 1% of its limit.
+# spends beside it for less. It costs Gaussian noise alone about 1% of its limit.
 _RENYI_PART = 0.1
 
 

@@ -170,7 +170,7 @@ def scale_to_fit(
     >>> from shoal.privacy import GaussianEvent
     >>> sigma = scale_to_fit(lambda m: [GaussianEvent(sigma=m, sensitivity=1.0)], 1.0, 1e-6)
     >>> round(sigma, 2)
-    4.23
+    4.22
     """
     epsilon = _numbers.positive("epsilon", epsilon)
     delta = _numbers.probability("delta", delta)

@@ -166,6 +166,12 @@ def test_zcdp_lowers_it_but_not_below_the_gaussian():
     assert apart <= ceiling < advantage_ceiling(Guarantee("central", epsilon=1.0, delta=1e-5))
 
 
+def test_mu_lowers_it_to_the_gaussian():
+    promise = Guarantee("central", epsilon=1.0, delta=1e-5, mu=0.25)
+    apart = 2 * norm.cdf(0.125) - 1
+    assert advantage_ceiling(promise) == pytest.approx(apart, rel=1e-9)
+
+
 def test_it_grows_to_one_and_does_not_overflow():
     found = [advantage_ceiling(Guarantee("local", epsilon=e)) for e in (0.5, 1.0, 10.0, 1e4)]
     assert found == sorted(found)

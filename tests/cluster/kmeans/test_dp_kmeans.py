@@ -62,7 +62,7 @@ def test_a_public_number_is_taken_at_its_word():
             assert np.abs(fitted.cluster_centers_).max() <= 1.0
 
 
-@pytest.mark.parametrize("method", ["lloyd", "grid", "lsh"])
+@pytest.mark.parametrize("method", ["lloyd", "grid", "ball"])
 def test_gaussian_budget_converts_back_to_epsilon(method):
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     model(delta=1e-6, ledger=ledger, method=method).fit(X)

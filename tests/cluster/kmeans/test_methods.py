@@ -46,7 +46,7 @@ def test_method_by_columns_and_noise_by_size(subtests):
                 assert why in both.reason
                 for noise in (pure.noise, both.noise):
                     method, _ = choose_method(1e5, columns, 8, noise, noise.total_budget)
-                    assert method.name == ("grid" if columns <= WIDEST_GRID else "lsh")
+                    assert method.name == ("grid" if columns <= WIDEST_GRID else "ball")
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])
@@ -74,13 +74,13 @@ def test_delta_that_is_needed_is_spent():
     wide = blobs(300, corners(200, 3))
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     fitted = model(3, delta=1e-6, ledger=ledger).fit(wide)
-    assert (fitted.method_, fitted.guarantee_.delta) == ("lsh", 1e-6)
+    assert (fitted.method_, fitted.guarantee_.delta) == ("ball", 1e-6)
     (entry,) = ledger.entries
     assert isinstance(entry.event, GDPEvent)
     assert fitted.release_.guarantee.delta == 1e-6
 
 
-@pytest.mark.parametrize("method", ["grid", "lsh", "lloyd"])
+@pytest.mark.parametrize("method", ["grid", "ball", "lloyd"])
 def test_delta_that_is_asked_for_is_used(method):
     assert model(method=method, delta=1e-6).fit(X).guarantee_.delta == 1e-6
 

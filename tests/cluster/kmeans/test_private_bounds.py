@@ -50,7 +50,7 @@ def test_box_holds_nearly_all_records(delta, subtests):
                 assert (model.cluster_centers_ <= high).all()
 
 
-@pytest.mark.parametrize("method", ["auto", "lsh", "lloyd", "kccm"])
+@pytest.mark.parametrize("method", ["auto", "ball", "lloyd", "kccm"])
 def test_few_records_never_crash(method, subtests):
     for n in [1, 2, 10, 100]:
         with subtests.test(n=n):

@@ -18,7 +18,7 @@ from shoal.cluster.kmeans._problem import (
     noise_probabilities,
     shrunken_moves,
 )
-from shoal.engines import HALF, NearestStatistics, nearest_statistics
+from shoal.engines import HALF, NearestStatistics, nearest_statistics, window_statistics
 from shoal.noise import SeededSource
 from shoal.privacy import Release
 
@@ -97,7 +97,12 @@ def exact_means(X, **kwargs):
         seen.append((centers if clip.get("clip_radius") else 0, exact))
         return exact
 
+    def spy_windows(engine, centers, radii):
+        seen.append(window_statistics(engine, centers, radii))
+        return seen[-1]
+
     with (
+        patch("shoal.cluster.kmeans._windows.window_statistics", spy_windows),
         patch("shoal.cluster.kmeans._grid.nearest_statistics", spy),
         patch("shoal.cluster.kmeans._lloyd.nearest_statistics", spy),
     ):
@@ -117,7 +122,7 @@ SETTINGS = {
     "grid": {"method": "grid", "epsilon": 0.5},
     "grid-gaussian": {"method": "grid", "epsilon": 0.5, "delta": 1e-6},
     "grid-alone": {"method": "grid", "epsilon": 0.05},
-    "lsh": {"method": "lsh", "epsilon": 1.0},
+    "ball": {"method": "ball", "epsilon": 1.0},
     "lloyd": {"method": "lloyd", "epsilon": 1.0},
     "lloyd-analytic": {"method": "lloyd", "epsilon": 1.0, "split": "analytic"},
     "lloyd-gaussian": {"method": "lloyd", "epsilon": 1.0, "delta": 1e-6},
@@ -165,7 +170,12 @@ def fit_watched(X, **kwargs):
         seen.append(nearest_statistics(engine, centers, **clip))
         return seen[-1]
 
+    def spy_windows(engine, centers, radii):
+        seen.append(window_statistics(engine, centers, radii))
+        return seen[-1]
+
     with (
+        patch("shoal.cluster.kmeans._windows.window_statistics", spy_windows),
         patch("shoal.cluster.kmeans._grid.nearest_statistics", spy),
         patch("shoal.cluster.kmeans._lloyd.nearest_statistics", spy),
     ):

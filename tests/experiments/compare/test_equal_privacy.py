@@ -53,7 +53,7 @@ def test_methods_by_columns():
 def test_only():
     assert names(2, ["LAPLACE"]) == ["Laplace"]
     assert names(2, ["kdlaplace"]) == ["KdLaplace-grid", "KdLaplace-bayes"]
-    assert names(2, ["Duchi", "DPKMeans-lsh"]) == ["DPKMeans-lsh", "Duchi"]
+    assert names(2, ["Duchi", "DPKMeans-ball"]) == ["DPKMeans-ball", "Duchi"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from shoal._statistics import clopper_pearson, mean_interval
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.metrics import Roc, adversary_advantage, roc
-from shoal.privacy import Guarantee
+from shoal.privacy import Guarantee, gdp_to_delta
 
 __all__ = ["AttackResult", "advantage_ceiling"]
 
@@ -212,7 +212,7 @@ def advantage_ceiling(guarantee: Guarantee, *, diameter: float | None = None) ->
     it: with and without a record under add/remove. For a local or metric promise the attacker tells
     two values of one record apart from its report. With (epsilon, delta) the ceiling is
     (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) (Kairouz, Oh & Viswanath 2015); a known zCDP
-    parameter may lower it (Pinsker; Bretagnolle & Huber).
+    parameter may lower it (Pinsker; Bretagnolle & Huber), and so may a mu, 2 Phi(mu/2) - 1.
 
     Parameters
     ----------
@@ -250,4 +250,6 @@ def advantage_ceiling(guarantee: Guarantee, *, diameter: float | None = None) ->
     if promise.rho is not None:
         pinsker = math.sqrt(promise.rho / 2)
         ceiling = min(ceiling, pinsker, math.sqrt(-math.expm1(-promise.rho)))
+    if promise.mu is not None:  # two normal distributions, told apart in the middle
+        ceiling = min(ceiling, gdp_to_delta(promise.mu, 0.0))
     return min(1.0, ceiling)

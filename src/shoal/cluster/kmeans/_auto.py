@@ -6,25 +6,31 @@ noisy; nothing else is looked at.
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
-from shoal.cluster.kmeans._grid import WIDEST_GRID, GridMethod
-from shoal.cluster.kmeans._lsh import LSHMethod
+from shoal.cluster.kmeans._ball import BallMethod
+from shoal.cluster.kmeans._centered import CenteredMethod, suits_centered
+from shoal.cluster.kmeans._grid import GRID_PART, WIDEST_GRID, GridMethod
 from shoal.cluster.kmeans._problem import KMeansMethod, KMeansResult, MethodChoice, Problem
-from shoal.cluster.kmeans._synopsis import SMALLEST_PART, SynopsisMethod
+from shoal.cluster.kmeans._tree import TreeMethod
 from shoal.engines import HALF
+
+if TYPE_CHECKING:
+    from shoal.cluster.kmeans.dp_kmeans import DPKMeans
 
 __all__ = [
     "AutoMethod",
     "NoiseChoice",
     "choose_method",
+    "choose_n_clusters",
     "choose_noise",
     "delta_advice",
-    "synopsis_method",
 ]
+
+CANDIDATES: tuple[type[KMeansMethod], ...] = (TreeMethod, GridMethod, CenteredMethod, BallMethod)
 
 MIN_DIGITS = 6  # a delta is 1e-6, or at most a tenth of 1/n
 ROUNDS = 4  # that divide the budget of a fit in many columns, more or less
@@ -55,7 +61,7 @@ class AutoMethod(KMeansMethod):
 
     def smallest_budget(self, budget: float) -> float:
         """Return the least that a single release gets of the method's budget."""
-        return SMALLEST_PART * budget
+        return min(method(self.model).smallest_budget(budget) for method in CANDIDATES)
 
     def settle(self, problem: Problem) -> MethodChoice:
         """Return the method that will run, from public and noisy values alone, and why."""
@@ -81,8 +87,7 @@ def choose_noise(columns: int, epsilon: float, delta: float) -> NoiseChoice:
     if delta == 0.0:
         return NoiseChoice(pure, "delta is 0, so the noise is pure")
     gaussian = noise_for(epsilon, delta)
-    level = synopsis_method(columns).noise_level
-    if level(gaussian, columns) < level(pure, columns):
+    if _noise_level(gaussian, columns) < _noise_level(pure, columns):
         return NoiseChoice(gaussian, "with delta Gaussian noise is the smaller one")
     return NoiseChoice(pure, "pure noise is the smaller one, so delta is not used")
 
@@ -91,10 +96,20 @@ def choose_method(
     n: float, columns: int, n_clusters: int, noise: BudgetedNoise, budget: float
 ) -> tuple[type[KMeansMethod], str]:
     """Choose a method; ``n`` is public or noisy, in contributions of one person."""
-    method = synopsis_method(columns)
-    if method is GridMethod:
-        return method, f"a grid in {columns} columns has few enough cells for exact seeding"
-    return method, f"a grid in {columns} columns would have too many cells"
+    if suits_centered(n, columns, n_clusters, noise=noise, budget=budget):
+        return CenteredMethod, f"in {columns} columns clusters are looked for around the mean"
+    if columns <= TreeMethod.max_columns and not noise.approximate:
+        return TreeMethod, f"{columns} columns are few enough for cells, where records crowd too"
+    if columns <= WIDEST_GRID:
+        return GridMethod, f"a grid in {columns} columns has few enough cells for exact seeding"
+    return BallMethod, f"in {columns} columns a ball is learned and searched"
+
+
+def choose_n_clusters(model: "DPKMeans", problem: Problem) -> int:
+    """Spend the problem's budget on the number of clusters, for a method that cannot choose it."""
+    if problem.columns <= WIDEST_GRID:
+        return GridMethod.count_clusters(problem)
+    return len(BallMethod(model).run(problem).centers)
 
 
 def delta_advice(n: float, columns: int, n_clusters: int, epsilon: float) -> list[str]:
@@ -125,6 +140,16 @@ def delta_advice(n: float, columns: int, n_clusters: int, epsilon: float) -> lis
     ]
 
 
-def synopsis_method(columns: int) -> type[SynopsisMethod]:
-    """Return the method whose synopsis suits so many columns."""
-    return GridMethod if columns <= WIDEST_GRID else LSHMethod
+def _noise_level(noise: BudgetedNoise, columns: int) -> float:
+    """Return how large the noise is that the error of a fit in so many columns comes from."""
+    if columns > WIDEST_GRID:
+        radii = np.array([HALF])
+        budget = noise.total_budget / ROUNDS
+        return float(
+            noise.window_deviations(budget, columns=columns, radii=radii, contribution=1).sums[0]
+        )
+    # A grid needs sums and counts alike: the geometric mean of both.
+    radius = round(HALF * (math.sqrt(columns) if noise.shape == "ball" else 1.0))
+    budget = GRID_PART * noise.total_budget
+    step = noise.pair_deviations(budget, columns=columns, clip_radius=radius, contribution=1)
+    return float(step.sums**0.5 * noise.count_deviation(budget, contribution=1) ** 0.5)

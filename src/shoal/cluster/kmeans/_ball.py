@@ -141,10 +141,13 @@ class BallMethod(KMeansMethod):
         if axes is not None and plan.projected_radius and _few(axes, problem.columns):
             return _run_projected(problem, plan, domain, axes)
         space = _whole_space(problem, domain, axes)
-        start = _find_cells(problem, space, plan.rounds)
+        start = _find_cells(problem, space, plan.rounds + plan.projected_radius)
         windows = _settle(problem, space, start.windows, start.budgets[:-1])
         last = take_round(problem, space, windows, start.budgets[-1])
-        moved = shrink_to_last(space, last, space.columns)
+        if problem.noise.approximate:
+            moved = shrink_to_last(space, last, space.columns)
+        else:  # after so few rounds the mean of all is surer than the centers of the last one
+            moved = shrink_to_mean(space, last)
         return _result(problem, last, moved, start.rounds, {"components": 0})
 
 

@@ -83,7 +83,7 @@ MEAN_SPREAD = 0.1  # most variance of a column's mean around the level
 USUAL_LENGTH, LENGTH_SPREAD = 0.42, 0.06  # distance from the mean in box radii; spread of squares
 SHORTEST, LONGEST = 0.02, 0.4  # squared length that is believed
 MEAN_WINDOW = 0.5  # of the box's radius, around the level
-GRID_WIDTH = 1.6  # half width of the grid, in deviations of a column, and of finer ones times this
+GRID_WIDTH = 1.6  # half width of two cells, in deviations of a column; of more, its square
 MAX_DIRECTIONS = 12
 ROUND_WINDOW = 1.15  # of the records' distance from the mean, for rounds that no grid started
 NEXT_WINDOW = 1.25  # of the records' distance from their center
@@ -285,7 +285,9 @@ def _locate(problem: Problem, plan: CenteredPlan, total: float) -> Place:
     moves = windows.sums[0] / total
     variance = (float(windows.deviations.sums[0]) / total) ** 2
     most = MEAN_SPREAD * problem.radius**2 / columns
-    spread = min(max(0.0, float((moves**2).mean()) - variance), most)
+    # The square of noise alone is this much above its mean in one of six releases.
+    by_noise = (1 + 2 / math.sqrt(columns)) * variance
+    spread = min(max(0.0, float((moves**2).mean()) - by_noise), most)
     moves *= spread / (spread + variance) if spread else 0.0
     mean = np.clip(np.rint(level + moves), -problem.half, problem.half).astype(np.int64)
     # Of the squared length, what is usual counts for as much as the noise leaves open.

@@ -178,7 +178,7 @@ def check_same_rows(X: Any, user_ids: Any) -> None:
     rows.
     """
     pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(X, pandas.DataFrame):
+    if pandas is None or not isinstance(X, pandas.DataFrame | pandas.Series):
         return
     if isinstance(user_ids, pandas.Series) and not X.index.equals(user_ids.index):
         raise DataError(

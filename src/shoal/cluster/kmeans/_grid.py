@@ -25,7 +25,7 @@ from shoal.cluster.kmeans._problem import (
     shrunken_moves,
 )
 from shoal.cluster.kmeans._synopsis import SynopsisMethod, cluster_points, count_clusters
-from shoal.engines import HALF, grid_counts, grid_edges, nearest_statistics
+from shoal.engines import grid_counts, grid_edges, nearest_statistics
 
 __all__ = [
     "FAINT",
@@ -62,14 +62,6 @@ class GridMethod(SynopsisMethod):
 
     name = "grid"
     max_columns = 32  # a table of cells with more axes cannot be
-
-    @staticmethod
-    def noise_level(noise: BudgetedNoise, columns: int) -> float:
-        """Return the geometric mean of the noise of sums and of counts: a grid needs both alike."""
-        radius = round(HALF * (math.sqrt(columns) if noise.shape == "ball" else 1.0))
-        budget = GRID_PART * noise.total_budget
-        step = noise.pair_deviations(budget, columns=columns, clip_radius=radius, contribution=1)
-        return float(step.sums**0.5 * noise.count_deviation(budget, contribution=1) ** 0.5)
 
     @staticmethod
     def count_clusters(problem: Problem) -> int:

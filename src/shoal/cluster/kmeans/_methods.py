@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from shoal import _numbers
 from shoal._bounds import Ball, Box, surrounding_box
 from shoal._registry import choices
@@ -27,9 +29,7 @@ from shoal.cluster.kmeans._centered import CenteredMethod
 from shoal.cluster.kmeans._grid import GridMethod
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, KCCMMethod
 from shoal.cluster.kmeans._lloyd import LloydMethod
-from shoal.cluster.kmeans._lsh import LSHMethod
 from shoal.cluster.kmeans._problem import KMeansMethod
-from shoal.cluster.kmeans._synopsis import SMALLEST_PART
 from shoal.cluster.kmeans._tree import TreeMethod
 from shoal.engines import HALF
 from shoal.exceptions import ParameterError
@@ -53,7 +53,6 @@ METHODS: dict[str, type[KMeansMethod]] = {
         TreeMethod,
         CenteredMethod,
         BallMethod,
-        LSHMethod,
         LloydMethod,
         KCCMMethod,
     )
@@ -162,8 +161,8 @@ def _check_scales(model: "DPKMeans", plan: FitPlan, columns: int, contribution: 
     """Refuse an epsilon so small that no lattice holds its noise, before it is spent."""
     noise, budgets = plan.noise, plan.budgets
     smallest = plan.method.smallest_budget(budgets.clusters)
-    if budgets.n_clusters:  # from a tree, at its widest
-        smallest = min(smallest, SMALLEST_PART * budgets.n_clusters)
+    if budgets.n_clusters:
+        smallest = min(smallest, AutoMethod(model).smallest_budget(budgets.n_clusters))
     radius = math.ceil(HALF * math.sqrt(columns)) if noise.shape == "ball" else HALF
     wanted = [budget for budget in (budgets.records, budgets.bounds / columns) if budget > 0]
     if min([smallest, *wanted]) < MAX_SCALE**-2:  # its square root or inverse may not exist
@@ -173,7 +172,10 @@ def _check_scales(model: "DPKMeans", plan: FitPlan, columns: int, contribution: 
             smallest, columns=columns, clip_radius=radius, contribution=contribution
         )
         counts = [noise.count_deviation(budget, contribution=contribution) for budget in wanted]
-        largest = max(*widest, *counts)
+        windows = noise.window_deviations(
+            smallest, columns=columns, radii=np.array([radius]), contribution=contribution
+        )
+        largest = max(*widest, *counts, windows.counts, float(windows.sums[0]), windows.moments)
     if largest > MAX_SCALE:
         raise ParameterError(
             f"epsilon must be larger for {columns} columns and this method, got "

@@ -4,13 +4,12 @@ Restarts are free here, and bad starts are what most private k-means lose by. Th
 is DP-KCCM's own idea, moved to where it costs nothing: find twice as many clusters, then merge, by
 the least increase of the cost (Ward 1963), and let k-means settle.
 
-Merging also gives the cost of every number of clusters at once. Where it is known how far records
-are from their points, the number with the best Calinski & Harabasz (1974) ratio of between to
-within variance wins; where it is not, the number whose next merge costs so much more than the last.
+Merging also gives the cost of every number of clusters at once. How far records are from their
+points is public or was released with them, so the number with the best Calinski & Harabasz (1974)
+ratio of between to within variance wins.
 """
 
 import functools
-from abc import abstractmethod
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
@@ -21,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 from shoal._typing import Floats
 from shoal.cluster._centers import uniforms
 from shoal.cluster._noise import BudgetedNoise, noise_for
-from shoal.cluster.kmeans._problem import KMeansMethod, Problem
+from shoal.cluster.kmeans._problem import KMeansMethod
 from shoal.noise import RandomSource
 
 __all__ = [
@@ -34,7 +33,7 @@ __all__ = [
     "one_thread",
 ]
 
-SMALLEST_PART = 0.1  # of a synopsis' budget, for the smallest release of a tree
+SMALLEST_PART = 0.1  # of a synopsis' budget, for its smallest release
 STARTS = 3
 OVER = 2
 DIRECT = 32  # so few points are merged one by one, which leaves nothing to chance
@@ -61,16 +60,6 @@ class SynopsisMethod(KMeansMethod):
     def smallest_budget(self, budget: float) -> float:
         """Return the least that a single release gets of the method's budget."""
         return SMALLEST_PART * budget
-
-    @staticmethod
-    @abstractmethod
-    def noise_level(noise: BudgetedNoise, columns: int) -> float:
-        """Return how large the noise is that the method's error comes from."""
-
-    @staticmethod
-    @abstractmethod
-    def count_clusters(problem: Problem) -> int:
-        """Spend the problem's budget on a synopsis and choose the number of clusters from it."""
 
 
 def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource) -> Floats:
@@ -136,7 +125,7 @@ def merge_costs(points: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def count_clusters(
-    points: Floats, weights: Floats, *, max_clusters: int, blur: float | None, source: RandomSource
+    points: Floats, weights: Floats, *, max_clusters: int, blur: float, source: RandomSource
 ) -> int:
     """Choose the number of clusters of weighted points."""
     total = float(weights.sum())
@@ -148,11 +137,6 @@ def count_clusters(
         return 1
     costs, _ = merge_costs(points, weights)
     least = max(TINY * float(costs[0]), 1e-300)  # nothing is divided by zero
-    if blur is None:
-        # Without blur, each point its own cluster would always look best.
-        tried = np.arange(2, max(min(last, len(points) - 1), 2) + 1)
-        merging = np.maximum(np.append(costs[:-1] - costs[1:], 0.0), least)
-        return int(tried[(merging[tried - 2] / merging[tried - 1]).argmax()])
     tried = np.arange(2, last + 1)
     within = np.maximum(costs[tried - 1] + (blur + spread) * total, least)
     between = costs[0] - costs[tried - 1]

@@ -47,16 +47,19 @@ from shoal.noise import SparseCounts, TreeShapeNoise, privatize
 
 __all__ = ["TreeLeaves", "TreeMethod", "crowded", "leaf_windows", "release_tree"]
 
+PLENTY = 600.0  # records times epsilon for each cluster: in a plane, a tree is at least as good
+PLANE = 2  # columns, at most
 CROWD_PART = 0.03  # of the budget, for the records in the fullest cells
 CROWDED = 0.6  # of all records in half as many cells as there are clusters: too many for a grid,
 DOUBT = 1.5  # and so many scales of the noise more, so that noise alone seldom decides
 CLEAR = 0.1  # of all records: the scale of that noise must be smaller
 SHAPE_PART = 0.45  # of the rest, for the shape of the tree
 STEP_PART = 0.2  # of the rest, for a step where there are few leaves
-FEW_LEAVES = 4  # for each cluster
+FEW_LEAVES = 2.5  # for each cluster along each column
 ROOTS = 2  # halvings that are always made
 MAX_SPLITS = 2**16  # about so many nodes can be split at most, whatever epsilon is
 OUTSKIRTS = 3.0  # deviations: what leaves of the first levels hold together, if they hold anything
+NEAR = 3.0  # spreads from the mean of the others: nothing is unlikely there
 WINDOWS = 24  # candidates for the radius of a window,
 WIDEST, NARROWEST = 1.0, 0.001  # in spacings of the clusters in the box
 
@@ -75,18 +78,11 @@ class TreeMethod(SynopsisMethod):
         """Return the least that a single release gets of the method's budget."""
         return CROWD_PART * budget
 
-    @staticmethod
-    def noise_level(noise: BudgetedNoise, columns: int) -> float:
-        """Return the noise of a grid: where records are spread, it is one."""
-        return GridMethod.noise_level(noise, columns)
-
-    @staticmethod
-    def count_clusters(problem: Problem) -> int:
-        """Spend the problem's budget on a grid and choose the number of clusters from it."""
-        return GridMethod.count_clusters(problem)
-
     def run(self, problem: Problem) -> KMeansResult:
         """Ask whether records crowd, and cluster the synopsis that suits them."""
+        each = problem.n * problem.budget / problem.expected_clusters
+        if problem.columns <= PLANE and each >= PLENTY:
+            return _cluster_tree(problem)
         grid = GridMethod(self.model)
         if CROWD_PART * problem.budget * CLEAR * problem.n < 1.0:
             return grid.run(problem)  # the answer would be noise
@@ -136,7 +132,7 @@ def release_tree(problem: Problem) -> tuple[TreeLeaves, float]:
         cost=SHAPE_PART * problem.budget,
         source=problem.source,
     )
-    few = len(shape.codes) < FEW_LEAVES * problem.expected_clusters
+    few = len(shape.codes) < FEW_LEAVES**columns * problem.expected_clusters
     step = STEP_PART * problem.budget if few else 0.0
     budget = (1 - SHAPE_PART) * problem.budget - step
     # The leaves lie side by side: each ends where the next begins.
@@ -145,11 +141,11 @@ def release_tree(problem: Problem) -> tuple[TreeLeaves, float]:
     noise, contribution = problem.noise, problem.contribution
     noisy = noise.counts(exact, budget, contribution=contribution, source=problem.source)
     counts = posterior_counts(noisy, noise, budget, contribution=contribution)
-    deviation = noise.count_deviation(budget, contribution=contribution)
-    counts[_outskirts(noisy, shape.depths, deviation)] = 0.0
     low, high = dyadic_boxes(shape.codes, shape.depths, columns=columns, halvings=depth, half=half)
+    deviation = noise.count_deviation(budget, contribution=contribution)
     tails = noise.count_tails(noisy, budget, contribution=contribution)
     cells = GridCounts((low + high) / 2, noisy, counts, deviation, tails)
+    counts[_outskirts(cells, shape.depths)] = 0.0
     return TreeLeaves(cells, high - low), step
 
 
@@ -220,22 +216,29 @@ def _moves(noisy: NoisyWindows, radii: Ints) -> Floats:
     return np.clip(part[:, np.newaxis] * moves, -1.0, 1.0) * radii[:, np.newaxis]
 
 
-def _outskirts(noisy: Ints, depths: Ints, deviation: float) -> npt.NDArray[np.bool_]:
+def _outskirts(cells: GridCounts, depths: Ints) -> npt.NDArray[np.bool_]:
     """Return which leaves are empty outskirts, by their counts level by level from above.
 
     Leaves of the first levels are large: noise in them lies far from all records, and costs most.
     Down to the level where they certainly hold something together, only those count that are
-    likely themselves.
+    likely themselves: beyond ``NEAR`` spreads from the others' mean, the less the farther out. Of
+    all records at most 1 / r^2 lie r times as far (Chebyshev): such are the odds against them.
     """
     levels = np.arange(depths.max() + 1)
-    held = np.cumsum(np.bincount(depths, weights=noisy, minlength=len(levels)))
+    held = np.cumsum(np.bincount(depths, weights=cells.noisy, minlength=len(levels)))
     number = np.cumsum(np.bincount(depths, minlength=len(levels)))
-    sure = held > OUTSKIRTS * deviation * np.sqrt(number)
-    first = int(sure.argmax()) if sure.any() else len(levels)
-    outside = depths < first
+    sure = held > OUTSKIRTS * cells.deviation * np.sqrt(number)
+    outside = depths < (int(sure.argmax()) if sure.any() else len(levels))
+    scale = cells.deviation / math.sqrt(2)
     # Of m Laplace draws, about half of the square root of m are larger than this.
-    likely = deviation / math.sqrt(2) * math.log(max(int(outside.sum()), 2)) / 2
-    return outside & (noisy <= likely)
+    likely = np.full(len(depths), scale * math.log(max(int(outside.sum()), 2)) / 2)
+    inside = np.where(outside, 0.0, cells.counts)
+    if inside.sum() > 0:
+        middle = np.average(cells.midpoints, axis=0, weights=inside)
+        squares = ((cells.midpoints - middle) ** 2).sum(axis=1)
+        spread = max(float(np.average(squares, weights=inside)), 1.0)
+        likely += scale * np.log(np.maximum(squares / (NEAR**2 * spread), 1.0))
+    return outside & (cells.noisy <= likely)
 
 
 def _count_leaves(leaves: TreeLeaves, problem: Problem) -> int:

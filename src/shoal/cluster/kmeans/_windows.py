@@ -37,7 +37,7 @@ __all__ = [
     "take_round",
 ]
 
-FIRST_WINDOW = 1.15  # of the domain's radius
+FIRST_WINDOW = 1.0  # of the domain's radius
 FIRST_LENGTH = 0.3  # of the domain's radius, where no direction is known
 WINDOW = 0.95  # of the root of the mean squared distance in a cell
 MERGED = 1.1  # a merged cell is wider than its parts say

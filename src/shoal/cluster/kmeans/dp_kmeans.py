@@ -24,7 +24,7 @@ from shoal.cluster._budget import Split, charge
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster.kmeans._advice import Advice, noise_advice, predict_cost
-from shoal.cluster.kmeans._auto import synopsis_method
+from shoal.cluster.kmeans._auto import choose_n_clusters
 from shoal.cluster.kmeans._contributions import (
     Contributions,
     bounded_contributions,
@@ -68,13 +68,14 @@ class DPKMeans(CuratorsClusterer):
     metric : {"bounds", "cosine"}, default="bounds"
         ``"cosine"``: records are brought to length 1 first, in ``predict`` and on devices too;
         no bounds are needed, and a center is a mean of unit vectors.
-    method : {"auto", "grid", "centered", "ball", "lsh", "lloyd", "kccm"}, default="auto"
-        ``"grid"``: a noisy grid, clustered, then one noisy step; best up to 16 columns.
-        ``"centered"``: the same around the noisy mean; best from 5 columns on, above all where
-        records are few or columns skewed. ``"ball"``: noisy rounds in windows, for many columns.
-        ``"lsh"``: a tree of random hyperplanes. ``"lloyd"``: rounds of noisy counts and sums.
-        ``"kccm"``: DP-KCCM, too many clusters and then merged. ``"auto"`` chooses ``"grid"`` or
-        ``"lsh"`` and the smaller noise.
+    method : {"auto", "grid", "tree", "centered", "ball", "lloyd", "kccm"}, default="auto"
+        ``"grid"``: a noisy grid, clustered, then one noisy step. ``"tree"``: the same, but where
+        records crowd into few of its cells, a tree that is fine there and coarse elsewhere; up to
+        8 columns, pure noise. ``"centered"``: a grid and rounds around the noisy mean, from 5
+        columns on. ``"ball"``: noisy rounds in windows inside a learned ball, for many columns.
+        ``"lloyd"``: rounds of noisy counts and sums. ``"kccm"``: DP-KCCM, too many clusters and
+        then merged. ``"auto"`` chooses among the first four by public or noisy numbers, and the
+        smaller noise; ``reason_`` says why.
     {n_public}
     max_iter : int, default=None
         Number of rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and
@@ -395,8 +396,8 @@ class DPKMeans(CuratorsClusterer):
             source,
         )
         if budgets.n_clusters:
-            count = synopsis_method(problem.columns).count_clusters
-            problem = problem.with_n_clusters(count(problem.with_budget(budgets.n_clusters)))
+            counted = choose_n_clusters(self, problem.with_budget(budgets.n_clusters))
+            problem = problem.with_n_clusters(counted)
         choice = plan.method.settle(problem)
         return _Fitted(choice.method.run(problem), choice, box, lattice, engine)
 

@@ -22,7 +22,9 @@ NOT_AWARE = (
     "made (those of KdLaplace are those of Laplace before their remap), without bias, and not on a "
     "few points."
 )
-AUTO = "DPKMeans with method auto: up to 16 columns it is DPKMeans-grid, beyond DPKMeans-lsh."
+AUTO = (
+    "DPKMeans with method auto: whichever of its methods suits the columns, records and epsilon."
+)
 
 
 def compare_report(
