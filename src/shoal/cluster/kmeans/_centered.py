@@ -52,6 +52,7 @@ from shoal.engines import (
 )
 
 __all__ = [
+    "MIN_COLUMNS",
     "ONE_MEAN",
     "CenteredMethod",
     "CenteredPlan",
