@@ -241,7 +241,7 @@ def _outskirts(cells: GridCounts, depths: Ints) -> npt.NDArray[np.bool_]:
     held = np.cumsum(np.bincount(depths, weights=cells.noisy, minlength=len(levels)))
     number = np.cumsum(np.bincount(depths, minlength=len(levels)))
     sure = held > OUTSKIRTS * cells.deviation * np.sqrt(number)
-    outside = depths < (int(sure.argmax()) if sure.any() else len(levels))
+    outside = depths <= np.max(levels[~sure], initial=-1)
     scale = cells.deviation / math.sqrt(2)
     # Of m Laplace draws, about m^(2/3) / 2 are larger than this.
     likely = np.full(len(depths), scale * math.log(max(int(outside.sum()), 2)) / 3)
