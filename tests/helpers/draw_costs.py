@@ -12,7 +12,8 @@ from shoal.engines import MOMENT_UNIT, SECOND_UNIT
 def draw_cost(draw, statistic, contribution=1, *, first=True):  # noqa: PLR0911
     """Return epsilon of pure noise, mu^2 of Gaussian noise; ``first`` of a row's boxes or not."""
     if draw.sampler == "tree_shape":
-        return contribution * shape_cost(*draw.shape, draw.scale)
+        levels, decay = draw.shape
+        return contribution * shape_cost(levels, decay, draw.scale)
     if statistic.name == "window_statistics":
         return windows_cost(draw, statistic.radii, contribution)
     if statistic.name == "second_moments":

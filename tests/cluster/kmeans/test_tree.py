@@ -12,7 +12,7 @@ from shoal.cluster.kmeans import _tree
 from shoal.cluster.kmeans._grid import GridCounts
 from shoal.cluster.kmeans._tree import TreeLeaves, TreeMethod, leaf_windows, release_tree
 from shoal.metrics import nicv
-from shoal.noise import TreeShape, observed, tree_shape
+from shoal.noise import TreeShape, discrete_laplace, observed, tree_shape
 
 BOX = (-1.0, 1.0)
 MODEL = DPKMeans()
@@ -165,7 +165,7 @@ def test_noisy_values_of_splits_taken_for_counts(monkeypatch):
     def reused(self, values, budget, *, contribution, source):
         if len(values) == 1:
             return right(self, values, budget, contribution=contribution, source=source)
-        noise = tree_shape.discrete_laplace(len(values), scale=1.0, source=source)
+        noise = discrete_laplace(len(values), scale=1.0, source=source)
         return values + noise
 
     monkeypatch.setattr(PureNoise, "counts", reused)

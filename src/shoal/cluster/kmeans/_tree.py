@@ -251,7 +251,8 @@ def _outskirts(cells: GridCounts, depths: Ints) -> npt.NDArray[np.bool_]:
         squares = ((cells.midpoints - middle) ** 2).sum(axis=1)
         spread = max(float(np.average(squares, weights=inside)), 1.0)
         likely += scale * np.log(np.maximum(squares / (NEAR**2 * spread), 1.0))
-    return outside & (cells.noisy <= likely)
+    empty: npt.NDArray[np.bool_] = outside & (cells.noisy <= likely)
+    return empty
 
 
 def _count_leaves(leaves: TreeLeaves, problem: Problem) -> int:
