@@ -35,7 +35,8 @@ def draw_cost(draw, statistic, contribution=1, *, first=True):  # noqa: PLR0911
         )
     assert draw.sampler == "rounded_gaussian"
     if not draw.scales:
-        return Fraction(contribution) ** 2 / Fraction(draw.scale) ** 2
+        move = contribution * (clip_radius if sums else 1)
+        return Fraction(move) ** 2 / Fraction(draw.scale) ** 2
     counts, *offsets = (Fraction(scale) for scale in draw.scales)
     assert len(set(offsets)) == 1
     squares = clip_radius**2 * (len(offsets) if statistic.shape == "cube" else 1)

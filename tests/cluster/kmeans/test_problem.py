@@ -98,8 +98,8 @@ def exact_means(X, **kwargs):
         return exact
 
     def spy_windows(engine, centers, radii):
-        seen.append(window_statistics(engine, centers, radii))
-        return seen[-1]
+        seen.append((centers, window_statistics(engine, centers, radii)))
+        return seen[-1][1]
 
     with (
         patch("shoal.cluster.kmeans._windows.window_statistics", spy_windows),
@@ -260,7 +260,7 @@ def test_whole_fits_seldom_call_empty_clusters_certain(method, subtests):
                 least.append(model.noise_probability_[empty].min(initial=1.0))
                 certain.append(model.certain_[empty].any())
             assert np.mean(np.array(least) <= 0.3) <= 0.3 + 4.5 * np.sqrt(0.3 / 40)
-            assert not any(certain)  # 40 in 1,000 at most would not be
+            assert sum(certain) <= 1  # 40 in 1,000 at most have one; two are one in 1,000
 
 
 @pytest.mark.parametrize("n", [2000, 20_000])
