@@ -36,13 +36,11 @@ def clipped(offset, clip_radius, shape):
 
 
 def statistics(records, labels, anchors, *, weights=None, clip_radius=None, shape="cube"):
-    """Counts and sums by label; label -1 is left out."""
+    """Counts and sums by label."""
     counts = [0] * len(anchors)
     sums = [[0] * anchors.shape[1] for _ in anchors]
     weights = [1] * len(records) if weights is None else weights.tolist()
     for record, label, weight in zip(records.tolist(), labels, weights, strict=True):
-        if label < 0:
-            continue
         value = record
         if clip_radius is not None:
             anchor = anchors[label].tolist()
