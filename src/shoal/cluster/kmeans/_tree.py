@@ -241,7 +241,7 @@ def _outskirts(cells: GridCounts, depths: Ints) -> npt.NDArray[np.bool_]:
     held = np.cumsum(np.bincount(depths, weights=cells.noisy, minlength=len(levels)))
     number = np.cumsum(np.bincount(depths, minlength=len(levels)))
     sure = held > OUTSKIRTS * cells.deviation * np.sqrt(number)
-    outside = depths < (int(sure.argmax()) if sure.any() else len(levels))
+    outside = depths <= np.max(levels[~sure], initial=-1)
     scale = cells.deviation / math.sqrt(2)
     # Of m Laplace draws, about m^(2/3) / 2 are larger than this.
     likely = np.full(len(depths), scale * math.log(max(int(outside.sum()), 2)) / 3)
@@ -251,7 +251,8 @@ def _outskirts(cells: GridCounts, depths: Ints) -> npt.NDArray[np.bool_]:
         squares = ((cells.midpoints - middle) ** 2).sum(axis=1)
         spread = max(float(np.average(squares, weights=inside)), 1.0)
         likely += scale * np.log(np.maximum(squares / (NEAR**2 * spread), 1.0))
-    return outside & (cells.noisy <= likely)
+    empty: npt.NDArray[np.bool_] = outside & (cells.noisy <= likely)
+    return empty
 
 
 def _count_leaves(leaves: TreeLeaves, problem: Problem) -> int:
