@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import exact_statistics
-from shoal.engines import DIRECTION_UNIT, Part, grid, nearest, nearest_statistics, tree
+from shoal.engines import DIRECTION_UNIT, Part, grid, nearest, nearest_statistics
 from shoal.engines.ball import RadiusKernel, SecondMomentKernel
 from shoal.engines.grid import AdaptiveKernel, GridKernel
 from shoal.engines.nearest import NearestKernel
@@ -68,9 +68,8 @@ def table(seed, d):
 
 
 def small_blocks(monkeypatch):
-    for module in (nearest, tree):
-        monkeypatch.setattr(module, "block_rows", lambda *_: 64)
-        monkeypatch.setattr(module, "product_rows", lambda *_: 24)
+    monkeypatch.setattr(nearest, "block_rows", lambda *_: 64)
+    monkeypatch.setattr(nearest, "product_rows", lambda *_: 24)
     for module in ("sparse_grid", "grid"):
         monkeypatch.setattr(f"shoal.engines.{module}.BLOCK_ROWS", 64)
     monkeypatch.setattr(grid, "BLOCK_VALUES", 64)

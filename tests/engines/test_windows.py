@@ -115,9 +115,7 @@ def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, subtests):
                 engine = ArrayEngine(records, weights, threads=threads, rows=rows)
                 with monkeypatch.context() as patched:
                     patched.setattr(windows, "row_blocks", lambda *_, block=block: block)
-                    patched.setattr(_rows, "FEW_ROWS", 1)
                     patched.setattr(_rows, "CLIP_VALUES", 11 * d)
-                    patched.setattr(_rows, "SMALL_PRODUCT", 5 * (d + 1) * k)
                     assert lists(window_statistics(engine, centers, radii)) == whole
 
 

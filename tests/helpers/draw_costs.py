@@ -3,13 +3,17 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 
 from shoal.engines import MOMENT_UNIT, SECOND_UNIT
 
 
-def draw_cost(draw, statistic, contribution=1, *, first=True):
+def draw_cost(draw, statistic, contribution=1, *, first=True):  # noqa: PLR0911
     """Return epsilon of pure noise, mu^2 of Gaussian noise; ``first`` of a row's boxes or not."""
+    if draw.sampler == "tree_shape":
+        levels, decay = draw.shape
+        return contribution * shape_cost(levels, decay, draw.scale)
     if statistic.name == "window_statistics":
         return windows_cost(draw, statistic.radii, contribution)
     if statistic.name == "second_moments":
@@ -31,7 +35,8 @@ def draw_cost(draw, statistic, contribution=1, *, first=True):
         )
     assert draw.sampler == "rounded_gaussian"
     if not draw.scales:
-        return Fraction(contribution) ** 2 / Fraction(draw.scale) ** 2
+        move = contribution * (clip_radius if sums else 1)
+        return Fraction(move) ** 2 / Fraction(draw.scale) ** 2
     counts, *offsets = (Fraction(scale) for scale in draw.scales)
     assert len(set(offsets)) == 1
     squares = clip_radius**2 * (len(offsets) if statistic.shape == "cube" else 1)
@@ -52,3 +57,15 @@ def windows_cost(draw, radii, contribution):
         return most
     assert draw.sampler == "elliptic_k_norm"
     return Fraction(math.isqrt(int(most * 10**60)) + 1, 10**30)
+
+
+def shape_cost(levels, decay, scale):
+    """Price the shape of a tree: the nodes of the worst path, from proofs/tree.md, to 60 digits."""
+    with mpmath.workdps(60):
+        q = mpmath.exp(-1 / mpmath.mpf(scale))
+
+        def reaches(b):
+            return q ** (1 - b) / (1 + q) if b <= 1 else 1 - q**b / (1 + q)
+
+        path = [1 - decay + j * decay for j in range(levels)]
+        return Fraction(str(sum(mpmath.log(reaches(b) / reaches(b - 1)) for b in path)))

@@ -14,6 +14,7 @@ import shoal.cluster
 import shoal.engines
 import shoal.mechanisms
 import shoal.noise
+from shoal.noise import TreeShapeNoise
 from shoal.privacy import Event, Ledger
 
 # test_contracts checks that none is missing.
@@ -125,6 +126,12 @@ def recording():
 
         return wrapped
 
+    shape = TreeShapeNoise.sample
+
+    def recorded_shape(self, exact, source):
+        sizes = (self.depth - self.roots, self.decay)
+        return once(Draw("tree_shape", sizes, self.scale), lambda: shape(self, exact, source))
+
     spend = Ledger.spend
 
     def recorded_spend(self, event, **kwargs):
@@ -134,6 +141,7 @@ def recording():
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(Ledger, "spend", recorded_spend))
+        stack.enter_context(patch.object(TreeShapeNoise, "sample", recorded_shape))
         for package, names, record in (
             (shoal.noise, SAMPLERS, record_draw),
             (shoal.engines, STATISTICS, record_statistic),

@@ -135,7 +135,7 @@ def test_loss_is_the_largest_ratio_of_all_shapes():
 @pytest.mark.parametrize("depth", [1, 2, 40, 62])
 def test_one_record_costs_no_more_than_the_budget_and_nearly_all_of_it(epsilon, depth):
     noise = TreeShapeNoise.for_budget(epsilon, contribution=1, roots=0, depth=depth)
-    assert noise.decay >= noise.scale * math.log(2)
+    assert noise.decay * (1 + 1e-11) >= noise.scale * math.log(2)
     code = np.array([(1 << depth) // 3])
     # From one decay to the next nothing new happens; the worst count is the last of a path.
     worst = (depth - 1) * noise.decay + 1 - noise.decay
@@ -146,9 +146,10 @@ def test_one_record_costs_no_more_than_the_budget_and_nearly_all_of_it(epsilon, 
         if c >= 1
     ]
     assert max(losses) <= epsilon * (1 + 1e-13)
-    assert tree_shape_loss(noise.scale, noise.decay, depth) <= epsilon
+    loss = tree_shape_loss(noise.scale, noise.decay, depth)
+    assert epsilon * (1 - 1e-11) < loss <= epsilon
     if depth > 2:
-        assert max(losses) >= 0.99 * tree_shape_loss(noise.scale, noise.decay, depth)
+        assert max(losses) >= 0.99 * loss
     if epsilon < 1 and depth > 2:
         assert noise.scale < 2.61 / epsilon
 

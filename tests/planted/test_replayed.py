@@ -12,9 +12,10 @@ from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster, _engines, _noise
 from shoal.cluster._budget import CountSum
 from shoal.cluster._noise import GDPNoise, gaussian, pure
-from shoal.cluster.kmeans import _centered, _contributions, _grid, _lloyd, dp_kmeans
+from shoal.cluster.kmeans import _centered, _contributions, _grid, _lloyd, _place, dp_kmeans
 from shoal.cluster.kmeans._contributions import Users
 from shoal.cluster.wavecluster import _published
+from shoal.engines import HALF, nearest_statistics, window_statistics
 from shoal.noise import RoundedGaussianNoise, SeededSource, rounded_gaussian
 from shoal.privacy import Guarantee, Ledger, PrivacyUnit, epsilon_to_gdp
 
@@ -218,40 +219,40 @@ def test_cells_from_the_true_number_of_records(estimator, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [ONE_MEAN, CENTERED])
 def test_a_level_without_noise(estimator, monkeypatch):
-    right = _centered._release_level
+    right = _place.release_level
 
     def exact(problem, budget, total):
         return right(replace(problem, noise=_noise.PureNoise(1e9)), 1e9, total)
 
-    monkeypatch.setattr(_centered, "_release_level", exact)
+    monkeypatch.setattr(_place, "release_level", exact)
     assert "all releases cost epsilon" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [CENTERED])
 def test_a_grid_around_the_true_mean(estimator, monkeypatch):
-    right = _centered._locate
+    right = _place.locate
 
-    def peeking(problem, plan, total):
-        place = right(problem, plan, total)
+    def peeking(problem, total, **budgets):
+        place = right(problem, total, **budgets)
         center = np.zeros((1, problem.columns), dtype=np.int64)
-        exact = _centered.nearest_statistics(problem.engine, center)
+        exact = nearest_statistics(problem.engine, center)
         return place._replace(mean=exact.sums[0] // max(int(exact.counts[0]), 1))
 
-    monkeypatch.setattr(_centered, "_locate", peeking)
+    monkeypatch.setattr(_centered, "locate", peeking)
     assert "costs" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [CENTERED])
 def test_windows_as_wide_as_the_true_distances(estimator, monkeypatch):
-    right = _centered._locate
+    right = _place.locate
 
-    def peeking(problem, plan, total):
-        place = right(problem, plan, total)
+    def peeking(problem, total, **budgets):
+        place = right(problem, total, **budgets)
         center, radius = place.mean[None], np.array([problem.radius])
-        exact = _centered.window_statistics(problem.engine, center, radius)
+        exact = window_statistics(problem.engine, center, radius)
         return place._replace(length=place.length * (1 + abs(int(exact.moments[0])) % 97 / 100))
 
-    monkeypatch.setattr(_centered, "_locate", peeking)
+    monkeypatch.setattr(_centered, "locate", peeking)
     assert ", declared" in findings(estimator)
 
 
@@ -269,7 +270,7 @@ def test_parts_that_add_up_to_more_than_the_budget(estimator, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [ONE_MEAN])
 def test_a_level_whose_noise_forgets_how_long_records_are(estimator, monkeypatch):
-    monkeypatch.setattr(_centered, "HALF", _centered.HALF // 2)
+    monkeypatch.setattr(_place, "HALF", HALF // 2)
     assert ", declared" in findings(estimator)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from helpers.spark import SPARK, frame_of, records, spark_session
 from helpers.spark_jobs import BlasThreads, Thousandths, sign
+from shoal.engines.dyadic import DyadicKernel
 from shoal.engines.nearest import NearestKernel
 from shoal.engines.sparse_grid import SparseGridKernel
 from shoal.engines.stream_engine import LatticeJob
@@ -49,8 +50,9 @@ def test_a_pass_gives_what_numpy_gives(partitions):
     [
         NearestKernel(np.array([[0, 0, 0], [2**17, -(2**16), 5]])),
         SparseGridKernel((50, 40, 30), 2**19),
+        DyadicKernel(60, 2**19),
     ],
-    ids=["sums", "merges"],
+    ids=["sums", "merges", "dyadic"],
 )
 def test_kernels_give_the_bits_that_files_give(five, kernel):
     job = LatticeJob(kernel, Lattice.box(np.full(3, -4.0), np.full(3, 4.0)), 3)

@@ -24,7 +24,6 @@ from shoal.exceptions import ParameterError
 __all__ = [
     "INWARD",
     "MAX_CLIP_RADIUS",
-    "SMALL_PRODUCT",
     "Belonging",
     "block_rows",
     "check_clip",

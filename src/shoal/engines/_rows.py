@@ -8,15 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats
-from shoal.engines._offsets import INWARD, SMALL_PRODUCT, lies_by_column
+from shoal.engines._offsets import INWARD, lies_by_column
 from shoal.engines._parallel import Scratch
 
 __all__ = ["clip_lengths", "product", "row_blocks", "rows_of", "squared_lengths"]
 
-# Doubles of one block: they stay in the cache of one processor. Measured.
-BLOCK_VALUES = 1 << 18
+# Doubles of one block: they stay close, and few calls are for little. Measured.
+BLOCK_VALUES = 1 << 19
 CLIP_VALUES = 1 << 16  # doubles clipped at a time, in several steps
-FEW_ROWS = 64  # with fewer rows a product takes longer than its small size saves
 TILE = 32  # columns at a time where records come column by column
 
 
@@ -37,14 +36,9 @@ def rows_of(records: npt.NDArray[np.int32], width: int, scratch: Scratch) -> Flo
 
 
 def product(rows: Floats, form: Floats, scratch: Scratch) -> Floats:
-    """Return the matrix product of rows and a contiguous form, by the fastest steps."""
-    count, width = len(rows), form.shape[1]
-    step = SMALL_PRODUCT // form.size
-    step = step if step >= FEW_ROWS else max(count, 1)
-    result = scratch.take("product", (count, width))
-    for start in range(0, count, step):
-        np.matmul(rows[start : start + step], form, out=result[start : start + step])
-    return result
+    """Return the matrix product of rows and a form."""
+    result = scratch.take("product", (len(rows), form.shape[1]))
+    return np.matmul(rows, form, out=result)
 
 
 def squared_lengths(rows: Floats) -> Floats:

@@ -16,6 +16,7 @@ tell of the record. What one record can change of the log probability of any sha
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,7 @@ from shoal.exceptions import ParameterError
 from shoal.noise.distributions import SparseCounts, is_whole, whole
 from shoal.noise.laplace_sampler import check_scale, discrete_laplace
 from shoal.noise.releases import PrivacyMeasure
-from shoal.noise.source import RandomSource
+from shoal.noise.source import RandomSource, SeededSource
 
 __all__ = ["TreeShape", "TreeShapeNoise", "tree_shape_loss"]
 
@@ -106,20 +107,12 @@ class TreeShapeNoise:
         The decay is ln 2 times the scale, rounded up, and at least ``min_decay``: a node without
         records is then split with a probability of at most 1/4.
         """
-        wanted = epsilon / contribution
-        low, high = 1.0 / wanted, 4.0 / wanted
-        while tree_shape_loss(high, _decay(high, min_decay), depth - roots) > wanted:
-            high *= 2
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            if not low < middle < high:
-                break
-            if tree_shape_loss(middle, _decay(middle, min_decay), depth - roots) > wanted:
-                low = middle
-            else:
-                high = middle
-        scale = high * (1 + MARGIN)
-        return cls(roots, depth, scale, _decay(scale, min_decay))
+        wanted, levels = epsilon / contribution, depth - roots
+        scale = _least_scale(wanted, levels, lambda scale: _decay(scale, min_decay))
+        # The decay is whole: at this one, a little less noise may do.
+        decay = _decay(scale, min_decay)
+        scale = _least_scale(wanted, levels, lambda _: decay)
+        return cls(roots, depth, scale * (1 + MARGIN), decay)
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
@@ -128,6 +121,9 @@ class TreeShapeNoise:
 
     def sample(self, exact: SparseCounts, source: RandomSource) -> TreeShape:
         """Draw which nodes are split, level by level, and return the leaves."""
+        # How many words it takes tells of the records. A seeded source gives the same ones to
+        # whoever comes next, as if the shape had taken a fixed number.
+        source = SeededSource(source.words(2).tobytes()) if source.seeded else source
         totals = _running_totals(exact)
         nodes = np.arange(1 << self.roots, dtype=np.int64)
         codes, depths = [], []
@@ -225,6 +221,22 @@ def log_ratio(values: Ints, others: Ints, scale: float) -> Floats:
         rest = np.exp(-low / scale)
         above = rest * -np.expm1((low - high) / scale) / (1.0 + math.exp(-1.0 / scale) - rest)
     return np.where(values >= others, 1.0, -1.0) * (below + np.log1p(above))
+
+
+def _least_scale(wanted: float, levels: int, decay: Callable[[float], int]) -> float:
+    """Find the least scale, to a double, at which a record costs no more than is wanted."""
+    low, high = 0.5 / wanted, 4.0 / wanted
+    while tree_shape_loss(high, decay(high), levels) > wanted:
+        high *= 2
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if tree_shape_loss(middle, decay(middle), levels) > wanted:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def _decay(scale: float, least: int) -> int:

@@ -81,7 +81,7 @@ def test_it_can_be_repeated_and_reads_as_a_sentence():
     one, two = (DPKMeans.advise(1000, 2, 3, 0.5) for _ in range(2))
     assert one == two
     assert DPKMeans.advise(1000, 2, 3, 0.5, random_state=1) != one
-    assert str(one).startswith("grid: about ")
+    assert str(one).startswith(f"{one.method}: about ")
     assert "times the cost of k-means without privacy" in str(one)
 
 

@@ -11,16 +11,13 @@ from helpers.kmeans_problems import blobs, corners, problem
 from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import GDPNoise, PureNoise
-from shoal.cluster.kmeans import _centered
 from shoal.cluster.kmeans._centered import (
     CenteredMethod,
-    _locate,
-    _release_level,
-    _spread_start,
     plan_centered,
     smaller_noise,
     suits_centered,
 )
+from shoal.cluster.kmeans._place import Place, locate, release_level, spread_centers
 from shoal.engines import HALF
 from shoal.metrics import nicv
 from shoal.privacy import Release
@@ -100,11 +97,11 @@ def test_normal_noise_is_for_many_columns_and_not_for_one_mean():
 def test_level_and_mean_are_those_of_the_records(delta):
     X = blobs(500, np.linspace(-0.8, 0.2, 9)[None], spread=0.1)
     given = problem(X, 3, epsilon=1e4, delta=delta)
-    level = _release_level(given, given.budget, len(X))
+    level = release_level(given, given.budget, len(X))
     assert len(set(level.tolist())) == 1
     assert level[0] / HALF == pytest.approx(X.mean(), abs=1e-3)
-    made = _centered.CenteredPlan(0.5, 0.5, 0.0, ())
-    place = _locate(given, made, len(X))
+    half = given.budget / 2
+    place = locate(given, len(X), level_budget=half, mean_budget=half)
     assert place.mean / HALF == pytest.approx(X.mean(axis=0), abs=1e-3)
     length = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
     # Never taken for shorter than an eighth of the box.
@@ -113,14 +110,14 @@ def test_level_and_mean_are_those_of_the_records(delta):
 
 def test_a_level_that_is_noise_stays_in_the_middle():
     given = problem(np.full((3, 8), 0.9), 2, epsilon=1e-4)
-    assert np.abs(_release_level(given, given.budget, 3.0)).max() < 0.01 * HALF
+    assert np.abs(release_level(given, given.budget, 3.0)).max() < 0.01 * HALF
 
 
 @pytest.mark.parametrize(("k", "columns"), [(1, 4), (2, 4), (4, 4), (5, 4), (9, 4), (3, 13)])
 def test_public_starts_lie_around_the_mean(k, columns):
     given = problem(np.zeros((10, columns)), k)
-    place = _centered.Place(np.full(columns, HALF // 4), float(HALF) / 4)
-    centers = _spread_start(given, place)
+    place = Place(np.full(columns, HALF // 4), float(HALF) / 4)
+    centers = spread_centers(given, place)
     assert centers.shape == (k, columns)
     if k <= columns + 1:
         gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)[~np.eye(k, dtype=bool)]
@@ -147,6 +144,13 @@ def test_one_mean_is_published_where_noise_leaves_no_more(delta):
         "one mean is all that can be had: 3 clusters need about 4.4 times as many records, or as "
         "large an epsilon"
     )
+
+
+def test_auto_says_that_one_mean_is_left():
+    for epsilon, words in [(0.1, "noise leaves one mean"), (1.0, "around the mean")]:
+        fitted = model(3, epsilon=epsilon, n_public=178, method="auto").fit(WINE)
+        assert fitted.method_ == "centered"
+        assert words in fitted.reason_
 
 
 def test_the_advice_about_one_mean_holds():

@@ -94,7 +94,7 @@ def test_noise_is_scaled_to_what_a_person_adds(method, subtests):
                 kwargs["noise"] = "gaussian"
             if method == "lloyd":
                 kwargs["max_iter"] = 3
-            if method in ("grid", "ball"):  # whose plans depend on n / unit
+            if method in ("grid", "tree", "ball"):  # whose plans depend on n / unit
                 kwargs["n_public"] = None
                 kwargs["epsilon"] = 1e5
             given = {"sample_weight": np.ones(len(X)), "user_ids": np.arange(len(X)) // 2}

@@ -103,6 +103,7 @@ def exact_means(X, **kwargs):
 
     with (
         patch("shoal.cluster.kmeans._windows.window_statistics", spy_windows),
+        patch("shoal.cluster.kmeans._tree.window_statistics", spy_windows),
         patch("shoal.cluster.kmeans._grid.nearest_statistics", spy),
         patch("shoal.cluster.kmeans._lloyd.nearest_statistics", spy),
     ):
@@ -176,10 +177,13 @@ def fit_watched(X, **kwargs):
 
     with (
         patch("shoal.cluster.kmeans._windows.window_statistics", spy_windows),
+        patch("shoal.cluster.kmeans._tree.window_statistics", spy_windows),
         patch("shoal.cluster.kmeans._grid.nearest_statistics", spy),
         patch("shoal.cluster.kmeans._lloyd.nearest_statistics", spy),
     ):
         model = DPKMeans(**kwargs).fit(X)
+    if not seen:  # clusters of leaves, and no statistic around their centers
+        return model, np.bincount(model.labels_, minlength=len(model.cluster_centers_))
     return model, seen[-1].counts
 
 

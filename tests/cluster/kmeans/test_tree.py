@@ -9,10 +9,10 @@ from shoal.audit import neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.kmeans import _tree
-from shoal.cluster.kmeans._grid import GridCounts, GridMethod
+from shoal.cluster.kmeans._grid import GridCounts
 from shoal.cluster.kmeans._tree import TreeLeaves, TreeMethod, leaf_windows, release_tree
 from shoal.metrics import nicv
-from shoal.noise import TreeShape, observed, tree_shape
+from shoal.noise import TreeShape, discrete_laplace, observed, tree_shape
 
 BOX = (-1.0, 1.0)
 MODEL = DPKMeans()
@@ -61,7 +61,7 @@ def test_far_better_than_a_grid_on_a_crowd(epsilon):
         for method in ("tree", "grid")
     }
     assert cost["tree"] < 0.25 * cost["grid"]
-    assert cost["tree"] < 3.5 * best
+    assert cost["tree"] < 6 * best
 
 
 def test_clusters_are_counted_on_leaves():
@@ -72,7 +72,6 @@ def test_clusters_are_counted_on_leaves():
 
 def test_delta_is_not_used():
     assert model(delta=1e-6).fit(CROWD).guarantee_.delta == 0.0
-    assert TreeMethod.noise_level(PureNoise(1.0), 2) == GridMethod.noise_level(PureNoise(1.0), 2)
 
 
 def test_the_budget_is_spent_and_no_more(subtests):
@@ -116,11 +115,11 @@ def test_noise_in_empty_outskirts_is_left_out():
         return _tree._outskirts(cells, depths).tolist()
 
     assert left_out() == [True, True, True, True, False, False, False, False]
-    noisy[3] = 35  # 30 spreads away, where noise of 3.5 deviations is likelier than a record
+    noisy[3] = 20  # 30 spreads away, where noise of 2 deviations is likelier than a record
     assert left_out()[3]
     noisy[3] = 120
     assert not left_out()[3]
-    places[3], noisy[3] = 20.0, 35  # and near by it is not
+    places[3], noisy[3] = 20.0, 20  # and near by it is not
     assert not left_out()[3]
 
 
@@ -166,7 +165,7 @@ def test_noisy_values_of_splits_taken_for_counts(monkeypatch):
     def reused(self, values, budget, *, contribution, source):
         if len(values) == 1:
             return right(self, values, budget, contribution=contribution, source=source)
-        noise = tree_shape.discrete_laplace(len(values), scale=1.0, source=source)
+        noise = discrete_laplace(len(values), scale=1.0, source=source)
         return values + noise
 
     monkeypatch.setattr(PureNoise, "counts", reused)

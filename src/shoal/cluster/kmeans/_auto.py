@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
 from shoal.cluster.kmeans._ball import BallMethod
-from shoal.cluster.kmeans._centered import CenteredMethod, suits_centered
+from shoal.cluster.kmeans._centered import MIN_COLUMNS, CenteredMethod, suits_centered
 from shoal.cluster.kmeans._grid import GRID_PART, WIDEST_GRID, GridMethod
 from shoal.cluster.kmeans._problem import KMeansMethod, KMeansResult, MethodChoice, Problem
 from shoal.cluster.kmeans._tree import TreeMethod
@@ -74,7 +74,10 @@ class AutoMethod(KMeansMethod):
         if delta == 0.0:
             clusters = problem.expected_clusters
             reasons += delta_advice(problem.n, problem.columns, clusters, epsilon)
-        return MethodChoice(method(self.model), "; ".join(reasons))
+        chosen = method(self.model)
+        if isinstance(chosen, CenteredMethod) and chosen.leaves_one_mean(problem):
+            reasons.append("noise leaves one mean")
+        return MethodChoice(chosen, "; ".join(reasons))
 
     def run(self, problem: Problem) -> KMeansResult:
         """Spend the problem's budget by the method that suits it."""
@@ -100,7 +103,7 @@ def choose_method(
         return CenteredMethod, f"in {columns} columns clusters are looked for around the mean"
     if columns <= TreeMethod.max_columns and not noise.approximate:
         return TreeMethod, f"{columns} columns are few enough for cells, where records crowd too"
-    if columns <= WIDEST_GRID:
+    if columns < MIN_COLUMNS:
         return GridMethod, f"a grid in {columns} columns has few enough cells for exact seeding"
     return BallMethod, f"in {columns} columns a ball is learned and searched"
 

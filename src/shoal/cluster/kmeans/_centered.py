@@ -16,14 +16,12 @@ Where noise would drown k centers, the mean is all that can be had, and it alone
 
 import math
 from dataclasses import replace
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._budget import COUNT_PART
-from shoal.cluster._centers import uniforms
 from shoal.cluster._noise import BudgetedNoise, NoisyWindows, PureNoise, noise_for
 from shoal.cluster.kmeans._ball import ball_noise
 from shoal.cluster.kmeans._grid import (
@@ -34,6 +32,7 @@ from shoal.cluster.kmeans._grid import (
     judge_cells,
     release_cells,
 )
+from shoal.cluster.kmeans._place import Place, locate, public_directions, spread_centers
 from shoal.cluster.kmeans._problem import (
     KMeansMethod,
     KMeansResult,
@@ -48,13 +47,12 @@ from shoal.engines import (
     DIRECTION_UNIT,
     HALF,
     MOMENT_UNIT,
-    nearest_statistics,
     project,
     window_statistics,
 )
-from shoal.noise import RandomSource
 
 __all__ = [
+    "MIN_COLUMNS",
     "ONE_MEAN",
     "CenteredMethod",
     "CenteredPlan",
@@ -71,18 +69,12 @@ NO_MEAN = 0.15  # and above which the grid stands around the level, not the mean
 DOUBT = 0.2  # noise of the mean above which a grid must show that there is more than the mean:
 UNEVEN = 1.0  # deviations by which its counts must differ more than noise makes them
 TWO_ROUNDS = 0.06  # below, the second round is worth its price
-FEW_RECORDS = 1500
+FEW_RECORDS = 1500  # taken for their number where noise must be chosen before it is known
 FEW_CLUSTERS = 4  # to plan for where their number is chosen later
 FINE = 0.04  # of normal noise: below, a grid is the better start
 NORMAL_GAIN = 1.2  # normal noise is worth taking where a release of it is up to so much noisier
 SMALLEST_PART = 0.02  # of the budget, for the level
 GROWTH = 1.3  # of the budget from round to round
-# What is usual of columns in public units, before anything is known of these records.
-LEVEL_SPREAD = 0.1  # variance of levels, in radii of the box
-MEAN_SPREAD = 0.1  # most variance of a column's mean around the level
-USUAL_LENGTH, LENGTH_SPREAD = 0.42, 0.06  # distance from the mean in box radii; spread of squares
-SHORTEST, LONGEST = 0.02, 0.4  # squared length that is believed
-MEAN_WINDOW = 0.5  # of the box's radius, around the level
 GRID_WIDTH = 1.6  # half width of two cells, in deviations of a column; of more, its square
 MAX_DIRECTIONS = 12
 ROUND_WINDOW = 1.15  # of the records' distance from the mean, for rounds that no grid started
@@ -113,15 +105,24 @@ class CenteredMethod(KMeansMethod):
 
     def settle(self, problem: Problem) -> MethodChoice:
         """Return the method that will run, from public and noisy values alone, and why."""
-        plan = self._plan(problem)
-        why = "asked for" if plan.grid or plan.rounds else "asked for; noise leaves one mean"
+        why = "asked for; noise leaves one mean" if self.leaves_one_mean(problem) else "asked for"
         return MethodChoice(self, why)
+
+    def leaves_one_mean(self, problem: Problem) -> bool:
+        """Return whether noise leaves the mean alone, whatever a grid would show."""
+        plan = self._plan(problem)
+        return not plan.grid and not plan.rounds
 
     def run(self, problem: Problem) -> KMeansResult:
         """Learn level and mean, find centers around it, and move them."""
         plan = self._plan(problem)
         total = max(problem.n, self._n_deviation(problem), 1.0) * problem.contribution
-        place = _locate(problem, plan, total)
+        place = locate(
+            problem,
+            total,
+            level_budget=plan.level * problem.budget,
+            mean_budget=plan.mean * problem.budget,
+        )
         result = None
         if plan.rounds:
             result = _run_rounds(problem, plan, place, total)
@@ -129,7 +130,7 @@ class CenteredMethod(KMeansMethod):
             result = _cluster_grid(problem, plan, place)
         return result or self._one_mean(problem, place, total)
 
-    def _one_mean(self, problem: Problem, place: "Place", total: float) -> KMeansResult:
+    def _one_mean(self, problem: Problem, place: Place, total: float) -> KMeansResult:
         """Publish the mean alone, and how many times the records would allow the clusters."""
         details: dict[str, float] = {}
         if problem.n_clusters != 1:
@@ -173,13 +174,6 @@ class CenteredPlan(NamedTuple):
     grid: float
     rounds: tuple[float, ...]
     doubtful: bool = False
-
-
-class Place(NamedTuple):
-    """Where the records are: their noisy mean, and how far they are from it."""
-
-    mean: Ints  # shape (d,), on the lattice
-    length: float  # root of the mean squared distance from it, in lattice steps
 
 
 def smaller_noise(
@@ -267,57 +261,6 @@ def _planned_clusters(problem: Problem) -> int:
     return problem.n_clusters or min(problem.max_clusters, FEW_CLUSTERS)
 
 
-def _locate(problem: Problem, plan: CenteredPlan, total: float) -> Place:
-    """Release the level and the mean, each shrunk by the part of its square that is noise."""
-    level = _release_level(problem, plan.level * problem.budget, total)
-    usual = USUAL_LENGTH * problem.radius
-    if not plan.mean:
-        return Place(level, usual)
-    noise, columns = problem.noise, problem.columns
-    radii = np.array([max(1, round(MEAN_WINDOW * problem.radius))])
-    windows = noise.windows(
-        window_statistics(problem.engine, level[None], radii),
-        radii,
-        plan.mean * problem.budget,
-        contribution=problem.contribution,
-        source=problem.source,
-    )
-    moves = windows.sums[0] / total
-    variance = (float(windows.deviations.sums[0]) / total) ** 2
-    most = MEAN_SPREAD * problem.radius**2 / columns
-    # The square of noise alone is this much above its mean in one of six releases.
-    by_noise = (1 + 2 / math.sqrt(columns)) * variance
-    spread = min(max(0.0, float((moves**2).mean()) - by_noise), most)
-    moves *= spread / (spread + variance) if spread else 0.0
-    mean = np.clip(np.rint(level + moves), -problem.half, problem.half).astype(np.int64)
-    # Of the squared length, what is usual counts for as much as the noise leaves open.
-    radius = float(radii[0]) ** 2
-    squared = (windows.moments[0] / (MOMENT_UNIT * total) + 0.5) * radius - float((moves**2).sum())
-    open_ = (windows.deviations.moments / (MOMENT_UNIT * total) * radius) ** 2
-    prior = (LENGTH_SPREAD * problem.radius**2) ** 2
-    squared = (prior * squared + open_ * usual**2) / (prior + open_)
-    box = problem.radius**2
-    return Place(mean, math.sqrt(min(max(squared, SHORTEST * box), LONGEST * box)))
-
-
-def _release_level(problem: Problem, budget: float, total: float) -> Ints:
-    """Release the mean of all columns together: that of the records' diagonal, in one column."""
-    columns = problem.columns
-    diagonal = np.full(columns, 1 / math.sqrt(columns))
-    lattice = np.rint(diagonal * DIRECTION_UNIT).astype(np.int64)[None]
-    origin = np.zeros(columns, dtype=np.int64)
-    line = project(problem.engine, origin, lattice, problem.radius)
-    exact = nearest_statistics(line, np.zeros((1, 1), dtype=np.int64)).sums
-    # One record of weight 1 moves the sum by at most HALF, the length of what is projected.
-    contribution = problem.contribution * HALF
-    noisy = problem.noise.counts(exact, budget, contribution=contribution, source=problem.source)
-    deviation = problem.noise.count_deviation(budget, contribution=contribution) / total
-    usual = LEVEL_SPREAD * float(HALF) ** 2
-    level = float(noisy[0, 0]) / total * usual / (usual + deviation**2)
-    place = np.clip(level / HALF * problem.radius * diagonal, -problem.half, problem.half)
-    return np.rint(place).astype(np.int64)
-
-
 def _cluster_grid(problem: Problem, plan: CenteredPlan, place: Place) -> KMeansResult | None:
     """Cluster a grid around the mean where no round is worth its price; None if it shows nothing.
 
@@ -348,7 +291,7 @@ def _run_rounds(problem: Problem, plan: CenteredPlan, place: Place, total: float
         centers, details = around.lattice_centers(problem), around.details
         window = len(centers) ** (-1 / problem.columns)
     else:
-        centers, window = _spread_start(problem, place), ROUND_WINDOW
+        centers, window = spread_centers(problem, place), ROUND_WINDOW
     radii = np.full(len(centers), max(1, round(window * place.length)))
     for part in plan.rounds:
         windows = problem.noise.windows(
@@ -398,7 +341,7 @@ def _grid_around(problem: Problem, place: Place, budget: float) -> AroundGrid:
     # As many directions as the counts of two cells in each can tell apart.
     told = math.floor(math.log2(max(2 * signal, 4.0)))
     directions = min(told, columns, MAX_DIRECTIONS)
-    cells, axes = 2, _directions(directions, columns, problem.source)
+    cells, axes = 2, public_directions(directions, columns, problem.source)
     if directions == columns:
         k = problem.expected_clusters
         cells, axes = cells_per_column(problem.n, columns, k, noise, budget), np.eye(columns)
@@ -416,41 +359,14 @@ def _grid_around(problem: Problem, place: Place, budget: float) -> AroundGrid:
     return AroundGrid(grid, centers, around, axes, place.mean, radius / HALF, details)
 
 
-def _spread_start(problem: Problem, place: Place) -> Ints:
-    """Spread centers around the mean in public directions, as far as clusters usually are."""
-    k, columns = problem.expected_clusters, problem.columns
-    ranks = NormalDist().inv_cdf((k - 0.375) / (k + 0.25))  # the largest of k normal numbers
-    if k - 1 <= columns:
-        # Corners of a simplex: no two are nearer than others, and no direction counts twice.
-        corners = np.linalg.svd(np.eye(k) - 1 / k)[0][:, : k - 1] * math.sqrt(k / max(k - 1, 1))
-        rays = corners @ _directions(k - 1, columns, problem.source)
-        ranks *= math.sqrt(k / max(k - 1, 1))
-    else:
-        rays = _normals((k, columns), problem.source)
-        rays /= np.linalg.norm(rays, axis=1)[:, None]
-    centers = place.mean + ranks * place.length / math.sqrt(columns) * rays
-    return np.clip(np.rint(centers), -problem.half, problem.half).astype(np.int64)
-
-
-def _directions(p: int, columns: int, source: RandomSource) -> Floats:
-    """Draw p public orthogonal directions of length 1."""
-    axes: Floats = np.linalg.qr(_normals((columns, p), source))[0].T
-    return axes
-
-
-def _normals(shape: tuple[int, int], source: RandomSource) -> Floats:
-    """Draw public numbers that are nearly normal; they hide nothing."""
-    sums: Floats = uniforms((6, *shape), source).sum(axis=0)
-    return sums
-
-
 def _shrunken_counts(windows: NoisyWindows, total: float) -> Ints:
     """Shrink noisy counts toward equal ones by the part of their spread that is noise."""
     equal, noise = total / len(windows.counts), windows.deviations.counts**2
     gaps = windows.counts - equal
     spread = max(0.0, float((gaps**2).mean()) - noise)
     part = spread / (spread + noise) if spread else 0.0
-    return np.rint(equal + part * gaps).astype(np.int64)
+    counts: Ints = np.rint(equal + part * gaps).astype(np.int64)
+    return counts
 
 
 def _next_windows(windows: NoisyWindows, counts: Ints, radii: Ints) -> Ints:

@@ -172,8 +172,10 @@ def _check_scales(model: "DPKMeans", plan: FitPlan, columns: int, contribution: 
             smallest, columns=columns, clip_radius=radius, contribution=contribution
         )
         counts = [noise.count_deviation(budget, contribution=contribution) for budget in wanted]
+        # A window reaches a little beyond the domain around a center at its edge.
+        widest_window = np.array([3 * math.ceil(HALF * math.sqrt(columns))])
         windows = noise.window_deviations(
-            smallest, columns=columns, radii=np.array([radius]), contribution=contribution
+            smallest, columns=columns, radii=widest_window, contribution=contribution
         )
         largest = max(*widest, *counts, windows.counts, float(windows.sums[0]), windows.moments)
     if largest > MAX_SCALE:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import pairwise_distances_argmin_min
+from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._denoise import posterior_counts
@@ -59,7 +59,7 @@ FEW_LEAVES = 2.5  # for each cluster along each column
 ROOTS = 2  # halvings that are always made
 MAX_SPLITS = 2**16  # about so many nodes can be split at most, whatever epsilon is
 OUTSKIRTS = 3.0  # deviations: what leaves of the first levels hold together, if they hold anything
-NEAR = 3.0  # spreads from the mean of the others: nothing is unlikely there
+NEAR = 6.0  # spreads from the mean of the others: nothing is unlikely there
 WINDOWS = 24  # candidates for the radius of a window,
 WIDEST, NARROWEST = 1.0, 0.001  # in spacings of the clusters in the box
 
@@ -185,6 +185,9 @@ def _cluster_tree(problem: Problem) -> KMeansResult:
     details = {"leaves": len(cells.counts)}
     if step == 0.0:
         diagonals = np.linalg.norm(leaves.widths, axis=1)
+        # Only a leaf all of whose points are nearest to one center can make that one certain.
+        whole = _lead(cells.midpoints, centers) >= diagonals
+        cells = cells._replace(tails=np.where(whole, cells.tails, 1.0))
         return judge_cells(cells, centers, problem, details, diagonals)
     radii = leaf_windows(leaves, centers, problem, step)
     noisy = problem.noise.windows(
@@ -200,6 +203,16 @@ def _cluster_tree(problem: Problem) -> KMeansResult:
     bounds = confidence_radii(noisy, (moved - centers).astype(np.float64), corners)
     sizes = noisy.counts.astype(np.float64)
     return KMeansResult(moved, sizes, bounds, noise_probabilities(noisy.tails), 1, details)
+
+
+def _lead(points: Floats, centers: Ints) -> Floats:
+    """Return how much nearer each point is to its nearest center than to the next one."""
+    if len(centers) == 1:
+        return np.full(len(points), np.inf)
+    distances = pairwise_distances(points, centers.astype(np.float64))
+    nearest = np.partition(distances, 1, axis=1)
+    lead: Floats = nearest[:, 1] - nearest[:, 0]
+    return lead
 
 
 def _moves(noisy: NoisyWindows, radii: Ints) -> Floats:
@@ -230,8 +243,8 @@ def _outskirts(cells: GridCounts, depths: Ints) -> npt.NDArray[np.bool_]:
     sure = held > OUTSKIRTS * cells.deviation * np.sqrt(number)
     outside = depths < (int(sure.argmax()) if sure.any() else len(levels))
     scale = cells.deviation / math.sqrt(2)
-    # Of m Laplace draws, about half of the square root of m are larger than this.
-    likely = np.full(len(depths), scale * math.log(max(int(outside.sum()), 2)) / 2)
+    # Of m Laplace draws, about m^(2/3) / 2 are larger than this.
+    likely = np.full(len(depths), scale * math.log(max(int(outside.sum()), 2)) / 3)
     inside = np.where(outside, 0.0, cells.counts)
     if inside.sum() > 0:
         middle = np.average(cells.midpoints, axis=0, weights=inside)

@@ -1,11 +1,11 @@
 """Private k-means for a curator who holds the records.
 
 Central differential privacy under add/remove of one record, or of one user with all records, pure
-for ``delta=0`` and through zCDP otherwise. Records are rounded to a public lattice, every released
-number gets exact discrete noise, and everything after the noise is post-processing
-(proofs/kmeans.md). Distance is in units of the bounds: each column counts as a part of its bounds'
-width, so a bound's width weighs its column, in ``fit``, ``predict``, ``score``, ``center_radius_``
-and in labels from the release.
+for ``delta=0`` and counted in mu of Gaussian differential privacy otherwise. Records are rounded to
+a public lattice, every released number gets exact discrete noise, and everything after the noise is
+post-processing (proofs/kmeans.md). Distance is in units of the bounds: each column counts as a part
+of its bounds' width, so a bound's width weighs its column, in ``fit``, ``predict``, ``score``,
+``center_radius_`` and in labels from the release.
 """
 
 from typing import Any, NamedTuple, Self

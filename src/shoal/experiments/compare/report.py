@@ -22,7 +22,7 @@ NOT_AWARE = (
     "made (those of KdLaplace are those of Laplace before their remap), without bias, and not on a "
     "few points."
 )
-AUTO = "DPKMeans with method auto: whichever of its methods suits the columns, the records and epsilon."
+AUTO = "DPKMeans with method auto: whichever of its methods suits the columns, records and epsilon."
 
 
 def compare_report(
