@@ -178,6 +178,7 @@ def fit_watched(X, **kwargs):
     with (
         patch("shoal.cluster.kmeans._windows.window_statistics", spy_windows),
         patch("shoal.cluster.kmeans._tree.window_statistics", spy_windows),
+        patch("shoal.cluster.kmeans._centered.window_statistics", spy_windows),
         patch("shoal.cluster.kmeans._grid.nearest_statistics", spy),
         patch("shoal.cluster.kmeans._lloyd.nearest_statistics", spy),
     ):

@@ -87,6 +87,16 @@ def test_unknown_directions_are_judged_by_themselves():
     assert np.linalg.norm(together[:, 0]) > 0.9 * np.linalg.norm(moves[:, 0])
 
 
+def test_a_move_that_no_noise_explains_is_made():
+    moves = RNG.normal(0.0, 20.0, (100, 50))
+    moves[7] += 100.0
+    for axes in (None, np.linalg.qr(RNG.normal(size=(50, 50)))[0]):
+        shrunk = shrink_to_last(space(50, axes=axes), a_round(moves, noise=20.0), 50)
+        assert shrunk[7] == pytest.approx(moves[7], rel=0.1)
+        others = np.arange(100) != 7
+        assert np.linalg.norm(shrunk[others]) < 0.3 * np.linalg.norm(moves[others])
+
+
 def test_shrinking_goes_toward_the_mean_or_the_last_center():
     centers = np.full((300, 4), 1000)
     last = a_round(RNG.normal(0.0, 30.0, (300, 4)), noise=30.0, centers=centers)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import gammainccinv, ndtri
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal._typing import Floats, Ints
@@ -43,6 +43,7 @@ WINDOW = 0.95  # of the root of the mean squared distance in a cell
 MERGED = 1.1  # a merged cell is wider than its parts say
 SMALLEST, LARGEST = 0.02, 1.3  # windows, of the domain's radius
 DEAD = 2.0  # deviations of a count's noise; a cell with fewer records holds none
+FALSE_MOVE = 0.01  # probability that noise alone looks like a move of any center
 BESIDE = 0.3  # of a cell's width: how far from its center another one starts
 NARROWEST = 0.01  # part of its window's square that a cell's squared width has at least
 DRAWS = 8  # made-up records for each first center
@@ -150,9 +151,19 @@ def shrink_to_last(space: Space, last: Round, known: int) -> Floats:
     """Return the noisy means, shrunk toward the centers they were counted around.
 
     In the first ``known`` directions these centers were already close; in the others they knew
-    nothing, so each part is judged by itself.
+    nothing, so each part is judged by itself. A center whose move no noise explains was not close
+    and is judged by its own (limited translation, Efron & Morris 1972).
     """
-    return last.centers + _shrunk(last.moves, last, space.axes, (known, space.columns - known))
+    moves = last.moves if space.axes is None else last.moves @ space.axes[:, :known]
+    squares = (moves**2).sum(axis=1)
+    own = squares / known - last.variances
+    # Upper quantile of the largest of so many squares of noise.
+    noise = 2 * gammainccinv(known / 2, FALSE_MOVE / len(own)) * last.variances
+    far = (squares > noise) & (own > 2 * np.average(own, weights=last.counts**2))
+    least = np.zeros((len(own), space.columns))
+    least[far, :known] = own[far, None]
+    parts = (known, space.columns - known)
+    return last.centers + _shrunk(last.moves, last, space.axes, parts, least)
 
 
 def respawn(space: Space, last: Round, points: Floats, source: RandomSource) -> Windows:
@@ -204,8 +215,17 @@ def decreasing(values: Floats) -> Floats:
     return np.repeat(means, sizes)
 
 
-def _shrunk(offsets: Floats, last: Round, axes: Floats | None, parts: tuple[int, ...]) -> Floats:
-    """Shrink offsets by the part of their variance that is noise, direction by direction."""
+def _shrunk(
+    offsets: Floats,
+    last: Round,
+    axes: Floats | None,
+    parts: tuple[int, ...],
+    least: Floats | float = 0.0,
+) -> Floats:
+    """Shrink offsets by the part of their variance that is noise, direction by direction.
+
+    ``least``: signal along each direction that a center has at least, whatever others have.
+    """
     with one_thread():
         turned = offsets if axes is None else offsets @ axes
     sure = last.counts**2 / (last.counts**2).sum()
@@ -215,7 +235,7 @@ def _shrunk(offsets: Floats, last: Round, axes: Floats | None, parts: tuple[int,
         part = signal[start : start + size]
         signal[start : start + size] = part.mean() if axes is None and size else decreasing(part)
         start += size
-    signal = np.maximum(signal, 0.0)
+    signal = np.maximum(signal, least)
     total = signal + last.variances[:, None]
     # At the largest epsilons the noise is too small for its square: then nothing is shrunk.
     shrunk: Floats = turned * np.divide(signal, total, out=np.ones_like(total), where=total > 0)
