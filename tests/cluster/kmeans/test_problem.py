@@ -242,6 +242,44 @@ def test_empty_cells_are_seldom_as_full(delta):
         assert (np.array(least) <= level).mean() <= level + 4.5 * np.sqrt(level / 150)
 
 
+@pytest.mark.parametrize(("method", "columns"), [("grid", 3), ("grid", 12), ("centered", 8)])
+def test_cells_shared_by_centers_make_none_certain(method, columns):
+    """All records in one corner of the middle cell, next to the others: labels may be another's.
+
+    A grid alone judged a center by a cell whose records were nearer to another one: in one of five
+    fits a certain center had no record of its own.
+    """
+    rng = np.random.default_rng(0)
+    for seed in range(25):
+        X = -0.02 + 0.005 * rng.standard_normal((300, columns))
+        kwargs = {"epsilon": 0.3, "method": method, "bounds": (-1.0, 1.0), "n_public": 300}
+        model = DPKMeans(12, random_state=seed, **kwargs).fit(X)
+        assert model.n_iter_ == 1
+        held = np.bincount(model.labels_, minlength=len(model.cluster_centers_))
+        assert (held[model.certain_] > 0).all()
+
+
+def test_cells_that_belong_to_one_center_still_make_it_certain():
+    X = np.concatenate([np.full((500, 2), -0.55), np.full((500, 2), 0.55)])
+    kwargs = {"epsilon": 0.1, "method": "grid", "bounds": (-1.0, 1.0), "n_public": 1000}
+    fits = [DPKMeans(2, random_state=seed, **kwargs).fit(X) for seed in range(10)]
+    assert {model.n_iter_ for model in fits} == {1}
+    assert np.mean([model.certain_.mean() for model in fits]) > 0.5
+
+
+@pytest.mark.parametrize("columns", [16, 20, 32])
+def test_no_radius_where_a_grid_has_more_cells_than_records_fill(columns):
+    """Of 6 finite radii none covered the mean: 1.36 for a distance of 1.86 in 16 columns."""
+    X = np.ones((2000, columns))
+    X[::2, 0] = -1.0
+    kwargs = {"epsilon": 0.02, "method": "grid", "bounds": (-1.0, 1.0), "n_public": 2000}
+    model = DPKMeans(2, random_state=0, **kwargs).fit(X)
+    for j in np.unique(model.labels_):
+        mean = X[model.labels_ == j].mean(axis=0)
+        distance = np.linalg.norm(mean - model.cluster_centers_[j]) / 2
+        assert distance <= model.center_radius_[j]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_whole_fits_seldom_call_empty_clusters_certain(method, subtests):
     """40 fits with 6 clusters of which most are empty; at 0.3, false alarm below 1e-5."""

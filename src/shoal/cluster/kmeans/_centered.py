@@ -78,6 +78,7 @@ SMALLEST_PART = 0.02  # of the budget, for the level
 GROWTH = 1.3  # of the budget from round to round
 GRID_WIDTH = 1.6  # half width of two cells, in deviations of a column; of more, its square
 MAX_DIRECTIONS = 12
+FAR = 2**27  # lattice steps of a grid around the mean: no record is further out
 ROUND_WINDOW = 1.15  # of the records' distance from the mean, for rounds that no grid started
 NEXT_WINDOW = 1.25  # of the records' distance from their center
 WINDOW_PRIOR = 0.02  # variance of the squared distances of clusters, in squares of their window
@@ -270,10 +271,15 @@ def _cluster_grid(problem: Problem, plan: CenteredPlan, place: Place) -> KMeansR
     around = _grid_around(problem, place, plan.grid * problem.budget)
     if plan.doubtful and not _uneven(around.cells):
         return None
-    result = judge_cells(around.cells, around.centers, around.problem, around.details)
-    seen = around.details["directions"] == problem.columns
-    radii = result.radii * around.step if seen else np.full(len(result.radii), np.inf)
-    return replace(result, centers=around.lattice_centers(problem), radii=radii)
+    # Records beyond the grid count in its outer cells, wherever they are.
+    result = judge_cells(around.cells, around.centers, around.problem, around.details, reach=FAR)
+    empty = result.noise_probability
+    if around.clipped(problem):  # then records of a cell may be nearest to any center
+        empty = np.ones(len(empty))
+    # A cell says nothing of how far out its records are.
+    radii = np.full(len(empty), np.inf)
+    centers = around.lattice_centers(problem)
+    return replace(result, centers=centers, radii=radii, noise_probability=empty)
 
 
 def _uneven(cells: GridCounts) -> bool:
@@ -331,8 +337,16 @@ class AroundGrid(NamedTuple):
 
     def lattice_centers(self, problem: Problem) -> Ints:
         """Return the centers among the records."""
-        centers = self.mean + (self.centers * self.step) @ self.axes
-        return np.clip(np.rint(centers), -problem.half, problem.half).astype(np.int64)
+        return np.clip(np.rint(self._places), -problem.half, problem.half).astype(np.int64)
+
+    def clipped(self, problem: Problem) -> bool:
+        """Return whether any of these centers was outside the box."""
+        return bool((np.abs(self._places) > problem.half + 1.0).any())
+
+    @property
+    def _places(self) -> Floats:
+        places: Floats = self.mean + (self.centers * self.step) @ self.axes
+        return places
 
 
 def _grid_around(problem: Problem, place: Place, budget: float) -> AroundGrid:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal._typing import Floats, Ints
@@ -53,7 +54,9 @@ WINDOW = 0.5  # of the spacing of k centers in the box, to each side
 BLUR = 5.0  # a step is worth taking while its noise is below a cell's width over this
 SHARP = 80.0  # and two steps while it is below the width over this
 COARSE_CELLS, COARSE_COLUMNS = 3, 6  # without a step, two cells a column are too coarse up to 6
+HALVES = 2
 FAINT = 1e-3  # cells below this part of the largest are left out of the clustering
+SURE_COLUMNS = 12  # in more, cells are so many that estimates of a region's size are mostly noise
 NOISE_QUANTILE = 2.0  # standard deviations of a sum over many cells, for 95%
 
 
@@ -139,8 +142,7 @@ def plan_cells(problem: Problem) -> GridPlan:
 
 def release_cells(problem: Problem, cells: int, budget: float) -> GridCounts:
     """Release the noisy counts of a grid with so many cells to a column."""
-    cut = min(problem.columns, WIDEST_GRID)
-    sides = (cells,) * cut + (1,) * (problem.columns - cut)
+    sides = _sides(cells, problem.columns)
     exact = grid_counts(problem.engine, sides, problem.half).ravel()
     noise, contribution = problem.noise, problem.contribution
     noisy = noise.counts(exact, budget, contribution=contribution, source=problem.source)
@@ -195,6 +197,12 @@ def take_step(problem: Problem, centers: Ints, budget: float, clip_radius: int) 
     return KMeansResult(moved, pairs.counts.astype(np.float64), radii, empty, 1)
 
 
+def _sides(cells: int, columns: int) -> tuple[int, ...]:
+    """Return how many cells each column has."""
+    cut = min(columns, WIDEST_GRID)
+    return (cells,) * cut + (1,) * (columns - cut)
+
+
 def _midpoints(sides: tuple[int, ...], half: int) -> Floats:
     axes = []
     for cells in sides:
@@ -216,32 +224,74 @@ def cells_per_column(
     return int(min(max(2, round(wanted ** (1 / columns))), most))
 
 
+def _whole(
+    cells: Ints,
+    labels: Ints,
+    sides: tuple[int, ...],
+    centers: Ints,
+    *,
+    half: int,
+    reach: int,
+) -> npt.NDArray[np.bool_]:
+    """Return which cells hold only points nearest to the center of their label."""
+    low, high = np.empty((2, len(cells), len(sides)))
+    outer = np.zeros(len(cells), dtype=bool)
+    for column, index in enumerate(np.unravel_index(cells, sides)):
+        first = np.ceil(grid_edges(sides[column], half))  # lattice points: of the next cell, last
+        first[-1] += 1
+        first[[0, -1]] += -reach, reach
+        if reach and sides[column] > HALVES:
+            outer |= (index == 0) | (index == sides[column] - 1)
+        low[:, column], high[:, column] = first[index], first[index + 1] - 1
+    middles, widths, points = (low + high) / 2, high - low, centers.astype(np.float64)
+    whole = np.empty(len(cells), dtype=bool)
+    for cell, (middle, width, own) in enumerate(zip(middles, widths, labels, strict=True)):
+        squares = ((points - middle) ** 2).sum(axis=1)
+        # How much farther the own center is than another one, squared, is linear inside the cell.
+        lead = squares - squares[own] - np.abs(points - points[own]) @ width
+        # Among equals the lowest index is nearest.
+        whole[cell] = (lead[:own] > 0).all() and (lead[own:] >= 0).all()
+    return whole & ~outer
+
+
 def judge_cells(
     cells: GridCounts,
     centers: Ints,
     problem: Problem,
     details: dict[str, int],
     diagonals: Floats | None = None,
+    *,
+    reach: int = 0,
 ) -> KMeansResult:
     """Say how full and how sure clusters of cells are, where no step was worth its price.
 
-    ``diagonals``: of the cells, where these are not of one size.
+    ``diagonals``: of the cells, where these are not of one size. ``reach``: how far beyond the grid
+    records of its outer cells may lie; they were brought there along rays from the middle, which
+    leaves halves of columns as they are, but not smaller cells.
     """
     points = centers.astype(np.float64)
     k = len(points)
     labels, squares = pairwise_distances_argmin_min(cells.midpoints, points, metric="sqeuclidean")
     sizes = np.bincount(labels, weights=cells.counts, minlength=k).astype(np.float64)
+    empty_cells = noise_probabilities(cells.tails)
+    if diagonals is None:
+        sides = _sides(details["cells"], problem.columns)
+        widths = 2 * problem.half / np.array(sides)
+        diagonals = np.full(len(cells.counts), float(np.linalg.norm(widths)))
+        # Records of a cell that reaches beyond the points nearest to its center may be others'.
+        judged = np.flatnonzero(empty_cells < 1.0)
+        whole = _whole(judged, labels[judged], sides, centers, half=problem.half, reach=reach)
+        empty_cells[judged[~whole]] = 1.0
     # Noise of every cell of the region, and records anywhere inside their cells.
     noise = cells.deviation * np.sqrt(np.bincount(labels, weights=squares, minlength=k))
-    if diagonals is None:
-        width = 2 * problem.half / details["cells"]
-        diagonals = np.full(len(cells.counts), width * math.sqrt(problem.columns))
     inside = np.bincount(labels, weights=cells.counts * diagonals / 2, minlength=k)
     with np.errstate(divide="ignore", invalid="ignore"):
         radii = np.where(sizes > 0, (NOISE_QUANTILE * noise + inside) / sizes, np.inf)
+    if problem.columns > SURE_COLUMNS:
+        radii[:] = np.inf
     # The regions were chosen by the noise they are judged by: each is judged by its fullest cell,
     # among all cells.
     empty = np.ones(k)
-    np.minimum.at(empty, labels, noise_probabilities(cells.tails))
+    np.minimum.at(empty, labels, empty_cells)
     radii[radii >= farthest_corners(points, problem.half)] = np.inf
     return KMeansResult(centers, sizes, radii, empty, 1, details)

@@ -108,16 +108,19 @@ class DPKMeans(CuratorsClusterer):
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Noisy sizes (sums of weights) around the centers of the last release, none below 0.
     center_radius_ : ndarray of shape (n_clusters,)
-        With 95% confidence the exact mean that a center stands for is no further away, in units of
-        the bounds (0.1: a tenth of a column's width); from the known noise alone. Infinite, which
-        is to say unknown, where that would allow the whole box.
+        With 95% confidence the exact mean of the records that a center was computed from is no
+        further away, in units of the bounds (0.1: a tenth of a column's width); from the known
+        noise alone. Records outside the center's window count as if at its edge: where tails are
+        long, the mean without windows is often further away. Infinite, which is to say unknown,
+        where that would allow the whole box.
     noise_probability_ : ndarray of shape (n_clusters,)
         How likely noise alone is to show a cluster as full as this one where nobody is, corrected
         for the number of centers (or cells) that were looked at; 1 where a center of ``"lloyd"``
         or ``"kccm"`` may lie anywhere.
     certain_ : ndarray of bool, shape (n_clusters,)
         False where noise alone may explain the center: its ``noise_probability_`` is above 0.1%.
-        At most one fit in 1,000 calls any center certain whose cluster holds nobody.
+        At most one fit in 1,000 calls any center certain where nobody was counted, around the
+        place from which it took its last step; that step may leave records to other centers.
     advice_ : str
         What to do about centers that may be noise alone, or where there is one mean in place of
         the clusters asked for; empty where all centers are certain.
