@@ -36,6 +36,7 @@ def problem(X, k, *, epsilon=1.0, delta=0.0, n=None, most=20, contribution=1, se
         k,
         most,
         float(len(X) if n is None else n),
+        0.0,
         contribution,
         noise,
         noise.total_budget,

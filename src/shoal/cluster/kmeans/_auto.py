@@ -74,10 +74,7 @@ class AutoMethod(KMeansMethod):
         if delta == 0.0:
             clusters = problem.expected_clusters
             reasons += delta_advice(problem.n, problem.columns, clusters, epsilon)
-        chosen = method(self.model)
-        if isinstance(chosen, CenteredMethod) and chosen.leaves_one_mean(problem):
-            reasons.append("noise leaves one mean")
-        return MethodChoice(chosen, "; ".join(reasons))
+        return MethodChoice(method(self.model), "; ".join(reasons))
 
     def run(self, problem: Problem) -> KMeansResult:
         """Spend the problem's budget by the method that suits it."""

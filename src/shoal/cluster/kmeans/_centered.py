@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._budget import COUNT_PART
 from shoal.cluster._noise import BudgetedNoise, NoisyWindows, PureNoise, noise_for
 from shoal.cluster.kmeans._ball import ball_noise
 from shoal.cluster.kmeans._grid import (
@@ -36,7 +35,6 @@ from shoal.cluster.kmeans._place import Place, locate, public_directions, spread
 from shoal.cluster.kmeans._problem import (
     KMeansMethod,
     KMeansResult,
-    MethodChoice,
     Problem,
     confidence_radii,
     farthest_corners,
@@ -48,6 +46,7 @@ from shoal.engines import (
     HALF,
     MOMENT_UNIT,
     project,
+    total_weight,
     window_statistics,
 )
 
@@ -64,13 +63,15 @@ __all__ = [
 MIN_COLUMNS = 5  # in fewer columns a grid over the whole box is fine enough
 MAX_COLUMNS = 32  # in more, directions must be learned
 ONE_MEAN = 0.6  # noise of the mean, in its window's radius, above which it is all there is
-NO_ROUNDS = 0.3  # noise of a center, likewise, above which no round is worth its price
+NO_ROUNDS = 0.45  # noise of a center, likewise, above which no round is worth its price
 NO_MEAN = 0.15  # and above which the grid stands around the level, not the mean
 DOUBT = 0.2  # noise of the mean above which a grid must show that there is more than the mean:
 UNEVEN = 1.0  # deviations by which its counts must differ more than noise makes them
 TWO_ROUNDS = 0.06  # below, the second round is worth its price
 FEW_RECORDS = 1500  # taken for their number where noise must be chosen before it is known
 FEW_CLUSTERS = 4  # to plan for where their number is chosen later
+CERTAIN = 4.0  # deviations of its noise: a smaller number of records is counted again,
+COUNT_PART = 0.1  # for this part of the budget
 FINE = 0.04  # of normal noise: below, a grid is the better start
 NORMAL_GAIN = 1.2  # normal noise is worth taking where a release of it is up to so much noisier
 SMALLEST_PART = 0.02  # of the budget, for the level
@@ -103,20 +104,11 @@ class CenteredMethod(KMeansMethod):
         """Return the least that a single release gets of the method's budget."""
         return SMALLEST_PART * budget
 
-    def settle(self, problem: Problem) -> MethodChoice:
-        """Return the method that will run, from public and noisy values alone, and why."""
-        why = "asked for; noise leaves one mean" if self.leaves_one_mean(problem) else "asked for"
-        return MethodChoice(self, why)
-
-    def leaves_one_mean(self, problem: Problem) -> bool:
-        """Return whether noise leaves the mean alone, whatever a grid would show."""
-        plan = self._plan(problem)
-        return not plan.grid and not plan.rounds
-
     def run(self, problem: Problem) -> KMeansResult:
         """Learn level and mean, find centers around it, and move them."""
+        problem = _counted_again(problem)
         plan = self._plan(problem)
-        total = max(problem.n, self._n_deviation(problem), 1.0) * problem.contribution
+        total = max(problem.n, problem.n_deviation, 1.0) * problem.contribution
         place = locate(
             problem,
             total,
@@ -151,16 +143,8 @@ class CenteredMethod(KMeansMethod):
             counted=problem.n_clusters is None,
         )
 
-    def _n_deviation(self, problem: Problem) -> float:
-        """Return how far off the number of records may be, in contributions of one person."""
-        if self.model.n_public is not None:
-            return 0.0
-        return problem.noise.count_deviation(
-            COUNT_PART * problem.noise.total_budget, contribution=1
-        )
-
     def _careful_n(self, problem: Problem) -> float:
-        return max(problem.n - self._n_deviation(problem), 1.0)
+        return max(problem.n - problem.n_deviation, 1.0)
 
 
 class CenteredPlan(NamedTuple):
@@ -190,6 +174,23 @@ def smaller_noise(
     )
     # Rounds of normal noise cost less together, but counts of grids have the smaller noise pure.
     return gaussian if normal < min(NORMAL_GAIN * other, ONE_MEAN) else pure
+
+
+def _counted_again(problem: Problem) -> Problem:
+    """Count the records again where their number is mostly noise: all else follows from it."""
+    if problem.n >= CERTAIN * problem.n_deviation:
+        return problem
+    budget, contribution = COUNT_PART * problem.budget, problem.contribution
+    exact = np.array([total_weight(problem.engine)])
+    noisy = problem.noise.counts(exact, budget, contribution=contribution, source=problem.source)
+    deviations = (problem.n_deviation, problem.noise.count_deviation(budget, contribution=1))
+    sure = np.array(deviations) ** -2.0
+    return replace(
+        problem,
+        n=float(sure @ [problem.n, noisy[0] / contribution] / sure.sum()),
+        n_deviation=float(sure.sum() ** -0.5),
+        budget=problem.budget - budget,
+    )
 
 
 def suits_centered(

@@ -46,6 +46,7 @@ class Problem:
     n_clusters: int | None  # how many centers to find; None: the method chooses from its releases
     max_clusters: int  # how many at most where the method chooses
     n: float  # number of records, declared or noisy, in contributions of one person
+    n_deviation: float  # standard deviation of its noise; 0 where it is declared
     contribution: int  # the most that one person can add to a count
     noise: BudgetedNoise
     budget: float  # what the method may spend, all of it

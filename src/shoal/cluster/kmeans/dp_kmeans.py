@@ -379,10 +379,12 @@ class DPKMeans(CuratorsClusterer):
         lattice = Lattice.box(*box, half=HALF)
         engine = self._engine(table, lattice, given.weights)
         n = float(self.n_public or 0) * given.record / contribution  # 0: no step asks for it
+        deviation = 0.0
         if budgets.records:
             exact = np.array([total_weight(engine)])
             noisy = noise.counts(exact, budgets.records, contribution=contribution, source=source)
             n = float(noisy[0]) / contribution
+            deviation = noise.count_deviation(budgets.records, contribution=1)
         problem = Problem(
             engine,
             HALF,
@@ -390,16 +392,20 @@ class DPKMeans(CuratorsClusterer):
             None if isinstance(self.n_clusters, str) else int(self.n_clusters),
             int(self.max_clusters),
             n,
+            deviation,
             contribution,
             noise,
             budgets.clusters,
             source,
         )
         if budgets.n_clusters:
-            counted = choose_n_clusters(self, problem.with_budget(budgets.n_clusters))
-            problem = problem.with_n_clusters(counted)
+            k = choose_n_clusters(self, problem.with_budget(budgets.n_clusters))
+            problem = problem.with_n_clusters(k)
         choice = plan.method.settle(problem)
-        return _Fitted(choice.method.run(problem), choice, box, lattice, engine)
+        result = choice.method.run(problem)
+        if "clusters_asked" in result.details:
+            choice = choice._replace(reason=f"{choice.reason}; noise leaves one mean")
+        return _Fitted(result, choice, box, lattice, engine)
 
     def _publish(self, fitted: "_Fitted", record: int, receipt: Receipt | None) -> None:
         result = fitted.result
