@@ -5,7 +5,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from helpers.kmeans_problems import blobs, problem
-from shoal.audit import neighboring_datasets, replay_estimator
+from shoal.audit import _recorder, neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.kmeans import _tree
@@ -90,6 +90,28 @@ def test_the_budget_is_spent_and_no_more(subtests):
                 with observed(Recorder()):
                     TreeMethod(MODEL).run(given)
                 assert sum(costs) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("contribution", [1, 3])
+def test_a_person_costs_no_more_than_each_release_declares(contribution):
+    """One person's records, spread or in one place, against what is declared for each release."""
+    rng = np.random.default_rng(contribution)
+    for added in (np.full((contribution, 2), 0.38), rng.uniform(-1, 1, (contribution, 2))):
+        steps = []
+        for X in (CROWD, np.concatenate([CROWD, added])):
+            recorder = _recorder.Recorder(steps[0] if steps else ())
+            with observed(recorder):
+                n = len(CROWD) / contribution
+                _tree._cluster_tree(problem(X, 5, n=n, contribution=contribution))
+            steps.append(recorder.steps)
+        losses = [
+            one.noise.privacy_loss(one.exact, other.exact)
+            for one, other in zip(*steps, strict=True)
+        ]
+        costs = [step.cost for step in steps[0]]
+        assert len(costs) >= 2
+        assert all(loss <= cost * (1 + 1e-12) for loss, cost in zip(losses, costs, strict=True))
+        assert sum(costs) == pytest.approx(1.0)
 
 
 def test_windows_are_as_wide_as_the_leaves_say():
