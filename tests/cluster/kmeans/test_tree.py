@@ -158,7 +158,6 @@ def findings():
 @pytest.fixture
 def crowd(monkeypatch):
     monkeypatch.setattr(_tree, "CROWDED", -1.0)
-    monkeypatch.setattr(_tree, "PLENTY", np.inf)
     assert findings() == ""
 
 

@@ -2,11 +2,12 @@
 
 A uniform grid wastes its cells where nearly all records lie in few of them: the world's check-ins,
 a box that is much too wide. One noisy number tells: how many records the fullest cells of that grid
-hold. If they hold most, the budget goes to a tree instead (after PrivTree, Zhang, Xiao & Xie 2016):
-the box is halved where the noisy count of a node says so, for a price that does not grow with the
-depth (:mod:`shoal.noise.tree_shape`, proofs/tree.md); then noisy counts of its leaves are denoised
-and clustered as cells of a grid are. Where there are few leaves for each cluster, one noisy step
-around the centers ends it, in windows as wide as the leaves around each center say.
+hold. If they hold most, or far more than evenly spread records would leave them, the budget goes
+to a tree instead (after PrivTree, Zhang, Xiao & Xie 2016): the box is halved where the noisy count
+of a node says so, for a price that does not grow with the depth (:mod:`shoal.noise.tree_shape`,
+proofs/tree.md); then noisy counts of its leaves are denoised and clustered as cells of a grid are.
+Where there are few leaves for each cluster, one noisy step around the centers ends it, in windows
+as wide as the leaves around each center say.
 """
 
 import math
@@ -47,10 +48,9 @@ from shoal.noise import SparseCounts, TreeShapeNoise, privatize
 
 __all__ = ["TreeLeaves", "TreeMethod", "crowded", "leaf_windows", "release_tree"]
 
-PLENTY = 600.0  # records times epsilon for each cluster: in a plane, a tree is at least as good
-PLANE = 2  # columns, at most
 CROWD_PART = 0.03  # of the budget, for the records in the fullest cells
 CROWDED = 0.6  # of all records in half as many cells as there are clusters: too many for a grid,
+DENSE = 50.0  # or so many times what these cells would hold of evenly spread records,
 DOUBT = 1.5  # and so many scales of the noise more, so that noise alone seldom decides
 CLEAR = 0.1  # of all records: the scale of that noise must be smaller
 SHAPE_PART = 0.45  # of the rest, for the shape of the tree
@@ -80,9 +80,6 @@ class TreeMethod(SynopsisMethod):
 
     def run(self, problem: Problem) -> KMeansResult:
         """Ask whether records crowd, and cluster the synopsis that suits them."""
-        each = problem.n * problem.budget / problem.expected_clusters
-        if problem.columns <= PLANE and each >= PLENTY:
-            return _cluster_tree(problem)
         grid = GridMethod(self.model)
         if CROWD_PART * problem.budget * CLEAR * problem.n < 1.0:
             return grid.run(problem)  # the answer would be noise
@@ -100,7 +97,7 @@ class TreeLeaves(NamedTuple):
 
 
 def crowded(problem: Problem, budget: float) -> bool:
-    """Release how many records the fullest cells of the grid hold; return whether it is most.
+    """Release how many records the fullest cells of the grid hold; return whether it is many.
 
     One record more or less changes the sum of the m largest counts by its weight at most.
     """
@@ -111,7 +108,8 @@ def crowded(problem: Problem, budget: float) -> bool:
     noisy = problem.noise.counts(
         held, budget, contribution=problem.contribution, source=problem.source
     )
-    return bool(noisy[0] > (CROWDED * problem.n + DOUBT / budget) * problem.contribution)
+    part = min(CROWDED, DENSE * fullest / len(exact))
+    return bool(noisy[0] > (part * problem.n + DOUBT / budget) * problem.contribution)
 
 
 def release_tree(problem: Problem) -> tuple[TreeLeaves, float]:
