@@ -32,12 +32,6 @@ def test_a_tree_where_records_crowd_and_a_grid_where_they_do_not():
     assert "leaves" not in spread
 
 
-def test_a_tree_where_there_is_plenty_for_each_cluster():
-    many = blobs(4000)
-    assert "leaves" in model(n_public=4000).fit(many).release_.values
-    assert "cells" in model(n_public=4000).fit(np.column_stack([many] * 2)).release_.values
-
-
 def test_few_records_have_the_grid_and_all_its_budget():
     """A number that would be noise is not bought: the result is the grid's own, bit for bit."""
     X = blobs(200)
