@@ -65,9 +65,7 @@ COLUMNS_PART = 0.38  # of the budget, for the histograms of single columns, all 
 FEW_COLUMNS = 3  # in more, a tree keeps single columns worse than histograms do
 CROWD_CELLS = 256  # of a grid, in all: records crowd
 CROWD_SHARE = 16  # if one in so many of these, the fullest ones,
-CROWDED = (
-    0.7  # hold so many of all records: 0.2 to 0.55 on spread tables, 0.86 to 1 on crowded ones
-)
+CROWDED = 0.7  # hold so many of all records: below 0.6 on spread tables, above 0.85 on crowded ones
 FAINT = 1e-9  # of the records: every bin may hold some, or nothing could be drawn from it
 
 
