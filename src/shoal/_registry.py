@@ -152,7 +152,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.cluster:PrivateCopy",
         "central",
         "records",
-        "made-up records with the noisy marginals of the true ones",
+        "made-up records from noisy histograms and cells, or the leaves of a noisy tree",
         Look("#7a7a7a", "square", DOTS),
         compared=False,
     ),

@@ -17,7 +17,7 @@ try:
 finally:
     print(" ".join(name for name in sys.modules if name.partition(".")[0] == "shoal"))
 """
-MAX_MODULES = 120
+MAX_MODULES = 145
 LEAVES = {"cli", "exceptions"}
 
 

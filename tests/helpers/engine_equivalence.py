@@ -40,6 +40,7 @@ ESTIMATORS = {
     "DPKMeans-private-k": DPKMeans("private", bounds=(-20.0, 20.0), method="lloyd"),
     "DPKMeans-public-n": DPKMeans(4, bounds=(-20.0, 20.0), n_public=3000),
     "DPWaveCluster-sparse": DPWaveCluster(bounds=(-20.0, 20.0), grid=512),
+    "PrivateCopy-tree": PrivateCopy(bounds=(-2000.0, 2000.0)),
     "DPWaveCluster-infinite": DPWaveCluster(epsilon=np.inf, bounds=(-20.0, 20.0), grid=16),
 }
 

@@ -29,7 +29,7 @@ from shoal.privacy import Ledger
 
 LAPLACE = sys.modules["shoal.mechanisms.laplace"]
 
-KMEANS = INSTANCES["DPKMeans"]
+KMEANS = clone(INSTANCES["DPKMeans"]).set_params(method="grid")
 LLOYD = INSTANCES["DPKMeans-lloyd-analytic"]
 GAUSSIAN = INSTANCES["DPKMeans-lloyd-gaussian"]
 REPORTS = INSTANCES["Laplace"]

@@ -7,6 +7,7 @@ probability delta reveals the side. The promise is checked on the exact probabil
 import copy
 import math
 import random
+import sys
 from statistics import NormalDist
 
 import numpy as np
@@ -215,3 +216,25 @@ def test_stopping_when_what_is_said_looks_good_breaks_no_sentence(
         stop = np.maximum(0.0, p - math.exp(said[spends]) * p[::-1])
         value = np.maximum(stop, value[1:] + value[:-1]) if len(value) else stop
     assert 0 < value[0] <= delta
+
+
+def test_no_epsilon_is_so_large_that_squares_of_mu_miss_it() -> None:
+    """Neither as the first spend of a ledger that adds up squares of mu, nor as a later one."""
+    for limits in (
+        Limits(epsilon=1.0, delta=1e-6),
+        Limits(epsilon=1.0, delta=1e-6, gdp_delta=1e-6),
+    ):
+        for first in ([], [GDPEvent(mu=0.1)]):
+            account = Account(limits)
+            for event in first:
+                account.add(account.price(event, ADD_REMOVE, "central"))
+            for epsilon in (1e300, 8e307, 1e308, sys.float_info.max):
+                with case(limits=limits, first=first, epsilon=epsilon):
+                    price = account.price(PureEvent(epsilon=epsilon), ADD_REMOVE, "central")
+                    with pytest.raises(BudgetExceededError):
+                        account.check(price)
+
+
+def test_a_limit_whose_square_of_mu_is_no_double() -> None:
+    account = Account(Limits(epsilon=1e308, delta=1e-6, gdp_delta=1e-6))
+    account.check(account.price(GDPEvent(mu=1.0), ADD_REMOVE, "central"))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -86,3 +87,14 @@ def test_an_unknown_event_is_never_free() -> None:
     for event in (Event(), Louder(epsilon=1.0), "event"):
         with pytest.raises(UnknownEventError):
             cost(event)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mu", [5e-324, 1.7e-162, 1.23e-160, 7.3e-156, 1e-150])
+def test_squares_of_mu_keep_their_digits_or_are_larger(mu: float) -> None:
+    """Rounded to a multiple of the least double, a square may be far too small."""
+    assert Fraction(cost(GDPEvent(mu=mu)).mu_squared) >= Fraction(mu) ** 2 * (
+        1 - Fraction(1, 2**52)
+    )
+    assert Fraction(cost(PureEvent(epsilon=mu)).mu_squared) >= Fraction(pure_to_gdp(mu)) ** 2 * (
+        1 - Fraction(1, 2**52)
+    )

@@ -2,6 +2,7 @@
 
 import math
 import random
+import sys
 
 import mpmath
 import pytest
@@ -66,7 +67,26 @@ def test_nothing_promises_everything() -> None:
     assert gdp_to_epsilon(0.0, 1e-9) == 0.0
     assert gdp_to_epsilon(0.01, 0.5) == 0.0
     assert gdp_to_delta(100.0, 0.0) == 1.0
-    assert gdp_to_delta(1e-300, 1e300) == 0.0
+
+
+def test_a_delta_too_small_for_a_double_is_not_called_pure() -> None:
+    assert gdp_to_delta(1e-300, 1e300) == math.ulp(0.0)
+    for x in (38.2, 38.4, 38.46, 38.5, 41.0, 100.0):  # on both sides of the least double
+        with case(x=x):
+            assert exact_delta(0.1, 0.1 * x) <= gdp_to_delta(0.1, 0.1 * x)
+
+
+def test_the_largest_epsilons_have_the_largest_mu() -> None:
+    """mu is about sqrt(8 epsilon), also where 2 epsilon is no double."""
+    for epsilon in (1e300, 8e307, 1e308, sys.float_info.max):
+        with case(epsilon=epsilon):
+            assert pure_to_gdp(epsilon) == pytest.approx(math.sqrt(8) * math.sqrt(epsilon))
+
+
+def test_an_epsilon_beyond_doubles_is_infinite() -> None:
+    assert gdp_to_epsilon(1e200, 1e-6) == math.inf
+    assert gdp_to_epsilon(1e308, 0.99) == math.inf
+    assert math.isfinite(gdp_to_epsilon(1e153, 1e-6))
 
 
 def test_pure_steps_are_gaussian_and_no_less() -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from helpers.cases import case
 from shoal.exceptions import DataError
 from shoal.tables import array_file, is_array_path, open_array
 
@@ -87,3 +88,26 @@ def test_cut_short(tmp_path, ending):
 def test_no_record(tmp_path):
     np.save(tmp_path / "x.npy", X[:0])
     assert open_array(tmp_path / "x.npy").shape == (0, 3)
+
+
+def test_damaged_inside(tmp_path):
+    """What zip files, their compression and numpy's headers raise besides."""
+    np.save(tmp_path / "whole.npy", X)
+    np.savez_compressed(tmp_path / "whole.npz", x=np.random.default_rng(0).random((500, 3)))
+    header, archive = ((tmp_path / f"whole.{end}").read_bytes() for end in ("npy", "npz"))
+    shape = str(X.shape).encode()
+    packed = bytearray(archive)
+    packed[60:90] = b"\xff" * 30
+    locked = bytearray(archive)
+    for magic, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        locked[archive.find(magic) + flags] |= 1
+    broken = {
+        "header.npy": header.replace(shape, shape.replace(b")", b" ")),
+        "packed.npz": bytes(packed),
+        "locked.npz": bytes(locked),
+    }
+    for name, content in broken.items():
+        with case(name=name):
+            (tmp_path / name).write_bytes(content)
+            with pytest.raises(DataError, match="damaged, cut short"):
+                open_array(tmp_path / name)

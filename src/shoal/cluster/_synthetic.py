@@ -1,8 +1,9 @@
-"""A private copy's cells, and the records drawn from them: from released numbers alone.
+"""A private copy's cells or leaves, and the records drawn from them: from released numbers alone.
 
 Columns that vary more are cut into more cells. Within a column, cells are narrow where the noisy
 histogram is high: their density goes with the cube root of the records', which loses least in
-squared distance (Panter & Dite 1951). Drawing is post-processing, as often as anyone likes.
+squared distance (Panter & Dite 1951). Leaves of a tree are small where records crowd, and records
+are spread evenly in each. Drawing is post-processing, as often as anyone likes.
 """
 
 import math
@@ -12,13 +13,17 @@ import numpy as np
 
 from shoal._bounds import Box
 from shoal._typing import Floats, Ints
+from shoal.cluster._leaves import NoisyLeaves
 
 __all__ = [
     "CellDistribution",
     "CellPlan",
+    "LeafDistribution",
     "bins_of_columns",
+    "draw_from_leaves",
     "draw_records",
     "plan_cells",
+    "plan_leaves",
     "rake_cells",
 ]
 
@@ -55,6 +60,14 @@ class CellDistribution(NamedTuple):
     columns: Floats
 
 
+class LeafDistribution(NamedTuple):
+    """Probabilities of the leaves of a tree, and where they lie: the box is 0 to 1."""
+
+    low: Floats  # shape (m, d)
+    widths: Floats
+    leaves: Floats
+
+
 def bins_of_columns(n: float, columns: int, budget: float) -> int:
     """Choose so many bins that one of an even column is well above its noise."""
     wanted = max(n, 1.0) * budget / (columns * RECORDS_PER_BIN)
@@ -87,6 +100,25 @@ def rake_cells(estimate: Floats, likely: Floats, plan: CellPlan) -> CellDistribu
             table = table * factor.reshape([-1 if a == axis else 1 for a in range(len(cut))])
     cells: Floats = table.ravel() / table.sum()
     return CellDistribution(plan, cells, likely)
+
+
+def plan_leaves(leaves: NoisyLeaves, half: int) -> LeafDistribution:
+    """Turn estimated counts of leaves into probabilities; without any, all of the box is alike."""
+    low = (leaves.low + half) / (2 * half)
+    widths = (leaves.high - leaves.low) / (2 * half)
+    likely = leaves.counts + NOTHING * widths.prod(axis=1)
+    return LeafDistribution(low, widths, likely / likely.sum())
+
+
+def draw_from_leaves(
+    distribution: LeafDistribution, n: int, box: Box, rng: np.random.Generator
+) -> Floats:
+    """Draw a leaf for each record, and any place in it."""
+    low, widths, leaves = distribution
+    drawn = rng.choice(len(leaves), size=n, p=leaves)
+    even = low[drawn] + rng.random((n, low.shape[1])) * widths[drawn]
+    inside: Floats = np.clip(box.low + even * (box.high - box.low), box.low, box.high)
+    return inside
 
 
 def draw_records(

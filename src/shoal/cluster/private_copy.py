@@ -4,6 +4,11 @@ Central differential privacy, pure epsilon, under add/remove of one record (proo
 Noisy histograms of single columns say how finely each column is worth cutting and where; noisy
 counts of all cells of that grid, empty ones included, say where records are. Records are drawn
 from the cells, and in their cells by the histograms: everything after the noise is post-processing.
+
+Where records crowd in few cells (the world's check-ins, a box that is much too wide), a grid cannot
+be fine enough. So in few columns one noisy number is bought first, how many records the fullest
+cells hold, and where these are most, a noisy tree takes the place of histograms and cells: its
+leaves are small where records are, and records are drawn evenly from them.
 """
 
 from dataclasses import dataclass
@@ -28,13 +33,25 @@ from shoal.cluster._budget import (
 )
 from shoal.cluster._denoise import posterior_counts
 from shoal.cluster._engines import open_engine
+from shoal.cluster._leaves import (
+    CLEAR,
+    CROWD_PART,
+    DOUBT,
+    SHAPE_PART,
+    release_fullest,
+    release_leaves,
+    release_shape,
+)
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._synthetic import (
     CellDistribution,
     CellPlan,
+    LeafDistribution,
     bins_of_columns,
+    draw_from_leaves,
     draw_records,
     plan_cells,
+    plan_leaves,
     rake_cells,
 )
 from shoal.engines import HALF, Engine, column_counts, grouped_counts, total_weight
@@ -45,6 +62,10 @@ from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 __all__ = ["PrivateCopy"]
 
 COLUMNS_PART = 0.38  # of the budget, for the histograms of single columns, all together
+FEW_COLUMNS = 3  # in more, a tree keeps single columns worse than histograms do
+CROWD_CELLS = 256  # of a grid, in all: records crowd
+CROWD_SHARE = 16  # if one in so many of these, the fullest ones,
+CROWDED = 0.7  # hold so many of all records: below 0.6 on spread tables, above 0.85 on crowded ones
 FAINT = 1e-9  # of the records: every bin may hold some, or nothing could be drawn from it
 
 
@@ -67,7 +88,11 @@ class PrivateCopy(BaseEstimator):
     guarantee_ : Guarantee
         What ``release_`` and every sample promise.
     release_ : Release
-        Noisy histograms and cells; all that samples are drawn from.
+        All that samples are drawn from. ``values`` holds noisy histograms and counts of cells
+        (``noisy_columns``, ``noisy_cells``) and the probabilities estimated from them (``columns``,
+        ``cells``); where records crowd, instead of these the noisy counts of the leaves of a tree,
+        their probabilities, and where they lie if the box is 0 to 1 (``noisy_leaves``, ``leaves``,
+        ``leaf_low``, ``leaf_widths``).
     {bounds_}
     {features_in_}
 
@@ -78,7 +103,8 @@ class PrivateCopy(BaseEstimator):
     Notes
     -----
     Columns are numbers: whole numbers come back with fractions, and each column's distribution is
-    kept better than how columns go together, the more so the more columns there are.
+    kept better than how columns go together, the more so the more columns there are. In up to
+    three columns, where most records lie in few places, the copy is of their places instead.
 
     {promise_to_records}
 
@@ -147,9 +173,10 @@ class PrivateCopy(BaseEstimator):
             columns=getattr(self, "feature_names_in_", ()),
         )
         engine = open_engine(table, Lattice.box(*box, half=HALF))
-        released = _release_counts(engine, noise, budgets, self.n_public, source)
+        n = _release_n(engine, noise, budgets, self.n_public, source)
+        released = _release_synopsis(engine, n, noise, budgets, source)
         self.guarantee_ = promise
-        self._publish(released, box, receipt)
+        self._publish(n, released, box, receipt)
         return self
 
     def sample(self, n: int | None = None, *, random_state: RandomState = None) -> Floats:
@@ -171,10 +198,13 @@ class PrivateCopy(BaseEstimator):
         rows = self.n_records_ if n is None else _numbers.count("n", n)
         seeded = isinstance(random_state, np.random.Generator)
         seed = random_state if seeded else _numbers.seed("random_state", random_state)
-        values = self.release_.values
+        values, rng = self.release_.values, np.random.default_rng(seed)
+        if "leaves" in values:
+            places = LeafDistribution(values["leaf_low"], values["leaf_widths"], values["leaves"])
+            return draw_from_leaves(places, rows, self.bounds_, rng)
         plan = CellPlan(values["sides"], values["cell_of_bin"])
         distribution = CellDistribution(plan, values["cells"], values["columns"])
-        return draw_records(distribution, rows, self.bounds_, np.random.default_rng(seed))
+        return draw_records(distribution, rows, self.bounds_, rng)
 
     def _plan(self, columns: int) -> tuple[Box, "CopyBudgets"]:
         """Check the parameters, before anything is read from the records or spent."""
@@ -186,8 +216,12 @@ class PrivateCopy(BaseEstimator):
         box = public_box(self.bounds, columns)
         records = COUNT_PART * epsilon if self.n_public is None else 0.0
         single = COLUMNS_PART * epsilon
-        budgets = CopyBudgets(records, single, epsilon - records - single)
-        smallest = min(budgets.cells, single / columns, *([records] if records else []))
+        if columns <= FEW_COLUMNS:
+            budgets = CopyBudgets(records, tree_or_grid=epsilon - records)
+        else:
+            budgets = CopyBudgets(records, columns=single, cells=epsilon - records - single)
+        parts = single / columns, CROWD_PART * budgets.tree_or_grid, budgets.cells, records
+        smallest = min(part for part in parts if part > 0)
         if smallest * MAX_SCALE < 1:
             raise ParameterError(
                 f"epsilon must be larger for {columns} columns, got {self.epsilon!r}: its noise "
@@ -195,20 +229,20 @@ class PrivateCopy(BaseEstimator):
             )
         return box, budgets
 
-    def _publish(self, released: "_ReleasedCounts", box: Box, receipt: Receipt | None) -> None:
+    def _publish(
+        self,
+        n: float,
+        released: "_ReleasedCells | _ReleasedLeaves",
+        box: Box,
+        receipt: Receipt | None,
+    ) -> None:
         self.bounds_ = box
-        self.n_records_ = max(1, round(released.n))
-        distribution = rake_cells(released.estimate, released.likely, released.plan)
+        self.n_records_ = max(1, round(n))
         self.release_ = Release(
             kind="PrivateCopy",
             values={
                 "records": self.n_records_,
-                "noisy_columns": released.columns,
-                "noisy_cells": released.counts,
-                "sides": released.plan.sides,
-                "cell_of_bin": released.plan.cell_of_bin,
-                "columns": distribution.columns,
-                "cells": distribution.cells,
+                **released.values(),
                 "low": box.low,
                 "high": box.high,
             },
@@ -219,39 +253,115 @@ class PrivateCopy(BaseEstimator):
 
 @dataclass(frozen=True)
 class CopyBudgets(BudgetSplit):
-    """What each release of a fit may spend."""
+    """What each release of a fit may spend; in few columns, noisy numbers divide it further."""
 
     records: float
-    columns: float
-    cells: float
+    tree_or_grid: float = 0.0
+    columns: float = 0.0
+    cells: float = 0.0
 
 
-class _ReleasedCounts(NamedTuple):
-    """What was released, and the cells that it was planned into."""
+class _ReleasedCells(NamedTuple):
+    """Histograms and cells that were released, and the cells that they were planned into."""
 
-    n: float
     columns: Ints  # noisy histograms
-    likely: Floats  # estimated probabilities of their bins
-    plan: CellPlan
     counts: Ints  # noisy counts of the cells
-    estimate: Floats  # estimated ones
+    distribution: CellDistribution
+
+    def values(self) -> dict[str, Any]:
+        """Return what is published."""
+        plan, cells, columns = self.distribution
+        return {
+            "noisy_columns": self.columns,
+            "noisy_cells": self.counts,
+            "sides": plan.sides,
+            "cell_of_bin": plan.cell_of_bin,
+            "columns": columns,
+            "cells": cells,
+        }
 
 
-def _release_counts(
+class _ReleasedLeaves(NamedTuple):
+    """Leaves of a tree that were released."""
+
+    counts: Ints  # noisy
+    distribution: LeafDistribution
+
+    def values(self) -> dict[str, Any]:
+        """Return what is published."""
+        return {
+            "noisy_leaves": self.counts,
+            "leaf_low": self.distribution.low,
+            "leaf_widths": self.distribution.widths,
+            "leaves": self.distribution.leaves,
+        }
+
+
+def _release_n(
     engine: Engine,
     noise: PureNoise,
     budgets: CopyBudgets,
     n_public: int | None,
     source: RandomSource,
-) -> _ReleasedCounts:
-    """Release how many records there are, each column's histogram, and the counts of all cells."""
-    n = float(n_public or 0)
-    if n_public is None:
-        exact = np.array([total_weight(engine)])
-        n = float(noise.counts(exact, budgets.records, contribution=1, source=source)[0])
+) -> float:
+    """Release how many records there are, unless it is declared."""
+    if n_public is not None:
+        return float(n_public)
+    exact = np.array([total_weight(engine)])
+    return float(noise.counts(exact, budgets.records, contribution=1, source=source)[0])
+
+
+def _release_synopsis(
+    engine: Engine, n: float, noise: PureNoise, budgets: CopyBudgets, source: RandomSource
+) -> _ReleasedCells | _ReleasedLeaves:
+    """Release a tree where records crowd in few columns, else histograms and cells."""
+    if engine.columns > FEW_COLUMNS:
+        return _release_cells(engine, n, noise, budgets.columns, budgets.cells, source=source)
+    rest = budgets.tree_or_grid
+    crowd = CROWD_PART * rest
+    if crowd * CLEAR * n >= 1.0:  # else the answer would be noise
+        rest -= crowd
+        if _crowded(engine, n, noise, crowd, source):
+            return _release_tree(engine, n, noise, rest, source)
+    columns = COLUMNS_PART * noise.total_budget
+    return _release_cells(engine, n, noise, columns, rest - columns, source=source)
+
+
+def _crowded(
+    engine: Engine, n: float, noise: PureNoise, budget: float, source: RandomSource
+) -> bool:
+    """Release how many records the fullest cells hold; return whether it is most."""
+    side = round(CROWD_CELLS ** (1 / engine.columns))
+    fullest = side**engine.columns // CROWD_SHARE
+    held = release_fullest(
+        engine, side, fullest, noise, budget, half=HALF, contribution=1, source=source
+    )
+    return held > CROWDED * n + DOUBT / budget
+
+
+def _release_tree(
+    engine: Engine, n: float, noise: PureNoise, budget: float, source: RandomSource
+) -> _ReleasedLeaves:
+    """Release the shape of a tree, and the counts of all its leaves."""
+    shape = SHAPE_PART * budget
+    planned = release_shape(engine, n, shape, half=HALF, contribution=1, source=source)
+    leaves = release_leaves(planned, noise, budget - shape, contribution=1, source=source)
+    return _ReleasedLeaves(leaves.noisy, plan_leaves(leaves, HALF))
+
+
+def _release_cells(
+    engine: Engine,
+    n: float,
+    noise: PureNoise,
+    columns_budget: float,
+    cells_budget: float,
+    *,
+    source: RandomSource,
+) -> _ReleasedCells:
+    """Release each column's histogram, and the counts of all cells."""
     d = engine.columns
-    bins = bins_of_columns(n, d, budgets.columns)
-    each = budgets.columns / d
+    bins = bins_of_columns(n, d, columns_budget)
+    each = columns_budget / d
     # One record is in one bin of each column: the columns divide the budget, bins of one do not.
     columns = np.stack(
         [
@@ -262,9 +372,9 @@ def _release_counts(
     likely = np.stack([posterior_counts(row, noise, each, contribution=1) for row in columns])
     likely += FAINT * max(n, 1.0)
     likely /= likely.sum(axis=1, keepdims=True)
-    plan = plan_cells(likely, n, budgets.cells)
+    plan = plan_cells(likely, n, cells_budget)
     # Every cell gets noise, those without records too: which ones are empty is private.
     cells = grouped_counts(engine, plan.cell_of_bin, plan.sides)
-    counts = noise.counts(cells, budgets.cells, contribution=1, source=source)
-    estimate = posterior_counts(counts, noise, budgets.cells, contribution=1)
-    return _ReleasedCounts(n, columns, likely, plan, counts, estimate)
+    counts = noise.counts(cells, cells_budget, contribution=1, source=source)
+    estimate = posterior_counts(counts, noise, cells_budget, contribution=1)
+    return _ReleasedCells(columns, counts, rake_cells(estimate, likely, plan))

@@ -7,6 +7,7 @@ last two rules pay for themselves with a part of delta each. All sums are exact 
 """
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -324,7 +325,8 @@ def _sums(price: Price, rule: Rule) -> _Sums:
 @lru_cache(maxsize=64)
 def _rule(epsilon: float, for_events: float, for_renyi: float, for_gdp: float) -> Rule:
     """Return the rule whose order is the best one for Gaussian noise."""
-    mu_squared = epsilon_to_gdp(epsilon, for_gdp) ** 2 if for_gdp > 0 else 0.0
+    mu = epsilon_to_gdp(epsilon, for_gdp) if for_gdp > 0 else 0.0
+    mu_squared = min(mu * mu, sys.float_info.max)
     if for_renyi <= 0:
         return Rule(for_events, 0.0, for_gdp, order=2.0, renyi=0.0, mu_squared=mu_squared)
     order = zcdp_order(epsilon_to_zcdp(epsilon, for_renyi), for_renyi)

@@ -37,6 +37,10 @@ __all__ = [
 ]
 
 
+# The least square of mu: smaller ones have lost digits, or all of them, and no step is free.
+_LEAST = 2.0**-1000
+
+
 @dataclass(frozen=True)
 class Cost:
     """The price of an event: (epsilon, delta)-private, delta-approximately rho-zCDP, and mu-GDP.
@@ -158,7 +162,7 @@ def _gdp(event: GDPEvent, records: int) -> Cost:
 
 def _shifted(mu: float) -> Cost:
     """Return the price of N(0, 1) against N(mu, 1)."""
-    square = max(mu * mu, 2 * math.ulp(0.0))
+    square = max(mu * mu, _LEAST)
     return Cost(math.inf, square / 2, 0.0, square)
 
 
@@ -177,7 +181,7 @@ def _mu_squared(epsilon: float) -> float:
     if not math.isfinite(epsilon):
         return math.inf
     mu = pure_to_gdp(epsilon)
-    return max(mu * mu, math.ulp(0.0))
+    return max(mu * mu, _LEAST)
 
 
 _RULES: dict[type[Event], Callable[[Any, int], Cost]] = {

@@ -7,6 +7,7 @@ for a whole curve of pairs. Proof: ``proofs/gdp.md``. Rounding is always toward 
 
 import functools
 import math
+import sys
 from fractions import Fraction
 
 from shoal import _numbers
@@ -46,7 +47,10 @@ def gdp_to_delta(mu: float, epsilon: float) -> float:
     """
     mu = _numbers.non_negative("mu", mu)
     epsilon = _numbers.non_negative("epsilon", epsilon)
-    return math.exp(_log_delta(mu, epsilon)) if mu > 0 else 0.0
+    if mu == 0:
+        return 0.0
+    # One step up: a delta too small for a double is not 0, which would promise pure privacy.
+    return min(math.nextafter(math.exp(_log_delta(mu, epsilon)), math.inf), 1.0)
 
 
 def gdp_to_epsilon(mu: float, delta: float) -> float:
@@ -62,7 +66,7 @@ def gdp_to_epsilon(mu: float, delta: float) -> float:
     Returns
     -------
     epsilon : float
-        The smallest that is promised, rounded up.
+        The smallest that is promised, rounded up; infinite if it is beyond doubles.
 
     Examples
     --------
@@ -74,6 +78,8 @@ def gdp_to_epsilon(mu: float, delta: float) -> float:
     if mu == 0 or _log_delta(mu, 0.0) <= wanted:
         return 0.0
     high = mu * (mu / 2 + math.sqrt(-2 * wanted))  # where the first term alone is below delta
+    if 4 * high > sys.float_info.max:
+        return math.inf
     while not _log_delta(mu, high) <= wanted:
         high *= 2
     below = boundary(0.0, high, lambda epsilon: _log_delta(mu, epsilon) > wanted)
@@ -133,7 +139,8 @@ def pure_to_gdp(epsilon: float) -> float:
 
 @functools.lru_cache(maxsize=256)  # a ledger asks for each of its entries
 def _pure_to_gdp(epsilon: float) -> float:
-    high = 1.0 + 2 * math.sqrt(2 * epsilon) + 2 * epsilon
+    # A normal tail beyond x is at most e^(-x^2/2) / 2, so mu^2/8 is at most epsilon.
+    high = 1.0 + 3 * math.sqrt(epsilon)
     below = boundary(0.0, high, lambda mu: _pure_epsilon(mu) < epsilon * (1 + _SAFETY))
     return math.nextafter(below, math.inf)
 
@@ -175,7 +182,7 @@ def _log_delta(mu: float, epsilon: float) -> float:
 
 
 def _log_density(x: float) -> float:
-    return -x * x / 2 - math.log(2 * math.pi) / 2
+    return -x * (x / 2) - math.log(2 * math.pi) / 2  # x * x may be no double
 
 
 def _mills(x: float) -> float:

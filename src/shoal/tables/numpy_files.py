@@ -4,7 +4,9 @@ Nothing in them is unpickled, which would run what the file says.
 """
 
 import os
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +17,16 @@ from shoal.exceptions import DataError
 
 __all__ = ["array_file", "is_array_path", "open_array"]
 
+# What numpy and zip files raise of a file that is damaged, encrypted or packed in another way.
+BROKEN = (
+    ValueError,
+    EOFError,
+    KeyError,
+    RuntimeError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 NAMED = "::"  # between an archive and the name of one of its arrays
 MAX_SHOWN = 8  # names of arrays in a message
 
@@ -118,7 +130,7 @@ def open_array(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
         raise
     except OSError as error:
         raise _unreadable(file, error.strerror or "it is damaged or cut short") from None
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, NotImplementedError):
+    except BROKEN:
         # Of numpy and of zip files; their words may hold some of what is in them.
         raise _unreadable(file, "it is damaged, cut short or holds Python objects") from None
 

@@ -1,5 +1,6 @@
 """The list of methods; "auto": which method, which noise, and why; what a release of each holds."""
 
+import contextlib
 import pickle
 
 import numpy as np
@@ -140,3 +141,15 @@ def test_pickle_drops_labels_and_keeps_the_rest(method):
     assert (back.cluster_centers_ == fitted.cluster_centers_).all()
     assert (back.predict(X) == fitted.labels_).all()
     assert back.guarantee_ == fitted.guarantee_
+
+
+def test_second_moments_that_no_lattice_holds_are_refused_before_they_are_paid():
+    """With so many declared records directions are worth asking for at the smallest epsilons."""
+    table = np.zeros((4, 2))
+    for epsilon in np.geomspace(5e-8, 8e-8, 8).tolist():
+        ledger = Ledger(epsilon=1.0, delta=1e-6)
+        settings = {"epsilon": epsilon, "delta": 1e-9, "n_public": 4 * 10**9, "ledger": ledger}
+        with contextlib.suppress(ParameterError):
+            assert model(method="ball", **settings).fit(table).n_iter_ > 0
+            continue
+        assert len(ledger) == 0

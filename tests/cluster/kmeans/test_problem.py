@@ -363,7 +363,7 @@ def test_a_center_that_may_lie_anywhere_has_no_radius():
 
 def test_advice_names_bounds_that_look_too_wide():
     frame = pd.DataFrame(people(0, 20_000), columns=["age", "income", "visits"])
-    model = DPKMeans(6, bounds=(LOW, HIGH), random_state=0).fit(frame)
+    model = DPKMeans(6, bounds=(LOW, HIGH), method="grid", random_state=0).fit(frame)
     uncertain = int((~model.certain_).sum())
     assert uncertain > 0
     assert model.advice_.startswith(

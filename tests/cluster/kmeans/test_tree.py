@@ -6,10 +6,10 @@ from sklearn.cluster import KMeans
 
 from helpers.kmeans_problems import blobs, problem
 from shoal.audit import _recorder, neighboring_datasets, replay_estimator
-from shoal.cluster import DPKMeans
+from shoal.cluster import DPKMeans, _leaves
+from shoal.cluster._leaves import NoisyLeaves
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.kmeans import _tree
-from shoal.cluster.kmeans._grid import GridCounts
 from shoal.cluster.kmeans._tree import TreeLeaves, TreeMethod, leaf_windows, release_tree
 from shoal.metrics import nicv
 from shoal.noise import TreeShape, discrete_laplace, observed, tree_shape
@@ -30,12 +30,6 @@ def test_a_tree_where_records_crowd_and_a_grid_where_they_do_not():
     assert "cells" not in crowded
     assert "cells" in spread
     assert "leaves" not in spread
-
-
-def test_a_tree_where_there_is_plenty_for_each_cluster():
-    many = blobs(4000)
-    assert "leaves" in model(n_public=4000).fit(many).release_.values
-    assert "cells" in model(n_public=4000).fit(np.column_stack([many] * 2)).release_.values
 
 
 def test_few_records_have_the_grid_and_all_its_budget():
@@ -133,8 +127,8 @@ def test_noise_in_empty_outskirts_is_left_out():
     places = np.array([900.0, -900, 500, 300, 10, -10, 30, -30])[:, None]
 
     def left_out():
-        cells = GridCounts(places, noisy, np.maximum(noisy, 0.0), 10.0, np.ones(8))
-        return _tree._outskirts(cells, depths).tolist()
+        leaves = NoisyLeaves(places, places, depths, noisy, np.maximum(noisy, 0.0), 10.0)
+        return _leaves._outskirts(leaves).tolist()
 
     assert left_out() == [True, True, True, True, False, False, False, False]
     noisy[3] = 20  # 30 spreads away, where noise of 2 deviations is likelier than a record
@@ -158,7 +152,6 @@ def findings():
 @pytest.fixture
 def crowd(monkeypatch):
     monkeypatch.setattr(_tree, "CROWDED", -1.0)
-    monkeypatch.setattr(_tree, "PLENTY", np.inf)
     assert findings() == ""
 
 
@@ -174,7 +167,7 @@ def test_a_tree_split_by_the_true_counts(monkeypatch):
             )
             return noise.sample(exact, source)
 
-    monkeypatch.setattr(_tree, "privatize", exact_shape)
+    monkeypatch.setattr(_leaves, "privatize", exact_shape)
     found = findings()
     assert "costs inf" in found or "differs although" in found
 
@@ -209,7 +202,7 @@ def test_leaves_without_records_left_out(monkeypatch):
     def unobserved(exact, noise, *, cost, source):
         return skipping(noise, exact, source)
 
-    monkeypatch.setattr(_tree, "privatize", unobserved)
+    monkeypatch.setattr(_leaves, "privatize", unobserved)
     found = findings()
     assert "costs inf" in found or "differs although" in found
 

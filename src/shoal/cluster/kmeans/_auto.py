@@ -142,7 +142,7 @@ def delta_advice(n: float, columns: int, n_clusters: int, epsilon: float) -> lis
 
 def _noise_level(noise: BudgetedNoise, columns: int) -> float:
     """Return how large the noise is that the error of a fit in so many columns comes from."""
-    if columns > WIDEST_GRID:
+    if columns >= MIN_COLUMNS:
         radii = np.array([HALF])
         budget = noise.total_budget / ROUNDS
         return float(

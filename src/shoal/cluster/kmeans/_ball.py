@@ -49,7 +49,15 @@ from shoal.cluster.kmeans._windows import (
 )
 from shoal.engines import HALF
 
-__all__ = ["BallMethod", "BallPlan", "Schedule", "ball_noise", "plan_ball", "schedule"]
+__all__ = [
+    "AXES_PARTS",
+    "BallMethod",
+    "BallPlan",
+    "Schedule",
+    "ball_noise",
+    "plan_ball",
+    "schedule",
+]
 
 # Parts of the budget: of a release that is clear enough, and of one that noise would drown.
 HISTOGRAM_PARTS = (0.01, 0.03)  # each histogram of distances

@@ -24,14 +24,14 @@ from shoal.cluster._budget import (
 )
 from shoal.cluster._noise import BudgetedNoise
 from shoal.cluster.kmeans._auto import AutoMethod
-from shoal.cluster.kmeans._ball import BallMethod
+from shoal.cluster.kmeans._ball import AXES_PARTS, BallMethod
 from shoal.cluster.kmeans._centered import CenteredMethod
 from shoal.cluster.kmeans._grid import GridMethod
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, KCCMMethod
 from shoal.cluster.kmeans._lloyd import LloydMethod
 from shoal.cluster.kmeans._problem import KMeansMethod
 from shoal.cluster.kmeans._tree import TreeMethod
-from shoal.engines import HALF
+from shoal.engines import HALF, SECOND_UNIT
 from shoal.exceptions import ParameterError
 from shoal.noise import MAX_SCALE
 
@@ -178,6 +178,10 @@ def _check_scales(model: "DPKMeans", plan: FitPlan, columns: int, contribution: 
             smallest, columns=columns, radii=widest_window, contribution=contribution
         )
         largest = max(*widest, *counts, windows.counts, float(windows.sums[0]), windows.moments)
+        if noise.approximate:  # second moments are counts of steps of their own
+            axes = AXES_PARTS[0] * min(filter(None, (budgets.clusters, budgets.n_clusters)))
+            second = contribution * SECOND_UNIT**2
+            largest = max(largest, noise.count_deviation(axes, contribution=second))
     if largest > MAX_SCALE:
         raise ParameterError(
             f"epsilon must be larger for {columns} columns and this method, got "

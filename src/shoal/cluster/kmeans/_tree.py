@@ -2,22 +2,30 @@
 
 A uniform grid wastes its cells where nearly all records lie in few of them: the world's check-ins,
 a box that is much too wide. One noisy number tells: how many records the fullest cells of that grid
-hold. If they hold most, the budget goes to a tree instead (after PrivTree, Zhang, Xiao & Xie 2016):
-the box is halved where the noisy count of a node says so, for a price that does not grow with the
-depth (:mod:`shoal.noise.tree_shape`, proofs/tree.md); then noisy counts of its leaves are denoised
-and clustered as cells of a grid are. Where there are few leaves for each cluster, one noisy step
-around the centers ends it, in windows as wide as the leaves around each center say.
+hold. If they hold most, or far more than evenly spread records would leave them, the budget goes
+to a tree instead (after PrivTree, Zhang, Xiao & Xie 2016): the box is halved where the noisy count
+of a node says so, for a price that does not grow with the depth (:mod:`shoal.noise.tree_shape`,
+proofs/tree.md); then noisy counts of its leaves are denoised and clustered as cells of a grid are.
+Where there are few leaves for each cluster, one noisy step around the centers ends it, in windows
+as wide as the leaves around each center say.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._denoise import posterior_counts
+from shoal.cluster._leaves import (
+    CLEAR,
+    CROWD_PART,
+    DOUBT,
+    SHAPE_PART,
+    release_fullest,
+    release_leaves,
+    release_shape,
+)
 from shoal.cluster._noise import BudgetedNoise, NoisyWindows, PureNoise
 from shoal.cluster.kmeans._grid import (
     FAINT,
@@ -35,31 +43,14 @@ from shoal.cluster.kmeans._problem import (
     noise_probabilities,
 )
 from shoal.cluster.kmeans._synopsis import SynopsisMethod, count_clusters
-from shoal.engines import (
-    HALF,
-    dyadic_boxes,
-    dyadic_counts,
-    grid_counts,
-    max_halvings,
-    window_statistics,
-)
-from shoal.noise import SparseCounts, TreeShapeNoise, privatize
+from shoal.engines import HALF, window_statistics
 
 __all__ = ["TreeLeaves", "TreeMethod", "crowded", "leaf_windows", "release_tree"]
 
-PLENTY = 600.0  # records times epsilon for each cluster: in a plane, a tree is at least as good
-PLANE = 2  # columns, at most
-CROWD_PART = 0.03  # of the budget, for the records in the fullest cells
 CROWDED = 0.6  # of all records in half as many cells as there are clusters: too many for a grid,
-DOUBT = 1.5  # and so many scales of the noise more, so that noise alone seldom decides
-CLEAR = 0.1  # of all records: the scale of that noise must be smaller
-SHAPE_PART = 0.45  # of the rest, for the shape of the tree
+DENSE = 50.0  # or so many times what these cells would hold of evenly spread records
 STEP_PART = 0.2  # of the rest, for a step where there are few leaves
 FEW_LEAVES = 2.5  # for each cluster along each column
-ROOTS = 2  # halvings that are always made
-MAX_SPLITS = 2**16  # about so many nodes can be split at most, whatever epsilon is
-OUTSKIRTS = 3.0  # deviations: what leaves of the first levels hold together, if they hold anything
-NEAR = 6.0  # spreads from the mean of the others: nothing is unlikely there
 WINDOWS = 24  # candidates for the radius of a window,
 WIDEST, NARROWEST = 1.0, 0.001  # in spacings of the clusters in the box
 
@@ -80,9 +71,6 @@ class TreeMethod(SynopsisMethod):
 
     def run(self, problem: Problem) -> KMeansResult:
         """Ask whether records crowd, and cluster the synopsis that suits them."""
-        each = problem.n * problem.budget / problem.expected_clusters
-        if problem.columns <= PLANE and each >= PLENTY:
-            return _cluster_tree(problem)
         grid = GridMethod(self.model)
         if CROWD_PART * problem.budget * CLEAR * problem.n < 1.0:
             return grid.run(problem)  # the answer would be noise
@@ -100,53 +88,44 @@ class TreeLeaves(NamedTuple):
 
 
 def crowded(problem: Problem, budget: float) -> bool:
-    """Release how many records the fullest cells of the grid hold; return whether it is most.
-
-    One record more or less changes the sum of the m largest counts by its weight at most.
-    """
-    cells = plan_cells(problem).cells
-    exact = grid_counts(problem.engine, (cells,) * problem.columns, problem.half).ravel()
+    """Release how many records the fullest cells of the grid hold; return whether it is many."""
+    side = plan_cells(problem).cells
     fullest = max(1, problem.expected_clusters // 2)
-    held = np.sort(exact)[-fullest:].sum(keepdims=True)
-    noisy = problem.noise.counts(
-        held, budget, contribution=problem.contribution, source=problem.source
+    noisy = release_fullest(
+        problem.engine,
+        side,
+        fullest,
+        problem.noise,
+        budget,
+        half=problem.half,
+        contribution=problem.contribution,
+        source=problem.source,
     )
-    return bool(noisy[0] > (CROWDED * problem.n + DOUBT / budget) * problem.contribution)
+    cells = float(side) ** problem.columns
+    part = min(CROWDED, DENSE * fullest / cells)
+    return noisy > (part * problem.n + DOUBT / budget) * problem.contribution
 
 
 def release_tree(problem: Problem) -> tuple[TreeLeaves, float]:
     """Release the shape of a tree and counts of its leaves; return them and what is not spent."""
-    half, columns = problem.half, problem.columns
-    depth = max_halvings(columns, half)
-    counted = dyadic_counts(problem.engine, depth, half)
-    shaping = TreeShapeNoise.for_budget(
+    noise, contribution = problem.noise, problem.contribution
+    planned = release_shape(
+        problem.engine,
+        problem.n,
         SHAPE_PART * problem.budget,
-        contribution=problem.contribution,
-        roots=min(ROOTS, depth - 1),
-        depth=depth,
-        min_decay=math.ceil(problem.n * problem.contribution / MAX_SPLITS),
-    )
-    shape = privatize(
-        SparseCounts(counted.codes, counted.counts),
-        shaping,
-        cost=SHAPE_PART * problem.budget,
+        half=problem.half,
+        contribution=contribution,
         source=problem.source,
     )
-    few = len(shape.codes) < FEW_LEAVES**columns * problem.expected_clusters
+    few = len(planned.depths) < FEW_LEAVES**problem.columns * problem.expected_clusters
     step = STEP_PART * problem.budget if few else 0.0
     budget = (1 - SHAPE_PART) * problem.budget - step
-    # The leaves lie side by side: each ends where the next begins.
-    running = np.concatenate([[0], np.cumsum(counted.counts)])
-    exact = np.diff(running[np.searchsorted(counted.codes, shape.codes)], append=running[-1])
-    noise, contribution = problem.noise, problem.contribution
-    noisy = noise.counts(exact, budget, contribution=contribution, source=problem.source)
-    counts = posterior_counts(noisy, noise, budget, contribution=contribution)
-    low, high = dyadic_boxes(shape.codes, shape.depths, columns=columns, halvings=depth, half=half)
-    deviation = noise.count_deviation(budget, contribution=contribution)
-    tails = noise.count_tails(noisy, budget, contribution=contribution)
-    cells = GridCounts((low + high) / 2, noisy, counts, deviation, tails)
-    counts[_outskirts(cells, shape.depths)] = 0.0
-    return TreeLeaves(cells, high - low), step
+    leaves = release_leaves(
+        planned, noise, budget, contribution=contribution, source=problem.source
+    )
+    tails = noise.count_tails(leaves.noisy, budget, contribution=contribution)
+    cells = GridCounts(leaves.midpoints, leaves.noisy, leaves.counts, leaves.deviation, tails)
+    return TreeLeaves(cells, leaves.high - leaves.low), step
 
 
 def leaf_windows(leaves: TreeLeaves, centers: Ints, problem: Problem, budget: float) -> Ints:
@@ -227,32 +206,6 @@ def _moves(noisy: NoisyWindows, radii: Ints) -> Floats:
     spread = max(0.0, float(np.average((moves**2).mean(axis=1) - noise, weights=counts)))
     part = np.divide(spread, spread + noise, out=np.ones_like(noise), where=noise > 0)
     return np.clip(part[:, np.newaxis] * moves, -1.0, 1.0) * radii[:, np.newaxis]
-
-
-def _outskirts(cells: GridCounts, depths: Ints) -> npt.NDArray[np.bool_]:
-    """Return which leaves are empty outskirts, by their counts level by level from above.
-
-    Leaves of the first levels are large: noise in them lies far from all records, and costs most.
-    Down to the level where they certainly hold something together, only those count that are
-    likely themselves: beyond ``NEAR`` spreads from the others' mean, the less the farther out. Of
-    all records at most 1 / r^2 lie r times as far (Chebyshev): such are the odds against them.
-    """
-    levels = np.arange(depths.max() + 1)
-    held = np.cumsum(np.bincount(depths, weights=cells.noisy, minlength=len(levels)))
-    number = np.cumsum(np.bincount(depths, minlength=len(levels)))
-    sure = held > OUTSKIRTS * cells.deviation * np.sqrt(number)
-    outside = depths <= np.max(levels[~sure], initial=-1)
-    scale = cells.deviation / math.sqrt(2)
-    # Of m Laplace draws, about m^(2/3) / 2 are larger than this.
-    likely = np.full(len(depths), scale * math.log(max(int(outside.sum()), 2)) / 3)
-    inside = np.where(outside, 0.0, cells.counts)
-    if inside.sum() > 0:
-        middle = np.average(cells.midpoints, axis=0, weights=inside)
-        squares = ((cells.midpoints - middle) ** 2).sum(axis=1)
-        spread = max(float(np.average(squares, weights=inside)), 1.0)
-        likely += scale * np.log(np.maximum(squares / (NEAR**2 * spread), 1.0))
-    empty: npt.NDArray[np.bool_] = outside & (cells.noisy <= likely)
-    return empty
 
 
 def _count_leaves(leaves: TreeLeaves, problem: Problem) -> int:

@@ -158,7 +158,7 @@ class DPKMeans(CuratorsClusterer):
     >>> sorted(np.rint(model.cluster_centers_[:, 0]).astype(int).tolist())
     [-5, 5]
     >>> model.guarantee_.epsilon, model.guarantee_.holds, model.method_
-    (1.0, False, 'grid')
+    (1.0, False, 'tree')
     """
 
     def __init__(
@@ -295,7 +295,7 @@ class DPKMeans(CuratorsClusterer):
         >>> from shoal.cluster import DPKMeans
         >>> advice = DPKMeans.advise(5000, 2, 15, epsilon=1.0)
         >>> advice.method, advice.cost_ratio < 1.1
-        ('grid', True)
+        ('tree', True)
         """
         return predict_cost(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
 
