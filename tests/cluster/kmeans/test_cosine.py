@@ -51,3 +51,10 @@ def test_bounds_are_refused_before_the_spend():
     with pytest.raises(ParameterError, match=r"^metric must be one of"):
         model(metric="euclidean", ledger=ledger).fit(X)
     assert len(ledger) == 0
+
+
+def test_advice_names_no_bounds_where_there_are_none():
+    model = DPKMeans(3, epsilon=0.01, metric="cosine", random_state=0)
+    model.fit(np.random.default_rng(0).standard_normal((300, 40)))
+    assert not model.certain_.any()
+    assert "bounds" not in model.advice_

@@ -102,6 +102,9 @@ def noise_advice(release: Release, *, learned: bool) -> str:
     if known == len(certain):
         return ""
     said = f"{len(certain) - known} of {len(certain)} centers may be noise alone"
+    if values["metric"] == "cosine":  # which has no bounds to narrow
+        fewer = f", or ask for {known}" if known else ""
+        return f"{said}: raise epsilon, bring more records{fewer}"
     if not known:
         return f"{said}: raise epsilon, bring more records, or narrow the bounds"
     narrow = _narrow_columns(values, certain) if known > 1 else ""
