@@ -11,7 +11,6 @@ from helpers.noise_recorder import recording
 from shoal import _registry
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._auto import choose_method, choose_noise
-from shoal.cluster.kmeans._grid import WIDEST_GRID
 from shoal.cluster.kmeans._methods import METHODS
 from shoal.exceptions import ParameterError
 from shoal.privacy import GDPEvent, Ledger, PureEvent, Release
@@ -32,7 +31,7 @@ def model(k=5, **kwargs):
 
 
 def test_method_by_columns_and_noise_by_size(subtests):
-    for columns in [1, 2, 16, 17, 64, 300, 8192]:
+    for columns in [1, 2, 4, 5, 16, 17, 32, 33, 300, 8192]:
         with subtests.test(columns=columns):
             for epsilon in [1e-3, 0.1, 1.0, 10.0, 1e4]:
                 pure = choose_noise(columns, epsilon, 0.0)
@@ -47,8 +46,16 @@ def test_method_by_columns_and_noise_by_size(subtests):
                 assert why in both.reason
                 for noise in (pure.noise, both.noise):
                     method, _ = choose_method(1e5, columns, 8, noise, noise.total_budget)
-                    wide = {"grid", "centered"} if columns <= WIDEST_GRID else {"centered", "ball"}
-                    assert method.name in ({"tree"} if columns <= 2 else wide)
+                    assert method.name in suited(columns, pure=not noise.approximate)
+
+
+def suited(columns, *, pure):
+    """Return the methods that may be chosen, by the number of columns."""
+    if columns < 5:
+        return {"tree"} if pure else {"grid"}
+    if columns <= 32:
+        return {"centered"} if pure else {"centered", "ball"}
+    return {"ball"}
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])
