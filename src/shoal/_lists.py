@@ -50,9 +50,9 @@ def array_of_lists(X: Any) -> npt.NDArray[Any] | None:
     if isinstance(X, np.ndarray):
         return _stacked(X) if X.dtype == object and X.ndim == 1 and _begins(X) else None
     if nw.dependencies.is_into_dataframe(X):
-        frame = nw.from_native(X, eager_only=True)
-        if len(frame.columns) != 1:
+        if len(X.column_names if hasattr(X, "column_names") else X.columns) != 1:
             return None
+        frame = nw.from_native(X, eager_only=True)
         series = frame.get_column(frame.columns[0])
     elif nw.dependencies.is_into_series(X):
         series = nw.from_native(X, series_only=True)

@@ -126,12 +126,12 @@ METHODS: tuple[Method, ...] = (
     _kmeans(
         "centered",
         "a noisy grid around the noisy mean, then noisy steps; from 5 columns on",
-        Look("#c8643c", "hexagon", LONG),
+        Look("#c8643c", "square", LONG),
     ),
     _kmeans(
         "ball",
         "noisy rounds in windows inside a learned ball, for many columns",
-        Look("#d1495b", "wye", MIXED),
+        Look("#d1495b", "triangle-right", MIXED),
     ),
     _kmeans("lloyd", "rounds of noisy counts and sums", Look("#2e8b57", "triangle-up", MIXED)),
     _kmeans(

@@ -177,7 +177,7 @@ def test_releases_that_cannot_be_labeled():
     for values, error in [
         ({"k": 2}, "release must say its metric"),
         ({"centers": np.array(CENTERS)}, "release must say its metric"),
-        ({"centers": np.array(CENTERS), "metric": "cosine"}, "release must say its metric"),
+        ({"centers": np.array(CENTERS), "metric": "manhattan"}, "release must say its metric"),
         ({"metric": "euclidean"}, r"release must hold \['centers'\]"),
         (BOX, r"release must hold \['low', 'high'\]"),
         ({**BOX, "low": 1.0, "high": 0.0}, "bounds must have low < high"),

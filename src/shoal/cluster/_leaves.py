@@ -19,20 +19,21 @@ from shoal.engines import Engine, dyadic_boxes, dyadic_counts, grid_counts, max_
 from shoal.noise import RandomSource, SparseCounts, TreeShapeNoise, privatize
 
 __all__ = [
-    "CLEAR",
-    "CROWD_PART",
+    "CROWD_PARTS",
     "DOUBT",
     "SHAPE_PART",
     "NoisyLeaves",
     "PlannedLeaves",
+    "crowd_budget",
     "release_fullest",
     "release_leaves",
     "release_shape",
 ]
 
-CROWD_PART = 0.03  # of the budget, for the records in the fullest cells of a grid
+CROWD_PARTS = 0.001, 0.03  # of the budget, for the records in the fullest cells of a grid,
+ENOUGH = 0.01  # in between so much that the scale of its noise is this part of all records
 DOUBT = 1.5  # scales of its noise above what counts as a crowd, so that noise alone seldom decides
-CLEAR = 0.1  # of all records: the scale of that noise must be smaller
+CLEAR = 0.1  # of all records: the scale must be smaller, or the number would be noise
 SHAPE_PART = 0.45  # of the budget of a tree, for its shape
 ROOTS = 2  # halvings that are always made
 MAX_SPLITS = 2**16  # about so many nodes can be split at most, whatever epsilon is
@@ -63,6 +64,14 @@ class NoisyLeaves(NamedTuple):
     def midpoints(self) -> Floats:
         """Middles of the leaves, in lattice steps."""
         return (self.low + self.high) / 2
+
+
+def crowd_budget(n: float, budget: float) -> float:
+    """Return what a number of records in the fullest cells may cost; 0 where it would be noise."""
+    least, most = (part * budget for part in CROWD_PARTS)
+    if most * CLEAR * n < 1.0:
+        return 0.0
+    return min(max(1.0 / (ENOUGH * n), least), most)
 
 
 def release_fullest(

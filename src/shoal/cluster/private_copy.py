@@ -34,10 +34,10 @@ from shoal.cluster._budget import (
 from shoal.cluster._denoise import posterior_counts
 from shoal.cluster._engines import open_engine
 from shoal.cluster._leaves import (
-    CLEAR,
-    CROWD_PART,
+    CROWD_PARTS,
     DOUBT,
     SHAPE_PART,
+    crowd_budget,
     release_fullest,
     release_leaves,
     release_shape,
@@ -220,7 +220,7 @@ class PrivateCopy(BaseEstimator):
             budgets = CopyBudgets(records, tree_or_grid=epsilon - records)
         else:
             budgets = CopyBudgets(records, columns=single, cells=epsilon - records - single)
-        parts = single / columns, CROWD_PART * budgets.tree_or_grid, budgets.cells, records
+        parts = single / columns, CROWD_PARTS[0] * budgets.tree_or_grid, budgets.cells, records
         smallest = min(part for part in parts if part > 0)
         if smallest * MAX_SCALE < 1:
             raise ParameterError(
@@ -318,8 +318,8 @@ def _release_synopsis(
     if engine.columns > FEW_COLUMNS:
         return _release_cells(engine, n, noise, budgets.columns, budgets.cells, source=source)
     rest = budgets.tree_or_grid
-    crowd = CROWD_PART * rest
-    if crowd * CLEAR * n >= 1.0:  # else the answer would be noise
+    crowd = crowd_budget(n, rest)
+    if crowd:
         rest -= crowd
         if _crowded(engine, n, noise, crowd, source):
             return _release_tree(engine, n, noise, rest, source)

@@ -72,7 +72,7 @@ class TreeShapeNoise:
     Examples
     --------
     >>> from shoal.noise import SeededSource
-    >>> noise = TreeShapeNoise(roots=0, depth=3, scale=2.0, decay=2)
+    >>> noise = TreeShapeNoise(roots=0, depth=3, scale=1.0, decay=4)
     >>> shape = noise.sample(SparseCounts(np.array([5]), np.array([1000])), SeededSource(1))
     >>> [(int(c), int(t)) for c, t in zip(shape.codes, shape.depths) if t == 3]
     [(4, 3), (5, 3)]
@@ -200,8 +200,8 @@ def tree_shape_loss(scale: float, decay: int, levels: int) -> float:
     Examples
     --------
     >>> from shoal.noise import tree_shape_loss
-    >>> round(tree_shape_loss(26.1, 19, 40), 3)  # about 2.6 / scale: of many nodes, a few count
-    0.1
+    >>> round(tree_shape_loss(26.1, 19, 40), 3)  # below 2.61 / scale: of many nodes, a few count
+    0.098
     """
     # The last node of the worst path is just above the lower limit, those above it a decay apart.
     worst = 1 - decay + decay * np.arange(levels, dtype=np.int64)

@@ -107,7 +107,7 @@ def test_all_methods_run_and_agree_with_theory(file, monkeypatch):
     wave = by_name["DPWaveCluster-oneshot", 20.0]
     assert wave.cost is None
     assert wave.ami.mean > 0.5
-    assert found.ranked(2.0, "central")[0].method == "DPKMeans-grid"
+    assert found.ranked(2.0, "central")[0].method.startswith("DPKMeans-")
 
 
 def test_it_goes_on_where_it_stopped_and_keeps_no_record(file, tmp_path, monkeypatch):

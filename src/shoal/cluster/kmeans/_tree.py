@@ -18,10 +18,10 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._leaves import (
-    CLEAR,
-    CROWD_PART,
+    CROWD_PARTS,
     DOUBT,
     SHAPE_PART,
+    crowd_budget,
     release_fullest,
     release_leaves,
     release_shape,
@@ -48,7 +48,8 @@ from shoal.engines import HALF, window_statistics
 __all__ = ["TreeLeaves", "TreeMethod", "crowded", "leaf_windows", "release_tree"]
 
 CROWDED = 0.6  # of all records in half as many cells as there are clusters: too many for a grid,
-DENSE = 50.0  # or so many times what these cells would hold of evenly spread records
+DENSE = 50.0  # or, in a plane, so many times what these cells would hold of evenly spread records
+PLANE = 2  # columns, at most
 STEP_PART = 0.2  # of the rest, for a step where there are few leaves
 FEW_LEAVES = 2.5  # for each cluster along each column
 WINDOWS = 24  # candidates for the radius of a window,
@@ -67,15 +68,16 @@ class TreeMethod(SynopsisMethod):
 
     def smallest_budget(self, budget: float) -> float:
         """Return the least that a single release gets of the method's budget."""
-        return CROWD_PART * budget
+        return CROWD_PARTS[0] * budget
 
     def run(self, problem: Problem) -> KMeansResult:
         """Ask whether records crowd, and cluster the synopsis that suits them."""
         grid = GridMethod(self.model)
-        if CROWD_PART * problem.budget * CLEAR * problem.n < 1.0:
-            return grid.run(problem)  # the answer would be noise
-        rest = problem.with_budget((1 - CROWD_PART) * problem.budget)
-        if not crowded(problem, CROWD_PART * problem.budget):
+        crowd = crowd_budget(problem.n, problem.budget)
+        if not crowd:
+            return grid.run(problem)
+        rest = problem.with_budget(problem.budget - crowd)
+        if not crowded(problem, crowd):
             return grid.run(rest)
         return _cluster_tree(rest)
 
@@ -102,7 +104,7 @@ def crowded(problem: Problem, budget: float) -> bool:
         source=problem.source,
     )
     cells = float(side) ** problem.columns
-    part = min(CROWDED, DENSE * fullest / cells)
+    part = CROWDED if problem.columns > PLANE else min(CROWDED, DENSE * fullest / cells)
     return noisy > (part * problem.n + DOUBT / budget) * problem.contribution
 
 
