@@ -54,7 +54,7 @@ def suited(columns, *, pure):
     if columns < 5:
         return {"tree"} if pure else {"grid"}
     if columns <= 32:
-        return {"centered"} if pure else {"centered", "ball"}
+        return {"centered", "ball"}
     return {"ball"}
 
 

@@ -98,10 +98,10 @@ def choose_method(
     """Choose a method; ``n`` is public or noisy, in contributions of one person."""
     if suits_centered(n, columns, n_clusters, noise=noise, budget=budget):
         return CenteredMethod, f"in {columns} columns clusters are looked for around the mean"
-    if columns <= TreeMethod.max_columns and not noise.approximate:
-        return TreeMethod, f"{columns} columns are few enough for cells, where records crowd too"
-    if columns < MIN_COLUMNS:
+    if columns < MIN_COLUMNS and noise.approximate:
         return GridMethod, f"a grid in {columns} columns has few enough cells for exact seeding"
+    if columns < MIN_COLUMNS:
+        return TreeMethod, f"{columns} columns are few enough for cells, where records crowd too"
     return BallMethod, f"in {columns} columns a ball is learned and searched"
 
 

@@ -72,7 +72,8 @@ FEW_RECORDS = 1500  # taken for their number where noise must be chosen before i
 FEW_CLUSTERS = 4  # to plan for where their number is chosen later
 CERTAIN = 4.0  # deviations of its noise: a smaller number of records is counted again,
 COUNT_PART = 0.1  # for this part of the budget
-FINE = 0.08  # of normal noise: below, rounds start from a grid, and a ball finds more yet
+FINE = 0.08  # of normal noise: below, rounds start from a grid, and a ball finds more yet,
+PURE_FINE = 0.012  # as it does below this of pure noise
 NORMAL_GAIN = 1.2  # normal noise is worth taking where a release of it is up to so much noisier
 SMALLEST_PART = 0.02  # of the budget, for the level
 GROWTH = 1.3  # of the budget from round to round
@@ -203,9 +204,9 @@ def suits_centered(
     """
     if not MIN_COLUMNS <= columns <= MAX_COLUMNS:
         return False
-    # Where normal noise is small, too many centers that are merged find more.
+    # Where noise is small, too many centers that are merged find more.
     blur = ball_noise(n, columns, n_clusters, noise=noise, budget=budget)
-    return not noise.approximate or blur >= FINE
+    return blur >= (FINE if noise.approximate else PURE_FINE)
 
 
 def plan_centered(
