@@ -146,7 +146,7 @@ def test_clears_every_estimator(name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_clears_every_method_of_kmeans_in_many_columns(name):
-    for columns in (1, 3, 10, 50):
+    for columns in (3, 12, 50):
         _assert_cleared(name, columns)
 
 
@@ -171,6 +171,7 @@ def test_clears_more_columns_than_one_box_holds():
     assert [r.declared for r in audit.pairs["corner"].releases] == pytest.approx([0.5, 0.5])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("technique", ["oneshot", "thr", "thr-em", "qt", "density"])
 def test_clears_wavelets(technique):
     for wavelet in ("haar", "db2"):

@@ -34,6 +34,7 @@ def run(data, *arguments, out):
     )
 
 
+@pytest.mark.full
 def test_estimator(data, tmp_path):
     out = tmp_path / "out"
     arguments = ["--set", "n_clusters=4", "--attacks", "centers,yeom", "--guess", "height"]
@@ -65,6 +66,7 @@ def test_mechanism(data, tmp_path):
     assert "What does a report say about its record?" in (out / "report.html").read_text("utf-8")
 
 
+@pytest.mark.full
 def test_a_remap_is_attacked_by_its_mechanism(data, tmp_path):
     arguments = ["--target", "KdLaplace", "--epsilon", "0.5", "--guess", "age"]
     result = run(data, *arguments, "--attacks", "yeom", out=tmp_path / "out")

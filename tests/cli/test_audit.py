@@ -5,6 +5,7 @@ import sys
 import types
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from shoal.cli import app
@@ -39,6 +40,7 @@ def test_mechanism(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.png", "report.html"]
 
 
+@pytest.mark.full
 def test_estimator(tmp_path):
     result = run(*ESTIMATOR, *QUICK, out=tmp_path)
     assert result.exit_code == 0, result.output
@@ -91,6 +93,7 @@ def test_own_class_from_the_current_folder(tmp_path, monkeypatch):
     assert "audited: Mine(" in result.stdout
 
 
+@pytest.mark.full
 def test_own_estimator(tmp_path, monkeypatch):
     module = types.ModuleType("somebodys")
     model = DPKMeans(1, bounds=(0.0, 1.0), method="lloyd", max_iter=1)

@@ -48,6 +48,7 @@ def test_report_stands_alone(done, folder):
     assert (folder / "demo.png").stat().st_size > 20_000
 
 
+@pytest.mark.full
 def test_seed_repeats_the_table_and_voids_the_promise(tmp_path):
     options = ["demo", "--out", str(tmp_path), "--records", "200", "--repeats", "1", "--seed", "3"]
     one = json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout)

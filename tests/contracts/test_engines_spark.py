@@ -37,7 +37,15 @@ def frame():
     found.unpersist()
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+# Each takes seconds; the statistics of the others are compared one by one below.
+WAVES = ("oneshot", "sparse")
+FEW = ("DPKMeans", "DPKMeans-ball", "DPWaveCluster-oneshot", "PrivateCopy", "PrivateCopy-tree")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in FEW else pytest.mark.full) for name in ESTIMATORS],
+)
 def test_spark(name, frame):
     model, *found = outcome(ESTIMATORS[name], SparkTable(frame, columns=NAMES))
     _, *expected = outcome(ESTIMATORS[name], named(X))
@@ -64,7 +72,13 @@ def test_one_partition(frame):
     assert found[1:] == outcome(ESTIMATORS["DPKMeans"], named(X))[1:]
 
 
-@pytest.mark.parametrize("name", ["DPKMeans", "DPWaveCluster-oneshot", "DPWaveCluster-sparse"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DPKMeans",
+        *(pytest.param(f"DPWaveCluster-{name}", marks=pytest.mark.full) for name in WAVES),
+    ],
+)
 def test_a_frame_and_its_labels(name, frame):
     """Columns need not be chosen where all are numbers; labels are a column of the whole frame."""
     model = outcome(ESTIMATORS[name], frame.select(NAMES))[0]
@@ -72,7 +86,7 @@ def test_a_frame_and_its_labels(name, frame):
     assert labels == outcome(ESTIMATORS[name], named(X))[0].labels_.tolist()
 
 
-@pytest.mark.parametrize("memory", ["float", "double"])
+@pytest.mark.parametrize("memory", ["float", pytest.param("double", marks=pytest.mark.full)])
 def test_arrays_of_numbers(memory):
     """One column of arrays, as embeddings are kept, is what a column of lists is elsewhere."""
     narrow = np.clip(X, -1e30, 1e30).astype(np.float32)

@@ -130,6 +130,7 @@ def test_the_same_records_on_two_cores_and_through_a_store(unbroken, tmp_path, p
     assert told == [(TRIALS, TRIALS)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_killed_halfway_it_goes_on_from_there(unbroken, tmp_path, path, jobs):
     log = tmp_path / "log"
@@ -153,6 +154,7 @@ def test_killed_in_a_write_it_goes_on_from_there(unbroken, tmp_path, path, plan,
     assert log.stat().st_size == TRIALS + again
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_interrupted_it_leaves_a_store_that_goes_on(unbroken, tmp_path, path, jobs):
     log = tmp_path / "log"

@@ -32,6 +32,7 @@ def values(frame):
     return np.array([tuple(row) for row in frame.collect()])
 
 
+@pytest.mark.full
 def test_reports_have_the_distribution_of_arrays_and_a_stream_for_each_partition(frame):
     """Kolmogorov and Smirnov at 10^-6 a column: a false alarm in 5 * 10^5 runs."""
     paying = ledger()
@@ -52,6 +53,7 @@ def test_reports_have_the_distribution_of_arrays_and_a_stream_for_each_partition
     )
 
 
+@pytest.mark.full
 def test_seeded_runs_repeat(frame):
     one, two = (values(Laplace(bounds=BOX, random_state=3).fit_transform(frame)) for _ in range(2))
     assert (one == two).all()

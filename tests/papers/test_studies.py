@@ -73,6 +73,7 @@ def test_report_is_one_file_with_verdicts_and_live_figures(tmp_path):
     assert steps == sorted(steps)
 
 
+@pytest.mark.full
 def test_torn_off_and_resumed_gives_the_same_records(tmp_path):
     whole = run_study(SmallStudy(), folder=tmp_path / "whole")
     half = tmp_path / "half"

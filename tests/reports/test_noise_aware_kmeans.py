@@ -53,6 +53,7 @@ def channel(name, seed):
     return made, made.fit_transform
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["laplace", "planar", "piecewise", "gaussian"])
 def test_finds_centers_that_plain_kmeans_misses(name):
     """Five clusters of unequal size; fixed seeds; at most 0.8 of the error, over five sets."""
@@ -67,6 +68,7 @@ def test_finds_centers_that_plain_kmeans_misses(name):
     assert np.mean(ours) < 0.8 * np.mean(plain)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("columns", [3, 6])
 def test_more_columns(columns):
     mechanism = Laplace(6.0, bounds=BOX, random_state=0)

@@ -6,6 +6,7 @@ import pytest
 from helpers.noise_aware_comparison import EPSILONS, TUNED, compare
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "epsilon"), [("s1", 8.0), ("a2", 8.0), ("unbalance", 4.0)])
 def test_beats_plain_kmeans(name, epsilon):
     """Three seeds of three cells; the whole table is below."""

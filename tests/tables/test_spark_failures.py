@@ -31,6 +31,7 @@ def test_a_pass_whose_worker_is_killed_gives_the_same(table, tmp_path):
     assert same(found, table.fold(Thousandths(2)))
 
 
+@pytest.mark.full
 def test_a_worker_killed_while_records_flow_to_it(tmp_path):
     frame = spark_session().range(0, 3_000_000, 1, 2).selectExpr("double(id) as x", "id as y")
     found = SparkTable(frame).fold(KillsItsWorker(2, str(tmp_path), times=2))
@@ -39,6 +40,7 @@ def test_a_worker_killed_while_records_flow_to_it(tmp_path):
     assert found[1][0].tolist() == [sum(range(3_000_000)) * 1000]
 
 
+@pytest.mark.full
 def test_workers_that_are_always_killed_end_in_one_line(table, tmp_path):
     with pytest.raises(
         ShoalError, match="lost in each of 3 runs: give workers more memory"

@@ -29,6 +29,7 @@ def rows_of(frame):
     return np.array(frame.collect(), dtype=float)
 
 
+@pytest.mark.full
 def test_actions_on_published_reports_see_the_same_reports():
     table = SparkTable(frame_of(200, 4), columns=["x2", "x0"])
     table.check()
@@ -80,6 +81,7 @@ def drawn_again(frame, *words):
     return frame
 
 
+@pytest.mark.full
 def test_reports_that_are_drawn_again_cannot_be_read(monkeypatch):
     """Planted: every action draws afresh, as a second copy of a partition would have been."""
     from pyspark.errors import PySparkException
@@ -113,6 +115,7 @@ def test_a_frame_that_draws_is_refused():
     assert SparkTable(frame, columns=["y"]).stage(Noise()).publish().count() == 200
 
 
+@pytest.mark.full
 def test_reports_are_kept_in_the_checkpoint_folder_where_there_is_one(checkpoint_folder):
     before = kept_blocks()
     staged = SparkTable(frame_of(200, 4)).stage(Noise())
@@ -124,6 +127,7 @@ def test_reports_are_kept_in_the_checkpoint_folder_where_there_is_one(checkpoint
     assert not list(checkpoint_folder.rglob("part-*"))
 
 
+@pytest.mark.full
 def test_an_error_while_reports_are_drawn_stages_nothing():
     table = SparkTable(frame_of(200, 4))
     before = kept_blocks()

@@ -130,6 +130,7 @@ def test_members_alone_report_each_run_with_other_noise():
     assert Noise.seen == [(10, None), (10, None)]
 
 
+@pytest.mark.full
 def test_one_seed_fixes_everything():
     X, y = coin_classes(80)
     target = Laplace(5.0, bounds=BOX)

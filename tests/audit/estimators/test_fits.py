@@ -64,6 +64,7 @@ def test_killed_halfway_it_goes_on_from_there(tmp_path):
     assert not [name for name in names(folder) if not name.endswith((".npz", ".json", ".tmp"))]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_interrupted_it_leaves_whole_pieces_and_nothing_else(tmp_path, jobs):
     folder = tmp_path / "resume"

@@ -77,8 +77,9 @@ def test_it_suits_columns_in_between_and_noise_that_is_not_small():
         *[True] * 3,
         False,
     ]
+    assert not suits_centered(1e5, 13, 3, **small)
     normal = {"noise": GDPNoise(1.0), "budget": 1.0}
-    assert suits_centered(200, 13, 3, **normal)
+    assert suits_centered(100, 13, 3, **normal)
     assert not suits_centered(1e6, 13, 3, **normal)
 
 

@@ -194,6 +194,7 @@ def test_finds_the_number_with_gaussian_noise(kwargs):
     assert chosen(blobs(10_000), epsilon=2.0, **kwargs) == [5] * 5
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["auto", "ball", "lloyd", "kccm"])
 def test_finds_the_number_in_twenty_columns(method, subtests):
     for k in [3, 5]:

@@ -91,6 +91,7 @@ def audited(monkeypatch):
     return bound
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("technique", "pair"),
     [(one, pair) for one in (oneshot, thr, thr_em) for pair in PAIRS] + [(sparse, "third")],

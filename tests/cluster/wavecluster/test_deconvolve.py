@@ -137,6 +137,7 @@ def test_the_shape_of_the_band_does_not_matter():
 # Values that were not released
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
 def test_unseen_values_change_little(scale, subtests):
     """The same bands, with and without the values below a limit: on the mean, 5% of the cells."""
@@ -181,6 +182,7 @@ def test_nothing_was_released():
 # Odd bands
 
 
+@pytest.mark.full
 def test_odd_bands(subtests):
     """No warnings (which are errors here), a finite threshold, and no negative value is kept."""
     for values in [

@@ -59,6 +59,7 @@ def test_round_clusters(technique, epsilon):
     assert (found > 0.9).sum() >= 4
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("technique", ["oneshot", "density"])
 def test_other_wavelets(technique, subtests):
     """Filters with negative weights lose some of a cluster's border; noise takes no more."""

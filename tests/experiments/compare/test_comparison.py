@@ -169,6 +169,7 @@ def test_too_few_records(records, clusters, text):
         ComparedTable.from_table(alike, file=Path("few.csv"), bounds=(0, 9), n_clusters=clusters)
 
 
+@pytest.mark.full
 def test_report(file, tmp_path, monkeypatch):
     monkeypatch.setattr(measurements, "MAX_REPORTS", 200)
     table = table_of(file, n_clusters=2)

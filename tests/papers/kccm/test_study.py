@@ -80,6 +80,7 @@ def test_every_caption_says_whether_raw_records_are_in_the_figure(run):
         assert raw == name.startswith("clusters")
 
 
+@pytest.mark.full
 def test_a_killed_run_ends_with_the_same_records(run, tmp_path):
     """Of the first file a torn piece is left, of the others nothing."""
     whole = (run.report.parent / "epsilon.csv").read_bytes()

@@ -34,6 +34,7 @@ def means(rows, version):
     return compare_with_published(some, "advantage", by=("dataset", "mechanism"))
 
 
+@pytest.mark.full
 def test_heart_quick():
     """Six attacks on 265 members each; the mean has a standard deviation of about 0.02.
 

@@ -103,6 +103,7 @@ def test_what_is_missing_is_said_before_any_work(monkeypatch, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.full
 def test_report_has_every_figure(few, tmp_path):
     found = run_study(few, folder=tmp_path)
     assert sorted(path.stem for path in (tmp_path / "figures").glob("*.svg")) == sorted(FIGURES)
