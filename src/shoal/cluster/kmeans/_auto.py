@@ -8,10 +8,8 @@ noisy; nothing else is looked at.
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
-from shoal.cluster.kmeans._ball import BallMethod
+from shoal.cluster.kmeans._ball import BallMethod, ball_noise
 from shoal.cluster.kmeans._centered import MIN_COLUMNS, CenteredMethod, suits_centered
 from shoal.cluster.kmeans._grid import GRID_PART, WIDEST_GRID, GridMethod
 from shoal.cluster.kmeans._problem import KMeansMethod, KMeansResult, MethodChoice, Problem
@@ -123,13 +121,8 @@ def delta_advice(n: float, columns: int, n_clusters: int, epsilon: float) -> lis
         return []
     digits = max(MIN_DIGITS, math.ceil(math.log10(10 * max(n, 1.0))))
     noises = PureNoise(epsilon), noise_for(epsilon, 10.0**-digits)
-    radii = np.array([HALF])
     pure, gaussian = (
-        math.sqrt(columns)
-        * noise.window_deviations(
-            noise.total_budget / ROUNDS, columns=columns, radii=radii, contribution=1
-        ).sums[0]
-        / (HALF * max(n, 1.0) / n_clusters)
+        ball_noise(n, columns, n_clusters, noise=noise, budget=noise.total_budget / ROUNDS)
         for noise in noises
     )
     if pure < MIN_GAIN * gaussian:
@@ -143,11 +136,7 @@ def delta_advice(n: float, columns: int, n_clusters: int, epsilon: float) -> lis
 def _noise_level(noise: BudgetedNoise, columns: int) -> float:
     """Return how large the noise is that the error of a fit in so many columns comes from."""
     if columns >= MIN_COLUMNS:
-        radii = np.array([HALF])
-        budget = noise.total_budget / ROUNDS
-        return float(
-            noise.window_deviations(budget, columns=columns, radii=radii, contribution=1).sums[0]
-        )
+        return ball_noise(1.0, columns, 1, noise=noise, budget=noise.total_budget / ROUNDS)
     # A grid needs sums and counts alike: the geometric mean of both.
     radius = round(HALF * (math.sqrt(columns) if noise.shape == "ball" else 1.0))
     budget = GRID_PART * noise.total_budget

@@ -104,7 +104,7 @@ class CenteredMethod(KMeansMethod):
 
     def smallest_budget(self, budget: float) -> float:
         """Return the least that a single release gets of the method's budget."""
-        return SMALLEST_PART * budget
+        return SMALLEST_PART * (1 - COUNT_PART) * budget
 
     def run(self, problem: Problem) -> KMeansResult:
         """Learn level and mean, find centers around it, and move them."""
