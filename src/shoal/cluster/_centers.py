@@ -3,11 +3,12 @@
 import math
 
 import numpy as np
+from scipy.special import ndtri
 
 from shoal._typing import Floats
 from shoal.noise import RandomSource
 
-__all__ = ["pack_spheres", "uniforms"]
+__all__ = ["normals", "pack_spheres", "uniforms"]
 
 
 HALVINGS = 12  # of the search for the largest radius that fits
@@ -51,6 +52,13 @@ def uniforms(shape: tuple[int, ...], source: RandomSource) -> Floats:
     words = source.words(math.prod(shape)) >> np.uint64(11)
     numbers: Floats = words.astype(np.float64).reshape(shape) * 2.0**-52 - 1.0
     return numbers
+
+
+def normals(shape: tuple[int, ...], source: RandomSource) -> Floats:
+    """Draw public normal numbers; they hide nothing, so doubles will do."""
+    # Uniforms are multiples of 2^-52 in [-1, 1): one that is -1 would be infinitely far out.
+    drawn: Floats = ndtri(np.maximum((uniforms(shape, source) + 1.0) / 2, 2.0**-54))
+    return drawn
 
 
 def _place(n_clusters: int, columns: int, radius: float, source: RandomSource) -> Floats | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._centers import uniforms
+from shoal.cluster._centers import normals
 from shoal.cluster.kmeans._problem import Problem
 from shoal.engines import (
     DIRECTION_UNIT,
@@ -103,7 +103,7 @@ def spread_centers(problem: Problem, place: Place) -> Ints:
         rays = corners @ public_directions(k - 1, columns, problem.source)
         ranks *= math.sqrt(k / max(k - 1, 1))
     else:
-        rays = _normals((k, columns), problem.source)
+        rays = normals((k, columns), problem.source)
         rays /= np.linalg.norm(rays, axis=1)[:, None]
     centers = place.mean + ranks * place.length / math.sqrt(columns) * rays
     return np.clip(np.rint(centers), -problem.half, problem.half).astype(np.int64)
@@ -111,11 +111,5 @@ def spread_centers(problem: Problem, place: Place) -> Ints:
 
 def public_directions(p: int, columns: int, source: RandomSource) -> Floats:
     """Draw p public orthogonal directions of length 1."""
-    axes: Floats = np.linalg.qr(_normals((columns, p), source))[0].T
+    axes: Floats = np.linalg.qr(normals((columns, p), source))[0].T
     return axes
-
-
-def _normals(shape: tuple[int, int], source: RandomSource) -> Floats:
-    """Draw public numbers that are nearly normal; they hide nothing."""
-    sums: Floats = uniforms((6, *shape), source).sum(axis=0)
-    return sums

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammainccinv, ndtri
+from scipy.special import gammainccinv
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._centers import uniforms
+from shoal.cluster._centers import normals
 from shoal.cluster._noise import NoisyWindows
 from shoal.cluster.kmeans._problem import Problem
 from shoal.cluster.kmeans._synopsis import cluster_points, compress_points, one_thread
@@ -106,7 +106,7 @@ def first_windows(space: Space, k: int, source: RandomSource) -> Windows:
         points = space.center + FIRST_LENGTH * space.radius * _directions(k, space.columns, source)
     else:
         shape = (max(MIN_DRAWS, DRAWS * k), space.columns)
-        drawn = _normals(shape, source) * np.sqrt(space.variances)
+        drawn = normals(shape, source) * np.sqrt(space.variances)
         found, _, _ = compress_points(drawn, np.ones(len(drawn)), k, source)
         points = space.center + found @ space.axes.T
     return Windows(points, space.window(np.full(len(points), FIRST_WINDOW * space.radius)))
@@ -243,16 +243,9 @@ def _shrunk(
         return shrunk if axes is None else np.asarray(shrunk @ axes.T)
 
 
-def _normals(shape: tuple[int, ...], source: RandomSource) -> Floats:
-    """Draw made-up normal numbers; they hide nothing, so doubles will do."""
-    # Uniforms are multiples of 2^-52 in [-1, 1): one that is -1 would be infinitely far out.
-    drawn: Floats = ndtri(np.maximum((uniforms(shape, source) + 1.0) / 2, 2.0**-54))
-    return drawn
-
-
 def _directions(count: int, columns: int, source: RandomSource) -> Floats:
     """Draw made-up unit vectors."""
-    drawn = _normals((count, columns), source)
+    drawn = normals((count, columns), source)
     lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
     drawn /= np.maximum(lengths, math.ulp(1.0))
     return drawn
