@@ -11,8 +11,9 @@ rises, clusters appear, split and fade, and all of that can be looked at on one 
 3. A threshold is worth what its clusters tell apart: the entropy of their records, where every
    split weighs 1 at an empty gap and 0 at one with half the density of its thinner side. Records
    below the threshold tell nothing.
-4. Of thresholds with nearly the best worth the fewest cuts win, and of these the one nearest to the
-   usual threshold, the lowest tenth of the positive values.
+4. The lowest threshold with nearly the best worth decides how many clusters there are; of those
+   above it that keep them, the one nearest to the usual threshold, where the lowest tenth of the
+   positive values ends, is taken.
 """
 
 import math
@@ -35,7 +36,8 @@ TESTED = (1, 3, 5, 9)  # cells to a side of the windows that a cluster is tested
 LEVELS = 48  # thresholds of the ladder
 EMPTY = 2.0  # standard deviations of an averaged empty cell, where the ladder starts
 HALF_DENSITY = 0.5  # of the thinner side: a gap with more than that tells nothing apart
-NEARLY = 0.95  # of the best worth
+BEST = 0.01  # the lowest threshold that loses no more of the best worth says how many clusters ...
+ALIKE = 0.1  # ... and thresholds above it are alike that keep their number and lose no more
 TINY = 1e-12
 
 
@@ -76,10 +78,11 @@ def automatic_cells(values: Floats, *, scale: float, signed: bool = False) -> Si
     levels = _climb(values, smooth, ladder, scale)
     worths = np.array([_worth(levels[: step + 1]) for step in range(len(levels))])
     counts = np.array([level.real.sum() for level in levels])
-    good = worths >= worths.max() - (1 - NEARLY) * abs(worths.max())
-    same = np.flatnonzero(good & (counts == counts[good.argmax()]))
-    gaps = np.abs(np.log((ladder[same] + shift) / (usual + shift)))
-    chosen = levels[int(same[gaps.argmin()])]
+    first = int((worths >= (1 - BEST) * worths.max()).argmax())
+    others = (counts != counts[first]) | (worths < (1 - ALIKE) * worths.max())
+    plateau = ladder[first:][~np.logical_or.accumulate(others[first:])]
+    gaps = np.abs(np.log((plateau + shift) / (usual + shift)))
+    chosen = levels[first + int(gaps.argmin())]
     labels, _ = label_grid(smooth >= chosen.threshold)
     mask = np.isin(labels, labels.ravel()[chosen.peaks[chosen.real]])
     return SignificantCells.from_mask(values, mask, chosen.threshold)
