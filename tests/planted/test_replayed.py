@@ -14,7 +14,9 @@ from shoal.cluster._budget import CountSum
 from shoal.cluster._noise import GDPNoise, gaussian, pure
 from shoal.cluster.kmeans import _centered, _contributions, _grid, _lloyd, _place, dp_kmeans
 from shoal.cluster.kmeans._contributions import Users
-from shoal.cluster.wavecluster import _published
+from shoal.cluster.wavecluster import _oneshot, _published
+from shoal.cluster.wavecluster._problem import SignificantCells
+from shoal.cluster.wavecluster._threshold import automatic_cells
 from shoal.engines import HALF, nearest_statistics, window_statistics
 from shoal.noise import RoundedGaussianNoise, SeededSource, rounded_gaussian
 from shoal.privacy import Guarantee, Ledger, PrivacyUnit, epsilon_to_gdp
@@ -348,6 +350,26 @@ def test_thresholds_up_to_the_true_maximum(estimator, monkeypatch):
 
     monkeypatch.setattr(_published, "noisy_counts", true_top)
     assert "costs inf" in findings(estimator)
+
+
+@pytest.mark.parametrize("estimator", [DPWaveCluster(bounds=BOX, grid=16, threshold="auto")])
+def test_an_automatic_threshold_from_raw_counts(estimator, monkeypatch):
+    """Noisy values are published, cut at a threshold that the exact ones chose."""
+    right = automatic_cells
+    seen = []
+
+    def watching(problem):
+        seen[:] = [problem.band.dense(_published.exact_counts(problem)).astype(float)]
+        return values_of(problem)
+
+    def peeking(values, **words):
+        threshold = right(seen[0], scale=0.0).threshold
+        return SignificantCells.from_mask(values, values >= threshold, threshold)
+
+    values_of = _oneshot.dense_values
+    monkeypatch.setattr(_oneshot, "dense_values", watching)
+    monkeypatch.setattr(_oneshot, "automatic_cells", peeking)
+    assert "threshold differs although all noisy values are the same" in findings(estimator)
 
 
 # Users

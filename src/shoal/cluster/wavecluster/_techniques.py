@@ -169,7 +169,7 @@ def _check_grid(
         return
     if technique is AUTOMATIC:
         raise ParameterError(
-            f'threshold must be a number where the grid has more than {MAX_DENSE} cells in all, got '
+            f"threshold must be a number where the grid has more than {MAX_DENSE} cells in all, got "
             f'"auto" with {cells}^{columns}: take a smaller grid, or threshold=0.1'
         )
     if infinite or not technique.sparse:

@@ -134,8 +134,8 @@ def _climb(values: Floats, smooth: Floats, ladder: Floats, scale: float) -> list
             best = reached[_last(labels, order, count)]
             fits = sizes[1:] >= side**values.ndim
             proven = np.where(fits, np.maximum(proven, best), proven)
-        masses = np.bincount(labels, weights=positive, minlength=count + 1)[1:]
-        moments = np.bincount(labels, weights=positive * height, minlength=count + 1)[1:]
+        masses = _sums(labels, positive, count + 1)[1:]
+        moments = _sums(labels, positive * height, count + 1)[1:]
         densities = np.maximum(moments / np.maximum(masses, TINY), threshold)
         level = _Level(float(threshold), peaks, saddles, proven, parents, masses, densities)
         levels.append(level)
@@ -161,23 +161,34 @@ def _last(labels: Ints, order: Ints, count: int) -> Ints:
 def _worth(levels: Sequence[_Level]) -> float:
     """Return what the real clusters of the highest of these levels tell apart."""
     top = levels[-1]
-    index, masses, densities = np.flatnonzero(top.real), top.masses[top.real], top.densities[top.real]
+    index, masses, densities = (
+        np.flatnonzero(top.real),
+        top.masses[top.real],
+        top.densities[top.real],
+    )
     worth = 0.0
     for upper, lower in zip(levels[:0:-1], levels[-2::-1], strict=True):
         parents, group = np.unique(upper.parents[index], return_inverse=True)
         if len(parents) < len(index):
-            joined = np.bincount(group, weights=masses)
+            joined = _sums(group, masses, len(parents))
             thinner = np.full(len(parents), np.inf)
             np.minimum.at(thinner, group, densities)
             emptiness = 1.0 - lower.threshold / thinner
             weight = (emptiness - HALF_DENSITY) / (1.0 - HALF_DENSITY)
-            worth += float(weight @ np.bincount(group, weights=_surprise(masses, joined[group])))
-            densities = np.bincount(group, weights=masses * densities) / np.maximum(joined, TINY)
+            told_apart = _sums(group, _surprise(masses, joined[group]), len(parents))
+            worth += float(weight @ told_apart)
+            densities = _sums(group, masses * densities, len(parents)) / np.maximum(joined, TINY)
             masses = joined
         else:
             masses, densities = masses[np.argsort(group)], densities[np.argsort(group)]
         index = parents
     return worth + float(_surprise(masses, np.full(len(masses), masses.sum())).sum())
+
+
+def _sums(groups: Ints, values: Floats, count: int) -> Floats:
+    """Add up the values of each group."""
+    sums: Floats = np.bincount(groups, weights=values, minlength=count).astype(np.float64)
+    return sums
 
 
 def _surprise(parts: Floats, wholes: Floats) -> Floats:
