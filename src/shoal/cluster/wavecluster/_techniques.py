@@ -169,8 +169,8 @@ def _check_grid(
         return
     if technique is AUTOMATIC:
         raise ParameterError(
-            f"threshold must be a number where the grid has more than {MAX_DENSE} cells in all, got "
-            f'"auto" with {cells}^{columns}: take a smaller grid, or threshold=0.1'
+            f"threshold must be a number where the grid has more than {MAX_DENSE} cells in all, "
+            f'got "auto" with {cells}^{columns}: take a smaller grid, or threshold=0.1'
         )
     if infinite or not technique.sparse:
         raise ParameterError(
