@@ -60,7 +60,7 @@ def touching_boxes(low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[Ints, Ints]
     for offset in itertools.product((-1, 0, 1), repeat=columns):
         if not any(offset):
             continue
-        cells = boxes.low + np.array(offset) * boxes.width
+        cells = boxes.low + np.array(offset, dtype=np.int64) * boxes.width
         inside = np.flatnonzero(((cells >= 0) & (cells < boxes.extent)).all(axis=1))
         found = boxes.locate(cells[inside])
         larger = (found >= 0) & (boxes.volume[found] >= boxes.volume[inside])
@@ -109,12 +109,13 @@ def find_boxes(low: npt.ArrayLike, high: npt.ArrayLike, points: npt.ArrayLike) -
     cells = np.empty(values.shape, dtype=np.int64)
     inside = np.ones(len(values), dtype=np.bool_)
     for column, value in enumerate(values.T):
-        edges, first = np.unique(corners[0][:, column], return_index=True)
-        top = corners[1][:, column].max()
-        inside &= (value >= edges[0]) & (value <= top)
-        # The nearest lower border that any box has here lies in the same box as the point.
+        both = np.concatenate([corner[:, column] for corner in corners])
+        edges, first = np.unique(both, return_index=True)
+        counted = np.concatenate([boxes.low, boxes.low + boxes.width])[first, column]
+        inside &= (value >= edges[0]) & (value <= edges[-1])
+        # The nearest border below a point lies in the same box, and in the same gap.
         index = np.searchsorted(edges, value, side="right") - 1
-        cells[:, column] = boxes.low[first, column][np.maximum(index, 0)]
+        cells[:, column] = counted[np.clip(index, 0, len(edges) - 2)]
     index = boxes.locate(cells)
     index[~inside] = -1
     return index

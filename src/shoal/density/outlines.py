@@ -9,22 +9,18 @@ corner, its rings are split there, so that no ring touches itself: it gets two r
 RFC 7946 has it, rings are closed, outer ones counterclockwise, holes clockwise.
 """
 
-import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from shoal._typing import Bools, Floats, Ints
+from shoal._typing import Floats, Ints
+from shoal.density._rings import trace_polygons
 from shoal.density._touching import check_boxes
 from shoal.exceptions import ParameterError
 
 __all__ = ["outline_boxes", "outline_grid", "outline_intervals", "to_geojson"]
-
-OVERLAP = "low and high must be boxes that do not overlap, got two of one cluster that do"
 
 
 def outline_boxes(
@@ -56,7 +52,7 @@ def outline_boxes(
     Raises
     ------
     ParameterError
-        If the boxes have not two columns, or overlap.
+        If the boxes have not two columns, or are empty.
 
     Examples
     --------
@@ -76,7 +72,7 @@ def outline_boxes(
         edges.append(values)
         indices.append(index.reshape(2, -1))
     starts, ends = np.stack(indices, axis=-1).astype(np.int64)
-    return _polygons(starts, ends, clusters, edges)
+    return trace_polygons(starts, ends, clusters, edges)
 
 
 def outline_grid(
@@ -135,7 +131,7 @@ def outline_grid(
     inner = inner[cells[row[inner], place[inner]] >= 0]
     starts = np.column_stack([row[inner], place[inner]])
     ends = np.column_stack([row[inner] + 1, place[inner + 1]])
-    return _polygons(starts, ends, cells[row[inner], place[inner]], borders)
+    return trace_polygons(starts, ends, cells[row[inner], place[inner]], borders)
 
 
 def outline_intervals(
@@ -166,20 +162,22 @@ def outline_intervals(
     >>> outline_intervals([0, 1, 2, 3], [1, 2, 3, 4], [0, 0, -1, 0])
     {0: [(0.0, 2.0), (3.0, 4.0)]}
     """
-    columns = [np.reshape(one, (-1, 1)) if np.ndim(one) == 1 else one for one in (low, high)]
-    (starts, ends), clusters = _labeled(*columns, labels, columns=1)
-    order = np.lexsort([starts[:, 0], clusters])
+    if np.ndim(low) == np.ndim(high) == 1:
+        low, high = np.reshape(low, (-1, 1)), np.reshape(high, (-1, 1))
+    (starts, ends), clusters = _labeled(low, high, labels, columns=1)
+    order = np.argsort(starts[:, 0])
     starts, ends, clusters = starts[order, 0], ends[order, 0], clusters[order]
-    same = clusters[1:] == clusters[:-1]
-    if (same & (starts[1:] < ends[:-1])).any():
-        raise ParameterError(OVERLAP)
-    apart = ~(same & (starts[1:] == ends[:-1]))
+    if (starts[1:] < ends[:-1]).any():
+        raise ParameterError("low and high must be cells that do not overlap, got two that do")
+    apart = (starts[1:] > ends[:-1]) | (clusters[1:] != clusters[:-1])
     first, last = np.append(True, apart)[: len(starts)], np.append(apart, True)[: len(starts)]
-    intervals: dict[int, list[tuple[float, float]]] = {}
+    intervals: dict[int, list[tuple[float, float]]] = {
+        cluster: [] for cluster in np.unique(clusters).tolist()
+    }
     for cluster, start, end in zip(
         clusters[first].tolist(), starts[first].tolist(), ends[last].tolist(), strict=True
     ):
-        intervals.setdefault(cluster, []).append((start, end))
+        intervals[cluster].append((start, end))
     return intervals
 
 
@@ -303,146 +301,3 @@ def _labeled(
         )
     kept = clusters >= 0
     return (starts[kept], ends[kept]), clusters[kept]
-
-
-class _Strokes(NamedTuple):
-    """Straight strokes of outlines, each as long as it goes, with its polygon on the left."""
-
-    part: Ints  # polygon that it bounds
-    start: Ints  # shape (n, 2)
-    end: Ints
-    steep: Bools  # along the second column
-    forward: Bools  # toward higher coordinates
-
-
-def _polygons(
-    starts: Ints, ends: Ints, clusters: Ints, edges: Sequence[Floats]
-) -> dict[int, list[list[Floats]]]:
-    """Return polygons by cluster; corners are indices of the edges."""
-    if not len(clusters):
-        return {}
-    order = np.lexsort([starts[:, 1], starts[:, 0], clusters])
-    starts, ends, clusters = starts[order], ends[order], clusters[order]
-    part = _parts(starts, ends, clusters)
-    pieces = [_strokes(starts, ends, part, line_axis) for line_axis in (0, 1)]
-    strokes = _Strokes(*(np.concatenate(one) for one in zip(*pieces, strict=True)))
-    # At a corner where a polygon meets itself, two strokes end and two start. Up goes on right,
-    # right goes on down, and so on: so no ring passes there twice.
-    leaving = _pack(strokes.part, *strokes.start.T, strokes.forward == strokes.steep)
-    strokes = _Strokes(*(one[np.argsort(leaving)] for one in strokes))
-    before = np.argsort(_pack(strokes.part, *strokes.end.T, ~strokes.forward))
-    first, sizes, walk = _walk(before)
-    # A ring starts at its lowest of the leftmost points: from there, an outer one goes right.
-    outer = ~strokes.steep[first]
-    closed = np.insert(walk, np.cumsum(sizes), walk[np.cumsum(sizes) - sizes])
-    points = np.column_stack([edges[axis][strokes.start[closed, axis]] for axis in (0, 1)])
-    bounds = np.concatenate([[0], np.cumsum(sizes + 1)]).tolist()
-    of_part = np.empty(int(part.max()) + 1, dtype=np.int64)
-    of_part[part] = clusters
-    polygons: dict[int, list[list[Floats]]] = {}
-    for cluster, starts_polygon, (begin, stop) in zip(
-        of_part[strokes.part[first]].tolist(),
-        outer.tolist(),
-        itertools.pairwise(bounds),
-        strict=True,
-    ):
-        of_cluster = polygons.setdefault(cluster, [])
-        if starts_polygon:
-            of_cluster.append([])
-        of_cluster[-1].append(points[begin:stop])
-    return polygons
-
-
-def _parts(starts: Ints, ends: Ints, clusters: Ints) -> Ints:
-    """Return the polygon of each box: those of a cluster that share borders; numbered in order."""
-    m = len(clusters)
-    pairs = np.concatenate([_across(starts, ends, clusters, axis) for axis in (0, 1)])
-    graph = csr_array((np.ones(len(pairs), dtype=np.int8), tuple(pairs.T)), shape=(m, m))
-    _, part = connected_components(graph, directed=False)
-    _, first = np.unique(part, return_index=True)
-    rank: Ints = np.argsort(np.argsort(first))
-    numbered: Ints = rank[part]
-    return numbered
-
-
-def _across(starts: Ints, ends: Ints, clusters: Ints, axis: int) -> Ints:
-    """Return pairs of boxes of one cluster that share a border across an axis."""
-    along = 1 - axis
-    size = int(ends[:, along].max()) + 1
-    pairs = []
-    # The higher one of the two lower ends of the border that they share is in both boxes.
-    for mine, theirs in ((ends, starts), (starts, ends)):
-        keys = theirs[:, axis] * size + starts[:, along]
-        order = np.argsort(keys)
-        asked = mine[:, axis] * size + starts[:, along]
-        index = np.searchsorted(keys[order], asked, side="right") - 1
-        other = order[np.maximum(index, 0)]
-        touching = (theirs[other, axis] == mine[:, axis]) & (index >= 0)
-        touching &= (ends[other, along] > starts[:, along]) & (clusters[other] == clusters)
-        pairs.append(np.column_stack([np.flatnonzero(touching), other[touching]]))
-    return np.concatenate(pairs)
-
-
-def _strokes(starts: Ints, ends: Ints, part: Ints, axis: int) -> _Strokes:
-    """Return the strokes on lines across an axis: borders with a polygon on one side only.
-
-    On each line, the boxes that end there are added and those that begin there subtracted.
-    """
-    along = 1 - axis
-    m = len(part)
-    line = np.concatenate([ends[:, axis], starts[:, axis]] * 2)
-    place = np.repeat([starts[:, along], ends[:, along]], 2, axis=0).ravel()
-    change = np.repeat(np.array([1, -1, -1, 1], dtype=np.int64), m)
-    owner = np.tile(part, 4)
-    keys = _pack(line, owner, place)
-    order = np.argsort(keys)
-    new = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    change = np.add.reduceat(change[order], new)
-    order, change = order[new[change != 0]], change[change != 0]
-    side = np.cumsum(change)
-    if (np.abs(side) > 1).any():
-        raise ParameterError(OVERLAP)
-    begin = np.flatnonzero(side)
-    line, owner = line[order[begin]], owner[order[begin]]
-    # Left of a steep line walked upward is what ends there; of a level one rightward, what begins.
-    forward = (side[begin] > 0) == (axis == 0)
-    lower, upper = place[order[begin]], place[order[begin + 1]]
-    start, end = np.empty((2, len(begin), 2), dtype=np.int64)
-    start[:, axis] = end[:, axis] = line
-    start[:, along], end[:, along] = np.where(forward, [lower, upper], [upper, lower])
-    return _Strokes(owner, start, end, np.full(len(begin), axis == 0), forward)
-
-
-def _walk(before: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the first stroke and the length of each ring, and all strokes ring by ring.
-
-    ``before``: the stroke before each one.
-    """
-    n = len(before)
-    after = np.empty(n, dtype=np.int32)
-    after[before] = np.arange(n, dtype=np.int32)
-    _, ring = connected_components(_pointers(after), directed=True, connection="weak")
-    _, first, sizes = np.unique(ring, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    first, sizes = first[order], sizes[order]
-    # One path through all rings: the end of each is joined to the first stroke of the next.
-    after[before[first]] = np.append(first[1:], first[-1])
-    walk = breadth_first_order(_pointers(after), 0, return_predecessors=False)
-    return first, sizes, walk
-
-
-def _pointers(after: npt.NDArray[np.int32]) -> csr_array:
-    """Return the graph of one edge from each node to the next."""
-    n = len(after)
-    return csr_array((np.ones(n), after, np.arange(n + 1, dtype=np.int32)), shape=(n, n))
-
-
-def _pack(*columns: npt.NDArray[np.integer[Any] | np.bool_]) -> Ints:
-    """Return one number for each row, in the order of the rows."""
-    packed = columns[0].astype(np.int64)
-    for column in columns[1:]:
-        size = int(column.max()) + 1
-        if int(packed.max()) >= 2**62 // size:
-            packed = np.unique(packed, return_inverse=True)[1].astype(np.int64)
-        packed = packed * size + column
-    return packed
