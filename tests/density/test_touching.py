@@ -62,6 +62,15 @@ def test_every_border_of_user_units_is_exact():
     assert set(zip(*touching_boxes(low, high), strict=True)) == all_pairs(low, high)
 
 
+def test_deep_boxes_far_from_zero():
+    """Halved 20 times: the narrowest width itself is rounded to eight digits only."""
+    ends = np.append(0, 2.0 ** np.arange(-20, 1))
+    edges = 0.4 * ends[:, np.newaxis] - 74.3
+    low, high = edges[:-1], edges[1:]
+    assert find_boxes(low, high, low).tolist() == list(range(21))
+    assert touching_boxes(low, high)[1].tolist() == list(range(1, 21))
+
+
 def test_a_grid_of_any_size_is_made_of_such_boxes():
     low = np.indices((3, 5)).reshape(2, -1).T
     first, second = touching_boxes(low, low + 1)
