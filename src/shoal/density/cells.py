@@ -38,7 +38,7 @@ class CellGraph(Protocol):
 
     @property
     def volumes(self) -> Floats:
-        """Volume of each cell; that of all cells together is 1."""
+        """Volume of each cell, in the unit that densities are per."""
 
     @property
     def edges(self) -> Edges:
@@ -76,8 +76,8 @@ class GridCells:
 
     @property
     def volumes(self) -> Floats:
-        """Volume of each cell; that of all cells together is 1."""
-        return np.full(self.count, 1 / self.count)
+        """Volume of each cell: 1, so that densities are records per cell."""
+        return np.ones(self.count)
 
     @cached_property
     def edges(self) -> Edges:
@@ -126,7 +126,7 @@ class BoxCells:
 
     @cached_property
     def volumes(self) -> Floats:
-        """Volume of each cell; that of all cells together is 1."""
+        """Volume of each cell, that of all together being 1."""
         whole = (self.high.max(axis=0) - self.low.min(axis=0)).astype(np.float64)
         volumes: Floats = ((self.high - self.low) / whole).prod(axis=1)
         return volumes

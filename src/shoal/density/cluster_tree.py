@@ -183,7 +183,7 @@ def build_tree(
     >>> estimate = DensityEstimate(np.array([6.0, 1.0, 5.0, 4.0, 5.0, 1.0]), np.full(6, 0.5))
     >>> tree = build_tree(estimate, GridCells((6,)), threshold=3.0)
     >>> tree.parent.tolist(), tree.base.tolist(), tree.leaf.tolist()
-    ([-1, 0, 0], [0.0, 1.0, 1.0], [1, 1, 2, 2, 2, 2])
+    ([-1, 0, 0], [0.0, 1.0, 1.0], [2, 2, 1, 1, 1, 1])
     """
     found = find_merges(estimate, cells.edges) if merges is None else merges
     masses = np.maximum(estimate.density, 0.0) * cells.volumes
@@ -277,7 +277,7 @@ def _grow(
     masses: Floats,
     dimensions: int,
 ) -> ClusterTree:
-    """Number the nodes from the leaves on, as the clusters meet."""
+    """Build the nodes from the leaves on, as the clusters meet."""
     clusters, leaf = np.unique(parting.cluster[merges.basin], return_inverse=True)
     count = len(clusters)
     current = {int(one): index for index, one in enumerate(clusters)}
@@ -292,59 +292,39 @@ def _grow(
             rise = estimate.density[peak] - merges.passes[index]
             prominence[child] = rise / (math.sqrt(2) * estimate.deviation[peak])
         current[int(high)] = node
-    return _from_root(
-        parent, base, prominence, merges.peaks[clusters], leaf, estimate, masses, dimensions
-    )
+    # The highest peak, the density of the split and the records of a node, from its children.
+    rest = np.zeros(count - 1)
+    peak = np.concatenate([merges.peaks[clusters], rest.astype(np.int64)])
+    height = np.concatenate([estimate.density[merges.peaks[clusters]], rest - np.inf])
+    top = np.concatenate([height[:count], rest])
+    size = np.concatenate([np.bincount(leaf, weights=masses, minlength=count), rest])
+    for child, node in enumerate(parent[:-1]):
+        top[node] = base[child]
+        size[node] += size[child]
+        if height[child] > height[node]:
+            peak[node], height[node] = peak[child], height[child]
+    # The root is the last node so far: number them the other way round.
+    last = 2 * count - 2
+    above = np.where(parent >= 0, last - parent, -1)[::-1]
+    cells_leaf = (last - leaf).astype(np.int64)
+    levels = _Levels(above, base[::-1], top[::-1])
+    stability = _stability(levels, cells_leaf, estimate.density, masses, dimensions)
+    return ClusterTree(*levels, peak[::-1], size[::-1], stability, prominence[::-1], cells_leaf)
 
 
-def _from_root(
-    parent: Ints,
-    base: Floats,
-    prominence: Floats,
-    peaks: Ints,
-    leaf: Ints,
-    estimate: DensityEstimate,
-    masses: Floats,
-    dimensions: int,
-) -> ClusterTree:
-    """Turn nodes that were numbered from the leaves on into a tree with the root first."""
-    nodes, count = len(parent), len(peaks)
-    peak = np.concatenate([peaks, np.zeros(nodes - count, dtype=np.int64)])
-    top = np.concatenate([estimate.density[peaks], np.zeros(nodes - count)])
-    size = np.concatenate([np.bincount(leaf, weights=masses, minlength=count), top[count:]])
-    height = estimate.density[peak]
-    height[count:] = -np.inf
-    for node in range(nodes - 1):
-        above = parent[node]
-        top[above] = base[node]
-        size[above] += size[node]
-        if height[node] > height[above]:
-            peak[above], height[above] = peak[node], height[node]
-    stability = _stability(parent, base, top, leaf, estimate.density, masses, dimensions)
-    turned = nodes - 1 - np.arange(nodes)
-    flipped = np.where(parent >= 0, nodes - 1 - parent, -1)
-    return ClusterTree(
-        flipped[turned],
-        base[turned],
-        top[turned],
-        peak[turned],
-        size[turned],
-        stability[turned],
-        prominence[turned],
-        (nodes - 1 - leaf).astype(np.int64),
-    )
+class _Levels(NamedTuple):
+    """Between which densities each node is one cluster."""
+
+    parent: Ints
+    base: Floats
+    top: Floats
 
 
 def _stability(
-    parent: Ints,
-    base: Floats,
-    top: Floats,
-    leaf: Ints,
-    density: Floats,
-    masses: Floats,
-    dimensions: int,
+    levels: _Levels, leaf: Ints, density: Floats, masses: Floats, dimensions: int
 ) -> Floats:
     """Add up each node's excess of mass."""
+    parent, base, top = levels
     # A record's density ^ (1 / d) is one over the distance to its neighbors, as in HDBSCAN.
     depth = np.maximum(density, 0.0) ** (1 / dimensions)
     lowest = np.maximum(base, 0.0) ** (1 / dimensions)

@@ -70,13 +70,12 @@ def choose_nodes(tree: ClusterTree) -> Ints:
     >>> estimate = DensityEstimate(density, np.full(5, 0.5))
     >>> tree = build_tree(estimate, GridCells((5,)), threshold=3.0)
     >>> len(tree.parent), choose_nodes(tree).tolist()
-    (5, [1, 2])
+    (5, [1, 4])
     """
     best = tree.stability.copy()
     inner = ~tree.is_leaf
     chosen = np.ones(len(best), dtype=np.bool_)
     children = np.zeros(len(best))
-    np.add.at(children, tree.parent[1:], 0.0)
     for node in range(len(best) - 1, -1, -1):
         if inner[node]:
             keeps = node > 0 and best[node] >= PARENT_ODDS * children[node]
@@ -170,7 +169,8 @@ def label_cells(
 def background_density(estimate: DensityEstimate, cells: CellGraph) -> float:
     """Estimate the density of records that lie everywhere, from the emptiest cells."""
     order = np.argsort(estimate.density, kind="stable")
-    index = int(np.searchsorted(np.cumsum(cells.volumes[order]), BACKGROUND_PART))
+    filled = np.cumsum(cells.volumes[order])
+    index = int(np.searchsorted(filled, BACKGROUND_PART * filled[-1]))
     return max(float(estimate.density[order[min(index, len(order) - 1)]]), 0.0)
 
 
