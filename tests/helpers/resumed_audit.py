@@ -17,7 +17,7 @@ from shoal.audit import Neighbors, audit_estimator
 from shoal.privacy import Guarantee
 
 PAIRS = [Neighbors(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in (1, 3, 5)]
-RUNS, SEARCH_RUNS = 1000, 100
+RUNS, SEARCH_RUNS = 300, 100
 FITS = 2 * (3 * SEARCH_RUNS + 2 * SEARCH_RUNS + RUNS)
 
 
