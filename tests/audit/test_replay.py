@@ -136,6 +136,7 @@ def test_what_has_no_mu_is_counted_in_rho(noises, measure, loss):
     assert audit.loss == pytest.approx(loss)
 
 
+@pytest.mark.full  # the contracts replay them too, on other pairs
 @pytest.mark.parametrize("name", CENTRAL)
 def test_clears_every_estimator(name):
     estimator = clone(INSTANCES[name]).set_params(bounds=(-1.0, 1.0))

@@ -59,8 +59,9 @@ def test_the_default_search_catches_a_third_of_the_noise(seed):
     assert audit.exceeds(), str(audit)
 
 
+@pytest.mark.full
 def test_the_default_search_clears_what_is_right():
-    audit = audit_estimator(NoisyMean(1.0), runs=300, search_runs=20, random_state=0)
+    audit = audit_estimator(NoisyMean(1.0), runs=1000, search_runs=20, random_state=0)
     assert not audit.exceeds(), str(audit)
 
 
