@@ -17,13 +17,14 @@ import argparse
 import csv
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from kept_runs import KeptRuns
 from shape_reference import Peer, with_reference
 from shape_sets import DESIGN, FINAL, Shapes
 from sklearn.base import BaseEstimator
@@ -61,40 +62,27 @@ class Fit:
     seconds: float
 
 
-class Fits:
-    """Fits made so far, and the file that holds them."""
+KEY = ("set", "method", "epsilon", "seed")  # of a fit
 
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._made: dict[tuple[str, str, float, int], Fit] = {}
-        if path is not None and path.exists():
-            with path.open(newline="") as file:
-                for line in csv.DictReader(file):
-                    self._keep(Fit(**{f.name: f.type(line[f.name]) for f in fields(Fit)}))
 
-    def _keep(self, fit: Fit) -> None:
-        self._made[fit.set, fit.method, fit.epsilon, fit.seed] = fit
-
-    def cell(
-        self,
-        name: str,
-        shapes: Shapes,
-        method: str,
-        epsilon: float,
-        seeds: Sequence[int],
-        *,
-        jobs: int,
-    ) -> list[Fit]:
-        """Return a fit for each seed; make and keep those that are missing."""
-        missing = [seed for seed in seeds if (name, method, epsilon, seed) not in self._made]
-        made = Parallel(n_jobs=jobs)(
+def cell(
+    kept: KeptRuns[Fit],
+    name: str,
+    shapes: Shapes,
+    *,
+    method: str,
+    epsilon: float,
+    seeds: Iterable[int],
+    jobs: int = 1,
+) -> list[Fit]:
+    """Return a fit for each seed; make and keep those that are missing."""
+    missing = [seed for seed in seeds if (name, method, epsilon, seed) not in kept]
+    kept.add(
+        Parallel(n_jobs=jobs)(
             delayed(measure)(name, shapes, method, epsilon, seed) for seed in missing
         )
-        for fit in made:
-            self._keep(fit)
-        if self._path is not None and made:
-            append(self._path, made)
-        return [self._made[name, method, epsilon, seed] for seed in seeds]
+    )
+    return [kept[name, method, epsilon, seed] for seed in seeds]
 
 
 def measure(name: str, shapes: Shapes, method: str, epsilon: float, seed: int) -> Fit:
@@ -110,16 +98,6 @@ def measure(name: str, shapes: Shapes, method: str, epsilon: float, seed: int) -
     ari = float(adjusted_rand_score(shapes.labels, model.labels_))
     noise = float(np.mean(model.labels_ < 0))
     return Fit(name, method, epsilon, seed, ari, int(model.n_clusters_), noise, seconds)
-
-
-def append(path: Path, fits: list[Fit]) -> None:
-    """Write a line for each fit."""
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        rows = csv.DictWriter(file, [field.name for field in fields(Fit)], lineterminator="\n")
-        if new:
-            rows.writeheader()
-        rows.writerows(asdict(fit) for fit in fits)
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
@@ -181,7 +159,7 @@ def chosen_sets(options: argparse.Namespace) -> Iterator[tuple[str, Shapes, list
 
 def print_table(options: argparse.Namespace, seeds: range) -> None:
     """Fit every set with every method at every epsilon; say which figures are reached."""
-    store, published = Fits(options.out), figures()
+    kept, published = KeptRuns(Fit, KEY, options.out), figures()
     print(
         f"{'set':<14}{'method':<10}{'eps':>6}{'ARI':>8} +- {'error':<7}{'k':>7} +- {'error':<6}"
         f"{'noise':>6}{'s':>8}  HDBSCAN's best (min_cluster_size/min_samples)"
@@ -190,7 +168,15 @@ def print_table(options: argparse.Namespace, seeds: range) -> None:
     for name, shapes, peers in chosen_sets(options):
         for method in options.methods:
             for epsilon in options.epsilons:
-                fits = store.cell(name, shapes, method, epsilon, seeds, jobs=options.jobs)
+                fits = cell(
+                    kept,
+                    name,
+                    shapes,
+                    method=method,
+                    epsilon=epsilon,
+                    seeds=seeds,
+                    jobs=options.jobs,
+                )
                 known = [at for at in published if (at.set, at.epsilon) == (name, epsilon)]
                 print(row(fits, peers[0], known), flush=True)
                 if method == "density":
@@ -201,26 +187,23 @@ def print_table(options: argparse.Namespace, seeds: range) -> None:
 
 def print_least_epsilons(options: argparse.Namespace, seeds: range) -> None:
     """Find where each set is first solved, from the least epsilon upward."""
-    store = Fits(options.out)
+    kept = KeptRuns(Fit, KEY, options.out)
     print(f"least of {LADDER} with mean ARI >= {SOLVED:g} over {len(seeds)} seeds")
     print(f"{'set':<14}" + "".join(f"{method:>12}" for method in options.methods))
     for name, shapes, _ in chosen_sets(options):
-        print(f"{name:<14}", end="")
+        print(f"{name:<14}", end="", flush=True)
         for method in options.methods:
-            solved = (
-                epsilon
-                for epsilon in LADDER
-                if is_solved(partial(store.cell, name, shapes, method, epsilon, jobs=1), seeds)
-            )
+            fits = partial(cell, kept, name, shapes, method=method)
+            solved = (at for at in LADDER if is_solved(partial(fits, epsilon=at), seeds))
             print(f"{next(solved, '-')!s:>12}", end="", flush=True)
         print()
 
 
-def is_solved(fits: Callable[[list[int]], list[Fit]], seeds: range) -> bool:
+def is_solved(fits: Callable[..., list[Fit]], seeds: range) -> bool:
     """Fit one seed after the other, until the mean can no longer reach what is wanted."""
     spare = (1 - SOLVED) * len(seeds)  # what all fits together may lack of an ARI of 1
     for seed in seeds:
-        spare -= 1 - fits([seed])[0].ari
+        spare -= 1 - fits(seeds=[seed])[0].ari
         if not spare >= 0:  # also where a fit was refused
             return False
     return True
