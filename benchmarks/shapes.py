@@ -3,6 +3,7 @@
 `python benchmarks/shapes.py [--sets moons,circles] [--methods density] [--epsilons 0.5,1]`
 `python benchmarks/shapes.py --solve` finds the least epsilon at which a set is solved.
 `python benchmarks/shapes.py --cells` compares DPWaveCluster's thresholds on the WaveCluster sets.
+`python benchmarks/shapes.py --limits` prints what labels of the cells of a grid could reach.
 `python benchmarks/shapes.py --final` runs the other sets, with seeds that no choice has seen.
 
 ARI is the adjusted Rand index over all records, noise as a class of its own, with the standard
@@ -25,6 +26,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 from kept_runs import KeptRuns
+from scipy.sparse import coo_array
 from shape_reference import Peer, with_reference
 from shape_sets import DESIGN, FINAL, Shapes
 from sklearn.base import BaseEstimator
@@ -39,6 +41,7 @@ FIGURES = Path(__file__).with_name("shape_figures.csv")
 FINAL_SEED = 100  # the first; design has those from 0
 SOLVED = 0.9  # mean ARI
 LADDER = [float(f"{epsilon:.2g}") for epsilon in np.geomspace(0.01, 100, 20)]
+SIDES = (16, 32, 64, 128, 256)  # of the grids whose limit is asked for
 CELL_SETS, CELL_EPSILONS = ("ds1", "ds2", "ds3"), (0.1, 0.25, 0.5)
 
 METHODS: dict[str, Callable[..., BaseEstimator]] = {
@@ -234,6 +237,24 @@ def print_cells(options: argparse.Namespace, seeds: range) -> None:
                 )
 
 
+def print_limits(options: argparse.Namespace) -> None:
+    """Give each cell the label that most of its records have, as no method could know.
+
+    That is about the most that a grid allows; where cells are as many as records it is too much.
+    """
+    print(f"{'set':<14}" + "".join(f"{side:>8}" for side in SIDES) + "  cells to a side")
+    for name, shapes, _ in chosen_sets(options):
+        low, high = shapes.bounds
+        aris = []
+        for side in SIDES:
+            places = np.minimum((shapes.X - low) / (high - low) * side, side - 1).astype(np.int64)
+            _, cells = np.unique(places, axis=0, return_inverse=True)
+            _, labels = np.unique(shapes.labels, return_inverse=True)
+            votes = coo_array((np.ones(len(cells)), (cells, labels))).toarray()
+            aris.append(adjusted_rand_score(labels, votes.argmax(axis=1)[cells]))
+        print(f"{name:<14}" + "".join(f"{ari:>8.3f}" for ari in aris), flush=True)
+
+
 def main() -> None:
     """Print the table that was asked for."""
     words = argparse.ArgumentParser(
@@ -256,6 +277,7 @@ def main() -> None:
     words.add_argument("--final", action="store_true", help="the sets that are run once")
     words.add_argument("--solve", action="store_true", help="the least epsilon of each set")
     words.add_argument("--cells", action="store_true", help="DSG_C and OCM of DPWaveCluster")
+    words.add_argument("--limits", action="store_true", help="what labels of cells could reach")
     words.add_argument("--jobs", type=int, default=1)
     words.add_argument("--out", type=Path, help="CSV file with a line for each fit")
     words.add_argument("--cache", type=Path, default=cache_folder() / "shapes.json")
@@ -269,6 +291,8 @@ def main() -> None:
     seeds = range(first, first + options.seeds)
     if options.cells:
         print_cells(options, seeds)
+    elif options.limits:
+        print_limits(options)
     elif options.solve:
         print_least_epsilons(options, seeds)
     else:
