@@ -35,7 +35,7 @@ from wavecluster_utility import SETS, Comparison
 
 from shoal.cluster import DPDensity, DPWaveCluster
 from shoal.datasets.fetching import cache_folder
-from shoal.exceptions import ParameterError
+from shoal.exceptions import DataError, ParameterError
 
 FIGURES = Path(__file__).with_name("shape_figures.csv")
 FINAL_SEED = 100  # the first; design has those from 0
@@ -94,7 +94,7 @@ def measure(name: str, shapes: Shapes, method: str, epsilon: float, seed: int) -
     start = time.perf_counter()
     try:
         model.fit(shapes.X)
-    except ParameterError as refusal:
+    except (DataError, ParameterError) as refusal:
         print(f"{name}, {method}, epsilon {epsilon:g}: {refusal}")
         return Fit(name, method, epsilon, seed, math.nan, 0, math.nan, math.nan)
     seconds = time.perf_counter() - start
