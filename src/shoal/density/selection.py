@@ -158,7 +158,8 @@ def label_cells(
     masses = np.maximum(estimate.density, 0.0) * cells.volumes
     cluster[_cut_off(cluster, cells, masses)] = -1
     inside = cluster >= 0
-    sizes = np.bincount(cluster[inside], weights=masses[inside], minlength=len(nodes))
+    sizes = np.zeros(len(nodes))
+    np.add.at(sizes, cluster[inside], masses[inside])
     filled = np.flatnonzero(sizes > 0)  # a node none of whose cells is clear is no cluster
     order = filled[np.lexsort((nodes[filled], -sizes[filled]))]
     number = np.full(len(nodes) + 1, -1, dtype=np.int32)

@@ -311,7 +311,7 @@ class DPDensity(CuratorsClusterer):
 
     def _labels(self, engine: Engine) -> Any:
         """Find the cluster of each record's cell: raw-data output, for the curator only."""
-        side, table = self.cells_.shape[0], self.cells_.ravel()
+        side, table = int(self.release_.values["grid"]), self.cells_.ravel()
 
         def labels(part: Part) -> Labels:
             codes = np.zeros(len(part.records), dtype=np.int64)
