@@ -41,6 +41,7 @@ from shoal.privacy import Adjacency, Guarantee, Ledger, Release
 __all__ = ["DPDensity"]
 
 ROWS = 1 << 17  # labeled at a time
+DIGITS = 4  # decimals of a released density: finer ones are far below its error
 
 
 @shared_docs
@@ -281,6 +282,7 @@ class DPDensity(CuratorsClusterer):
                 "cells": inside,
                 "clusters": self.cells_.ravel()[inside],
                 "values": self.density_.ravel()[inside],
+                "density": self.density_.round(DIGITS),
                 "counts": self._counts,
                 "shape": list(self._counts.shape),
                 "grid": self._counts.shape[0],
