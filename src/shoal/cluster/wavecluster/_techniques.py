@@ -48,7 +48,7 @@ AUTOMATIC = Technique("oneshot", one_shot_automatic)  # with threshold="auto"
 
 SMALLEST_PART = 0.1  # of the budget, for the smallest release
 WINDOW = 3  # cells to a side of the window that an automatic band is planned for, ...
-CLEAR = 3.0  # ... and standard deviations by which its average count stands out
+CLEAR = 4.0  # ... and standard deviations by which its average count stands out
 MIN_SIDE, MAX_SIDE = 4, 512  # cells of an automatic band along each column
 MAX_LEVELS = 20  # of the finest grid, 2^20 cells to a column
 MAX_TOUCHED = 2**10  # values of a sparse band that one record may take memory for
