@@ -46,6 +46,8 @@ PLANTED = {
     "noise knows estimators": ("shoal.noise", "shoal.cluster"),
     "guarantees know noise": ("shoal.privacy", "shoal.noise"),
     "metrics know guarantees": ("shoal.metrics", "shoal.privacy"),
+    "density knows noise": ("shoal.density", "shoal.noise"),
+    "density reads records": ("shoal.density", "shoal.tables"),
     "datasets know metrics": ("shoal.datasets", "shoal.metrics"),
     "experiments touch raw statistics": ("shoal.experiments", "shoal.engines"),
     "audits know experiments": ("shoal.audit", "shoal.experiments"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         metric_epsilon_lower_bound,
         replay_estimator,
     )
-    from shoal.cluster import Ball, DPKMeans, DPWaveCluster, PrivateCopy
+    from shoal.cluster import Ball, DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
     from shoal.mechanisms import (
         Duchi,
         Hybrid,
@@ -39,6 +39,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Adjacency",
     "Ball",
+    "DPDensity",
     "DPKMeans",
     "DPWaveCluster",
     "Duchi",

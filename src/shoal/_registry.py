@@ -148,6 +148,15 @@ METHODS: tuple[Method, ...] = (
     _wave("baseline", "noise on every coefficient", Look("#b9b9b9", "hexagon", DOTS)),
     _wave("density", "significant cells of a deconvolved density", Look("#5b2a4e", "star")),
     Method(
+        "DPDensity",
+        "shoal.cluster:DPDensity",
+        "central",
+        "cells",
+        "peaks of a noisy density that are more than chance; clusters of any shape, no settings",
+        Look("#3d5a80", "hexagon", LONG),
+        max_columns=4,
+    ),
+    Method(
         "PrivateCopy",
         "shoal.cluster:PrivateCopy",
         "central",
@@ -307,6 +316,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
     {
         "Adjacency": "privacy",
         "Ball": "cluster",
+        "DPDensity": "cluster",
         "DPKMeans": "cluster",
         "DPWaveCluster": "cluster",
         "Duchi": "mechanisms",
@@ -339,7 +349,7 @@ def class_names(trust_model: TrustModel) -> tuple[str, ...]:
     """Return the classes of a trust model that ``shoal compare`` runs, each once.
 
     >>> class_names("central")
-    ('DPKMeans', 'DPWaveCluster')
+    ('DPKMeans', 'DPWaveCluster', 'DPDensity')
     """
     named = (one.class_name for one in METHODS if one.compared and one.trust_model == trust_model)
     return tuple(dict.fromkeys(named))

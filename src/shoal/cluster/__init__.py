@@ -1,8 +1,9 @@
 """Central estimators: a curator holds the records and publishes private clusters."""
 
 from shoal._bounds import Ball
+from shoal.cluster.density import DPDensity
 from shoal.cluster.kmeans import DPKMeans
 from shoal.cluster.private_copy import PrivateCopy
 from shoal.cluster.wavecluster import DPWaveCluster
 
-__all__ = ["Ball", "DPKMeans", "DPWaveCluster", "PrivateCopy"]
+__all__ = ["Ball", "DPDensity", "DPKMeans", "DPWaveCluster", "PrivateCopy"]

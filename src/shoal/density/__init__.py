@@ -1,0 +1,44 @@
+"""Clusters of a density on cells: the tree of its peaks, flat clusters, their outlines.
+
+Cells are those of a grid, or boxes of different sizes: the leaves of a tree. This package knows
+neither records nor noise nor promises: it is given cells and numbers.
+"""
+
+from shoal.density._touching import find_boxes, touching_boxes
+from shoal.density.cells import BoxCells, CellGraph, Edges, GridCells
+from shoal.density.cluster_tree import (
+    ClusterTree,
+    DensityEstimate,
+    Merges,
+    build_tree,
+    find_merges,
+)
+from shoal.density.membership import cell_memberships
+from shoal.density.outlines import outline_boxes, outline_grid, outline_intervals, to_geojson
+from shoal.density.selection import FlatClusters, choose_nodes, label_cells, prominence_for
+from shoal.density.significance import Maxima, significance_threshold
+
+__all__ = [
+    "BoxCells",
+    "CellGraph",
+    "ClusterTree",
+    "DensityEstimate",
+    "Edges",
+    "FlatClusters",
+    "GridCells",
+    "Maxima",
+    "Merges",
+    "build_tree",
+    "cell_memberships",
+    "choose_nodes",
+    "find_boxes",
+    "find_merges",
+    "label_cells",
+    "outline_boxes",
+    "outline_grid",
+    "outline_intervals",
+    "prominence_for",
+    "significance_threshold",
+    "to_geojson",
+    "touching_boxes",
+]

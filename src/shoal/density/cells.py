@@ -1,0 +1,147 @@
+"""Cells that a density is given on: who touches whom, and how large they are.
+
+A grid has cells of one size. Boxes are cells of different sizes that fill a box without gaps, as
+the leaves of a tree do. Cells touch where they share a border or a corner.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from shoal._typing import Floats, Ints
+from shoal.density._touching import touching_boxes
+
+__all__ = ["BoxCells", "CellGraph", "Edges", "GridCells"]
+
+
+class Edges(NamedTuple):
+    """Pairs of cells that touch, each pair once."""
+
+    one: Ints
+    other: Ints
+
+
+class CellGraph(Protocol):
+    """What the cluster tree needs to know of cells."""
+
+    @property
+    def count(self) -> int:
+        """Number of cells."""
+
+    @property
+    def dimensions(self) -> int:
+        """Number of columns."""
+
+    @property
+    def volumes(self) -> Floats:
+        """Volume of each cell, in the unit that densities are per."""
+
+    @property
+    def edges(self) -> Edges:
+        """Pairs of cells that touch."""
+
+
+@dataclass(frozen=True)
+class GridCells:
+    """Cells of a grid, numbered row by row.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Cells along each column.
+
+    Examples
+    --------
+    >>> from shoal.density import GridCells
+    >>> cells = GridCells((2, 2))
+    >>> cells.count, len(cells.edges.one)
+    (4, 6)
+    """
+
+    shape: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of cells."""
+        return math.prod(self.shape)
+
+    @property
+    def dimensions(self) -> int:
+        """Number of columns."""
+        return len(self.shape)
+
+    @property
+    def volumes(self) -> Floats:
+        """Volume of each cell: 1, so that densities are records per cell."""
+        return np.ones(self.count)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """Pairs of cells that touch, also at a corner."""
+        numbers = np.arange(self.count, dtype=np.int64).reshape(self.shape)
+        pairs = [
+            (numbers[tuple(_from(step) for step in steps)], numbers[tuple(map(_upto, steps))])
+            for steps in itertools.product((-1, 0, 1), repeat=self.dimensions)
+            if steps > (0,) * self.dimensions
+        ]
+        one = np.concatenate([pair[0].ravel() for pair in pairs])
+        other = np.concatenate([pair[1].ravel() for pair in pairs])
+        return Edges(one, other)
+
+
+@dataclass(frozen=True, eq=False)
+class BoxCells:
+    """Cells of different sizes, in integer steps, that fill a box without gaps.
+
+    Parameters
+    ----------
+    low, high : ndarray of int64, shape (m, d)
+        Corners of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.density import BoxCells
+    >>> cells = BoxCells(np.array([[0], [2], [3]]), np.array([[2], [3], [4]]))
+    >>> cells.volumes.tolist(), cells.edges.one.tolist(), cells.edges.other.tolist()
+    ([0.5, 0.25, 0.25], [0, 1], [1, 2])
+    """
+
+    low: Ints
+    high: Ints
+
+    @property
+    def count(self) -> int:
+        """Number of cells."""
+        return len(self.low)
+
+    @property
+    def dimensions(self) -> int:
+        """Number of columns."""
+        return int(self.low.shape[1])
+
+    @cached_property
+    def volumes(self) -> Floats:
+        """Volume of each cell, that of all together being 1."""
+        whole = (self.high.max(axis=0) - self.low.min(axis=0)).astype(np.float64)
+        volumes: Floats = ((self.high - self.low) / whole).prod(axis=1)
+        return volumes
+
+    @cached_property
+    def edges(self) -> Edges:
+        """Pairs of cells that touch, also at a corner."""
+        return Edges(*touching_boxes(self.low, self.high))
+
+
+def _from(step: int) -> slice:
+    """Return the cells that have a neighbor ``step`` cells before them."""
+    return slice(max(step, 0), min(step, 0) or None)
+
+
+def _upto(step: int) -> slice:
+    """Return the neighbors that these cells have ``step`` cells before them."""
+    return slice(max(-step, 0), min(-step, 0) or None)
