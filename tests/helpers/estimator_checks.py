@@ -127,8 +127,8 @@ def repeats_with_a_seed(estimator):
 def differs_without_a_seed(estimator):
     """Of five fits at most two are alike.
 
-    Sixteen noisy counts of a band at epsilon 1.5 are those of another fit with probability 1e-6, and
-    among five fits so twice with 4e-11.
+    Sixteen noisy counts of a band at epsilon 1.5 are those of another fit with probability 1e-6,
+    and twice among five fits with 4e-11.
     """
     fits = [clone(estimator).set_params(random_state=None) for _ in range(5)]
     outputs = [output(fit).tobytes() for fit in fits]
