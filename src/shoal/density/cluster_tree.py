@@ -187,7 +187,8 @@ def build_tree(
     """
     found = find_merges(estimate, cells.edges) if merges is None else merges
     masses = np.maximum(estimate.density, 0.0) * cells.volumes
-    sizes = np.bincount(found.basin, weights=masses, minlength=len(found.peaks))
+    sizes = np.zeros(len(found.peaks))
+    np.add.at(sizes, found.basin, masses)
     parting = _part(found, sizes, threshold, min_size)
     return _grow(found, parting, estimate, masses, cells.dimensions)
 
@@ -267,7 +268,8 @@ def _part(merges: Merges, sizes: Floats, threshold: float, min_size: float) -> _
         if np.array_equal(further, joined):
             break
         joined = further
-    return _Parting(*np.array(parting, dtype=np.int64).reshape(-1, 3).T, joined)
+    merge, lower, higher = np.array(parting, dtype=np.int64).reshape(-1, 3).T
+    return _Parting(merge, lower, higher, joined)
 
 
 def _grow(

@@ -42,6 +42,7 @@ from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 __all__ = ["DPDensity"]
 
 ROWS = 1 << 17  # labeled at a time
+DIGITS = 4  # decimals of a released density: finer ones are far below its error
 
 
 @shared_docs
@@ -306,6 +307,7 @@ class DPDensity(CuratorsClusterer):
                 "cells": inside,
                 "clusters": self.cells_.ravel()[inside],
                 "values": self.density_.ravel()[inside],
+                "density": self.density_.round(DIGITS),
                 "counts": self._counts,
                 "shape": list(self._counts.shape),
                 "grid": self._counts.shape[0],
@@ -334,7 +336,7 @@ class DPDensity(CuratorsClusterer):
 
     def _labels(self, engine: Engine) -> Any:
         """Find the cluster of each record's cell: raw-data output, for the curator only."""
-        side, table = self.cells_.shape[0], self.cells_.ravel()
+        side, table = int(self.release_.values["grid"]), self.cells_.ravel()
 
         def labels(part: Part) -> Labels:
             codes = np.zeros(len(part.records), dtype=np.int64)
