@@ -17,8 +17,8 @@ turn = rng.uniform(0.0, 2 * np.pi, 6000)
 ring = 0.06 * np.column_stack([np.cos(turn), np.sin(turn)])
 crescent = [0.17, 0.02] + 0.05 * np.column_stack([np.cos(turn / 2), -np.sin(turn / 2)])
 places = np.concatenate([ring, crescent, np.zeros((4000, 2))])
-places += [-0.06, 0.0] + rng.normal(scale=0.005, size=places.shape)
-records = pd.DataFrame(places + [13.4, 52.5], columns=["lon", "lat"])
+places += rng.normal([13.34, 52.5], 0.005, size=places.shape)
+records = pd.DataFrame(places, columns=["lon", "lat"])
 
 ledger = Ledger(epsilon=1.0)
 bounds = ([13.2, 52.4], [13.6, 52.6])  # public: the map, not the records

@@ -1,5 +1,6 @@
 """DPDensity: what a fit gives, what changes for nothing afterward, and what is refused."""
 
+import itertools
 import json
 
 import numpy as np
@@ -34,7 +35,7 @@ def fitted():
 def test_attributes(fitted):
     assert fitted.n_clusters_ == 3
     assert fitted.cluster_sizes_ == pytest.approx([450.0, 300.0, 150.0], rel=0.2)
-    assert fitted.n_records_ == pytest.approx(900.0, rel=0.1)
+    assert fitted.n_records_ == fitted.release_.values["records"] > 0
     assert fitted.cells_.shape == fitted.density_.shape
     assert fitted.cells_.dtype == np.int32
     assert set(np.unique(fitted.cells_)) == {-1, 0, 1, 2}
@@ -112,14 +113,12 @@ def test_a_larger_alpha_asks_for_less(fitted):
 def test_numbers_of_columns(columns):
     records = blobs(columns)
     model = DPDensity(epsilon=1.0, bounds=BOX, n_clusters=3, random_state=0).fit(records)
-    assert model.cells_.ndim == columns
+    assert model.n_features_in_ == columns
     assert model.n_clusters_ == 3
     assert (model.labels_[-450:] == 0).mean() > 0.8
 
 
-@pytest.mark.parametrize(
-    "records", [np.zeros((1, 2)), np.zeros((500, 2)), np.ones((500, 2)), np.full((500, 1), 0.3)]
-)
+@pytest.mark.parametrize("records", [np.zeros((1, 2)), np.zeros((500, 2)), np.full((500, 1), 0.3)])
 def test_one_record_and_equal_records(records):
     model = DPDensity(epsilon=1.0, bounds=BOX, random_state=0).fit(records)
     assert model.n_clusters_ <= 1
@@ -129,19 +128,24 @@ def test_one_record_and_equal_records(records):
         assert model.labels_[0] == 0
 
 
-def test_outlines_hold_the_records_of_their_cluster(fitted):
+def inside(points, feature):
+    """Return which points are in polygons: a ray crosses these an odd number of times."""
+    crossed = np.zeros(len(points), dtype=int)
+    for ring in (np.array(ring) for part in feature["geometry"]["coordinates"] for ring in part):
+        for one, other in itertools.pairwise(ring):
+            between = (points[:, 1] >= one[1]) != (points[:, 1] >= other[1])
+            crossed += between & (points[:, 0] < one[0])  # sides run along the columns
+    return crossed % 2 == 1
+
+
+def test_a_point_is_in_an_outline_if_predict_says_so(fitted):
     collection = json.loads(json.dumps(fitted.outlines()))
     assert [one["properties"]["cluster"] for one in collection["features"]] == [0, 1, 2]
+    points = np.concatenate([X, np.random.default_rng(4).uniform(*BOX, (2000, 2))])
+    labels = fitted.predict(points)
     for cluster, feature in enumerate(collection["features"]):
         assert feature["properties"]["size"] == fitted.cluster_sizes_[cluster]
-        rings = [np.array(ring) for part in feature["geometry"]["coordinates"] for ring in part]
-        twice = sum((r[:-1, 0] * r[1:, 1] - r[1:, 0] * r[:-1, 1]).sum() for r in rings)
-        cell = 4.0 / fitted.cells_.size
-        assert twice / 2 == pytest.approx((fitted.cells_ == cluster).sum() * cell)
-        mine = X[fitted.labels_ == cluster]
-        points = np.concatenate(rings)
-        assert (points.min(axis=0) <= mine.min(axis=0)).all()
-        assert (points.max(axis=0) >= mine.max(axis=0)).all()
+        assert (inside(points, feature) == (labels == cluster)).all()
 
 
 @pytest.mark.parametrize(
