@@ -109,14 +109,14 @@ def test_no_id_is_shown_and_no_id_is_clustered(shoal):
     assert len(Path("labels.csv").read_text().splitlines()) == ROWS + 1
 
 
-@pytest.mark.parametrize("target", ["DPKMeans", "DPWaveCluster"])
+@pytest.mark.parametrize("target", ["DPDensity", "DPKMeans", "DPWaveCluster"])
 def test_without_users_the_promise_is_said_to_be_to_rows(target, shoal):
     given = ("cluster", "people.csv", *BOX, "--target", target, "--out", "made")
     code, out, _ = shoal(*given)
     assert code == 0
     assert NOTE in out
     code, out, _ = shoal(*given, "--json")
-    note = NOTE + (" with --target DPKMeans" if target == "DPWaveCluster" else "")
+    note = NOTE + ("" if target == "DPKMeans" else " with --target DPKMeans")
     assert note in json.loads(out)["notes"]
     release = Release.load("made/release.json")
     assert release.guarantee.privacy_unit.kind == "record"
