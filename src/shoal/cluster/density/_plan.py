@@ -72,11 +72,16 @@ def measure(coarse: Ints, scale: float) -> Occupancy:
 
 def choose_side(occupancy: Occupancy, columns: int, scale: float) -> int:
     """Choose how many cells each column has: as many as the counts can show."""
+    held = wanted_count(columns, scale)
+    side = (occupancy.records / (occupancy.part * held)) ** (1 / columns)
+    return int(min(max(round(side), MIN_SIDE), MAX_SIDES[columns]))
+
+
+def wanted_count(columns: int, scale: float) -> float:
+    """Return how many records a cell should hold where records are: as few as its noise allows."""
     variance = laplace_variance(scale)
     window = kernel_cells(1.0, columns)
     # The count c of a cell is clear where window * c = CLEAR * sqrt(window * (c + variance)).
     half = CLEAR**2 / (2 * window)
     clear = half + math.sqrt(half**2 + CLEAR**2 * variance / window)
-    held = max(min(clear, variance / NEGLIGIBLE), FEWEST)
-    side = (occupancy.records / (occupancy.part * held)) ** (1 / columns)
-    return int(min(max(round(side), MIN_SIDE), MAX_SIDES[columns]))
+    return max(min(clear, variance / NEGLIGIBLE), FEWEST)
