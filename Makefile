@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
-# Tests of Spark are marked as one group, for one Java machine (pytest 9.2 with xdist 3.8 does not heed the
-# mark). One thread a worker: with more threads than cores they wait for one another.
-PARALLEL = -n $(WORKERS) --dist loadgroup
+# A file of tests runs on one worker, and so do all those of Spark (tests/conftest.py). One thread a worker:
+# with more threads than cores they wait for one another.
+PARALLEL = -n $(WORKERS) --dist loadfile
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .PHONY: demo test test-full coverage java lint bench docs clean

@@ -7,6 +7,7 @@ import costs
 import kmeans
 import peers
 import roofline
+import shapes_speed
 import wavecluster
 
 import engines
@@ -19,7 +20,7 @@ def main() -> None:
     """Print one line a comparison."""
     print(f"{'ours / theirs':<48}{'ours ns':>9}{'theirs':>9}{'ratio':>8}")
     missed = 0
-    rooms = (noise, remap, reports, engines, kmeans, wavecluster, peers)
+    rooms = (noise, remap, reports, engines, kmeans, wavecluster, shapes_speed, peers)
     for ratio in itertools.chain.from_iterable(room.ratios() for room in rooms):
         print(ratio, flush=True)
         missed += ratio.target is not None and ratio.value < ratio.target

@@ -38,12 +38,14 @@ def compare(
     count: int,
     target: float | None = None,
     turns: int = 7,
+    summary: Callable[[list[float]], float] = min,
 ) -> Ratio:
-    """Best of several turns each, in nanoseconds per item."""
-    best = [float("inf"), float("inf")]
+    """Best of several turns each, or another summary of them, in nanoseconds per item."""
+    seconds: tuple[list[float], list[float]] = [], []
     for _ in range(turns):
-        for which, run in enumerate((ours, theirs)):
+        for times, run in zip(seconds, (ours, theirs), strict=True):
             start = time.perf_counter()
             run()
-            best[which] = min(best[which], time.perf_counter() - start)
-    return Ratio(name, best[0] / count * 1e9, best[1] / count * 1e9, target)
+            times.append(time.perf_counter() - start)
+    mine, other = (summary(times) / count * 1e9 for times in seconds)
+    return Ratio(name, mine, other, target)

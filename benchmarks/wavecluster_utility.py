@@ -47,34 +47,48 @@ HELD_OUT = {
 }
 
 
-def compare(label: str, setting: Setting, seeds: range, jobs: int) -> Iterator[tuple[str, dict]]:
-    """Give, for each epsilon, a line and the means of every technique."""
-    X = np.asarray(load(setting.name).X, dtype=float)
-    bounds = X.min(axis=0), X.max(axis=0)
-    order = np.random.default_rng(0).permutation(len(X))
-    test, train = X[order[: len(X) // 10]], X[order[len(X) // 10 :]]
-    words = {"bounds": bounds, "grid": setting.grid, "threshold": setting.threshold}
-    true = DPWaveCluster(epsilon=float("inf"), **words).fit(train)
-    classes = classify_with_cells(true.cells_, test, bounds=bounds)
+class Comparison:
+    """A set, and what WaveCluster without privacy finds in nine tenths of its records."""
 
-    def one(technique: str, epsilon: float, seed: int) -> tuple[float, float, int]:
-        model = DPWaveCluster(
-            epsilon=epsilon, technique=technique, n_public=len(train), random_state=seed, **words
-        ).fit(train)
-        predicted = classify_with_cells(model.cells_, test, bounds=bounds)
+    def __init__(self, setting: Setting) -> None:
+        X = np.asarray(load(setting.name).X, dtype=float)
+        order = np.random.default_rng(0).permutation(len(X))
+        self._test, self._train = X[order[: len(X) // 10]], X[order[len(X) // 10 :]]
+        self._bounds = X.min(axis=0), X.max(axis=0)
+        self._setting = setting
+        self.truth = self._fit(epsilon=float("inf"))
+        self._classes = self._predicted(self.truth)
+
+    def measure(self, **parameters: object) -> tuple[float, float, int]:
+        """Fit once; return DSG_C, OCM and the number of significant cells."""
+        model = self._fit(n_public=len(self._train), **parameters)
         return (
-            dsg(true.cells_, model.cells_),
-            unmatched_share(classes, predicted),
+            dsg(self.truth.cells_, model.cells_),
+            unmatched_share(self._classes, self._predicted(model)),
             model.n_significant_,
         )
 
+    def _fit(self, **parameters: object) -> DPWaveCluster:
+        given = {"grid": self._setting.grid, "threshold": self._setting.threshold}
+        return DPWaveCluster(bounds=self._bounds, **(given | parameters)).fit(self._train)
+
+    def _predicted(self, model: DPWaveCluster) -> np.ndarray:
+        return classify_with_cells(model.cells_, self._test, bounds=self._bounds)
+
+
+def compare(label: str, setting: Setting, seeds: range, jobs: int) -> Iterator[tuple[str, dict]]:
+    """Give, for each epsilon, a line and the means of every technique."""
+    comparison = Comparison(setting)
     for epsilon in EPSILONS:
         means = {}
         for technique in ("oneshot", *PUBLISHED):
-            runs = Parallel(n_jobs=jobs)(delayed(one)(technique, epsilon, s) for s in seeds)
+            runs = Parallel(n_jobs=jobs)(
+                delayed(comparison.measure)(technique=technique, epsilon=epsilon, random_state=seed)
+                for seed in seeds
+            )
             means[technique] = np.mean(runs, axis=0)
         row = "  ".join(f"{t} {m[0]:.3f}/{m[1]:.3f}" for t, m in means.items())
-        yield f"{label:<10}{epsilon:>5}  clusters {true.n_clusters_:>3}  {row}", means
+        yield f"{label:<10}{epsilon:>5}  clusters {comparison.truth.n_clusters_:>3}  {row}", means
 
 
 def main() -> None:

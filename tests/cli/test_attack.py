@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from helpers.attack_data import few_trees
 from shoal.cli import app
 from shoal.exceptions import ShoalError
 
 QUICK = ["--runs", "2", "--seed", "1"]
+
+
+@pytest.fixture(autouse=True)
+def small_forests(monkeypatch):
+    few_trees(monkeypatch)
 
 
 @pytest.fixture
@@ -77,7 +83,17 @@ def test_a_remap_is_attacked_by_its_mechanism(data, tmp_path):
     assert "before the remap, which can only blur them" in words
 
 
-@pytest.mark.parametrize("target", ["Duchi", "Hybrid", "Piecewise", "PlanarLaplace", "SquareWave"])
+LONG = pytest.mark.full
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "Duchi",  # two reports only
+        *(pytest.param(name, marks=LONG) for name in ("Hybrid", "Piecewise", "SquareWave")),
+        "PlanarLaplace",  # for two columns only
+    ],
+)
 def test_every_mechanism(data, tmp_path, target):
     result = run(data, "--target", target, "--attacks", "yeom", out=tmp_path / "out")
     assert result.exit_code == 0, result.output

@@ -12,9 +12,10 @@ from shoal.cli import app
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import pure
 from shoal.exceptions import ShoalError
+from shoal.experiments import promise_audit
 from shoal.plotting import page_scripts
 
-MECHANISM = ["audit", "Laplace", "--epsilon", "2", "--samples", "20000", "--seed", "1"]
+MECHANISM = ["audit", "Laplace", "--epsilon", "2", "--samples", "5000", "--seed", "1"]
 ESTIMATOR = ["audit", "DPKMeans", "--set", "n_clusters=1", "--set", "method=lloyd"]
 QUICK = ["--set", "max_iter=1", "--runs", "100", "--jobs", "1", "--seed", "1", "--columns", "1"]
 
@@ -25,6 +26,13 @@ def run(*arguments, out):
 
 def page(out):
     return (Path(out) / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """What an audit of a mechanism says in JSON, and the folder of its report."""
+    out = tmp_path_factory.mktemp("audit")
+    return json.loads(run(*MECHANISM, "--json", out=out).stdout), out
 
 
 def test_mechanism(tmp_path):
@@ -49,6 +57,8 @@ def test_estimator(tmp_path):
 
 
 def test_broken_promise(tmp_path, monkeypatch):
+    pairs = list(promise_audit.neighboring_datasets((-1.0, 1.0), columns=1))
+    monkeypatch.setattr(promise_audit, "neighboring_datasets", lambda *_, **__: pairs[::9])
     monkeypatch.setattr(pure, "round_up", lambda scale: scale / 2)
     result = run(*ESTIMATOR, *QUICK, out=tmp_path)
     assert result.exit_code == 1
@@ -56,9 +66,8 @@ def test_broken_promise(tmp_path, monkeypatch):
     assert "What no promise allows" in page(tmp_path)
 
 
-def test_json(tmp_path):
-    result = run(*MECHANISM, "--json", out=tmp_path)
-    found = json.loads(result.stdout)
+def test_json(made):
+    found, _ = made
     assert found["claimed"] == 2.0
     assert found["broken"] is False
     assert 1.0 < found["measured"] <= 2.0
@@ -66,17 +75,17 @@ def test_json(tmp_path):
     assert Path(found["report"]).exists()
 
 
-def test_provenance(tmp_path):
-    found = json.loads(run(*MECHANISM, "--json", out=tmp_path).stdout)["provenance"]
+def test_provenance(made):
+    found, out = made[0]["provenance"], made[1]
     assert found["data"] == "made-up records"
-    assert found["command"].startswith("shoal audit Laplace --epsilon 2 --samples 20000 --seed 1")
+    assert found["command"].startswith("shoal audit Laplace --epsilon 2 --samples 5000 --seed 1")
     for text in (found["date"], f"shoal {found['version']}", "made-up records", "seed 1"):
-        assert f"{text}</" in page(tmp_path)
-    assert str(tmp_path) not in page(tmp_path)
+        assert f"{text}</" in page(out)
+    assert str(out) not in page(out)
 
 
 def test_without_a_seed_the_randomness_is_secure(tmp_path):
-    result = run(*MECHANISM[:-2], "--json", out=tmp_path)
+    result = run(*MECHANISM[:-3], "1000", "--json", out=tmp_path)
     assert json.loads(result.stdout)["provenance"]["randomness"] == "secure randomness"
     assert "secure randomness</" in page(tmp_path)
 
@@ -87,7 +96,7 @@ def test_own_class_from_the_current_folder(tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
-    words = ["--bounds", "0,1", "--samples", "20000", "--seed", "1"]
+    words = ["--bounds", "0,1", "--samples", "5000", "--seed", "1"]
     result = run("audit", "my_audited_code:Mine", "--epsilon", "2", *words, out=tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "audited: Mine(" in result.stdout

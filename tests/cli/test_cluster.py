@@ -232,7 +232,7 @@ def test_bad_input(data, tmp_path, subtests):
     for arguments, text in [
         (["--columns", "age,weight"], "must have one column 'weight', got none"),
         (["--columns", "age,name"], "column 'name' must hold numbers, got text"),
-        (["--target", "KMeans"], "--target must be one of DPKMeans, DPWaveCluster, got 'KMeans'"),
+        (["--target", "KMeans"], "of DPKMeans, DPWaveCluster, DPDensity, got 'KMeans'"),
         (["--target", "Laplace"], "--target must be one of DPKMeans, DPWaveCluster"),
         (["--target", "os:path"], "--target must be one of"),
         (["--epsilon", "0"], "epsilon must be"),

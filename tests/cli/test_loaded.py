@@ -1,5 +1,6 @@
 """What a command loads: the packages that it needs, and no others."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -21,7 +22,16 @@ MAX_MODULES = 145
 LEAVES = {"cli", "exceptions"}
 
 
-def loaded(folder, *arguments):
+CLUSTER = ("cluster", "people.csv", *GIVEN, "--set", "n_clusters=2")
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """Run commands, each of them once."""
+    return functools.cache(functools.partial(run, tmp_path_factory.mktemp("loaded")))
+
+
+def run(folder, *arguments):
     """Run a command in a process of its own; give the modules of shoal that it loaded."""
     (folder / "people.csv").write_text("age,weight\n" + LINES)
     result = subprocess.run(
@@ -51,18 +61,15 @@ def packages(modules):
             ("perturb", "people.csv", *GIVEN, "-o", "reports.csv"),
             {"mechanisms", "noise", "privacy", "remap", "tables"},
         ),
-        (
-            ("cluster", "people.csv", *GIVEN, "--set", "n_clusters=2"),
-            {"cluster", "engines", "noise", "plotting", "privacy", "tables"},
-        ),
+        (CLUSTER, {"cluster", "engines", "noise", "plotting", "privacy", "tables"}),
     ],
     ids=lambda one: one[0] if isinstance(one, tuple) else "",
 )
-def test_packages(tmp_path, arguments, needed):
-    assert packages(loaded(tmp_path, *arguments)) == needed
+def test_packages(loaded, arguments, needed):
+    assert packages(loaded(*arguments)) == needed
 
 
-def test_cluster_loads_few_modules(tmp_path):
+def test_cluster_loads_few_modules(loaded):
     """Pictures apart, which are loaded when the release is on the disk."""
-    modules = loaded(tmp_path, "cluster", "people.csv", *GIVEN, "--set", "n_clusters=2")
+    modules = loaded(*CLUSTER)
     assert len({name for name in modules if not name.startswith("shoal.plotting")}) <= MAX_MODULES

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.paper_data import needs_files
-from shoal.cli import app
+from shoal.cli import app, main
 from shoal.papers import STUDIES, Claim, Reproduction, Verdict
 
 RUN = CliRunner()
@@ -57,34 +57,34 @@ def test_json(tmp_path, quiet_study):
     assert found["records"] == {"first": 2}
 
 
-def test_unknown_source_and_unwritable_folder(tmp_path):
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """Run the command with a folder that it must refuse, and give what it says."""
+
+    def run(out):
+        monkeypatch.setattr(sys, "argv", ["shoal", "reproduce", "kccm", "--out", str(out)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 2
+        error = capsys.readouterr().err
+        assert len(error.splitlines()) == 1
+        return error
+
+    return run
+
+
+def test_unknown_source_and_unwritable_folder(tmp_path, refused):
     wrong = RUN.invoke(app, ["reproduce", "k-means"])
     assert wrong.exit_code == 2
     (tmp_path / "file").touch()
-    done = subprocess.run(
-        [*COMMAND, "--out", str(tmp_path / "file" / "out")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("shoal: --out must be a folder that can be written")
-    assert len(done.stderr.splitlines()) == 1
+    error = refused(tmp_path / "file" / "out")
+    assert error.startswith("shoal: --out must be a folder that can be written")
 
 
-def test_without_data_one_line_and_no_folder(tmp_path):
-    words = {key: value for key, value in os.environ.items() if key != "SHOAL_DATA"}
-    words["XDG_CACHE_HOME"] = str(tmp_path / "cache")
-    done = subprocess.run(
-        [*COMMAND, "--out", str(tmp_path / "out")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=words,
-    )
-    assert done.returncode == 2
-    assert "SHOAL_DATA" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_without_data_one_line_and_no_folder(tmp_path, refused, monkeypatch):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert "SHOAL_DATA" in refused(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

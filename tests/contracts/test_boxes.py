@@ -9,7 +9,7 @@ from sklearn.base import clone
 from helpers.estimator_checks import roomy_ledger
 from helpers.estimator_instances import CLASSES, FIXED_COLUMNS, INSTANCES
 from shoal.audit import Neighbors, replay_estimator
-from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
+from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.exceptions import ParameterError
 from shoal.tables import ArrowTable
 
@@ -34,7 +34,9 @@ def test_narrow_boxes_are_refused_before_anything_is_spent(name, n):
     assert len(ledger) == 0
 
 
-@pytest.mark.parametrize("estimator", [DPKMeans(2), DPWaveCluster(grid=8), PrivateCopy()])
+@pytest.mark.parametrize(
+    "estimator", [DPDensity(), DPKMeans(2), DPWaveCluster(grid=8), PrivateCopy()]
+)
 def test_narrow_boxes_of_files_are_refused_too(estimator, tmp_path):
     pq.write_table(pa.table({"a": np.zeros(50), "b": np.zeros(50)}), tmp_path / "x.parquet")
     table, ledger = ArrowTable(tmp_path, columns=["a", "b"]), roomy_ledger()

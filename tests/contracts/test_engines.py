@@ -60,7 +60,7 @@ def test_an_entry_of_the_ledger_is_compared(in_memory):
     assert outcome(ESTIMATORS["DPKMeans"], named(X), seed=12)[1] != release
 
 
-FEW = ["DPKMeans", "DPWaveCluster-oneshot", "DPKMeans-private-bounds"]
+FEW = ["DPDensity", "DPKMeans", "DPWaveCluster-oneshot", "DPKMeans-private-bounds"]
 
 
 @pytest.mark.parametrize(

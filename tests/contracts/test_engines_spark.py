@@ -39,7 +39,14 @@ def frame():
 
 # Each takes seconds; the statistics of the others are compared one by one below.
 WAVES = ("oneshot", "sparse")
-FEW = ("DPKMeans", "DPKMeans-ball", "DPWaveCluster-oneshot", "PrivateCopy", "PrivateCopy-tree")
+FEW = (
+    "DPDensity",
+    "DPKMeans",
+    "DPKMeans-ball",
+    "DPWaveCluster-oneshot",
+    "PrivateCopy",
+    "PrivateCopy-tree",
+)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +83,7 @@ def test_one_partition(frame):
     "name",
     [
         "DPKMeans",
+        pytest.param("DPDensity", marks=pytest.mark.full),
         *(pytest.param(f"DPWaveCluster-{name}", marks=pytest.mark.full) for name in WAVES),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from helpers.engine_equivalence import ESTIMATORS
-from shoal.cluster import DPKMeans, DPWaveCluster
+from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster
 from shoal.exceptions import BudgetExceededError, DataError
 from shoal.privacy import Ledger
 
@@ -49,12 +49,10 @@ def test_all_or_nothing(name, monkeypatch):
     assert state(model) == before
 
 
-@pytest.mark.parametrize(
-    "model", [DPKMeans(2, bounds=(-10.0, 10.0)), DPWaveCluster(bounds=(-10.0, 10.0), grid=16)]
-)
-def test_what_is_released_stays_where_labels_are_stopped(model, monkeypatch):
+@pytest.mark.parametrize("kind", [DPDensity, DPKMeans, DPWaveCluster])
+def test_what_is_released_stays_where_labels_are_stopped(kind, monkeypatch):
     """It is paid for; the labels of an earlier fit are not its own."""
-    model.fit(FRAME)
+    model = kind(bounds=(-10.0, 10.0)).fit(FRAME)
     earlier, right = model.release_, type(model)._keep_labels
 
     def stopped(self, labels):

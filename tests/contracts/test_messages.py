@@ -192,7 +192,7 @@ def fit_file(estimator, path, **words):
     return clone(estimator).fit(ArrowTable(path, columns=["a"], **words))
 
 
-@pytest.mark.parametrize("name", ["DPKMeans", "DPWaveCluster-oneshot", "PrivateCopy"])
+@pytest.mark.parametrize("name", ["DPDensity", "DPKMeans", "DPWaveCluster-oneshot", "PrivateCopy"])
 def test_bad_files(name, tmp_path):
     """Records that are read later are refused as records in memory are."""
     for kind, table in {

@@ -34,7 +34,7 @@ def blas_threads():
 
 
 def test_each_record_is_in_one_part(subtests):
-    for n, rows in [(0, 5), (1, 5), (5, 5), (6, 5), (1000, 7), (1000, 999)]:
+    for n, rows in [(0, 5), (1, 5), (5, 5), (6, 5), (100, 7), (1000, 999)]:
         with subtests.test(n=n, rows=rows):
             for threads in [None, 1, 2, 7]:
                 records = np.arange(2 * n, dtype=np.int32).reshape(n, 2)

@@ -118,8 +118,8 @@ def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, clip_radius, sh
     for d, k in [(4, 9), (4, 5), (30, 40)]:
         with subtests.test(d=d, k=k):
             rng = np.random.default_rng(1)
-            records, centers = lattice(rng, (2000, d)), lattice(rng, (k, d))
-            weights = rng.integers(0, 256, 2000, endpoint=True)
+            records, centers = lattice(rng, (500, d)), lattice(rng, (k, d))
+            weights = rng.integers(0, 256, 500, endpoint=True)
             whole = nearest_statistics(
                 ArrayEngine(records, weights), centers, clip_radius=clip_radius, shape=shape
             )
@@ -128,8 +128,8 @@ def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, clip_radius, sh
                 (1, 7, 9),
                 (7, 1, 3),
                 (300, 2, 100),
-                (1999, 7, 1),
-                (2000, 2, 64),
+                (499, 7, 1),
+                (500, 2, 64),
             ]:
                 engine = ArrayEngine(records, weights, threads=threads, rows=rows)
                 with monkeypatch.context() as patched:

@@ -108,10 +108,10 @@ def test_same_bits_for_any_parts_blocks_and_threads(monkeypatch, subtests):
     for d, k in [(4, 9), (30, 40)]:
         with subtests.test(d=d, k=k):
             rng = np.random.default_rng(1)
-            records, centers = lattice(rng, (2000, d)), lattice(rng, (k, d))
-            weights, radii = rng.integers(0, 256, 2000, endpoint=True), some_radii(rng, k, d)
+            records, centers = lattice(rng, (500, d)), lattice(rng, (k, d))
+            weights, radii = rng.integers(0, 256, 500, endpoint=True), some_radii(rng, k, d)
             whole = lists(window_statistics(ArrayEngine(records, weights), centers, radii))
-            for rows, threads, block in [(1, 7, 9), (7, 1, 3), (300, 2, 100), (2000, 2, 64)]:
+            for rows, threads, block in [(1, 7, 9), (7, 1, 3), (300, 2, 100), (500, 2, 64)]:
                 engine = ArrayEngine(records, weights, threads=threads, rows=rows)
                 with monkeypatch.context() as patched:
                     patched.setattr(windows, "row_blocks", lambda *_, block=block: block)

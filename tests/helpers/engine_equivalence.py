@@ -12,7 +12,7 @@ from pyarrow import feather
 from sklearn.base import clone
 
 from helpers.estimator_instances import INSTANCES
-from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
+from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.engines import (
     DIRECTION_UNIT,
     HALF,
@@ -28,7 +28,7 @@ from shoal.noise import Lattice
 from shoal.privacy import Ledger
 
 NAMES = ["height", "weight", "age"]
-CENTRAL = DPKMeans, DPWaveCluster, PrivateCopy
+CENTRAL = DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
 
 # As in the contracts, at an epsilon where noise matters; and what else looks at records.
 ESTIMATORS = {

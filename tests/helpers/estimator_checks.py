@@ -17,7 +17,7 @@ from shoal.audit import (
     metric_epsilon_lower_bound,
     replay_estimator,
 )
-from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
+from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.cluster.wavecluster._band import band_of
 from shoal.mechanisms import Hybrid, KdLaplace, Laplace
 from shoal.mechanisms._local import LocalMechanism
@@ -37,12 +37,15 @@ RECORDS = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
 
 
 def output(estimator, X=RECORDS):
-    """What the estimator makes of X: reports, centers, a band, or made-up records."""
+    """What the estimator makes of X: reports, centers, cells, or made-up records."""
     if hasattr(estimator, "fit_transform"):
         return np.asarray(estimator.fit_transform(X))
     estimator.fit(X)
     if isinstance(estimator, DPWaveCluster):
         return np.append(estimator.release_.values["band"], estimator.threshold_)
+    if isinstance(estimator, DPDensity):  # how many counts there are is noisy, too
+        counts = np.resize(estimator.release_.values["counts"], 64)
+        return np.append(counts, estimator.n_records_)
     if isinstance(estimator, PrivateCopy):
         return estimator.sample(60, random_state=0)
     return estimator.cluster_centers_
@@ -161,7 +164,7 @@ def noise_pays_for(estimator):
         reported = choice.shape[1] if len(choice.shape) == 2 else 1
         assert math.isclose(reported * choice.scale, fitted.epsilon, rel_tol=1e-12)
         return
-    assert isinstance(fitted, DPKMeans | DPWaveCluster | PrivateCopy)
+    assert isinstance(fitted, DPDensity | DPKMeans | DPWaveCluster | PrivateCopy)
     effect = one_record_in_the_band(fitted) if isinstance(fitted, DPWaveCluster) else None
     draws_pay_for(tape, fitted, effect=effect)
 

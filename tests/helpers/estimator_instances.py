@@ -24,6 +24,7 @@ SETTINGS = {
 }
 # A smaller epsilon: noise on counts alone would be 0.
 OF_CLASS = {
+    "DPDensity": {"epsilon": 1.5},
     "DPWaveCluster": {"epsilon": 1.5, "grid": 8},
     "PrivateCopy": {"epsilon": 1.5},
 }

@@ -17,7 +17,7 @@ from shoal.audit import Neighbors, audit_estimator
 from shoal.privacy import Guarantee
 
 PAIRS = [Neighbors(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in (1, 3, 5)]
-RUNS, SEARCH_RUNS = 1000, 100
+RUNS, SEARCH_RUNS = 300, 100
 FITS = 2 * (3 * SEARCH_RUNS + 2 * SEARCH_RUNS + RUNS)
 
 
@@ -38,7 +38,8 @@ class Logged(BaseEstimator):
         return self
 
 
-def main(folder, log, jobs):
+def run(folder, log, jobs=1, progress=None):
+    """Return what the audit finds, as text."""
     audit = audit_estimator(
         Logged(log),
         PAIRS,
@@ -47,10 +48,14 @@ def main(folder, log, jobs):
         resume=None if folder == "none" else folder,
         n_jobs=int(jobs),
         random_state=0,
-        progress=lambda done, total: os.write(1, f"{done} of {total}\n".encode()),
+        progress=progress,
     )
-    sys.stdout.write(f"{audit}\n{dict(audit.results)}\n{dict(audit.searched)}\n")
+    return f"{audit}\n{dict(audit.results)}\n{dict(audit.searched)}"
+
+
+def say(done, total):
+    os.write(1, f"{done} of {total}\n".encode())
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.stdout.write(f"{run(*sys.argv[1:], progress=say)}\n")

@@ -1,7 +1,8 @@
 """One local Spark session for all tests of a run: a Java machine takes seconds to start.
 
-Tests that use it are marked with ``SPARK``: one worker of pytest-xdist runs all of them, and
-Spark's warning about new versions of pandas is silenced (records travel as Arrow columns).
+Tests that use it are in files with ``_spark`` in their names, which one worker of pytest-xdist runs
+(tests/conftest.py), and marked with ``SPARK``: Spark's warning about new versions of pandas is
+silenced (records travel as Arrow columns).
 """
 
 import functools
@@ -15,10 +16,9 @@ import numpy as np
 import pytest
 
 FACTORS = (7919, 104_729, 1_299_709)
-SPARK = [
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
+SPARK = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
 
 
 def spark_session() -> Any:
@@ -50,6 +50,8 @@ def start_session(master: str, **settings: str) -> Any:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     common = {
+        # A short life: compiled once and quickly, and no threads that tidy up meanwhile.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "512m",

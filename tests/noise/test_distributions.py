@@ -242,10 +242,10 @@ def test_sparse():
     assert max(ratios) == pytest.approx(loss)
     # And it draws that distribution: frequencies of what is shown, 6 standard errors.
     source = SeededSource(5)
-    draws = [noise.sample(tables[1], source) for _ in range(20_000)]
+    draws = [noise.sample(tables[1], source) for _ in range(5_000)]
     hits = np.mean([d.codes.tolist() == [0] for d in draws])
     expected = sum(sparse_probability({0: v}, cells, two, threshold, scale) for v in range(2, 60))
-    assert hits == pytest.approx(expected, abs=6 * math.sqrt(expected / 20_000))
+    assert hits == pytest.approx(expected, abs=6 * math.sqrt(expected / 5_000))
 
 
 def test_other_shapes_have_infinite_loss():

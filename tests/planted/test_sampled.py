@@ -40,7 +40,13 @@ def sampled(columns, **words):
     return audit_estimator(model(**words), pair(columns), runs=RUNS, search=False, random_state=1)
 
 
-@pytest.mark.parametrize(("columns", "split"), [(1, "joint"), (2, "analytic"), (2, "joint")])
+LONG = pytest.mark.full
+
+
+@pytest.mark.parametrize(
+    ("columns", "split"),
+    [(1, "joint"), pytest.param(2, "analytic", marks=LONG), pytest.param(2, "joint", marks=LONG)],
+)
 def test_nothing_is_found_without_a_bug(columns, split):
     assert not sampled(columns, split=split).exceeds()
 
@@ -78,7 +84,7 @@ def test_swapped_scales(columns, epsilon, monkeypatch):
     assert replay_estimator(model(epsilon), pair(columns)).broken
 
 
-@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("columns", [1, pytest.param(2, marks=LONG)])
 def test_clusters_without_records_left_out(columns, monkeypatch):
     """The other mistake of the peer: no noise where nobody is."""
     right = _noise.PureNoise.pairs

@@ -49,7 +49,8 @@ def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
     """Return what a release says about each cluster, and the name of a file for it.
 
     Of centers: their noisy sizes, 95% radii in units of the bounds (inf: unknown), and whether they
-    are certain (1) or may be noise alone (0). Of cells: the extent of each cluster's.
+    are certain (1) or may be noise alone (0). Of cells: the extent of each cluster's; of those of a
+    density also their noisy size, its share of all records, and their center of mass.
     """
     if "centers" in release.values:
         names = (*columns, *_apart(("noisy_size", "radius", "certain"), columns))
@@ -59,8 +60,18 @@ def released_clusters(release: "Release", columns: Sequence[str]) -> Clusters:
         return Clusters("centers.csv", names, table, certain, len(names) - 1, RADIUS, measures=2)
     sides = tuple(f"{column} {side}" for column in columns for side in ("from", "to"))
     extents = _extents(release)
-    names = (*_apart(("cells",), sides), *sides)
-    return Clusters("clusters.csv", names, extents, np.ones(len(extents), dtype=bool), len(names))
+    certain = np.ones(len(extents), dtype=bool)
+    if "sizes" not in release.values:
+        names = (*_apart(("cells",), sides), *sides)
+        return Clusters("clusters.csv", names, extents, certain, len(names))
+    shares, rest = _shares(release)
+    names = (*columns, *_apart(("noisy_size", "share"), (*columns, *sides)), *sides)
+    parts = [_middles(release), release.values["sizes"], shares, extents[:, 1:]]
+    caption = f"center of mass and size of each cluster; {rest:.0%} of records are in none"
+    shown = len(columns) + 2
+    return Clusters(
+        "clusters.csv", names, np.column_stack(parts), certain, shown, caption, measures=2
+    )
 
 
 def uncertain_centers(model: Any, clusters: Clusters) -> list[str]:
@@ -88,6 +99,27 @@ def _extents(release: "Release") -> Floats:
         high = values["low"] + (cells.max(axis=0) + 1) * width
         rows.append([len(cells), *np.column_stack([low, high]).ravel()])
     return np.array(rows, dtype=np.float64).reshape(len(rows), 1 + 2 * len(shape))
+
+
+def _middles(release: "Release") -> Floats:
+    """Find the center of mass of each cluster's cells."""
+    values = release.values
+    shape = tuple(values["shape"])
+    part = (np.column_stack(np.unravel_index(values["cells"], shape)) + 0.5) / shape
+    middles = []
+    for cluster in range(len(values["sizes"])):
+        mine = values["clusters"] == cluster
+        middles.append(np.average(part[mine], axis=0, weights=values["values"][mine]))
+    at = np.reshape(middles, (-1, len(shape)))
+    placed: Floats = values["low"] * (1 - at) + values["high"] * at
+    return placed
+
+
+def _shares(release: "Release") -> tuple[Floats, float]:
+    """Return which part of all records each cluster has, and which part is in none."""
+    sizes = np.asarray(release.values["sizes"], dtype=np.float64)
+    total = max(float(release.values["records"]), float(sizes.sum()))
+    return sizes / total, 1.0 - float(sizes.sum()) / total
 
 
 def _finite(value: float) -> float | None:

@@ -27,7 +27,7 @@ def attack_command(
     target: Annotated[
         str,
         typer.Option(
-            help="DPKMeans, DPWaveCluster, Laplace, ... or module:object.",
+            help="DPKMeans, DPDensity, Laplace, ... or module:object.",
             autocompletion=complete_targets,
         ),
     ] = "DPKMeans",

@@ -25,7 +25,7 @@ def audit_command(
     target: Annotated[
         str,
         typer.Argument(
-            help="DPKMeans, DPWaveCluster, Laplace, ... or module:object.",
+            help="DPKMeans, DPDensity, Laplace, ... or module:object.",
             autocompletion=complete_targets,
         ),
     ],

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster_command"]
 
-RELEASE, PICTURE = "release.json", "release.png"
-FILES = (RELEASE, PICTURE, "centers.csv", "clusters.csv")
+RELEASE, PICTURE, OUTLINES = "release.json", "release.png", "outlines.geojson"
+FILES = (RELEASE, PICTURE, OUTLINES, "centers.csv", "clusters.csv")
 LABELS = ("cluster",)
+PLANE = 2  # columns whose clusters have outlines
 MAX_SHOWN = 8  # columns that fit on a screen
 FEW_SHOWN = 4  # of more than that, beside size and radius, so that numbers stay whole
 
@@ -46,7 +47,7 @@ def cluster_command(
     *,
     target: Annotated[
         str,
-        typer.Option(help="DPKMeans or DPWaveCluster.", autocompletion=complete_central),
+        typer.Option(help="DPKMeans, DPWaveCluster or DPDensity.", autocompletion=complete_central),
     ] = "DPKMeans",
     epsilon: Annotated[
         float | None, typer.Option(help="Budget of this release; 1 if left out.")
@@ -82,6 +83,13 @@ def cluster_command(
     labels: Annotated[
         Path | None,
         typer.Option(help="CSV or Parquet file for each record's cluster: for the curator only."),
+    ] = None,
+    longitude: Annotated[
+        str | None,
+        typer.Option(
+            help="Which of two columns goes east in outlines.geojson; known by its name if left "
+            "out, or the first (DPDensity)."
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Repeat the release; voids the guarantee.")
@@ -123,6 +131,7 @@ def cluster_command(
     _check_places(array_file(data), out, labels, ledger)
     records = open_records(data, chosen, user=user_column)
     names = named_columns(chosen.used, records.columns)
+    _check_longitude(model, names, longitude)
     in_memory = isinstance(records, ArrayTable)
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("clustering"):
@@ -138,6 +147,11 @@ def cluster_command(
             release.save(stage.path / RELEASE)
             write_table(stage.path / clusters.file, clusters.names, clusters.values)
             stage.show()
+        if hasattr(model, "outlines") and len(names) == PLANE:
+            with _after_the_spend("outlines cannot be written", f"and the release is in {out}"):
+                outlines = model.outlines(longitude=longitude and names.index(longitude))
+                (stage.path / OUTLINES).write_text(json.dumps(outlines), encoding="utf-8")
+                stage.show()
         with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
             notes = [
                 *_promise_notes(model, user_column),
@@ -170,6 +184,19 @@ def _set_users(model: Any, user_column: str | None, records_per_user: int | None
             "promise is to rows"
         )
     model.set_params(records_per_user=records_per_user or 1, user_column=user_column)
+
+
+def _check_longitude(model: Any, names: tuple[str, ...], longitude: str | None) -> None:
+    """Refuse, before anything is spent, a column that no outline goes by."""
+    if longitude is None:
+        return
+    if not hasattr(model, "outlines") or len(names) != PLANE:
+        raise ParameterError(
+            f"--longitude must come with --target DPDensity and 2 columns, got "
+            f"{type(model).__name__} and {len(names)}"
+        )
+    if longitude not in names:
+        raise ParameterError(f"--longitude must be one of --columns, got {longitude!r}")
 
 
 def _promise_notes(model: Any, user_column: str | None) -> list[str]:

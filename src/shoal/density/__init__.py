@@ -13,6 +13,7 @@ from shoal.density.cluster_tree import (
     build_tree,
     find_merges,
 )
+from shoal.density.membership import cell_memberships
 from shoal.density.outlines import outline_boxes, outline_grid, outline_intervals, to_geojson
 from shoal.density.selection import FlatClusters, choose_nodes, label_cells, prominence_for
 from shoal.density.significance import Maxima, significance_threshold
@@ -28,6 +29,7 @@ __all__ = [
     "Maxima",
     "Merges",
     "build_tree",
+    "cell_memberships",
     "choose_nodes",
     "find_boxes",
     "find_merges",

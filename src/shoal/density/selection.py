@@ -19,7 +19,7 @@ __all__ = ["FlatClusters", "choose_nodes", "label_cells", "prominence_for"]
 
 # A density that was smoothed has its passes filled up, so that children have lost more than their
 # parent: a parent must have so many times their excess of mass. HDBSCAN, on records: 1.
-PARENT_ODDS = 2.0
+PARENT_ODDS = 5.0
 CLEAR = 2.0  # standard deviations above 0: a cell that holds records
 BACKGROUND_PART = 0.1  # of the volume, the emptiest: if it holds records, so do all cells
 OWN = 2.0  # times the background: then most of a cell's records are of its cluster
@@ -66,8 +66,8 @@ def choose_nodes(tree: ClusterTree) -> Ints:
     --------
     >>> import numpy as np
     >>> from shoal.density import DensityEstimate, GridCells, build_tree, choose_nodes
-    >>> density = np.array([9.0, 1.0, 8.0, 5.5, 8.0])
-    >>> estimate = DensityEstimate(density, np.full(5, 0.5))
+    >>> density = np.array([9.0, 1.0, 8.0, 6.5, 8.0])
+    >>> estimate = DensityEstimate(density, np.full(5, 0.2))
     >>> tree = build_tree(estimate, GridCells((5,)), threshold=3.0)
     >>> len(tree.parent), choose_nodes(tree).tolist()
     (5, [1, 4])

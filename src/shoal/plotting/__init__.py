@@ -12,11 +12,13 @@ from shoal.plotting._attacks import draw_audit, draw_rates, draw_roc
 from shoal.plotting._cells import draw_cells, draw_thresholds
 from shoal.plotting._curves import draw_lines, draw_trade_off
 from shoal.plotting._demo import draw_demo
+from shoal.plotting._density import draw_density, draw_density_clusters
 from shoal.plotting._means import draw_bars, draw_heat_map
 from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
 from shoal.plotting._points import draw_perturbation_area, draw_scatter
 from shoal.plotting._releases import draw_release
 from shoal.plotting._selection import draw_k_distance, draw_n_clusters
+from shoal.plotting._trees import draw_cluster_tree
 
 __all__ = [
     "CHART_STYLE",
@@ -24,7 +26,10 @@ __all__ = [
     "draw_audit",
     "draw_bars",
     "draw_cells",
+    "draw_cluster_tree",
     "draw_demo",
+    "draw_density",
+    "draw_density_clusters",
     "draw_heat_map",
     "draw_k_distance",
     "draw_lines",

@@ -93,6 +93,8 @@ class Axis:
         Its ends.
     log : bool, default=False
         Whether it is logarithmic.
+    root : bool, default=False
+        Whether it shows square roots: it begins at 0, and small numbers have room.
     ticks : array-like, default=None
         Where numbers stand, if these are few; None = at round ones.
     field : str, default=None
@@ -107,6 +109,7 @@ class Axis:
         domain: Sequence[float],
         *,
         log: bool = False,
+        root: bool = False,
         ticks: npt.ArrayLike | None = None,
         field: str | None = None,
         **kwargs: Any,
@@ -116,6 +119,7 @@ class Axis:
         self._field = field
         self._scale: dict[str, Any] = {"domain": list(self.domain), "nice": False}
         self._scale |= {"type": "log"} if log else {"zero": False}
+        self._scale |= {"type": "sqrt"} if root else {}
         self._axis: dict[str, Any] = {
             "format": ",.6~r",
             "grid": False,

@@ -3,7 +3,7 @@
 import itertools
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,7 @@ from shoal.plotting._theme import (
     line_glyph,
 )
 
-__all__ = ["draw_cells", "draw_thresholds", "outline", "runs"]
+__all__ = ["Ends", "cell_layers", "draw_cells", "draw_thresholds", "outline", "pieces", "runs"]
 
 Ends = tuple[float, float]
 
@@ -101,14 +101,7 @@ def draw_cells(
         box = counted if bounds is None else public_box(bounds, 2)
         x, y = ((float(low), float(high)) for low, high in zip(*box, strict=True))
         layer = partial(canvas.layer, x=Axis(names[0], x), y=Axis(names[1], y))
-        # Rows of the grid are the first column of the records, which a reader expects to go right.
-        turned = grid.T
-        layers = [layer(_border(turned != NOISE, x, y), "rule", **BORDER)]
-        if found:
-            places = np.where(turned == NOISE, NOISE, np.searchsorted(found, turned))
-            shown = [cluster_name(cluster) for cluster in found]
-            cells_of = runs(places, x, y, names=shown)
-            layers.insert(0, layer(cells_of, "rect", key=key, told={"name": " "}))
+        layers = cell_layers(layer, grid, x, y, key=key)
         clusters, kept = len(np.unique(grid[grid != NOISE])), int((grid != NOISE).sum())
         heading = f"{name} (clusters: {clusters}, cells: {kept})"
         drawn.append(
@@ -117,32 +110,54 @@ def draw_cells(
     return canvas.finish(drawn, columns=columns_for(len(grids)), key=key, square=True)
 
 
+def cell_layers(layer: Callable[..., Any], grid: Ints, x: Ends, y: Ends, *, key: Key) -> list[Any]:
+    """Return cells in the colors of their clusters, and a line around each cluster."""
+    # Rows of the grid are the first column of the records, which a reader expects to go right.
+    turned = grid.T
+    found = np.setdiff1d(turned, [NOISE])
+    places = np.where(turned == NOISE, NOISE, np.searchsorted(found, turned))
+    names = [cluster_name(int(cluster)) for cluster in found]
+    cells = pieces(runs(places, x, y, names=names)) if len(found) else []
+    return [
+        *(layer(part, "rect", key=key, told={"name": " "}) for part in cells),
+        *(layer(part, "rule", **BORDER) for part in pieces(_border(turned, x, y))),
+    ]
+
+
+def pieces(rows: Rows) -> list[Rows]:
+    """Return rows in as many layers as it takes to show all of them."""
+    return [rows[start : start + MAX_ROWS] for start in range(0, len(rows) or 1, MAX_ROWS)]
+
+
 def runs(cells: Ints, x: Ends, y: Ends, *, names: Sequence[str], overlap: float = 0.0) -> Rows:
-    """Return rectangles, one for each run of the same number in a row of cells; -1 is left out.
+    """Return rectangles of cells of the same number, runs of equal ends as one; -1 is left out.
 
     Where cells do not end at whole pixels, an overlap (in cells) leaves no gaps between rows.
     """
     rows, columns = cells.shape
     across, up = np.linspace(*x, columns + 1), np.linspace(*y, rows + 1)
-    padded = np.pad(cells, ((0, 0), (1, 1)), constant_values=NOISE)
+    padded = np.pad(cells, ((0, 1), (1, 1)), constant_values=NOISE)
     changed = padded[:, 1:] != padded[:, :-1]
     found: Rows = []
-    for row in range(rows):
-        bottom, top = up[row], up[row + 1] + overlap * (up[1] - up[0])
-        for start, end in itertools.pairwise(np.flatnonzero(changed[row]).tolist()):
-            if cells[row, start] != NOISE:
-                name = names[cells[row, start]]
-                found += table(name=name, x=across[start], x2=across[end], y=bottom, y2=top)
+    begun: dict[tuple[int, int, int], int] = {}  # row where each run was seen first
+    for row in range(rows + 1):
+        ends = itertools.pairwise(np.flatnonzero(changed[row]).tolist())
+        here = [(start, end, int(padded[row, start + 1])) for start, end in ends]
+        now = {run: begun.pop(run, row) for run in here if run[2] != NOISE}
+        for (start, end, number), first in begun.items():
+            top = up[row] + overlap * (up[1] - up[0])
+            found += table(name=names[number], x=across[start], x2=across[end], y=up[first], y2=top)
+        begun = now
     return found
 
 
-def outline(inside: Bools, *, x: Ends, y: Ends) -> Floats:
-    """Return the borders between cells that are inside and cells that are not.
+def outline(cells: Bools | Ints, *, x: Ends, y: Ends) -> Floats:
+    """Return the borders between cells that differ, and around all that are inside.
 
     Parameters
     ----------
-    inside : ndarray of bool of shape (rows, columns)
-        The first row lies where y is low.
+    cells : ndarray of bool or int of shape (rows, columns)
+        Whether each is inside, or its cluster, -1 = none. The first row lies where y is low.
     x, y : tuple of float
         Ends of the table.
 
@@ -156,9 +171,9 @@ def outline(inside: Bools, *, x: Ends, y: Ends) -> Floats:
     >>> outline(np.array([[True, True, False]]), x=(0, 3), y=(0, 1)).tolist()
     [[0.0, 0.0, 2.0, 0.0], [0.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.0, 1.0], [2.0, 0.0, 2.0, 1.0]]
     """
-    rows, columns = inside.shape
+    rows, columns = cells.shape
     across, up = np.linspace(*x, columns + 1), np.linspace(*y, rows + 1)
-    padded = np.pad(inside, 1)
+    padded = np.pad(cells, 1, constant_values=False if cells.dtype == np.bool_ else NOISE)
     level = _strokes(padded[1:, 1:-1] != padded[:-1, 1:-1])
     steep = _strokes((padded[1:-1, 1:] != padded[1:-1, :-1]).T)
     return np.array(
@@ -180,8 +195,8 @@ def _strokes(border: Bools) -> list[tuple[int, int, int]]:
     ]
 
 
-def _border(inside: Bools, x: Ends, y: Ends) -> Rows:
-    start_x, start_y, end_x, end_y = outline(inside, x=x, y=y).T
+def _border(cells: Bools | Ints, x: Ends, y: Ends) -> Rows:
+    start_x, start_y, end_x, end_y = outline(cells, x=x, y=y).T
     return table(x=start_x, y=start_y, x2=end_x, y2=end_y)
 
 

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from shoal._bounds import Box
 from shoal._numbers import readable
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._cells import draw_thresholds
+from shoal.plotting._density import cluster_panels, density_panels
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._points import BOX, FLAT, box_rows
-from shoal.plotting._theme import COLORS, GRAY, RING, line_glyph
+from shoal.plotting._theme import COLORS, GRAY, NOISE, RING, line_glyph
+from shoal.plotting._trees import tree_panel
 
 __all__ = ["draw_release"]
 
@@ -34,6 +37,7 @@ SIDES = np.array(
 )
 DIRECTIONS = ("first principal direction of the centers", "second")
 UNIT, BOUNDS_UNIT = "records' unit", "in units of the bounds"
+NO_PROMISE = " (nothing is promised: not to be published)"
 
 
 def draw_release(
@@ -48,7 +52,7 @@ def draw_release(
     Parameters
     ----------
     release : Release
-        Of a DPKMeans or a DPWaveCluster.
+        Of a DPKMeans, a DPWaveCluster or a DPDensity.
     columns : sequence of str
         Names of the columns.
     labels : sequence of str, default=None
@@ -79,6 +83,8 @@ def draw_release(
     Picture(panels=1, records=False)
     """
     values = release.values
+    if "density" in values:
+        return _draw_density_release(release, columns, path)
     if "centers" not in values:
         return draw_thresholds(release, path=path) if "band" in values else None
     holds = release.guarantee.holds
@@ -87,7 +93,7 @@ def draw_release(
         raise ParameterError(
             f"labels must be one for each of {len(values['centers'])} centers, got {len(labels)}"
         )
-    names = [name if len(name) <= SHORT else name[: SHORT - 1] + "…" for name in columns]
+    names = _short(columns)
     key = Key()
     if values["certain"].any():
         key.add(CENTER, COLORS["central"], "circle")
@@ -101,11 +107,38 @@ def draw_release(
         layers = _profiles(canvas, values, names, key)
     else:
         layers = _places(canvas, values, names, key, labels)
-    mark = "" if holds else " (nothing is promised: not to be published)"
-    title = f"Released centers and noisy sizes{mark}"
+    title = f"Released centers and noisy sizes{'' if holds else NO_PROMISE}"
     width, height = (WIDTH, HEIGHT) if labels is None else (WIDE, HIGH)
     drawn = panel(*layers, canvas.legend(key), width=width, height=height, title=title)
     return canvas.finish([drawn], key=key)
+
+
+def _draw_density_release(
+    release: Any, columns: Sequence[str], path: str | os.PathLike[str] | None
+) -> Picture:
+    """Show the noisy density, its clusters and their tree side by side."""
+    values, holds = release.values, release.guarantee.holds
+    title = f"Released density, clusters and their tree{'' if holds else NO_PROMISE}"
+    canvas = Canvas(path, title=title, records=not holds)
+    density = np.asarray(values["density"], dtype=np.float64)
+    cells = np.full(density.size, NOISE, dtype=np.int64)
+    cells[values["cells"]] = values["clusters"]
+    box = Box(*(np.asarray(values[end], dtype=np.float64) for end in ("low", "high")))
+    names = [f"{name} ({UNIT})" for name in _short(columns)]
+    maps = density_panels(canvas, density, box, names)
+    clusters = cluster_panels(canvas, cells.reshape(density.shape), density, box, names)
+    nodes, sizes = values["nodes"], values["sizes"]
+    height = float(maps[0].height)
+    tree, least = tree_panel(canvas, values["tree"], nodes=nodes, sizes=sizes, height=height)
+    # A pair of columns has its density and its clusters side by side.
+    sides = [one for both in zip(maps, clusters, strict=True) for one in both]
+    across = 3 if len(maps) == 1 else 4
+    return canvas.finish([*sides, tree], columns=across, square=True, least=least)
+
+
+def _short(columns: Sequence[str]) -> list[str]:
+    """Return names of columns that fit beside a chart."""
+    return [name if len(name) <= SHORT else name[: SHORT - 1] + "…" for name in columns]
 
 
 def _mapped(values: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 
-from helpers.attack_data import coin_classes, needs_toolbox
+from helpers.attack_data import coin_classes, few_trees, needs_toolbox
 from shoal.audit.attacks import attack_centers, membership_inference
 from shoal.audit.attacks._forests import split_records
 from shoal.cluster import DPKMeans, DPWaveCluster
@@ -81,7 +81,8 @@ def test_privacy_helps():
     ],
     ids=lambda target: type(target).__name__,
 )
-def test_every_kind_of_target(target):
+def test_every_kind_of_target(target, monkeypatch):
+    few_trees(monkeypatch)
     X, _ = coin_classes(160)
     settings = {"attack": "yeom", "runs": 2, "shadow_models": 1, "random_state": 0}
     found = membership_inference(target, X, **settings)
@@ -98,7 +99,8 @@ def test_one_cluster_tells_nothing():
     assert found.advantage == 0.0
 
 
-def test_nothing_is_spent():
+def test_nothing_is_spent(monkeypatch):
+    few_trees(monkeypatch)
     X, y = coin_classes(80)
     targets = [
         lambda ledger: Laplace(0.5, unit="m", bounds=BOX, ledger=ledger, random_state=3),
@@ -111,13 +113,14 @@ def test_nothing_is_spent():
     for make in targets:
         ledger = Ledger(epsilon=1.0)
         target = make(ledger)
-        membership_inference(target, X, y=y, attack="yeom", runs=3, shadow_models=1)
+        membership_inference(target, X, y=y, attack="yeom", runs=2, shadow_models=1)
         assert len(ledger.entries) == 0
         held = target[0] if hasattr(target, "steps") else target
         assert held.ledger is ledger
 
 
-def test_members_alone_report_each_run_with_other_noise():
+def test_members_alone_report_each_run_with_other_noise(monkeypatch):
+    few_trees(monkeypatch)
     X, y = coin_classes(160)
     Noise.seen.clear()
     settings = {"attack": "yeom", "shadow_models": 1}
@@ -156,7 +159,8 @@ def test_one_seed_fixes_the_toolbox():
     assert np.array_equal(first, again)
 
 
-def test_progress_and_tables():
+def test_progress_and_tables(monkeypatch):
+    few_trees(monkeypatch)
     X, y = coin_classes(80)
     calls = []
     table = pd.DataFrame(X, columns=["a", "b"])
@@ -178,7 +182,8 @@ def test_centers_is_the_attack_on_the_release():
     assert np.array_equal(found.members, direct.members)
 
 
-def test_a_rare_class_is_no_obstacle():
+def test_a_rare_class_is_no_obstacle(monkeypatch):
+    few_trees(monkeypatch)
     X, y = coin_classes(64)
     y[0] = 9
     for attack in ("yeom", "label-only"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.resumed_audit import FITS
+from helpers.resumed_audit import FITS, run
 from helpers.toy_estimators import NoisyCount
 from shoal.audit import Neighbors, audit_estimator
 from shoal.audit.estimators._fits import PIECE
@@ -53,7 +53,7 @@ def names(folder):
 
 def test_killed_halfway_it_goes_on_from_there(tmp_path):
     folder, log, other_log = tmp_path / "resume", tmp_path / "log", tmp_path / "other"
-    unbroken = finish(start("none", other_log))
+    unbroken = run("none", str(other_log))
     assert stop_after(start(folder, log), FITS // 2, signal.SIGKILL) == -signal.SIGKILL
     before = log.stat().st_size
     assert FITS // 2 <= before < FITS

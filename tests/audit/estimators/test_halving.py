@@ -50,7 +50,8 @@ def test_the_one_pair_that_shows_it_is_found(model, found):
     assert audit.results[found].confidence == 0.999
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_default_search_catches_a_third_of_the_noise(seed):
     """Where today's even share of 120 fits a table (as many in all) finds nothing."""
     model = PromisesTooMuch(1, epsilon=1.0, bounds=BOX, n_public=40, max_iter=1, method="lloyd")
@@ -58,6 +59,7 @@ def test_the_default_search_catches_a_third_of_the_noise(seed):
     assert audit.exceeds(), str(audit)
 
 
+@pytest.mark.full
 def test_the_default_search_clears_what_is_right():
     audit = audit_estimator(NoisyMean(1.0), runs=1000, search_runs=20, random_state=0)
     assert not audit.exceeds(), str(audit)

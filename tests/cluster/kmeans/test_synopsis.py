@@ -147,7 +147,7 @@ CODE = """
 import sys, numpy as np
 from shoal.cluster import DPKMeans
 np.random.seed(int(sys.argv[1]))
-X = np.random.default_rng(0).normal(0, 0.3, (4000, 3))
+X = np.random.default_rng(0).normal(0, 0.3, (1000, 3))
 for words in ({}, {"delta": 1e-6}, {"n_clusters": "private"}, {"epsilon": 0.02}):
     words = {"n_clusters": 12, **words}
     model = DPKMeans(bounds=(-1.0, 1.0), random_state=0, **words).fit(X)

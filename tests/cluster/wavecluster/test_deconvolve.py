@@ -30,7 +30,7 @@ def test_without_noise_it_is_the_plain_rule(subtests):
     for part in PARTS:
         for cells in [10, 37, 400]:
             with subtests.test(part=part, cells=cells):
-                for seed in range(5):
+                for seed in range(2):
                     rng = np.random.default_rng([cells, seed])
                     true = rng.integers(0, 70, cells) * (rng.random(cells) < 0.6)
                     true[:2] = [0, 7]
@@ -114,7 +114,7 @@ def test_better_than_counting_all_positive_values():
 @pytest.mark.parametrize("signed", [False, True])
 def test_larger_values_are_kept_first(signed):
     rng = np.random.default_rng(8)
-    for seed in range(30):
+    for seed in range(12):
         scale = float(10 ** rng.uniform(-3, 3))
         true = np.rint(rng.normal(0, 10 ** rng.uniform(0, 4), 300)) * (rng.random(300) < 0.5)
         true = true if signed else np.abs(true)

@@ -35,7 +35,11 @@ def test_sizes_are_those_of_the_source():
 
 @needs_files
 @pytest.mark.parametrize(
-    "name", ["utility-seeds", "attack-seeds", "utility-shapes", "unit", "search", "drafts"]
+    "name",
+    [
+        *("utility-seeds", "attack-seeds", "utility-shapes", "unit", "search"),
+        pytest.param("drafts", marks=pytest.mark.full),
+    ],
 )
 def test_a_trial_depends_on_itself_alone(name):
     experiment = next(

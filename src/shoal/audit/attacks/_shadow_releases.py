@@ -187,8 +187,8 @@ def _from_cells(values: Mapping[str, Any], records: Floats) -> Floats:
         in_cell[significant] = np.asarray(values["values"], dtype=np.float64)[where[significant]]
     else:
         significant = np.zeros(len(records), dtype=np.bool_)
-    band = values.get("band")
-    value = in_cell if band is None else np.ravel(np.asarray(band, dtype=np.float64))[code]
+    noisy = values.get("band", values.get("counts"))
+    value = in_cell if noisy is None else np.ravel(np.asarray(noisy, dtype=np.float64))[code]
     return np.stack([value, significant.astype(np.float64)], axis=1)
 
 

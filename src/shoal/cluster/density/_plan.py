@@ -23,7 +23,7 @@ MAX_SIDES = {1: 4096, 2: 512, 3: 64, 4: 24}
 CLEAR = 7.0  # standard deviations of the mean under a kernel of one cell
 # ... or its noise should be small beside the chance of the draw itself.
 NEGLIGIBLE = 0.3  # of the variance of the draw
-FEWEST = 0.25  # records of a cell where records are: finer cells show nothing more
+MIN_HELD = 0.25  # records of a cell where records are: finer cells show nothing more
 SURE = 2.0  # standard deviations: records lie closer together only if it is sure
 
 
@@ -84,4 +84,4 @@ def wanted_count(columns: int, scale: float) -> float:
     # The count c of a cell is clear where window * c = CLEAR * sqrt(window * (c + variance)).
     half = CLEAR**2 / (2 * window)
     clear = half + math.sqrt(half**2 + CLEAR**2 * variance / window)
-    return max(min(clear, variance / NEGLIGIBLE), FEWEST)
+    return max(min(clear, variance / NEGLIGIBLE), MIN_HELD)

@@ -24,6 +24,7 @@ from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.density._calibration import calibrate, laplace_variance
+from shoal.cluster.density._outlines import outline_release
 from shoal.cluster.density._plan import COARSE_SIDES, choose_side, measure, plan_budgets
 from shoal.cluster.density._smoothing import smooth_counts
 from shoal.density import (
@@ -36,11 +37,12 @@ from shoal.density import (
 )
 from shoal.engines import HALF, Engine, Part, grid_cell, grid_counts
 from shoal.noise import Lattice, as_source
-from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 
 __all__ = ["DPDensity"]
 
 ROWS = 1 << 17  # labeled at a time
+DIGITS = 4  # decimals of a released density: finer ones are far below its error
 
 
 @shared_docs
@@ -183,9 +185,9 @@ class DPDensity(CuratorsClusterer):
         counts = released(side, budgets.grid)
         self.guarantee_ = promise
         self._keep_labels(None)  # those of an earlier fit are not of what is released now
-        self.bounds_, self._receipt = box, receipt
+        self.bounds_ = box
         self.n_records_, self._counts, self._scale = occupancy.records, counts, 1 / budgets.grid
-        self._find_clusters()
+        self._find_clusters(receipt)
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
 
@@ -234,8 +236,32 @@ class DPDensity(CuratorsClusterer):
         other.n_clusters, other.min_cluster_size = n_clusters, min_cluster_size
         other.alpha = self.alpha if alpha is None else alpha
         other._check_choices()
-        other._find_clusters()
+        other._find_clusters(self.release_.ledger)
         return other
+
+    def outlines(self, *, longitude: int | str | None = None) -> dict[str, Any]:
+        """Return where the clusters lie, as GeoJSON, from the release alone.
+
+        Parameters
+        ----------
+        longitude : int or str, default=None
+            Column that is the first of each position, as GeoJSON has it. None takes a column
+            named lon, lng, long, longitude or x, or else the first.
+
+        Returns
+        -------
+        collection : dict
+            A FeatureCollection with a feature for each cluster, which has its number, its
+            estimated size and its share of the records: polygons of two columns, in the unit of
+            the bounds. Of one column, features without geometry have ``intervals``.
+
+        Raises
+        ------
+        ParameterError
+            If there are more than two columns.
+        """
+        check_is_fitted(self)
+        return outline_release(self.release_.values, longitude)
 
     def _check_choices(self) -> None:
         _numbers.positive_probability("alpha", self.alpha)
@@ -244,7 +270,7 @@ class DPDensity(CuratorsClusterer):
         if self.min_cluster_size is not None:
             _numbers.positive("min_cluster_size", self.min_cluster_size)
 
-    def _find_clusters(self) -> None:
+    def _find_clusters(self, receipt: Receipt | None) -> None:
         """Find the clusters of the released counts, and make the release: post-processing."""
         counts, cells = self._counts, GridCells(self._counts.shape)
         estimate = smooth_counts(counts, laplace_variance(self._scale))
@@ -270,9 +296,9 @@ class DPDensity(CuratorsClusterer):
         self.n_clusters_ = len(clusters.nodes)
         self.density_ = estimate.density.reshape(counts.shape)
         self.cells_ = clusters.labels.reshape(counts.shape)
-        self._publish(clusters.background)
+        self._publish(clusters.background, receipt)
 
-    def _publish(self, background: float) -> None:
+    def _publish(self, background: float, receipt: Receipt | None) -> None:
         tree, box = self.cluster_tree_, self.bounds_
         inside = np.flatnonzero(self.cells_ >= 0)
         self.release_ = Release(
@@ -281,6 +307,7 @@ class DPDensity(CuratorsClusterer):
                 "cells": inside,
                 "clusters": self.cells_.ravel()[inside],
                 "values": self.density_.ravel()[inside],
+                "density": self.density_.round(DIGITS),
                 "counts": self._counts,
                 "shape": list(self._counts.shape),
                 "grid": self._counts.shape[0],
@@ -304,7 +331,7 @@ class DPDensity(CuratorsClusterer):
                 "half": HALF,
             },
             guarantee=self.guarantee_,
-            ledger=self._receipt,
+            ledger=receipt,
         )
 
     def _labels(self, engine: Engine) -> Any:

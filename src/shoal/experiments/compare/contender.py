@@ -107,7 +107,7 @@ class Contender:
         kwargs = dict(self.kwargs)
         if self.output == "centers" and "n_clusters" in parameter_names(self.make):
             kwargs["n_clusters"] = clusters
-        if self.output == "cells":
+        if self.output == "cells" and "grid" in parameter_names(self.make):
             kwargs |= {"grid": WAVE_CELLS[columns], "threshold": WAVE_THRESHOLD}
         epsilon = own_epsilon(self.notion, worst, columns)
         if self.factor is not None:

@@ -1,0 +1,280 @@
+"""The tree of clusters of a density: branches as wide as their records, chosen ones in color."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal._numbers import readable
+from shoal._typing import Bools, Floats, Ints
+from shoal.exceptions import ParameterError
+from shoal.plotting._canvas import Axis, Canvas, Key, panel, table
+from shoal.plotting._picture import Picture
+from shoal.plotting._theme import DARK_GRAY, NOISE, SQUARE, cluster_look, cluster_name
+
+__all__ = ["draw_cluster_tree", "tree_panel"]
+
+WIDTH, HEIGHT = 300, 300
+SLOT = 11.0  # pixels of a branch without children, at least: its label is turned to fit
+GAP = 3.0  # pixels between branches
+LEAST = 9.0  # pixels of a branch with its gap on a narrow screen
+FEW = 6  # clusters whose labels lie level
+LETTER = 5.6  # pixels of a letter of a label
+STEM = "#c9ced4"  # branches that hold several clusters, or none
+INSIDE = 0.45  # opacity of what a chosen cluster splits into
+FIELDS = ("parent", "base", "top", "size")
+
+
+class _Branches(NamedTuple):
+    """A tree as plain arrays, the root first; a branch's children come after it."""
+
+    parent: Ints
+    base: Floats
+    top: Floats
+    size: Floats
+
+    @property
+    def is_leaf(self) -> Bools:
+        """Branches without children."""
+        leaves = np.ones(len(self.parent), dtype=np.bool_)
+        leaves[self.parent[1:]] = False
+        return leaves
+
+
+def draw_cluster_tree(
+    tree: Any,
+    *,
+    nodes: npt.ArrayLike | None = None,
+    sizes: npt.ArrayLike | None = None,
+    records: bool = False,
+    title: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> Picture:
+    """Draw the tree of clusters of a density.
+
+    Density grows upward from 0; a branch splits at the density of the pass between its parts. Its
+    width is its noisy number of records, those around it included that are in no cluster. Chosen
+    clusters have their color, number and noisy size.
+
+    Parameters
+    ----------
+    tree : ClusterTree or mapping
+        With ``parent``, ``base``, ``top`` and ``size``, as ``cluster_tree_`` of
+        :class:`shoal.cluster.DPDensity` or ``tree`` of its release.
+    nodes : array-like of int, default=None
+        Node of each cluster, as ``cluster_nodes_``; None = all nodes without children.
+    sizes : array-like, default=None
+        Records of each cluster, as ``cluster_sizes_``; None = those of its node.
+    records : bool, default=False
+        Whether it comes from somebody's records without a promise: such a picture stays with the
+        curator, and can be saved as PNG only.
+    title : str, default=None
+        Of the whole chart.
+    path : path, default=None
+        File to write as well: PNG; without records SVG, PDF, HTML or JSON too.
+
+    Returns
+    -------
+    picture : Picture
+        The chart.
+
+    Raises
+    ------
+    ParameterError
+        If it is no tree, the nodes are not in it, or the file cannot be written.
+    MissingPackageError
+        If the extra ``plot`` is not installed.
+
+    Examples
+    --------
+    >>> tree = {"parent": [-1, 0, 0], "base": [0, 2, 2], "top": [2, 9, 7], "size": [99, 60, 39]}
+    >>> draw_cluster_tree(tree)
+    Picture(panels=1, records=False)
+    """
+    canvas = Canvas(path, title=title, records=records)
+    drawn, width = tree_panel(canvas, tree, nodes=nodes, sizes=sizes)
+    return canvas.finish([drawn], least=width)
+
+
+def tree_panel(
+    canvas: Canvas,
+    tree: Any,
+    *,
+    nodes: npt.ArrayLike | None,
+    sizes: npt.ArrayLike | None,
+    height: float = HEIGHT,
+) -> tuple[Any, float]:
+    """Return the panel of a tree, and how many pixels its labels need."""
+    branches = _branches(tree)
+    chosen, records = _chosen(branches, nodes, sizes)
+    cluster = _clusters(branches, chosen)
+    leaves = int(branches.is_leaf.sum())
+    width = max(float(WIDTH), (SLOT + GAP) * leaves)
+    middle, half = _places(branches, width)
+    labels = [f"{number} ({_three_digits(size)})" for number, size in enumerate(records)]
+    level = len(labels) <= FEW
+    # Labels stand above their branches: the axis leaves room for the longest.
+    room = 16.0 if level else LETTER * max(map(len, labels), default=0) + 20
+    highest = max(float(branches.top.max()), np.finfo(float).tiny)
+    x = Axis("width of a branch: records (noisy)", (0.0, width), labels=False, ticks=False)
+    y = Axis(
+        "density (records a cell, as square roots)",
+        (0.0, highest / (1 - room / height) ** 2),
+        root=True,
+        grid=True,
+    )
+    key = Key(shown=False)
+    for number in (NOISE, *range(len(chosen))):
+        color = STEM if number == NOISE else cluster_look(number).color
+        key.add(cluster_name(number), color, SQUARE)
+    layer = partial(canvas.layer, x=x, y=y)
+    inner = np.ones(len(cluster), dtype=np.bool_)
+    inner[chosen] = False
+    told = {
+        "note": " ",
+        "base": "splits off at (records a cell)",
+        "top": "up to",
+        "size": "records",
+    }
+    layers = [_joints(layer, branches, middle, half)]
+    for kept, opacity in ((inner & (cluster >= 0), INSIDE), (~inner | (cluster < 0), 1.0)):
+        rows = table(
+            name=[cluster_name(int(one)) for one in cluster[kept]],
+            note=[cluster_name(int(one)) for one in cluster[kept]],
+            x=(middle - half)[kept],
+            x2=(middle + half)[kept],
+            y=np.maximum(branches.base, 0.0)[kept],
+            y2=np.maximum(branches.top, 0.0)[kept],
+            base=branches.base[kept],
+            top=branches.top[kept],
+            size=branches.size[kept],
+        )
+        look: dict[str, Any] = {"stroke": DARK_GRAY, "strokeWidth": 0.6, "opacity": opacity}
+        layers.append(layer(rows, "rect", key=key, told=told, **look))
+    # A chosen cluster that splits has its label above its highest part.
+    parts = [np.where(cluster == one, branches.top, -np.inf) for one in range(len(chosen))]
+    summits = [int(part.argmax()) for part in parts]
+    turned: dict[str, Any] = {"dy": -8} if level else {"angle": 270, "align": "left", "dx": 4}
+    words = table(x=middle[summits], y=branches.top[summits], words=labels)
+    layers.append(layer(words, "text", fontSize=11 if level else 9, **turned))
+    title = f"Tree of clusters: number (noisy size); all: {_three_digits(branches.size[0])}"
+    return panel(*layers, width=width, height=height, title=title), LEAST * leaves
+
+
+def _three_digits(value: float) -> str:
+    return readable(float(f"{value:.3g}"))
+
+
+def _joints(layer: Any, branches: _Branches, middle: Floats, half: Floats) -> Any:
+    """Return level lines from child to child where branches split."""
+    rows = []
+    for node in np.flatnonzero(~branches.is_leaf):
+        children = np.flatnonzero(branches.parent == node)
+        rows += table(
+            x=(middle - half)[children].min(),
+            x2=(middle + half)[children].max(),
+            y=max(float(branches.top[node]), 0.0),
+        )
+    return layer(rows, "rule", color=DARK_GRAY, strokeWidth=1.2)
+
+
+def _places(branches: _Branches, width: float) -> tuple[Floats, Floats]:
+    """Return the middle and half the width of each branch, in pixels.
+
+    Branches without children stand side by side, none on less than a slot; a branch stands below
+    the middle of its own.
+    """
+    order = _order(branches)
+    held = np.maximum(branches.size, 0.0)
+    sizes = held[order]
+    free = width - GAP * len(order)
+    # The scale at which slots of at least the least width fill the panel.
+    scale, tight = 0.0, np.zeros(len(order), dtype=np.bool_)
+    for _ in order:
+        wide = sizes[~tight].sum()
+        scale = (free - SLOT * tight.sum()) / wide if wide > 0 else 0.0
+        narrow = tight | (sizes * scale < SLOT)
+        if (narrow == tight).all() or narrow.all():
+            break
+        tight = narrow
+    slots = np.maximum(sizes * scale, SLOT) + GAP
+    first, last = np.full(len(held), np.inf), np.full(len(held), -np.inf)
+    first[order], last[order] = np.cumsum(slots) - slots, np.cumsum(slots)
+    for node in range(len(held) - 1, 0, -1):
+        above = branches.parent[node]
+        first[above] = min(first[above], first[node])
+        last[above] = max(last[above], last[node])
+    return (first + last) / 2, np.maximum(held * scale, 1.0) / 2
+
+
+def _order(branches: _Branches) -> Ints:
+    """Return the branches without children from left to right, larger parts first."""
+    waiting, order = [0], []
+    while waiting:
+        node = waiting.pop()
+        children = np.flatnonzero(branches.parent == node)
+        if not len(children):
+            order.append(node)
+        waiting += children[np.argsort(branches.size[children], kind="stable")].tolist()
+    return np.array(order, dtype=np.int64)
+
+
+def _clusters(branches: _Branches, chosen: Ints) -> Ints:
+    """Return the cluster that each branch is, or is part of; -1 = none."""
+    cluster = np.full(len(branches.parent), NOISE, dtype=np.int64)
+    cluster[chosen] = np.arange(len(chosen))
+    for node in range(1, len(cluster)):
+        if cluster[node] == NOISE:
+            cluster[node] = cluster[branches.parent[node]]
+    return cluster
+
+
+def _chosen(
+    branches: _Branches, nodes: npt.ArrayLike | None, sizes: npt.ArrayLike | None
+) -> tuple[Ints, Floats]:
+    """Return the nodes of clusters, and their records."""
+    if nodes is None:
+        leaves = np.flatnonzero(branches.is_leaf)
+        chosen = leaves[np.argsort(-branches.size[leaves], kind="stable")]
+    else:
+        given = np.asarray(nodes)
+        chosen = given.astype(np.int64).reshape(-1)
+        inside = (chosen >= 0) & (chosen < len(branches.parent))
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu") or not inside.all():
+            raise ParameterError(
+                f"nodes must be indices of the tree's {len(branches.parent)} nodes, got {nodes!r}"
+            )
+    if sizes is None:
+        return chosen, branches.size[chosen]
+    records = np.asarray(sizes, dtype=np.float64)
+    if records.shape != chosen.shape:
+        raise ParameterError(
+            f"sizes must be one for each of {len(chosen)} clusters, got shape {records.shape}"
+        )
+    return chosen, records
+
+
+def _branches(tree: Any) -> _Branches:
+    """Return the arrays of a tree, or refuse it."""
+    found = [
+        tree.get(name) if isinstance(tree, Mapping) else getattr(tree, name, None)
+        for name in FIELDS
+    ]
+    if any(one is None for one in found):
+        raise ParameterError(
+            f"tree must have {', '.join(FIELDS)}, got {type(tree).__name__} without some"
+        )
+    parent = np.asarray(found[0], dtype=np.int64)
+    base, top, size = (np.asarray(one, dtype=np.float64) for one in found[1:])
+    count = len(parent)
+    if not count or any(one.shape != (count,) for one in (base, top, size)):
+        raise ParameterError("tree must have arrays of one length, got others, or none")
+    before = np.arange(count)
+    if parent[0] != -1 or not ((parent[1:] >= 0) & (parent[1:] < before[1:])).all():
+        raise ParameterError(
+            "tree must have its root first and each node after its parent, got another order"
+        )
+    return _Branches(parent, base, top, size)

@@ -1,0 +1,92 @@
+"""Bugs of DPDensity that a replay must find, each planted on purpose."""
+
+import numpy as np
+import pytest
+
+from shoal.audit import neighboring_datasets, replay_estimator
+from shoal.cluster import DPDensity
+from shoal.cluster._noise import PureNoise, pure
+from shoal.cluster.density import dp_density
+
+BOX = (-1.0, 1.0)
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """Return the exact counts of every grid, as a bug would see them."""
+    seen = []
+    right = dp_density.grid_counts
+
+    def counting(engine, cells, half):
+        counts = right(engine, cells, half)
+        seen.append(counts)
+        return counts
+
+    monkeypatch.setattr(dp_density, "grid_counts", counting)
+    return seen
+
+
+def findings(columns=2, **settings):
+    pairs = neighboring_datasets(BOX, n=20, columns=columns)
+    model = DPDensity(bounds=BOX, **settings)
+    return "\n".join(replay_estimator(model, pairs, repeats=2).findings)
+
+
+@pytest.mark.parametrize(
+    ("columns", "settings"),
+    [(1, {}), (2, {}), (3, {}), (4, {}), (2, {"epsilon": 20.0}), (2, {"n_clusters": 2})],
+)
+def test_nothing_is_found_without_a_bug(columns, settings):
+    assert findings(columns, **settings) == ""
+
+
+def test_threshold_from_raw_counts(exact, monkeypatch):
+    right = dp_density.calibrate
+    monkeypatch.setattr(
+        dp_density, "calibrate", lambda *a, **k: right(*a, **k) + exact[-1].sum() / 1000
+    )
+    assert "threshold" in findings()
+
+
+def test_grid_from_the_true_number_of_records(exact, monkeypatch):
+    monkeypatch.setattr(dp_density, "choose_side", lambda *_: 8 + int(exact[-1].sum()) % 2)
+    assert findings() != ""
+
+
+def test_an_empty_cell_without_noise(monkeypatch):
+    right = PureNoise.counts
+
+    def skipping(self, values, *rest, **kwargs):
+        noisy = right(self, values, *rest, **kwargs)
+        return np.where(np.asarray(values) == 0, 0, noisy)
+
+    monkeypatch.setattr(PureNoise, "counts", skipping)
+    assert findings() != ""
+
+
+def test_half_the_noise(monkeypatch):
+    right = pure.round_up
+    monkeypatch.setattr(pure, "round_up", lambda scale: right(scale) / 2)
+    assert "costs" in findings()
+
+
+def test_the_coarse_grid_is_not_paid_for(monkeypatch):
+    right = dp_density.plan_budgets
+
+    def all_twice(epsilon, columns):
+        budgets = right(epsilon, columns)
+        return type(budgets)(budgets.coarse_grid, epsilon)
+
+    monkeypatch.setattr(dp_density, "plan_budgets", all_twice)
+    assert "all releases cost" in findings()
+
+
+def test_sizes_from_the_records(exact, monkeypatch):
+    right = DPDensity._publish
+
+    def telling(self, background):
+        self.cluster_sizes_ = np.array([float(exact[-1].sum())])
+        right(self, background)
+
+    monkeypatch.setattr(DPDensity, "_publish", telling)
+    assert findings() != ""
