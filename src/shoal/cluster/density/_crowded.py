@@ -9,12 +9,13 @@ those without records too: one record more or less changes one count by one.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import ndimage
 
-from shoal._typing import Bools, Floats, Ints
+from shoal._typing import Bools, Ints
 from shoal.cluster._leaves import PlannedLeaves, release_shape, shape_noise
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.density._calibration import calibrate, laplace_variance
@@ -34,6 +35,7 @@ MARGIN = 3  # cells around them: as far as the narrowest kernel reaches
 STEP_SIDES = {1: 256, 2: 64, 3: 16, 4: 8}  # cells along each column of a window on the way
 MAX_FILLED = 2**17  # cells that hold records, about
 MAX_CELLS = 2**20  # when there are so many cells, no further window is made
+T = TypeVar("T", np.int64, np.float64)
 LEVELS = HALF.bit_length()  # halvings of a column down to one lattice step
 
 
@@ -85,7 +87,7 @@ def plan_windows(wanted: WantedCells) -> list[Window]:
     """Choose windows for the cells that are wanted; each comes after the one around it."""
     columns = wanted.start.shape[1]
     whole = np.zeros(columns, dtype=np.int64)
-    windows = []
+    windows: list[Window] = []
     waiting = [(wanted, whole, whole + 2 * HALF, -1)]
     cells = 0
     for boxes, start, stop, parent in waiting:
@@ -139,26 +141,27 @@ def _crowds(window: Window, finer: WantedCells) -> list[tuple[WantedCells, Ints,
 
 
 @dataclass(frozen=True, eq=False)
-class CellKernel:
-    """Counts of the records in each of many cells, for one part of the records."""
+class BoxKernel:
+    """Counts of the records in boxes that fill the whole box, for one part of the records."""
 
-    cells: BoxCells
+    low: Ints
+    high: Ints
 
     @property
     def rows(self) -> int:
         """Rows of a part above which it pays to split it."""
-        return max(4 * self.cells.count, 1 << 20)
+        return max(4 * len(self.low), 1 << 20)
 
     def __call__(self, part: Part, /) -> tuple[Ints]:
-        """Return the counts of one part."""
-        index = find_cells(self.cells, part.records)
-        counts = np.bincount(index, weights=part.weights, minlength=self.cells.count)
+        """Return the counts of one part; a part's weights add up exactly in doubles."""
+        index = _find(self.low, self.high, part.records)
+        counts = np.bincount(index, weights=part.weights, minlength=len(self.low))
         return (counts.astype(np.int64),)
 
 
-def find_cells(cells: BoxCells, records: Any) -> Ints:
-    """Return the cell of each lattice record."""
-    return find_boxes(cells.low, cells.high, np.clip(records, -HALF, HALF))
+def _find(low: Ints, high: Ints, records: npt.NDArray[np.int32]) -> Ints:
+    """Return the box of each lattice record; those beyond the border are on it."""
+    return find_boxes(low, high, np.clip(records, -HALF, HALF))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +170,20 @@ class CrowdedCells:
 
     windows: list[Window]
     own: list[Bools]  # cells of each window that no other one replaces
-    cells: BoxCells
+    low: Ints  # corners of all of these, in lattice steps, shape (m, d)
+    high: Ints
     counts: Ints
     scale: float  # of their noise
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of an array over the cells."""
+        return self.counts.shape
+
+    @property
+    def cells(self) -> BoxCells:
+        """The cells."""
+        return BoxCells(self.low, self.high)
 
     def estimate(self) -> DensityEstimate:
         """Estimate the density of each cell from all counts in its window."""
@@ -177,7 +191,7 @@ class CrowdedCells:
         counts = [np.zeros(own.shape, dtype=np.int64) for own in self.own]
         noise = [np.full(own.shape, variance) for own in self.own]
         ends = np.cumsum([own.sum() for own in self.own])
-        density, deviation = np.zeros(self.cells.count), np.zeros(self.cells.count)
+        density, deviation = np.zeros(self.shape), np.zeros(self.shape)
         for index in range(len(self.windows) - 1, -1, -1):
             window, own = self.windows[index], self.own[index]
             mine = slice(ends[index] - int(own.sum()), ends[index])
@@ -196,25 +210,29 @@ class CrowdedCells:
 
     def threshold(self, records: float, alpha: float) -> float:
         """Return the prominence that chance reaches with probability alpha at most."""
-        columns = self.cells.dimensions
-        side = math.ceil(self.cells.count ** (1 / columns))  # of one grid with so many cells
+        columns = self.low.shape[1]
+        side = math.ceil(len(self.counts) ** (1 / columns))  # of one grid with so many cells
         return calibrate(records, side, columns, self.scale, alpha=alpha)
 
-    def find(self, records: Any) -> Ints:
-        """Return the cell of each lattice record."""
-        return find_cells(self.cells, records)
+    def find(self, records: npt.NDArray[np.int32]) -> Ints:
+        """Return the index of each lattice record's cell."""
+        return _find(self.low, self.high, records)
 
     def values(self) -> dict[str, Any]:
         """Return what is published."""
-        return {"counts": self.counts, "cell_low": self.cells.low, "cell_high": self.cells.high}
+        return {
+            "metric": "boxes",
+            "counts": self.counts,
+            "cell_low": self.low,
+            "cell_high": self.high,
+        }
 
 
-def _add_blocks(values: Any, step: int) -> Any:
+def _add_blocks(values: npt.NDArray[T], step: int) -> npt.NDArray[T]:
     """Add up blocks of so many cells along each column."""
-    for axis in range(values.ndim):
-        shape = values.shape[:axis] + (-1, step) + values.shape[axis + 1 :]
-        values = values.reshape(shape).sum(axis=axis + 1)
-    return values
+    shape = [size for side in values.shape for size in (side // step, step)]
+    added: npt.NDArray[T] = values.reshape(shape).sum(axis=tuple(range(1, 2 * values.ndim, 2)))
+    return added
 
 
 def release_crowded(
@@ -233,12 +251,10 @@ def release_crowded(
         if window.parent >= 0:
             own[window.parent][window.place(windows[window.parent])] = False
     corners = [window.corners(mine) for window, mine in zip(windows, own, strict=True)]
-    cells = BoxCells(
-        np.concatenate([low for low, _ in corners]), np.concatenate([high for _, high in corners])
-    )
-    (exact,) = engine.add_up(CellKernel(cells))
+    low, high = (np.concatenate(ends) for ends in zip(*corners, strict=True))
+    (exact,) = engine.add_up(BoxKernel(low, high))
     counts = noise.counts(exact, rest, contribution=1, source=source)
-    return CrowdedCells(windows, own, cells, counts, 1 / rest)
+    return CrowdedCells(windows, own, low, high, counts, 1 / rest)
 
 
 def _wanted(leaves: PlannedLeaves, records: float, shape: float, rest: float) -> WantedCells:

@@ -13,7 +13,17 @@ from shoal.cluster.density._smoothing import kernel_cells
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import MAX_SCALE
 
-__all__ = ["COARSE_SIDES", "DensityBudgets", "Occupancy", "choose_side", "measure", "plan_budgets"]
+__all__ = [
+    "COARSE_SIDES",
+    "MAX_SIDES",
+    "DensityBudgets",
+    "Occupancy",
+    "choose_side",
+    "is_crowded",
+    "measure",
+    "plan_budgets",
+    "wanted_count",
+]
 
 COARSE_PART = 0.04  # of epsilon, for a coarse grid: how many records, and in how much of the box
 COARSE_SIDES = {1: 64, 2: 16, 3: 8, 4: 5}  # cells along each column, by the number of columns
@@ -25,6 +35,7 @@ CLEAR = 7.0  # standard deviations of the mean under a kernel of one cell
 NEGLIGIBLE = 0.3  # of the variance of the draw
 MIN_HELD = 0.25  # records of a cell where records are: finer cells show nothing more
 SURE = 2.0  # standard deviations: records lie closer together only if it is sure
+CROWDED = 1 / 16  # of the box: what records fill where one grid is too coarse for them
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ class DensityBudgets(BudgetSplit):
     """What each release of a fit may spend."""
 
     coarse_grid: float
-    grid: float
+    cells: float
 
 
 class Occupancy(NamedTuple):
@@ -43,7 +54,7 @@ class Occupancy(NamedTuple):
 
 
 def plan_budgets(epsilon: object, columns: int) -> DensityBudgets:
-    """Divide epsilon between the two grids."""
+    """Divide epsilon between the coarse grid and the cells."""
     total = check_epsilon(epsilon)
     if columns not in COARSE_SIDES:
         raise DataError(
@@ -68,6 +79,11 @@ def measure(coarse: Ints, scale: float) -> Occupancy:
     error = math.sqrt(5 * coarse.size * variance**2 + 4 * variance * max(squares, 0.0))
     sure = max(squares - SURE * error, records**2 / coarse.size)
     return Occupancy(records, min(records**2 / (coarse.size * sure), 1.0))
+
+
+def is_crowded(occupancy: Occupancy) -> bool:
+    """Return whether records fill so little of the box that one grid is too coarse for them."""
+    return occupancy.part < CROWDED
 
 
 def choose_side(occupancy: Occupancy, columns: int, scale: float) -> int:
