@@ -5,7 +5,8 @@ A release says by which metric its clusters were made, and labels follow that me
 * ``"bounds"`` (DPKMeans): Euclidean distance in units of the bounds, on the lattice of the fit;
 * ``"cosine"`` (DPKMeans): the same, of records brought to length 1;
 * ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the reports;
-* ``"cells"`` (DPWaveCluster): the cluster of the record's cell, or -1.
+* ``"cells"`` (DPWaveCluster, DPDensity): the cluster of the record's cell, or -1;
+* ``"boxes"`` (DPDensity): the same, of cells of several sizes.
 
 Each gives the labels of the estimator's own ``predict``, bit for bit.
 """
@@ -21,6 +22,7 @@ from shoal._bounds import public_box
 from shoal._directions import unit_length
 from shoal._records import column_names, validate_records
 from shoal._typing import Floats, Labels
+from shoal.density import find_boxes
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import Lattice
 from shoal.privacy import Release
@@ -141,11 +143,21 @@ def _in_cells(values: Values, records: Floats) -> Labels:
     return np.where(known, clusters[index], np.int32(-1))
 
 
+def _in_boxes(values: Values, records: Floats) -> Labels:
+    points = _lattice(values, records.shape[1]).encode(records)
+    boxes = find_boxes(values["cell_low"], values["cell_high"], points)
+    clusters = np.full(len(values["cell_low"]), -1, dtype=np.int32)
+    clusters[np.asarray(values["cells"], dtype=np.int64)] = values["clusters"]
+    labels: Labels = clusters[boxes]
+    return labels
+
+
 METRICS: dict[str, Callable[[Values, Floats], Labels]] = {
     "bounds": _in_bounds,
     "cosine": _by_cosine,
     "euclidean": _euclidean,
     "cells": _in_cells,
+    "boxes": _in_boxes,
 }
 # What a release has to hold for labels by its metric.
 NEEDED = {
@@ -153,6 +165,7 @@ NEEDED = {
     "cosine": ("centers", "low", "high", "half"),
     "euclidean": ("centers",),
     "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
+    "boxes": ("cells", "clusters", "cell_low", "cell_high", "low", "high", "half"),
 }
 
 
@@ -184,6 +197,8 @@ def _columns(values: Values) -> int:
     """Return how many columns a record of this release has."""
     if "centers" in values:
         return int(_centers(values["centers"]).shape[1])
+    if "cell_low" in values:
+        return int(np.shape(values["cell_low"])[1])
     return len(values["shape"])
 
 
