@@ -18,12 +18,12 @@ from shoal.plotting._theme import DARK_GRAY, NOISE, SQUARE, cluster_look, cluste
 __all__ = ["draw_cluster_tree", "tree_panel"]
 
 WIDTH, HEIGHT = 300, 300
-MAX_WIDTH = 560
+MAX_WIDTH = 630
 SLOT = 18.0  # pixels of a branch without children with the gap beside it, if there is room
-EVEN = 0.6  # of the width, for slots that are all as wide; the rest is for the larger branches
+EVEN = 0.75  # of the width, for slots that are all as wide; the rest is for the larger branches
 GAP = 0.2  # of a slot, between branches
-NARROW = 0.65  # of the width, on a narrow screen: there labels still fit side by side
-LINE = 9.5  # pixels from label to label; of closer ones, the larger cluster has its label
+NARROW = 0.75  # of the width, on a narrow screen: there labels still fit side by side
+LINE = 12.5  # pixels from label to label; of closer ones, the larger cluster has its label
 LETTER = 5.6  # pixels of a letter of a label
 STEM = "#c9ced4"  # branches that hold several clusters, or none
 INSIDE = 0.45  # opacity of what a chosen cluster splits into
