@@ -30,7 +30,7 @@ __all__ = ["CrowdedCells", "release_crowded"]
 SHAPE_PART = 0.08  # of the budget, for the shape of the tree
 FILLED = 0.5  # of the records that would split it: those of a leaf that holds any
 FINER = 3  # halvings of each column that leaves must want beyond a window's, to get another
-FEWEST = 6  # leaves that do: fewer may be chance
+MIN_FINER = 6  # leaves that do: fewer may be chance
 MARGIN = 2  # cells around them: as far as the narrowest kernel reaches
 LEAD = 2  # halvings that most leaves want beyond a window, for it to lead to a smaller one only
 STEP_SIDES = {1: 256, 2: 64, 3: 16, 4: 8}  # cells along each column of a window on the way
@@ -101,7 +101,10 @@ def plan_windows(wanted: WantedCells) -> list[Window]:
         windows.append(window)
         cells += math.prod(window.shape)
         gap = LEAD if np.median(boxes.level) >= level + LEAD else FINER
-        finer, fewest = boxes.some(boxes.level >= level + gap), min(FEWEST, len(boxes.level) // 3)
+        finer, fewest = (
+            boxes.some(boxes.level >= level + gap),
+            min(MIN_FINER, len(boxes.level) // 3),
+        )
         for held, first, last in _crowds(window, finer, fewest):
             waiting.append((held, first << shift, last << shift, len(windows) - 1))
     return windows
