@@ -5,7 +5,8 @@ A release says by which metric its clusters were made, and labels follow that me
 * ``"bounds"`` (DPKMeans): Euclidean distance in units of the bounds, on the lattice of the fit;
 * ``"cosine"`` (DPKMeans): the same, of records brought to length 1;
 * ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the reports;
-* ``"cells"`` (DPWaveCluster, DPDensity): the cluster of the record's cell, or -1;
+* ``"cells"`` (DPWaveCluster, DPDensity, NoiseAwareDensity): the cluster of the record's cell, or
+  -1;
 * ``"boxes"`` (DPDensity): the same, of cells of several sizes.
 
 Each gives the labels of the estimator's own ``predict``, bit for bit.
@@ -69,8 +70,9 @@ def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int |
     Parameters
     ----------
     release : Release or array-like of shape (k, d)
-        A release of ``DPKMeans``, ``NoiseAwareKMeans`` or ``DPWaveCluster``, which says by which
-        metric its clusters were made; or bare centers, which do not.
+        A release of ``DPKMeans``, ``DPDensity``, ``DPWaveCluster``, ``NoiseAwareKMeans`` or
+        ``NoiseAwareDensity``, which says by which metric its clusters were made; or bare centers,
+        which do not.
     x : array-like of shape (d,) or (n, d), pandas Series, or pandas, polars or Arrow table
         The record, or all records on the device. Columns with names are put into the order of the
         release, where that has names; an array is taken in order.
@@ -129,13 +131,14 @@ def _euclidean(values: Values, records: Floats) -> Labels:
 
 def _in_cells(values: Values, records: Floats) -> Labels:
     half, grid, shape = values["half"], values["grid"], values["shape"]
-    if not (isinstance(grid, int) and all(0 < side <= grid for side in shape)):
+    grids = [grid] * len(shape) if isinstance(grid, int) else grid  # one for each column
+    if not _is_grid(grids, shape):
         raise ParameterError(f"release must have a grid of cells, got {grid!r} and {shape!r}")
     codes = np.zeros(len(records), dtype=np.int64)
     indices = _lattice(values, records.shape[1]).encode(records)
-    for column, side in zip(indices.T, shape, strict=True):
-        cell = np.minimum((column + half) * grid // (2 * half), grid - 1)
-        codes = codes * side + cell // (grid // side)
+    for column, side, fine in zip(indices.T, shape, grids, strict=True):
+        cell = np.minimum((column + half) * fine // (2 * half), fine - 1)
+        codes = codes * side + cell // (fine // side)
     significant = np.asarray(values["cells"], dtype=np.int64)
     clusters = np.append(np.asarray(values["clusters"], dtype=np.int32), np.int32(-1))
     index = np.searchsorted(significant, codes)
@@ -150,6 +153,14 @@ def _in_boxes(values: Values, records: Floats) -> Labels:
     clusters[np.asarray(values["cells"], dtype=np.int64)] = values["clusters"]
     labels: Labels = clusters[boxes]
     return labels
+
+
+def _is_grid(grids: Any, shape: Any) -> bool:
+    """Return whether each column has as many cells as fit into its fine ones."""
+    if not isinstance(grids, list) or len(grids) != len(shape):
+        return False
+    pairs = zip(shape, grids, strict=True)
+    return all(isinstance(fine, int) and 0 < side <= fine for side, fine in pairs)
 
 
 METRICS: dict[str, Callable[[Values, Floats], Labels]] = {
