@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPDensity
+from shoal.cluster._leaves import release_shape
 from shoal.cluster._noise import PureNoise
 from shoal.cluster.density import _crowded
 from shoal.cluster.density._crowded import (
@@ -175,7 +176,7 @@ def test_outlines_are_where_the_city_is(fitted):
 
 
 def findings(*added, **kwargs):
-    pairs = [Neighbors("added", CITY[::4], one) for one in added or [[0.613, 0.613]]]
+    pairs = [Neighbors(f"added {one}", CITY[::4], one) for one in added or [[0.613, 0.613]]]
     return replay_estimator(model(**kwargs), pairs, repeats=1)
 
 
@@ -198,10 +199,10 @@ def test_replay_finds_windows_from_exact_counts(monkeypatch):
 
 
 def test_replay_finds_a_shape_of_more_than_its_budget(monkeypatch):
-    right = _crowded.release_shape
-    monkeypatch.setattr(
-        _crowded, "release_shape", lambda engine, n, b, **k: right(engine, n, 9 * b, **k)
-    )
+    def larger(engine, n, budget, **kwargs):
+        return release_shape(engine, n, 9 * budget, **kwargs)
+
+    monkeypatch.setattr(_crowded, "release_shape", larger)
     assert "all releases cost" in str(findings())
 
 
