@@ -8,7 +8,10 @@ import pytest
 from sklearn.datasets import make_circles
 from sklearn.metrics import adjusted_rand_score
 
+from helpers.charts import layers
 from shoal.audit import Neighbors, replay_estimator
+from shoal.audit.attacks._shadow_releases import release_features
+from shoal.cli._clusters import released_clusters
 from shoal.cluster import DPDensity
 from shoal.cluster._leaves import release_shape
 from shoal.cluster._noise import PureNoise
@@ -20,9 +23,10 @@ from shoal.cluster.density._crowded import (
     plan_windows,
     release_crowded,
 )
-from shoal.density import BoxCells, find_boxes
+from shoal.density import BoxCells, find_boxes, place_cells
 from shoal.engines import HALF, ArrayEngine
 from shoal.noise import SeededSource
+from shoal.plotting import draw_release
 from shoal.privacy import Release
 from shoal.reports import label_on_device
 
@@ -170,6 +174,20 @@ def test_outlines_are_where_the_city_is(fitted):
         [ring for one in features for part in one["geometry"]["coordinates"] for ring in part]
     )
     assert (np.abs(corners - 0.613) < 0.02).all()
+
+
+def test_all_readers_of_a_release_know_where_the_city_is(fitted):
+    low, high = place_cells(fitted.release_.values)
+    assert (np.abs((low + high) / 2 - 0.613) < 0.02).all()
+    table = released_clusters(fitted.release_, ["x", "y"])
+    places = table.values[:, [table.names.index(name) for name in ("x", "y")]]
+    np.testing.assert_allclose(places, 0.613, atol=0.003)
+    picture = draw_release(fitted.release_, ["x", "y"])
+    (axis,) = {tuple(layer.encoding["x"]["scale"]["domain"]) for layer in layers(picture, 0)}
+    assert (np.abs(np.array(axis) - 0.613) < 0.02).all()
+    asked = np.array([CITY[fitted.labels_ >= 0][0], [0.1, 0.9]])
+    features = release_features(fitted, asked, np.arange(2))
+    assert features[:, 1].tolist() == [1.0, 0.0]
 
 
 # The promise
