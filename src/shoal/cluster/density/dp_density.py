@@ -276,9 +276,8 @@ class DPDensity(CuratorsClusterer):
         estimate = smooth_counts(counts, laplace_variance(self._scale))
         merges = find_merges(estimate, cells.edges)
         if self.n_clusters is None:
-            side, columns = counts.shape[0], counts.ndim
             self.threshold_ = calibrate(
-                self.n_records_, side, columns, self._scale, alpha=float(self.alpha)
+                estimate, merges, cells, self._scale, alpha=float(self.alpha)
             )
         else:
             self.threshold_ = prominence_for(merges, int(self.n_clusters))

@@ -1,0 +1,85 @@
+"""The threshold of prominence: kept where there is one cluster, and not wasted."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from shoal.cluster.density import _calibration
+from shoal.cluster.density._calibration import calibrate, laplace_variance
+from shoal.cluster.density._smoothing import smooth_counts
+from shoal.density import GridCells, find_merges
+
+
+def threshold_of(records, side, scale, rng):
+    """Return the threshold and the largest prominence of a table's noisy counts."""
+    columns = records.shape[1]
+    counts, _ = np.histogramdd(records, bins=(side,) * columns, range=[(0, 1)] * columns)
+    noise = _calibration._laplace(rng, scale, counts.shape)
+    estimate = smooth_counts(counts.astype(np.int64) + noise, laplace_variance(scale))
+    cells = GridCells(counts.shape)
+    merges = find_merges(estimate, cells.edges)
+    threshold = calibrate(estimate, merges, cells, scale, alpha=0.05)
+    return threshold, float(merges.prominence.max(initial=0.0))
+
+
+def uniform(rng):
+    return rng.random((2000, 2))
+
+
+def gaussian(rng):
+    return np.clip(rng.normal(0.5, 0.15, (2000, 2)), 0, 1)
+
+
+def ring(rng):
+    angle = 2 * np.pi * rng.random(2000)
+    center = 0.5 + 0.4 * np.column_stack([np.cos(angle), np.sin(angle)])
+    return center + rng.normal(0, 0.03, (2000, 2))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("shape", [uniform, gaussian, ring])
+def test_one_cluster_is_rarely_split(shape):
+    # A rate of alpha fails with probability 1e-4.
+    runs, false = 100, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        threshold, largest = threshold_of(shape(rng), 23, 1.0, rng)
+        false += largest >= threshold
+    assert false <= stats.binom.isf(1e-4, runs, 0.05)
+
+
+def test_two_clusters_are_found():
+    rng = np.random.default_rng(0)
+    records = np.clip(rng.normal([[0.3, 0.3], [0.7, 0.7]] * 1000, 0.06), 0, 1)
+    threshold, largest = threshold_of(records, 23, 1.0, rng)
+    assert _calibration.LEAST <= threshold < 4 < largest
+
+
+def test_a_ridge_asks_for_more_than_a_hill():
+    rng = np.random.default_rng(0)
+    assert threshold_of(ring(rng), 23, 1.0, rng)[0] > threshold_of(gaussian(rng), 23, 1.0, rng)[0]
+
+
+def test_the_same_counts_give_the_same_threshold_and_less_alpha_a_higher_one():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(3.0, size=(20, 20))
+    estimate, cells = smooth_counts(counts, laplace_variance(1.0)), GridCells((20, 20))
+    merges = find_merges(estimate, cells.edges)
+    one, other, less = (
+        calibrate(estimate, merges, cells, 1.0, alpha=alpha) for alpha in (0.05, 0.05, 0.001)
+    )
+    assert one == other < less
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.5, 10.0])
+def test_laplace_variance(scale):
+    values = np.arange(-2000, 2001)
+    weights = np.exp(-np.abs(values) / scale)
+    assert laplace_variance(scale) == pytest.approx((weights * values**2).sum() / weights.sum())
+
+
+def test_an_empty_grid_needs_a_threshold_too():
+    cells = GridCells((8, 8))
+    estimate = smooth_counts(np.zeros((8, 8), dtype=np.int64), 0.0)
+    merges = find_merges(estimate, cells.edges)
+    assert calibrate(estimate, merges, cells, 0.01, alpha=0.05) == _calibration.LEAST
