@@ -35,7 +35,7 @@ def test_own_object(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "kwargs", "error", "text"),
     [
-        ("KMeans", {}, ParameterError, "one of DPKMeans, DPWaveCluster"),
+        ("KMeans", {}, ParameterError, "one of DPDensity, DPKMeans, DPWaveCluster"),
         ("DPKMeans", {}, MissingBoundsError, "--bounds LOW,HIGH"),
         (
             "DPKMeans",

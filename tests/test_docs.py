@@ -19,7 +19,9 @@ def test_every_text_is_asked_for():
     assert set(SHARED) <= asked
 
 
-@pytest.mark.parametrize("name", ["DPDensity", "DPKMeans", "DPWaveCluster", "PrivateCopy", "Laplace"])
+@pytest.mark.parametrize(
+    "name", ["DPDensity", "DPKMeans", "DPWaveCluster", "PrivateCopy", "Laplace"]
+)
 def test_no_slot_is_left(name):
     kind = getattr(shoal, name)
     members = [member for _, member in inspect.getmembers(kind, inspect.isfunction)]

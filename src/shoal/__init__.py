@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from shoal.metrics import score_clustering
     from shoal.privacy import Adjacency, Guarantee, Ledger, Release
-    from shoal.reports import NoiseAwareKMeans, label_on_device
+    from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, label_on_device
 
 __version__ = "0.1.0"
 
@@ -48,6 +48,7 @@ __all__ = [
     "KdLaplace",
     "Laplace",
     "Ledger",
+    "NoiseAwareDensity",
     "NoiseAwareKMeans",
     "Piecewise",
     "PlanarLaplace",

@@ -283,6 +283,16 @@ METHODS: tuple[Method, ...] = (
         Look("#204e4a", "circle", LONG),
         compared=False,
     ),
+    Method(
+        "NoiseAwareDensity",
+        "shoal.reports:NoiseAwareDensity",
+        "metric",
+        "cells",
+        "clusters of any shape from reports whose noise is known",
+        Look("#4f6d7a", "hexagon", DASH),
+        max_columns=3,
+        compared=False,
+    ),
 )
 
 # What charts draw beside methods: trust models, the sources' own names, baselines.
@@ -325,6 +335,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "KdLaplace": "mechanisms",
         "Laplace": "mechanisms",
         "Ledger": "privacy",
+        "NoiseAwareDensity": "reports",
         "NoiseAwareKMeans": "reports",
         "Piecewise": "mechanisms",
         "PlanarLaplace": "mechanisms",

@@ -18,10 +18,13 @@ class ReportChannel(ABC):
 
     ``noise_kind`` is ``"radial"`` for noise of the Laplace family, the same at every record and in
     all directions; ``"unbiased"`` for reports with the record as their mean; else ``"other"``.
+    ``has_density`` says that no single report has a probability that matters, so that reports can
+    be counted in cells. Columns of noise that is not radial are perturbed independently.
     """
 
     bounds: Any
     noise_kind: ClassVar[Literal["radial", "unbiased", "other"]] = "other"
+    has_density: ClassVar[bool] = False
 
     @property
     @abstractmethod

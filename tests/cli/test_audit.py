@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from shoal.audit import neighboring_datasets
 from shoal.cli import app
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import pure
@@ -57,7 +58,7 @@ def test_estimator(tmp_path):
 
 
 def test_broken_promise(tmp_path, monkeypatch):
-    pairs = list(promise_audit.neighboring_datasets((-1.0, 1.0), columns=1))
+    pairs = list(neighboring_datasets((-1.0, 1.0), columns=1))
     monkeypatch.setattr(promise_audit, "neighboring_datasets", lambda *_, **__: pairs[::9])
     monkeypatch.setattr(pure, "round_up", lambda scale: scale / 2)
     result = run(*ESTIMATOR, *QUICK, out=tmp_path)

@@ -74,7 +74,7 @@ def test_centers(data, tmp_path):
     assert "age" in result.stdout
 
 
-@pytest.mark.parametrize("target", ["DPKMeans", "dpwavecluster"])
+@pytest.mark.parametrize("target", ["DPKMeans", "dpwavecluster", "DPDensity"])
 def test_no_record_and_no_label_in_the_release(data, tmp_path, target):
     out = tmp_path / "out"
     words = ["--target", target, "--labels", str(tmp_path / "labels.csv"), "--seed", "3"]
@@ -110,6 +110,40 @@ def test_cells(data, tmp_path):
     ages = table.X[:, 1:3]
     assert any(low <= 20 <= high for low, high in ages)
     assert any(low <= 70 <= high for low, high in ages)
+
+
+def test_clusters_of_a_density(data, tmp_path):
+    out = tmp_path / "out"
+    words = ["--target", "DPDensity", "--set", "n_clusters=2", "--seed", "1"]
+    result = run(data, *words, "--longitude", "height", out=out)
+    assert result.exit_code == 0, result.output
+    assert names(out) == ["clusters.csv", "outlines.geojson", "release.json", "release.png"]
+    assert "in none" in " ".join(result.stdout.split())
+    table = read_back(out / "clusters.csv")
+    sides = ("age from", "age to", "height from", "height to")
+    assert table.names == ("age", "height", "noisy_size", "share", *sides)
+    (age, height), size, share = table.X[:, :2].T, table.X[:, 2], table.X[:, 3]
+    assert sorted(age) == pytest.approx([20.0, 70.0], abs=5.0)
+    assert sorted(height) == pytest.approx([120.0, 190.0], abs=8.0)
+    assert size == pytest.approx([200.0, 200.0], rel=0.3)
+    assert 0.5 < share.sum() <= 1.0 + 1e-12
+    assert ((table.X[:, [4, 6]] < table.X[:, :2]) & (table.X[:, :2] < table.X[:, [5, 7]])).all()
+    outlines = json.loads((out / "outlines.geojson").read_text())
+    for row, feature in zip(table.X, outlines["features"], strict=True):
+        assert feature["properties"]["size"] == row[2]
+        points = np.array([p for part in feature["geometry"]["coordinates"] for p in part[0]])
+        # Heights go east here.
+        assert points.min(axis=0) == pytest.approx(row[[6, 4]])
+        assert points.max(axis=0) == pytest.approx(row[[7, 5]])
+
+
+def test_a_density_of_one_column(data, tmp_path):
+    words = ["--target", "DPDensity", "--set", "n_clusters=2", "--seed", "1", "--json"]
+    result = run(data, *words, out=tmp_path / "out", columns="age", bounds="0,120")
+    assert result.exit_code == 0, result.output
+    assert names(tmp_path / "out") == ["clusters.csv", "release.json", "release.png"]
+    heads = {"cluster", "age", "noisy_size", "share", "age from", "age to"}
+    assert set(json.loads(result.stdout)["clusters"][0]) == heads
 
 
 @pytest.mark.parametrize(("columns", "bounds"), [("age", "0,120"), ("a,b,c,d", "0,9")])
@@ -232,8 +266,8 @@ def test_bad_input(data, tmp_path, subtests):
     for arguments, text in [
         (["--columns", "age,weight"], "must have one column 'weight', got none"),
         (["--columns", "age,name"], "column 'name' must hold numbers, got text"),
-        (["--target", "KMeans"], "of DPKMeans, DPWaveCluster, DPDensity, got 'KMeans'"),
-        (["--target", "Laplace"], "--target must be one of DPKMeans, DPWaveCluster"),
+        (["--target", "KMeans"], "of DPDensity, DPKMeans, DPWaveCluster, got 'KMeans'"),
+        (["--target", "Laplace"], "--target must be one of DPDensity, DPKMeans"),
         (["--target", "os:path"], "--target must be one of"),
         (["--epsilon", "0"], "epsilon must be"),
         (["--epsilon", "nan"], "epsilon must be"),
@@ -241,6 +275,10 @@ def test_bad_input(data, tmp_path, subtests):
         (["--bounds", "0:1"], "bounds must"),
         (["--bounds", "none.json"], "No such file"),
         (["--target", "DPWaveCluster", "--bounds", "private"], "got 'private'"),
+        (["--target", "DPDensity", "--bounds", "private"], "got 'private'"),
+        (["--target", "DPDensity", "--set", "alpha=2"], "alpha must be a number in (0, 1), got 2"),
+        (["--target", "DPDensity", "--longitude", "name"], "--longitude must be one of --columns"),
+        (["--longitude", "age"], "--longitude must come with --target DPDensity and 2 columns"),
         (["--set", "k=3"], "--set must name a parameter of DPKMeans, got 'k'"),
         (["--set", "n_clusters=0"], "n_clusters must"),
         (["--set", "n_clusters=many"], "n_clusters must"),

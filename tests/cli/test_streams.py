@@ -137,7 +137,7 @@ def test_perturb_says_the_same_in_json(shoal):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("target", ["DPKMeans", "DPWaveCluster"])
+@pytest.mark.parametrize("target", ["DPDensity", "DPKMeans", "DPWaveCluster"])
 def test_cluster_gives_the_same_bits(source, target, shoal, monkeypatch):
     words = ("--target", target, *BOX, "--seed", "3", "--epsilon", "2", "--json")
     code, out, _ = shoal("cluster", "people.csv", *words, "--out", "a", "--labels", "a.csv")

@@ -108,6 +108,33 @@ def released_band(*, holds=True):
     )
 
 
+TREE = {
+    "parent": [-1, 0, 0, 1, 1],
+    "base": [0.0, 2.0, 2.0, 5.0, 5.0],
+    "top": [2.0, 5.0, 9.0, 8.0, 7.0],
+    "size": [90.0, 50.0, 40.0, 30.0, 20.0],
+}
+DENSITY = np.arange(12.0).reshape(3, 4) - 1
+
+
+def released_density(columns=2, *, holds=True):
+    """Return a release of a small density with two clusters."""
+    density = np.zeros((6,) * columns)
+    density[(1,) * columns], density[(4,) * columns] = 9.0, 7.0
+    cells = np.flatnonzero(density.ravel())
+    return release(
+        density=density,
+        cells=cells,
+        clusters=np.array([0, 1]),
+        tree={name: np.array(values) for name, values in TREE.items()},
+        nodes=np.array([1, 2]),
+        sizes=np.array([48.0, 38.0]),
+        low=np.zeros(columns),
+        high=np.full(columns, 3.0),
+        holds=holds,
+    )
+
+
 def attack(name):
     """Return what an attack found."""
     rates = np.linspace(0, 1, 7)
@@ -203,8 +230,13 @@ PICTURES = {
         plotting.draw_cells, {"as published": GRID, "corrected": GRID.T}, bounds=(0.0, 1.0)
     ),
     "thresholds": partial(plotting.draw_thresholds, released_band()),
+    "density": partial(plotting.draw_density, DENSITY, bounds=(0.0, 1.0), title=EVIL),
+    "density of one column": partial(plotting.draw_density, DENSITY[0], columns=["age </script>"]),
+    "clusters of a density": partial(plotting.draw_density_clusters, GRID, DENSITY),
+    "tree of clusters": partial(plotting.draw_cluster_tree, TREE, nodes=[1, 2]),
     "release in a line": partial(plotting.draw_release, released_centers(1), ["age"]),
     "release in the plane": partial(plotting.draw_release, released_centers(2), ["age", "$ <b>"]),
+    "release of a density": partial(plotting.draw_release, released_density(), ["age", "$ <b>"]),
     "release of many columns": partial(plotting.draw_release, released_centers(4), ["a'", *"bcd"]),
     "curves of attacks": partial(
         plotting.draw_roc,

@@ -125,9 +125,14 @@ def repeats_with_a_seed(estimator):
 
 
 def differs_without_a_seed(estimator):
-    fits = [clone(estimator).set_params(random_state=None) for _ in range(3)]
+    """Of five fits at most two are alike.
+
+    Sixteen noisy counts of a band at epsilon 1.5 are those of another fit with probability 1e-6,
+    and twice among five fits with 4e-11.
+    """
+    fits = [clone(estimator).set_params(random_state=None) for _ in range(5)]
     outputs = [output(fit).tobytes() for fit in fits]
-    assert len(set(outputs)) == len(outputs)
+    assert len(set(outputs)) >= 4
 
 
 def labels_follow_from_the_release(estimator):

@@ -81,6 +81,9 @@ INSTANCES = {
     ),
     "DPKMeans-ball-gaussian": DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE, method="ball"),
     "DPWaveCluster-auto": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid="auto"),
+    "DPWaveCluster-threshold": DPWaveCluster(
+        epsilon=1.5, bounds=WIDE, grid=8, threshold="auto", n_public=60
+    ),
     "DPWaveCluster-db2": DPWaveCluster(epsilon=1.5, bounds=WIDE, grid=8, wavelet="db2"),
     "PrivateCopy-public": PrivateCopy(epsilon=1.5, bounds=WIDE, n_public=60),
     "Laplace-resample": Laplace(epsilon=1e4, unit="m", bounds=WIDE, truncate="resample"),

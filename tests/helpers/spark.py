@@ -16,9 +16,7 @@ import numpy as np
 import pytest
 
 FACTORS = (7919, 104_729, 1_299_709)
-SPARK = pytest.mark.filterwarnings(
-    "ignore:PySpark does not yet fully support pandas:FutureWarning"
-)
+SPARK = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 
 def spark_session() -> Any:

@@ -21,6 +21,7 @@ from helpers.charts import (
     ROWS,
     released_band,
     released_centers,
+    released_density,
 )
 from shoal import plotting
 from shoal.exceptions import MissingPackageError, ParameterError
@@ -38,6 +39,9 @@ RECORDS = {
     "cells": lambda **path: plotting.draw_cells({"exact": GRID}, records=True, **path),
     "centers": lambda **path: plotting.draw_release(
         released_centers(2, holds=False), ["a", "b"], **path
+    ),
+    "density": lambda **path: plotting.draw_release(
+        released_density(holds=False), ["a", "b"], **path
     ),
     "band": lambda **path: plotting.draw_thresholds(released_band(holds=False), **path),
 }

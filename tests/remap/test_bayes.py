@@ -112,7 +112,7 @@ def test_prior_is_that_of_dense_matrices(d):
     counts = grid.count(reports).ravel()
     assert counts.sum() == 300
     candidates = points_of(remap.grid_)
-    parts = points_of([(np.arange(30) + 0.5) / 30 - 0.5] * d) * grid.width
+    parts = points_of([(np.arange(15) + 0.5) / 15 - 0.5] * d) * grid.width
     cells = points_of(grid.outer_centers())
     matrix = np.mean([densities(mechanism, cells + part, candidates) for part in parts], axis=0)
     prior = np.full(len(candidates), 1 / len(candidates))

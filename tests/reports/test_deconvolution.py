@@ -9,9 +9,10 @@ from shoal._bounds import public_box
 from shoal.mechanisms import Laplace, Piecewise
 from shoal.remap.geometry import RegularGrid
 from shoal.reports import GaussianChannel
-from shoal.reports._grid_density import GridDensity, _Product, deconvolve
+from shoal.reports._grid_density import GridDensity, deconvolve
 from shoal.reports._mixture import Mixture, draw_records, fit_mixture, mean_covariances
 from shoal.reports._record_distributions import posterior_draws
+from shoal.reports._report_grid import Product
 from shoal.reports._report_noise import ball_radii, report_noise
 
 
@@ -100,7 +101,7 @@ def test_chunks_change_nothing(monkeypatch):
 def test_product_channel_and_its_adjoint():
     distribution = report_noise(Piecewise(3.0, bounds=(-1.0, 1.0)), 2)
     grid = RegularGrid(public_box((-1.0, 1.0), 2), np.array([8, 9]), np.array([20, 20]))
-    channel = _Product(distribution, grid)
+    channel = Product(distribution, grid)
     rng = np.random.default_rng(0)
     prior, weights = rng.random((8, 9)), rng.random(tuple(grid.outer))
     forward = channel.forward(prior)

@@ -114,7 +114,8 @@ def test_reports_are_measured_in_their_own_unit():
     labels = label_on_device(read_back(model), far)
     assert (labels == model.predict(far)).all()
     # A label is its own row's, whatever it is asked together with.
-    assert [label_on_device(model.release_, x) for x in far] == labels.tolist()
+    few = [*range(0, len(far), 25), len(far) - 2, len(far) - 1]
+    assert [label_on_device(model.release_, far[row]) for row in few] == labels[few].tolist()
 
 
 MAKERS = {

@@ -320,6 +320,7 @@ def wave_run(name, X=clusters, **parameters):
 for technique in ("oneshot", "thr", "thr-em", "qt", "baseline", "density"):
     wave_run(f"wavecluster-{technique}", technique=technique, threshold=0.2)
 wave_run("wavecluster-auto-grid", grid="auto", technique="density")
+wave_run("wavecluster-auto-threshold", grid="auto", threshold="auto")
 wave_run("wavecluster-db2-level-2", wavelet="db2", level=2, grid=32, n_public=600)
 wave_run("wavecluster-sparse", functools.partial(clusters, columns=3), grid=512, min_samples=5)
 

@@ -51,4 +51,4 @@ def test_a_second_copy_of_reports_is_never_read(tmp_path):
 def test_reports_in_a_checkpoint_folder_outlive_both_executors(tmp_path):
     found = readings(tmp_path, str(tmp_path / "checkpoints"))
     assert all(values == found[0] for values in found)
-    assert np.abs(np.array(found[0]) - np.arange(50)).max() < 6  # a false alarm in 10^6 runs
+    assert np.abs(np.array(found[0]) - np.arange(50)).max() < 8  # a false alarm in 10^12 runs

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats
+from shoal.density import place_cells
 
 if TYPE_CHECKING:
     from shoal.privacy import Release
@@ -89,28 +90,26 @@ def uncertain_centers(model: Any, clusters: Clusters) -> list[str]:
 def _extents(release: "Release") -> Floats:
     """Count the cells of each cluster, and box them in."""
     values = release.values
-    shape = tuple(values["shape"])
-    indices = np.column_stack(np.unravel_index(values["cells"], shape))
-    width = (values["high"] - values["low"]) / shape
+    width = values["high"] - values["low"]
+    starts, ends = (values["low"] + part * width for part in place_cells(values))
     rows = []
     for cluster in range(int(values["clusters"].max(initial=-1)) + 1):
-        cells = indices[values["clusters"] == cluster]
-        low = values["low"] + cells.min(axis=0) * width
-        high = values["low"] + (cells.max(axis=0) + 1) * width
-        rows.append([len(cells), *np.column_stack([low, high]).ravel()])
-    return np.array(rows, dtype=np.float64).reshape(len(rows), 1 + 2 * len(shape))
+        mine = values["clusters"] == cluster
+        sides = np.column_stack([starts[mine].min(axis=0), ends[mine].max(axis=0)])
+        rows.append([mine.sum(), *sides.ravel()])
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 1 + 2 * len(width))
 
 
 def _middles(release: "Release") -> Floats:
     """Find the center of mass of each cluster's cells."""
     values = release.values
-    shape = tuple(values["shape"])
-    part = (np.column_stack(np.unravel_index(values["cells"], shape)) + 0.5) / shape
+    low, high = place_cells(values)
+    part = (low + high) / 2
     middles = []
     for cluster in range(len(values["sizes"])):
         mine = values["clusters"] == cluster
         middles.append(np.average(part[mine], axis=0, weights=values["values"][mine]))
-    at = np.reshape(middles, (-1, len(shape)))
+    at = np.reshape(middles, (-1, part.shape[1]))
     placed: Floats = values["low"] * (1 - at) + values["high"] * at
     return placed
 

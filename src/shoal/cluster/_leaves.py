@@ -28,6 +28,7 @@ __all__ = [
     "release_fullest",
     "release_leaves",
     "release_shape",
+    "shape_noise",
 ]
 
 CROWD_PARTS = 0.001, 0.03  # of the budget, for the records in the fullest cells of a grid,
@@ -94,6 +95,20 @@ def release_fullest(
     return int(noise.counts(held, budget, contribution=contribution, source=source)[0])
 
 
+def shape_noise(
+    n: float, budget: float, *, columns: int, half: int, contribution: int
+) -> TreeShapeNoise:
+    """Return the noise that decides the shape of a tree of n records."""
+    depth = max_halvings(columns, half)
+    return TreeShapeNoise.for_budget(
+        budget,
+        contribution=contribution,
+        roots=min(ROOTS, depth - 1),
+        depth=depth,
+        min_decay=math.ceil(n * contribution / MAX_SPLITS),
+    )
+
+
 def release_shape(
     engine: Engine,
     n: float,
@@ -108,15 +123,9 @@ def release_shape(
     ``n``: number of records, declared or noisy, in contributions of one person.
     """
     columns = engine.columns
-    depth = max_halvings(columns, half)
+    shaping = shape_noise(n, budget, columns=columns, half=half, contribution=contribution)
+    depth = shaping.depth
     counted = dyadic_counts(engine, depth, half)
-    shaping = TreeShapeNoise.for_budget(
-        budget,
-        contribution=contribution,
-        roots=min(ROOTS, depth - 1),
-        depth=depth,
-        min_decay=math.ceil(n * contribution / MAX_SPLITS),
-    )
     shape = privatize(
         SparseCounts(counted.codes, counted.counts), shaping, cost=budget, source=source
     )

@@ -5,7 +5,7 @@ neither records nor noise nor promises: it is given cells and numbers.
 """
 
 from shoal.density._touching import find_boxes, touching_boxes
-from shoal.density.cells import BoxCells, CellGraph, Edges, GridCells
+from shoal.density.cells import BoxCells, CellGraph, Edges, GridCells, place_cells
 from shoal.density.cluster_tree import (
     ClusterTree,
     DensityEstimate,
@@ -44,6 +44,7 @@ __all__ = [
     "outline_boxes",
     "outline_grid",
     "outline_intervals",
+    "place_cells",
     "prominence_for",
     "significance_threshold",
     "to_geojson",

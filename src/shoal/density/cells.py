@@ -6,16 +6,17 @@ the leaves of a tree do. Cells touch where they share a border or a corner.
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from shoal._typing import Floats, Ints
 from shoal.density._touching import touching_boxes
 
-__all__ = ["BoxCells", "CellGraph", "Edges", "GridCells"]
+__all__ = ["BoxCells", "CellGraph", "Edges", "GridCells", "place_cells"]
 
 
 class Edges(NamedTuple):
@@ -135,6 +136,38 @@ class BoxCells:
     def edges(self) -> Edges:
         """Pairs of cells that touch, also at a corner."""
         return Edges(*touching_boxes(self.low, self.high))
+
+
+def place_cells(values: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """Return where the cells of clusters lie, as parts of the box.
+
+    Parameters
+    ----------
+    values : mapping
+        Of a release: ``cells``, the numbers of the cells; and the ``shape`` of their grid, or
+        ``cell_low`` and ``cell_high``, the corners of all boxes, in steps of a lattice from -half
+        to ``half``.
+
+    Returns
+    -------
+    low, high : ndarray of shape (m, d)
+        Corners of each cell, from 0 to 1 along each column.
+
+    Examples
+    --------
+    >>> from shoal.density import place_cells
+    >>> low, high = place_cells({"cells": [3], "shape": [2, 4]})
+    >>> low.tolist(), high.tolist()
+    ([[0.0, 0.75]], [[0.5, 1.0]])
+    """
+    index = np.asarray(values["cells"], dtype=np.int64)
+    if "cell_low" in values:
+        half = values["half"]
+        low, high = (np.asarray(values[end])[index] for end in ("cell_low", "cell_high"))
+        return (low + half) / (2 * half), (high + half) / (2 * half)
+    shape = tuple(int(side) for side in values["shape"])
+    places = np.column_stack(np.unravel_index(index, shape))
+    return places / shape, (places + 1) / shape
 
 
 def _from(step: int) -> slice:

@@ -100,7 +100,8 @@ def chance_prominence(
     lower, higher = merges.peaks[merges.lower], merges.peaks[merges.higher]
     rise = np.minimum(truth.density[lower], truth.density[higher])
     rise -= _pass_between(truth.density, true_merges, lower, higher)
-    return merges.prominence - rise / (math.sqrt(2) * copy.deviation[lower])
+    chance: Floats = merges.prominence - rise / (math.sqrt(2) * copy.deviation[lower])
+    return chance
 
 
 def cut_peaks(estimate: DensityEstimate, merges: Merges, prominence: float) -> Floats:
@@ -143,7 +144,8 @@ def cut_peaks(estimate: DensityEstimate, merges: Merges, prominence: float) -> F
         low, high = parts[index]
         ceiling[low] = above if kept[index] else min(above, passes[index])
         ceiling[high] = above
-    return np.minimum(estimate.density, np.array(ceiling)[merges.basin])
+    cut: Floats = np.minimum(estimate.density, np.array(ceiling)[merges.basin])
+    return cut
 
 
 def _pass_between(density: Floats, merges: Merges, one: Ints, other: Ints) -> Floats:

@@ -38,6 +38,7 @@ class MetricMechanism(Mechanism):
     """
 
     noise_kind = "radial"
+    has_density = True
 
     def __init__(
         self,

@@ -158,6 +158,7 @@ class Piecewise(ColumnMechanism):
     """
 
     noise_kind = "unbiased"
+    has_density = True
 
     def __init__(
         self,
@@ -218,6 +219,8 @@ class SquareWave(ColumnMechanism):
     >>> bool((np.abs(reports - 0.5) < 1.0).all())
     True
     """
+
+    has_density = True
 
     def __init__(
         self,

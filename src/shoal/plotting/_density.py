@@ -30,7 +30,8 @@ COLORS = GROWING[::-1]  # darker is denser; what is below all bands is paper
 DRAWN_PART = 0.98  # of the records: the least dense cells, which hold the others, stay paper
 LEAST_RATIO = 1.1  # of a band to the one below it
 FEW = 12  # clusters with large numbers
-APART = 15.0  # pixels between numbers
+MAX_NUMBERS = 40  # clusters that all have numbers: of more, those that have room
+APART, CROWDED = 15.0, 9.0  # pixels between numbers: enough, and too few
 NEAR_PEAK = 0.5  # of the density of a cluster's peak: there its number may stand
 UNIT, MARGINAL = "records a cell", "records a cell, summed over other columns"
 
@@ -108,7 +109,7 @@ def draw_density_clusters(
     """Draw the clusters of a density, each with its number where it is densest.
 
     Of more than two columns, each pair has a map, in the color of the cluster that has the most
-    records there.
+    records there, where the density of the two columns is high enough to be drawn.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ def cluster_panels(
             across = x[0] + spots[:, 0] * (x[1] - x[0])
             up = y[0] + spots[:, 1] * (y[1] - y[0])
             layers += _numbers(layer, across, up, found.tolist())
-        title = heading if not panels else ""
+        title = heading if not panels else "Clusters"
         panels.append(panel(*layers, width=sizes[0], height=sizes[1], title=title))
     return panels
 
@@ -197,8 +198,9 @@ def _spots(labels: Ints, masses: Floats, found: Ints) -> Floats:
     """Return where the number of each cluster stands, as parts of the sides of the map.
 
     That is where it is densest; or, where another number stands, where it is densest apart from it;
-    or as far as can be.
+    or as far as can be. Of very many clusters, those without room for a number have none (NaN).
     """
+    some = len(found) > MAX_NUMBERS
     placed = np.empty((0, labels.ndim))
     for cluster in found:
         inside = np.argwhere(labels == cluster)
@@ -211,7 +213,9 @@ def _spots(labels: Ints, masses: Floats, found: Ints) -> Floats:
         at = (inside + 0.5) / labels.shape
         gaps = np.linalg.norm((at[:, None] - placed) * SIDE, axis=2)
         nearest = np.fmin.reduce(gaps, axis=1, initial=APART)
-        placed = np.vstack([placed, at[nearest.argmax()]])
+        best = int(nearest.argmax())
+        left_out = some and nearest[best] < CROWDED
+        placed = np.vstack([placed, np.full(labels.ndim, np.nan) if left_out else at[best]])
     return placed
 
 
@@ -240,6 +244,9 @@ def _map(plane: _Plane, shown: Floats, unit: str) -> Any:
             title=f"{unit}; white: fewer than {named[0]}",
             gradientLength=SIDE - 20,
             gradientStrokeWidth=0,
+            labelFontSize=10,
+            labelSeparation=5,
+            labelOverlap="greedy",
             labelExpr=f"{named!r}[datum.value]",
         ),
     )
@@ -278,16 +285,14 @@ def _line(
     steps = table(x=edges, y=np.append(density, density[-1]))
     layers = []
     if cells is not None and key is not None:
-        rows = table(
-            name=[cluster_name(int(one)) for one in cells],
-            x=edges[:-1],
-            x2=edges[1:],
-            y=0.0,
-            y2=np.maximum(density, 0.0),
-        )
-        inside = [row for row in rows if row["name"] != cluster_name(NOISE)]
-        layers += [layer(part, "rect", key=key, told={"name": " "}) for part in pieces(inside)]
-    layers.append(layer(steps, "line", interpolate="step-after", color=DARK_GRAY, strokeWidth=1.2))
+        changes = np.flatnonzero(np.diff(cells)) + 1
+        for start, end in itertools.pairwise([0, *changes.tolist(), len(cells)]):
+            if cells[start] != NOISE:
+                heights = np.maximum(density[[*range(start, end), end - 1]], 0.0)
+                name = cluster_name(int(cells[start]))
+                rows = table(name=name, x=edges[start : end + 1], y=heights, y2=0.0)
+                layers.append(layer(rows, "area", key=key, interpolate="step-after", opacity=1))
+    layers.append(layer(steps, "line", interpolate="step-after", color=DARK_GRAY, strokeWidth=0.8))
     if cells is not None and (cells >= 0).any():
         found = np.setdiff1d(cells, [NOISE]).tolist()
         at = [int(np.where(cells == one, density, -np.inf).argmax()) for one in found]
@@ -303,8 +308,8 @@ def _levels(density: Floats) -> Floats:
         return np.geomspace(1.0, 2.0, BANDS)
     mass = np.cumsum(held)
     low = held[np.searchsorted(mass, DRAWN_PART * mass[-1])]
-    ratio = max((held[0] / low) ** (1 / BANDS), LEAST_RATIO)
-    return np.asarray(held[0] * ratio ** np.arange(-BANDS, 0, dtype=np.float64))
+    low = min(low, held[0] / LEAST_RATIO**BANDS)
+    return np.asarray(low * (held[0] / low) ** (np.arange(BANDS) / BANDS))
 
 
 def _blocks(density: Floats) -> Floats:
@@ -345,6 +350,7 @@ def _seen(cells: Ints, masses: Floats, found: Ints, pair: tuple[int, int]) -> tu
         mine = np.where(cells == cluster, masses, 0.0).sum(axis=others)
         labels[mine > best] = cluster
         best = np.maximum(best, mine)
+    labels[best < _levels(masses.sum(axis=others))[0]] = NOISE
     return labels, best
 
 

@@ -1,7 +1,7 @@
 """What was released, drawn: centers and noisy sizes in the public box; no record is in it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from shoal._bounds import Box
 from shoal._numbers import readable
-from shoal._typing import Floats
+from shoal._typing import Floats, Ints
+from shoal.density import find_boxes
 from shoal.exceptions import ParameterError
 from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._cells import draw_thresholds
@@ -37,6 +38,8 @@ SIDES = np.array(
 )
 DIRECTIONS = ("first principal direction of the centers", "second")
 UNIT, BOUNDS_UNIT = "records' unit", "in units of the bounds"
+MARGIN = 0.1  # around clusters of boxes, of their width
+RASTER = {1: 1024, 2: 256, 3: 48, 4: 24}  # cells along each column that these are drawn on
 NO_PROMISE = " (nothing is promised: not to be published)"
 
 
@@ -120,13 +123,10 @@ def _draw_density_release(
     values, holds = release.values, release.guarantee.holds
     title = f"Released density, clusters and their tree{'' if holds else NO_PROMISE}"
     canvas = Canvas(path, title=title, records=not holds)
-    density = np.asarray(values["density"], dtype=np.float64)
-    cells = np.full(density.size, NOISE, dtype=np.int64)
-    cells[values["cells"]] = values["clusters"]
-    box = Box(*(np.asarray(values[end], dtype=np.float64) for end in ("low", "high")))
+    density, cells, box = _gridded(values)
     names = [f"{name} ({UNIT})" for name in _short(columns)]
     maps = density_panels(canvas, density, box, names)
-    clusters = cluster_panels(canvas, cells.reshape(density.shape), density, box, names)
+    clusters = cluster_panels(canvas, cells, density, box, names)
     nodes, sizes = values["nodes"], values["sizes"]
     height = float(maps[0].height)
     tree, least = tree_panel(canvas, values["tree"], nodes=nodes, sizes=sizes, height=height)
@@ -134,6 +134,32 @@ def _draw_density_release(
     sides = [one for both in zip(maps, clusters, strict=True) for one in both]
     across = 3 if len(maps) == 1 else 4
     return canvas.finish([*sides, tree], columns=across, square=True, least=least)
+
+
+def _gridded(values: Mapping[str, Any]) -> tuple[Floats, Ints, Box]:
+    """Return density and clusters on a grid, and its box; of boxes, on one around the clusters."""
+    density = np.asarray(values["density"], dtype=np.float64)
+    cells = np.full(density.size, NOISE, dtype=np.int64)
+    cells[values["cells"]] = values["clusters"]
+    low, high = (np.asarray(values[end], dtype=np.float64) for end in ("low", "high"))
+    if "cell_low" not in values:
+        return density, cells.reshape(density.shape), Box(low, high)
+    starts, ends = (np.asarray(values[end], dtype=np.float64) for end in ("cell_low", "cell_high"))
+    inside = cells != NOISE if len(values["cells"]) else np.ones(len(cells), dtype=np.bool_)
+    first, last = starts[inside].min(axis=0), ends[inside].max(axis=0)
+    half = values["half"]
+    margin = MARGIN * (last - first)
+    first, last = np.maximum(first - margin, -half), np.minimum(last + margin, half)
+    side = RASTER[len(low)]
+    ticks = (np.arange(side) + 0.5) / side
+    axes = [start + ticks * (end - start) for start, end in zip(first, last, strict=True)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    held = find_boxes(starts, ends, points.reshape(-1, len(low))).reshape(points.shape[:-1])
+    # Records of a cell of the raster, which is a part of a box or as large as several.
+    ratio = ((last - first) / side / (ends - starts)).prod(axis=1)
+    unit = (high - low) / (2 * half)
+    drawn = Box(low + (first + half) * unit, low + (last + half) * unit)
+    return (density * ratio)[held], cells[held], drawn
 
 
 def _short(columns: Sequence[str]) -> list[str]:

@@ -18,10 +18,12 @@ from shoal.plotting._theme import DARK_GRAY, NOISE, SQUARE, cluster_look, cluste
 __all__ = ["draw_cluster_tree", "tree_panel"]
 
 WIDTH, HEIGHT = 300, 300
-SLOT = 11.0  # pixels of a branch without children, at least: its label is turned to fit
-GAP = 3.0  # pixels between branches
-LEAST = 9.0  # pixels of a branch with its gap on a narrow screen
-FEW = 6  # clusters whose labels lie level
+MAX_WIDTH = 630
+SLOT = 18.0  # pixels of a branch without children with the gap beside it, if there is room
+EVEN = 0.75  # of the width, for slots that are all as wide; the rest is for the larger branches
+GAP = 0.2  # of a slot, between branches
+NARROW = 0.75  # of the width, on a narrow screen: there labels still fit side by side
+LINE = 12.5  # pixels from label to label; of closer ones, the larger cluster has its label
 LETTER = 5.6  # pixels of a letter of a label
 STEM = "#c9ced4"  # branches that hold several clusters, or none
 INSIDE = 0.45  # opacity of what a chosen cluster splits into
@@ -111,18 +113,22 @@ def tree_panel(
     branches = _branches(tree)
     chosen, records = _chosen(branches, nodes, sizes)
     cluster = _clusters(branches, chosen)
-    leaves = int(branches.is_leaf.sum())
-    width = max(float(WIDTH), (SLOT + GAP) * leaves)
+    width = float(min(max(SLOT * branches.is_leaf.sum(), WIDTH), MAX_WIDTH))
     middle, half = _places(branches, width)
-    labels = [f"{number} ({_three_digits(size)})" for number, size in enumerate(records)]
-    level = len(labels) <= FEW
+    labels = [f"{number} ({_whole(size)})" for number, size in enumerate(records)]
+    # A chosen cluster that splits has its label above its highest part.
+    parts = [np.where(cluster == one, branches.top, -np.inf) for one in range(len(chosen))]
+    summits = np.array([part.argmax() for part in parts], dtype=np.int64)
+    lengths = LETTER * np.array([*map(len, labels)], dtype=np.float64)
+    level = len(_apart(middle[summits], lengths / NARROW)) == len(labels)
+    shown = _apart(middle[summits], np.full(len(labels), LINE))
     # Labels stand above their branches: the axis leaves room for the longest.
-    room = 16.0 if level else LETTER * max(map(len, labels), default=0) + 20
+    headroom = 16.0 if level else float(lengths.max()) + 20
     highest = max(float(branches.top.max()), np.finfo(float).tiny)
     x = Axis("width of a branch: records (noisy)", (0.0, width), labels=False, ticks=False)
     y = Axis(
-        "density (records a cell, as square roots)",
-        (0.0, highest / (1 - room / height) ** 2),
+        "density (records a cell, square-root scale)",
+        (0.0, highest / (1 - headroom / height) ** 2),
         root=True,
         grid=True,
     )
@@ -154,18 +160,28 @@ def tree_panel(
         )
         look: dict[str, Any] = {"stroke": DARK_GRAY, "strokeWidth": 0.6, "opacity": opacity}
         layers.append(layer(rows, "rect", key=key, told=told, **look))
-    # A chosen cluster that splits has its label above its highest part.
-    parts = [np.where(cluster == one, branches.top, -np.inf) for one in range(len(chosen))]
-    summits = [int(part.argmax()) for part in parts]
     turned: dict[str, Any] = {"dy": -8} if level else {"angle": 270, "align": "left", "dx": 4}
-    words = table(x=middle[summits], y=branches.top[summits], words=labels)
-    layers.append(layer(words, "text", fontSize=11 if level else 9, **turned))
-    title = f"Tree of clusters: number (noisy size); all: {_three_digits(branches.size[0])}"
-    return panel(*layers, width=width, height=height, title=title), LEAST * leaves
+    above = summits[shown]
+    words = table(x=middle[above], y=branches.top[above], words=[labels[one] for one in shown])
+    turned["fontSize"] = 11 if level else 9
+    # A halo of the paper's color keeps words readable where they lie on a branch.
+    halo = layer(words, "text", stroke="#ffffff", strokeWidth=2.5, **turned)
+    layers += [halo, layer(words, "text", **turned)]
+    title = f"Tree of clusters: number (noisy size); all: {_whole(branches.size[0])}"
+    return panel(*layers, width=width, height=height, title=title), NARROW * width
 
 
-def _three_digits(value: float) -> str:
-    return readable(float(f"{value:.3g}"))
+def _whole(size: float) -> str:
+    return readable(float(f"{round(size):.3g}"))
+
+
+def _apart(places: Floats, widths: Floats) -> Ints:
+    """Return which labels do not run into each other; the first ones come first."""
+    kept: list[int] = []
+    for one, place in enumerate(places):
+        if all(abs(place - places[k]) >= (widths[one] + widths[k]) / 2 for k in kept):
+            kept.append(one)
+    return np.array(kept, dtype=np.int64)
 
 
 def _joints(layer: Any, branches: _Branches, middle: Floats, half: Floats) -> Any:
@@ -190,24 +206,26 @@ def _places(branches: _Branches, width: float) -> tuple[Floats, Floats]:
     order = _order(branches)
     held = np.maximum(branches.size, 0.0)
     sizes = held[order]
-    free = width - GAP * len(order)
-    # The scale at which slots of at least the least width fill the panel.
+    slot = EVEN * width / len(order)
+    gap = GAP * min(slot, SLOT)
+    least = min(slot, SLOT) - gap
+    # The scale at which branches, none of them on less than the least, fill the panel.
     scale, tight = 0.0, np.zeros(len(order), dtype=np.bool_)
     for _ in order:
         wide = sizes[~tight].sum()
-        scale = (free - SLOT * tight.sum()) / wide if wide > 0 else 0.0
-        narrow = tight | (sizes * scale < SLOT)
-        if (narrow == tight).all() or narrow.all():
+        scale = (width - gap * len(order) - least * tight.sum()) / wide if wide > 0 else 0.0
+        narrow = tight | (sizes * scale < least)
+        if (narrow == tight).all():
             break
         tight = narrow
-    slots = np.maximum(sizes * scale, SLOT) + GAP
+    slots = np.maximum(sizes * scale, least) + gap
     first, last = np.full(len(held), np.inf), np.full(len(held), -np.inf)
     first[order], last[order] = np.cumsum(slots) - slots, np.cumsum(slots)
     for node in range(len(held) - 1, 0, -1):
         above = branches.parent[node]
         first[above] = min(first[above], first[node])
         last[above] = max(last[above], last[node])
-    return (first + last) / 2, np.maximum(held * scale, 1.0) / 2
+    return (first + last) / 2, np.maximum(held * scale, 0.5) / 2
 
 
 def _order(branches: _Branches) -> Ints:

@@ -6,6 +6,7 @@ reports and public values alone, so the guarantee of the reports stays as it is 
 
 from shoal.remap.bayes import BayesRemap
 from shoal.remap.geometry import (
+    CellChannel,
     Cloud,
     Convolution,
     RegularGrid,
@@ -17,6 +18,7 @@ from shoal.remap.ibu import iterative_bayesian_update
 
 __all__ = [
     "BayesRemap",
+    "CellChannel",
     "Clip",
     "Cloud",
     "Convolution",

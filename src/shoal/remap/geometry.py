@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,14 @@ from scipy import fft
 from shoal._bounds import Box
 from shoal._typing import Floats, Ints
 
-__all__ = ["Cloud", "Convolution", "RegularGrid", "geometric_medians", "squared_distances"]
+__all__ = [
+    "CellChannel",
+    "Cloud",
+    "Convolution",
+    "RegularGrid",
+    "geometric_medians",
+    "squared_distances",
+]
 
 
 def squared_distances(first: Floats, second: Floats) -> Floats:
@@ -149,6 +156,19 @@ class RegularGrid:
 
 
 Sides = Sequence[int] | npt.NDArray[np.int64]
+
+
+class CellChannel(Protocol):
+    """From distributions of records on cells to distributions of counted reports, and back.
+
+    :class:`Convolution` is one.
+    """
+
+    def forward(self, prior: Floats) -> Floats:
+        """Return the distribution of counted reports, from that of records."""
+
+    def backward(self, weights: Floats) -> Floats:
+        """Apply the adjoint."""
 
 
 class Convolution:

@@ -15,7 +15,7 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.remap.geometry import Convolution
+from shoal.remap.geometry import CellChannel, Convolution
 
 __all__ = ["Update", "iterative_bayesian_update"]
 
@@ -49,11 +49,13 @@ def iterative_bayesian_update(
     ----------
     counts : array-like of shape (e_1, ..., e_d)
         Number of reports in each cell of a grid that reaches beyond the box of the records.
-    kernel : array-like
+    kernel : array-like or CellChannel
         Probability, up to a factor, of a report z cells from the record. Odd number of values in
-        each column, the middle one for z = x; offsets that it does not hold count as zero.
+        each column, the middle one for z = x; offsets that it does not hold count as zero. Where
+        noise is not the same at every record: a channel, with ``forward`` and ``backward``.
     cells : sequence of int, default=None
-        Number of cells of the box in each column, in the middle of the counts; None for all.
+        Number of cells of the box in each column, in the middle of the counts; None for all. With
+        a channel: those that it takes.
     max_iter : int, default=50
         Largest number of updates.
     tol : float, default=1.0
@@ -76,10 +78,12 @@ def iterative_bayesian_update(
     [0.5, 0.0, 0.5]
     """
     counts = _table("counts", counts)
-    kernel = _table("kernel", kernel)
     max_iter = _numbers.count("max_iter", max_iter)
     tol = _numbers.non_negative("tol", tol)
     cells = _inner(counts.shape if cells is None else cells, counts.shape)
+    if hasattr(kernel, "backward"):
+        return update_prior(kernel, counts, cells, max_iter, tol)
+    kernel = _table("kernel", kernel)
     if kernel.ndim != counts.ndim or any(side % 2 == 0 for side in kernel.shape):
         raise ParameterError(
             f"kernel must have an odd number of values in each of {counts.ndim} columns, "
@@ -89,7 +93,7 @@ def iterative_bayesian_update(
 
 
 def update_prior(
-    channel: Convolution, counts: Floats, cells: Sequence[int], max_iter: int, tol: float
+    channel: CellChannel, counts: Floats, cells: Sequence[int], max_iter: int, tol: float
 ) -> Update:
     """Run the update with checked arguments."""
     seen = counts > 0

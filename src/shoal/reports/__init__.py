@@ -6,6 +6,7 @@ reports promise.
 
 from shoal.reports.clustering import ReportClusters, cluster_reports
 from shoal.reports.gaussian_channel import GaussianChannel
+from shoal.reports.noise_aware_density import NoiseAwareDensity
 from shoal.reports.noise_aware_kmeans import NoiseAwareKMeans
 from shoal.reports.on_device import label_on_device
 from shoal.reports.selection import ClusterCount, DBSCANEps, select_dbscan_eps, select_n_clusters
@@ -14,6 +15,7 @@ __all__ = [
     "ClusterCount",
     "DBSCANEps",
     "GaussianChannel",
+    "NoiseAwareDensity",
     "NoiseAwareKMeans",
     "ReportClusters",
     "cluster_reports",

@@ -1,6 +1,5 @@
 """The distribution of records on a grid over the box, deconvolved from reports."""
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,24 +8,18 @@ from scipy.ndimage import gaussian_filter
 
 from shoal._bounds import Box
 from shoal._typing import Floats
-from shoal.remap import Convolution, RegularGrid
+from shoal.remap import CellChannel, RegularGrid
 from shoal.reports._record_distributions import Expected, RecordDistribution, RecordDistributions
+from shoal.reports._report_grid import MAX_COLUMNS, make_grid, open_channel
 from shoal.reports._report_noise import ReportNoise
 
 __all__ = ["GridDensity", "deconvolve"]
 
 
-MAX_COLUMNS = 3
-MIN_CELLS = {1: 128, 2: 48, 3: 16}  # in each column, by the number of columns
-MAX_CELLS = {1: 1024, 2: 128, 3: 24}
-CELLS_PER_SPREAD = {1: 6.0, 2: 6.0, 3: 4.0}  # in one standard deviation of the noise
 CELLS_PER_CENTER = 4.0  # cells in each column per k^(1/d)
-MAX_MARGIN = {1: 4096, 2: 160, 3: 24}  # cells on each side: wider noise gets wider cells
-MARGIN = 3.5  # standard deviations of noise around the box that reports are counted in
 CHECKPOINTS = (12, 25, 50, 100, 200)  # updates after which the halves are compared
 MAX_UPDATES = {1: 200, 2: 200, 3: 50}  # in three columns each of them is slow
 SMALLEST = 1e-15  # of the largest density: below lies rounding of the transforms
-PARTS = 4  # points in each column of a cell of reports at which a distribution is averaged
 NEGLIGIBLE = 1e-9  # of the largest weight
 SMOOTHING = (0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)  # cells: widths that counts are smoothed with
 MIN_SHARE = 1e-3  # of all reports, spread evenly, so that no density is zero
@@ -38,7 +31,7 @@ class GridDensity(RecordDistribution):
 
     Parameters
     ----------
-    channel : Convolution or _Product
+    channel : CellChannel
         From distributions of records to distributions of counted reports.
     counts : ndarray of float64
         Reports in the cells of the outer grid that the distribution is an estimate from.
@@ -46,7 +39,7 @@ class GridDensity(RecordDistribution):
         Cells of the box that are points of the distribution.
     """
 
-    channel: "Convolution | _Product"
+    channel: CellChannel
     counts: Floats
     kept: npt.NDArray[np.bool_]
 
@@ -74,24 +67,14 @@ def deconvolve(
     columns = reports.shape[1]
     if columns > MAX_COLUMNS:
         return None
-    spread = distribution.spread(box)
-    side = box.high - box.low
-    wanted = np.maximum(
-        CELLS_PER_SPREAD[columns] * side / spread, CELLS_PER_CENTER * k ** (1 / columns)
-    )
-    cells = np.clip(np.ceil(wanted), MIN_CELLS[columns], MAX_CELLS[columns]).astype(np.int64)
-    widest = np.floor(MAX_MARGIN[columns] * side / (MARGIN * spread)).astype(np.int64)
-    cells = np.minimum(cells, widest)
-    if (side / np.maximum(cells, 1) > spread).any() or (cells < k ** (1 / columns)).any():
+    grid = make_grid(distribution, box, at_least=CELLS_PER_CENTER * k ** (1 / columns))
+    if grid is None:
         return None
-    margin = np.ceil(MARGIN * spread / (side / cells)).astype(np.int64)
-    grid = RegularGrid(box, cells, margin)
+    cells = grid.cells
+    if (grid.width > distribution.spread(box)).any() or (cells < k ** (1 / columns)).any():
+        return None
     counts = [grid.count(reports[first]), grid.count(reports[~first])]
-    channel: Convolution | _Product
-    if distribution.radial:
-        channel = Convolution(_kernel(distribution, grid), cells, grid.outer)
-    else:
-        channel = _Product(distribution, grid)
+    channel = open_channel(distribution, grid)
     halves, updates = _cross_validated(channel, counts, cells)
     whole = _updated(channel, counts[0] + counts[1], _uniform(cells), 2 * updates)
     misfit = _misfit(grid, channel, halves, (reports[first], reports[~first]))
@@ -107,7 +90,7 @@ def deconvolve(
 
 
 def _cross_validated(
-    channel: "Convolution | _Product", counts: list[Floats], cells: npt.NDArray[np.int64]
+    channel: CellChannel, counts: list[Floats], cells: npt.NDArray[np.int64]
 ) -> tuple[list[Floats], int]:
     """Return distributions of two halves of the reports where each explains the other best."""
     priors = [_uniform(cells)] * 2
@@ -128,9 +111,7 @@ def _cross_validated(
     return best_priors, best_updates
 
 
-def _updated(
-    channel: "Convolution | _Product", counts: Floats, prior: Floats, updates: int
-) -> Floats:
+def _updated(channel: CellChannel, counts: Floats, prior: Floats, updates: int) -> Floats:
     # Without the acceleration of shoal.remap: here the number of updates is what is chosen.
     seen = counts > 0
     weights = np.zeros(counts.shape)
@@ -146,9 +127,7 @@ def _uniform(cells: npt.NDArray[np.int64]) -> Floats:
     return np.full(cells, 1.0 / np.prod(cells))
 
 
-def _density(
-    grid: RegularGrid, channel: "Convolution | _Product", counts: Floats, prior: Floats
-) -> GridDensity:
+def _density(grid: RegularGrid, channel: CellChannel, counts: Floats, prior: Floats) -> GridDensity:
     columns = len(grid.width)
     points = np.stack(np.meshgrid(*grid.centers(), indexing="ij"), axis=-1).reshape(-1, columns)
     kept = prior > NEGLIGIBLE * prior.max()
@@ -158,7 +137,7 @@ def _density(
 
 def _misfit(
     grid: RegularGrid,
-    channel: "Convolution | _Product",
+    channel: CellChannel,
     priors: list[Floats],
     halves: tuple[Floats, Floats],
 ) -> float:
@@ -187,54 +166,3 @@ def _misfit(
             sizes.append(other[seen])
         best = max(best, Expected(np.concatenate(gains), np.concatenate(sizes)).standard_errors)
     return best
-
-
-def _kernel(distribution: ReportNoise, grid: RegularGrid) -> Floats:
-    """Return the probability that a report falls so many cells from the cell of its record."""
-    middle = grid.box.low / 2 + grid.box.high / 2
-    steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
-    extent = grid.cells + grid.margin
-    kernel = np.zeros(2 * extent + 1)
-    offsets = [np.arange(-r, r + 1) * w for r, w in zip(extent, grid.width, strict=True)]
-    for within in itertools.product(steps, repeat=len(extent)):
-        moved = [o + w * s for o, w, s in zip(offsets, grid.width, within, strict=True)]
-        points = np.stack(np.meshgrid(*moved, indexing="ij"), axis=-1).reshape(-1, len(extent))
-        kernel += np.exp(distribution.mechanism.log_density(points + middle, middle)).reshape(
-            kernel.shape
-        )
-    kernel *= np.prod(grid.width) / PARTS ** len(extent)
-    return kernel
-
-
-class _Product:
-    """Columns that are perturbed independently: one matrix of probabilities each."""
-
-    def __init__(self, distribution: ReportNoise, grid: RegularGrid) -> None:
-        middle = grid.box.low / 2 + grid.box.high / 2
-        steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
-        self._matrices = []
-        sides = zip(grid.outer_centers(), grid.centers(), grid.width, strict=True)
-        for column, (outer, inner, width) in enumerate(sides):
-            reports = np.tile(middle, (len(outer) * PARTS, 1))
-            reports[:, column] = (outer[:, None] + steps * width).ravel()
-            matrix = np.empty((len(outer), len(inner)))
-            for index, value in enumerate(inner):
-                record = middle.copy()
-                record[column] = value
-                masses = np.exp(distribution.mechanism.log_density(reports, record))
-                matrix[:, index] = masses.reshape(len(outer), PARTS).mean(axis=1)
-            self._matrices.append(matrix / matrix.sum(axis=0))
-
-    def forward(self, prior: Floats) -> Floats:
-        """Return the distribution of counted reports, from that of records."""
-        return self._apply(prior, [matrix.T for matrix in self._matrices])
-
-    def backward(self, weights: Floats) -> Floats:
-        """Apply the adjoint."""
-        return self._apply(weights, self._matrices)
-
-    def _apply(self, table: Floats, matrices: list[Floats]) -> Floats:
-        # Contracting the first axis puts the new one last: after d steps the order is the same.
-        for matrix in matrices:
-            table = np.tensordot(table, matrix, axes=(0, 0))
-        return table

@@ -62,16 +62,17 @@ class ReportNoise:
         return spread
 
 
-def report_noise(mechanism: Any, columns: int) -> ReportNoise:
-    """Describe the noise of a mechanism."""
+def report_noise(mechanism: Any, columns: int, *, biased: bool = False) -> ReportNoise:
+    """Describe the noise of a mechanism; biased reports are of use to those who ask for them."""
     one = np.ones(1)
     if isinstance(mechanism, GaussianChannel):
         return ReportNoise(mechanism, one, one, radial=False)
     kind = mechanism.noise_kind if isinstance(mechanism, ReportChannel) else "other"
-    if kind == "other":
+    if kind == "other" and not (biased and getattr(mechanism, "has_density", False)):
+        square_wave = ", SquareWave" if biased else ""
         raise ParameterError(
             "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
-            "SphericalLaplace, Piecewise or GaussianChannel, "
+            f"SphericalLaplace, Piecewise{square_wave} or GaussianChannel, "
             f"got {type(mechanism).__name__}: cluster other reports with cluster_reports"
         )
     if getattr(mechanism, "truncate", None) is not None:

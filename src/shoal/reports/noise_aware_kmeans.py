@@ -19,9 +19,10 @@ from shoal._records import fitted_names, validate_records
 from shoal._typing import Bounds, Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
-from shoal.reports._grid_density import MAX_COLUMNS, deconvolve
+from shoal.reports._grid_density import deconvolve
 from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
 from shoal.reports._record_distributions import PosteriorDraws, RecordDistributions, posterior_draws
+from shoal.reports._report_grid import MAX_COLUMNS
 from shoal.reports._report_noise import ReportNoise, ball_radii, report_noise
 from shoal.reports._starts import Start, best_of_distribution, best_of_plain, distribution_is_better
 from shoal.reports.on_device import nearest_centers

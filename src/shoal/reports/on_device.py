@@ -5,7 +5,9 @@ A release says by which metric its clusters were made, and labels follow that me
 * ``"bounds"`` (DPKMeans): Euclidean distance in units of the bounds, on the lattice of the fit;
 * ``"cosine"`` (DPKMeans): the same, of records brought to length 1;
 * ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the reports;
-* ``"cells"`` (DPWaveCluster): the cluster of the record's cell, or -1.
+* ``"cells"`` (DPWaveCluster, DPDensity, NoiseAwareDensity): the cluster of the record's cell, or
+  -1;
+* ``"boxes"`` (DPDensity): the same, of cells of several sizes.
 
 Each gives the labels of the estimator's own ``predict``, bit for bit.
 """
@@ -21,6 +23,7 @@ from shoal._bounds import public_box
 from shoal._directions import unit_length
 from shoal._records import column_names, validate_records
 from shoal._typing import Floats, Labels
+from shoal.density import find_boxes
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import Lattice
 from shoal.privacy import Release
@@ -67,8 +70,9 @@ def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int |
     Parameters
     ----------
     release : Release or array-like of shape (k, d)
-        A release of ``DPKMeans``, ``NoiseAwareKMeans`` or ``DPWaveCluster``, which says by which
-        metric its clusters were made; or bare centers, which do not.
+        A release of ``DPKMeans``, ``DPDensity``, ``DPWaveCluster``, ``NoiseAwareKMeans`` or
+        ``NoiseAwareDensity``, which says by which metric its clusters were made; or bare centers,
+        which do not.
     x : array-like of shape (d,) or (n, d), pandas Series, or pandas, polars or Arrow table
         The record, or all records on the device. Columns with names are put into the order of the
         release, where that has names; an array is taken in order.
@@ -127,13 +131,14 @@ def _euclidean(values: Values, records: Floats) -> Labels:
 
 def _in_cells(values: Values, records: Floats) -> Labels:
     half, grid, shape = values["half"], values["grid"], values["shape"]
-    if not (isinstance(grid, int) and all(0 < side <= grid for side in shape)):
+    grids = [grid] * len(shape) if isinstance(grid, int) else grid  # one for each column
+    if not _is_grid(grids, shape):
         raise ParameterError(f"release must have a grid of cells, got {grid!r} and {shape!r}")
     codes = np.zeros(len(records), dtype=np.int64)
     indices = _lattice(values, records.shape[1]).encode(records)
-    for column, side in zip(indices.T, shape, strict=True):
-        cell = np.minimum((column + half) * grid // (2 * half), grid - 1)
-        codes = codes * side + cell // (grid // side)
+    for column, side, fine in zip(indices.T, shape, grids, strict=True):
+        cell = np.minimum((column + half) * fine // (2 * half), fine - 1)
+        codes = codes * side + cell // (fine // side)
     significant = np.asarray(values["cells"], dtype=np.int64)
     clusters = np.append(np.asarray(values["clusters"], dtype=np.int32), np.int32(-1))
     index = np.searchsorted(significant, codes)
@@ -141,11 +146,29 @@ def _in_cells(values: Values, records: Floats) -> Labels:
     return np.where(known, clusters[index], np.int32(-1))
 
 
+def _in_boxes(values: Values, records: Floats) -> Labels:
+    points = _lattice(values, records.shape[1]).encode(records)
+    boxes = find_boxes(values["cell_low"], values["cell_high"], points)
+    clusters = np.full(len(values["cell_low"]), -1, dtype=np.int32)
+    clusters[np.asarray(values["cells"], dtype=np.int64)] = values["clusters"]
+    labels: Labels = clusters[boxes]
+    return labels
+
+
+def _is_grid(grids: Any, shape: Any) -> bool:
+    """Return whether each column has as many cells as fit into its fine ones."""
+    if not isinstance(grids, list) or len(grids) != len(shape):
+        return False
+    pairs = zip(shape, grids, strict=True)
+    return all(isinstance(fine, int) and 0 < side <= fine for side, fine in pairs)
+
+
 METRICS: dict[str, Callable[[Values, Floats], Labels]] = {
     "bounds": _in_bounds,
     "cosine": _by_cosine,
     "euclidean": _euclidean,
     "cells": _in_cells,
+    "boxes": _in_boxes,
 }
 # What a release has to hold for labels by its metric.
 NEEDED = {
@@ -153,6 +176,7 @@ NEEDED = {
     "cosine": ("centers", "low", "high", "half"),
     "euclidean": ("centers",),
     "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
+    "boxes": ("cells", "clusters", "cell_low", "cell_high", "low", "high", "half"),
 }
 
 
@@ -184,6 +208,8 @@ def _columns(values: Values) -> int:
     """Return how many columns a record of this release has."""
     if "centers" in values:
         return int(_centers(values["centers"]).shape[1])
+    if "cell_low" in values:
+        return int(np.shape(values["cell_low"])[1])
     return len(values["shape"])
 
 

@@ -5,21 +5,25 @@ import pytest
 from scipy import stats
 
 from shoal.cluster.density import _calibration
-from shoal.cluster.density._calibration import calibrate, laplace_variance
-from shoal.cluster.density._smoothing import smooth_counts
-from shoal.density import GridCells, find_merges
+from shoal.cluster.density._calibration import laplace_variance
+from shoal.cluster.density._cells import NoisyGrid
+from shoal.density import find_merges
 
 
 def threshold_of(records, side, scale, rng):
     """Return the threshold and the largest prominence of a table's noisy counts."""
     columns = records.shape[1]
     counts, _ = np.histogramdd(records, bins=(side,) * columns, range=[(0, 1)] * columns)
-    noise = _calibration._laplace(rng, scale, counts.shape)
-    estimate = smooth_counts(counts.astype(np.int64) + noise, laplace_variance(scale))
-    cells = GridCells(counts.shape)
-    merges = find_merges(estimate, cells.edges)
-    threshold = calibrate(estimate, merges, cells, scale, alpha=0.05)
+    noise = _calibration._laplace(rng, scale, counts.size).reshape(counts.shape)
+    noisy = NoisyGrid(counts.astype(np.int64) + noise, scale)
+    threshold, merges = calibrated(noisy, 0.05)
     return threshold, float(merges.prominence.max(initial=0.0))
+
+
+def calibrated(noisy, alpha):
+    estimate = noisy.estimate()
+    merges = find_merges(estimate, noisy.cells.edges)
+    return noisy.threshold(estimate, merges, noisy.cells, alpha), merges
 
 
 def uniform(rng):
@@ -62,12 +66,8 @@ def test_a_ridge_asks_for_more_than_a_hill():
 
 def test_the_same_counts_give_the_same_threshold_and_less_alpha_a_higher_one():
     rng = np.random.default_rng(0)
-    counts = rng.poisson(3.0, size=(20, 20))
-    estimate, cells = smooth_counts(counts, laplace_variance(1.0)), GridCells((20, 20))
-    merges = find_merges(estimate, cells.edges)
-    one, other, less = (
-        calibrate(estimate, merges, cells, 1.0, alpha=alpha) for alpha in (0.05, 0.05, 0.001)
-    )
+    noisy = NoisyGrid(rng.poisson(3.0, size=(20, 20)), 1.0)
+    one, other, less = (calibrated(noisy, alpha)[0] for alpha in (0.05, 0.05, 0.001))
     assert one == other < less
 
 
@@ -79,7 +79,5 @@ def test_laplace_variance(scale):
 
 
 def test_an_empty_grid_needs_a_threshold_too():
-    cells = GridCells((8, 8))
-    estimate = smooth_counts(np.zeros((8, 8), dtype=np.int64), 0.0)
-    merges = find_merges(estimate, cells.edges)
-    assert calibrate(estimate, merges, cells, 0.01, alpha=0.05) == _calibration.LEAST
+    noisy = NoisyGrid(np.zeros((8, 8), dtype=np.int64), 0.01)
+    assert calibrated(noisy, 0.05)[0] == _calibration.LEAST

@@ -132,9 +132,13 @@ SETTINGS = {
 
 
 TRIED = [(name, d) for name in SETTINGS for d in (1, 2, 20) if d < 20 or "grid" not in name]
+FEW = [*((name, 2) for name in SETTINGS), ("ball", 20), ("lloyd", 20)]
 
 
-@pytest.mark.parametrize(("name", "columns"), TRIED)
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [pytest.param(*one, marks=() if one in FEW else pytest.mark.full) for one in TRIED],
+)
 def test_radii_cover_the_exact_means(name, columns):
     # 95% for each center, 240 or more of them: below 93% by chance with probability under 10%
     # if coverage were 95% exactly; it is a union of two bounds, and 95.5% to 100% were seen.

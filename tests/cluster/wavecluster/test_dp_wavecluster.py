@@ -122,14 +122,17 @@ def test_parameters_for_the_next_fit_do_not_change_this_one():
 
 
 def test_automatic_grids_are_sensible():
-    assert auto_grid(30_000, 2, 1.0, 1) == 64
+    sides = [auto_grid(n, 2, 1.0, 0) for n in (2_000, 10_000, 30_000, 100_000)]
+    assert sides == [26, 58, 100, 183]
+    window = 9 * 30_000 / 100**2  # records in 3 x 3 cells
+    assert window / math.sqrt(9 * 2 + window) == pytest.approx(4, abs=0.05)
     for columns in (1, 2, 3, 6, 12):
         for level in (1, 2, 3):
             sizes = [auto_grid(n, columns, 1.0, level) for n in (-50.0, 1, 1e3, 1e5, 1e7, 1e12)]
             assert sizes == sorted(sizes)
             assert all(size % 2**level == 0 for size in sizes)
             assert min(sizes) >= 4 * 2**level
-            assert sizes[-1] <= 256 * 2**level
+            assert sizes[-1] <= 512 * 2**level
             assert sizes[-1] ** columns <= 2**22 or sizes[-1] == 4 * 2**level
             budgets = [auto_grid(1e4, columns, e, level) for e in (0.01, 0.1, 1.0, 30.0, math.inf)]
             assert budgets == sorted(budgets)
@@ -155,7 +158,7 @@ def test_a_count_is_paid_for_where_one_is_needed(subtests):
             assert ("records 2%, cells 98%" in entry.purpose) == paid
             assert ledger.spent[0].epsilon == pytest.approx(1.0)
             if dict(kwargs).get("grid") == "auto":
-                assert 24 <= fitted.grid_ <= 48
+                assert 100 <= fitted.grid_ <= 130
 
 
 # Promises

@@ -50,6 +50,15 @@ def test_bad_parameters_cost_nothing(subtests):
         ({"threshold": -0.1}, "threshold must be a number in"),
         ({"threshold": math.nan}, "threshold must be a number in"),
         ({"threshold": None}, "threshold must be a number in"),
+        ({"threshold": "best"}, "threshold must be in \\[0, 1\\) or \"auto\", got 'best'"),
+        (
+            {"threshold": "auto", "technique": "thr"},
+            "threshold must be a number for technique 'thr', got \"auto\": take technique",
+        ),
+        (
+            {"threshold": "auto", "grid": 2**12},
+            "threshold must be a number where the grid has more than 4194304 cells",
+        ),
         ({"technique": "best"}, "technique must be one of"),
         ({"min_samples": 0}, "min_samples must be a whole number"),
         ({"n_public": 0}, "n_public must be a whole number"),

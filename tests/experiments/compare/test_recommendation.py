@@ -20,6 +20,7 @@ BASELINE = Baseline(
     even_ami=0.1,
     kmeans_label=None,
     wave_label=None,
+    density_label=None,
 )
 
 

@@ -22,6 +22,7 @@ from shoal._bounds import Box, public_box
 from shoal._build import detached
 from shoal._records import validate_records
 from shoal._typing import Bools, Floats
+from shoal.density import place_cells
 from shoal.exceptions import DataError, ParameterError
 from shoal.remap import Cloud, geometric_medians, squared_distances
 
@@ -260,10 +261,9 @@ def released_points(values: Mapping[str, Any], columns: int) -> tuple[Floats, Fl
         centers = np.reshape(np.asarray(values["centers"], dtype=np.float64), (-1, columns))
         sizes = np.asarray(values.get("sizes", np.ones(len(centers))), dtype=np.float64)
         return centers, sizes
-    shape = tuple(int(side) for side in values["shape"])
     low, high = (np.asarray(values[name], dtype=np.float64) for name in ("low", "high"))
-    steps = np.stack(np.unravel_index(np.asarray(values["cells"], dtype=np.int64), shape), axis=1)
-    midpoints: Floats = low + (steps + 0.5) / shape * (high - low)
+    starts, ends = place_cells(values)
+    midpoints: Floats = low + (starts + ends) / 2 * (high - low)
     return midpoints, np.asarray(values["values"], dtype=np.float64)
 
 

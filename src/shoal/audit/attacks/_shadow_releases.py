@@ -22,6 +22,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from shoal._processes import ignore_sigint, run_parallel
 from shoal._typing import Bools, Floats, Ints
+from shoal.density import find_boxes
 from shoal.exceptions import ParameterError
 from shoal.remap import squared_distances
 
@@ -171,14 +172,7 @@ def _from_centers(centers: Floats, sizes: Floats, records: Floats, spread: float
 
 
 def _from_cells(values: Mapping[str, Any], records: Floats) -> Floats:
-    low, high = (np.asarray(values[name], dtype=np.float64) for name in ("low", "high"))
-    shape = np.asarray(values["shape"], dtype=np.int64)
-    grid = int(values["grid"])
-    steps = np.floor((records - low) / (high - low) * grid)
-    # As predict does: a cell of the band stands for a block of cells of the grid.
-    block = np.maximum(grid // shape, 1)
-    index = np.clip(steps, 0, grid - 1).astype(np.int64) // block
-    code = np.ravel_multi_index(tuple(index.T), tuple(shape.tolist()))
+    code = _codes(values, records)
     cells = np.asarray(values["cells"], dtype=np.int64)
     in_cell = np.zeros(len(records))
     if len(cells):
@@ -190,6 +184,22 @@ def _from_cells(values: Mapping[str, Any], records: Floats) -> Floats:
     noisy = values.get("band", values.get("counts"))
     value = in_cell if noisy is None else np.ravel(np.asarray(noisy, dtype=np.float64))[code]
     return np.stack([value, significant.astype(np.float64)], axis=1)
+
+
+def _codes(values: Mapping[str, Any], records: Floats) -> Ints:
+    """Return the number of each record's cell."""
+    low, high = (np.asarray(values[name], dtype=np.float64) for name in ("low", "high"))
+    part = (records - low) / (high - low)
+    if "cell_low" in values:
+        steps = (2 * np.clip(part, 0.0, 1.0) - 1) * values["half"]
+        return find_boxes(values["cell_low"], values["cell_high"], steps)
+    shape = np.asarray(values["shape"], dtype=np.int64)
+    grid = int(values["grid"])
+    # As predict does: a cell of the band stands for a block of cells of the grid.
+    block = np.maximum(grid // shape, 1)
+    index = np.clip(np.floor(part * grid), 0, grid - 1).astype(np.int64) // block
+    codes: Ints = np.ravel_multi_index(tuple(index.T), tuple(shape.tolist()))
+    return codes
 
 
 PRIOR_FITS = 4.0  # shadow releases that the variance of all targets together counts for

@@ -3,20 +3,21 @@
 Which peaks are chance depends on the shape of the density: along a thin ridge there is one way from
 peak to peak, and each draw breaks it somewhere; across a broad plateau there are many. So the
 estimated density is taken for the truth, and drawn, made noisy and smoothed again (a smoothed
-bootstrap, after Silverman 1981). What a peak of such a copy has beyond its prominence in the truth
-is chance: of the noise, of the draw of the records, of the widths that were chosen. All of it is
-post-processing: the density comes from the noisy counts, and no record is seen.
+bootstrap, after Silverman 1981), once its least prominent peaks, which may be chance themselves,
+are cut. What a peak of such a copy has beyond its prominence in the truth is chance: of the noise,
+of the draw of the records, of the widths that were chosen. All of it is post-processing: the
+density comes from the noisy counts, and no record is seen.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from shoal._typing import Ints
-from shoal.cluster.density._smoothing import smooth_counts
 from shoal.density import (
+    CellGraph,
     DensityEstimate,
-    GridCells,
     Maxima,
     Merges,
     chance_prominence,
@@ -31,47 +32,44 @@ MAX_COPIES = 24  # a Gumbel distribution takes some dozens of maxima, ...
 MIN_COPIES = 3  # ... of which a large grid gives several in each copy
 CELLS = 1 << 17  # simulated in all, but for the least copies
 LEAST = 2.0  # standard deviations: where copies have no peaks, this much may still be chance
-CUT = 3.0  # standard deviations: peaks that are less prominent may well be chance
+CUT = 2.5  # standard deviations: peaks that are less prominent may well be chance
 SEED = 0
 
 
 def calibrate(
-    estimate: DensityEstimate, merges: Merges, cells: GridCells, scale: float, *, alpha: float
+    estimate: DensityEstimate,
+    merges: Merges,
+    cells: CellGraph,
+    again: Callable[[Ints], DensityEstimate],
+    *,
+    scale: float,
+    alpha: float,
 ) -> float:
     """Return the prominence that chance reaches anywhere with probability alpha at most.
 
-    ``scale``: of the discrete Laplace noise of the counts.
+    ``again`` estimates the density of other counts; ``scale`` is that of their discrete Laplace
+    noise.
     """
-    flat = np.maximum(cut_peaks(estimate, merges, CUT), 0.0)
-    truth = estimate._replace(density=flat)
-    maxima = _simulate(truth, find_merges(truth, cells.edges), cells, scale)
-    return max(significance_threshold([maxima], alpha), LEAST)
-
-
-def _simulate(
-    truth: DensityEstimate, merges: Merges, cells: GridCells, scale: float
-) -> Maxima:
-    """Return the largest prominences by chance in copies of a density."""
     rng = np.random.default_rng(SEED)
+    truth = estimate._replace(density=np.maximum(cut_peaks(estimate, merges, CUT), 0.0))
+    true_merges = find_merges(truth, cells.edges)
+    records = truth.density * cells.volumes
     copies = min(max(CELLS // cells.count, MIN_COPIES), MAX_COPIES)
     groups = math.ceil(MAX_COPIES / copies)
     maxima = []
     for _ in range(copies):
-        counts = rng.poisson(truth.density.reshape(cells.shape))
-        copy = smooth_counts(
-            counts + _laplace(rng, scale, cells.shape), laplace_variance(scale)
-        )
+        copy = again(rng.poisson(records) + _laplace(rng, scale, cells.count))
         found = find_merges(copy, cells.edges)
-        chance = chance_prominence(copy, found, truth, merges)
+        chance = chance_prominence(copy, found, truth, true_merges)
         # Every so many-th merge, in falling density: groups that are alike.
         maxima += [float(chance[group::groups].max(initial=0.0)) for group in range(groups)]
-    return Maxima(maxima, groups)
+    return max(significance_threshold([Maxima(maxima, groups)], alpha), LEAST)
 
 
-def _laplace(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> Ints:
+def _laplace(rng: np.random.Generator, scale: float, count: int) -> Ints:
     """Draw discrete Laplace noise for a simulation: it hides nothing."""
     stop = -math.expm1(-1 / scale)
-    noise: Ints = rng.geometric(stop, size=shape) - rng.geometric(stop, size=shape)
+    noise: Ints = rng.geometric(stop, size=count) - rng.geometric(stop, size=count)
     return noise
 
 

@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 
 from shoal._typing import Floats
-from shoal.density import outline_grid, outline_intervals, to_geojson
+from shoal.density import (
+    outline_boxes,
+    outline_grid,
+    outline_intervals,
+    place_cells,
+    to_geojson,
+)
 from shoal.exceptions import ParameterError
 
 __all__ = ["find_longitude", "outline_release"]
@@ -19,26 +25,22 @@ PLANE = 2
 
 def outline_release(values: Mapping[str, Any], longitude: int | str | None) -> dict[str, Any]:
     """Return a feature for each cluster: polygons in two columns, intervals in one."""
-    cells = np.full(values["shape"], -1, dtype=np.int64)
-    cells.ravel()[values["cells"]] = values["clusters"]
-    if cells.ndim > PLANE:
+    columns = len(values["low"])
+    if columns > PLANE:
         raise ParameterError(
-            f"outlines must be of clusters in 1 or 2 columns, got {cells.ndim}: use predict, or "
+            f"outlines must be of clusters in 1 or 2 columns, got {columns}: use predict, or "
             "fit two of the columns"
         )
-    edges = [
-        _edges(float(low), float(high), side)
-        for low, high, side in zip(values["low"], values["high"], cells.shape, strict=True)
-    ]
     total = max(float(values["records"]), float(np.sum(values["sizes"])))
     known = {
         cluster: {"size": float(size), "share": float(size) / total}
         for cluster, size in enumerate(values["sizes"])
     }
-    if cells.ndim == PLANE:
+    if columns == PLANE:
         x = find_longitude(values["columns"], longitude)
-        return to_geojson(outline_grid(cells, edges), x=x, y=1 - x, properties=known)
-    intervals = outline_intervals(edges[0][:-1], edges[0][1:], cells)
+        return to_geojson(_polygons(values), x=x, y=1 - x, properties=known)
+    low, high = (_placed(values, part) for part in place_cells(values))
+    intervals = outline_intervals(low, high, values["clusters"]) if len(low) else {}
     features = [
         {
             "type": "Feature",
@@ -73,7 +75,24 @@ def find_longitude(columns: Sequence[str] | None, longitude: int | str | None) -
     return int(longitude)
 
 
-def _edges(low: float, high: float, side: int) -> Floats:
-    """Return the borders of cells; no difference of the ends is taken, which may be too large."""
-    part = np.arange(side + 1) / side
-    return low * (1 - part) + high * part
+def _polygons(values: Mapping[str, Any]) -> dict[int, list[list[Floats]]]:
+    """Return the polygons of each cluster, in the unit of the bounds."""
+    if "shape" in values:
+        cells = np.full(values["shape"], -1, dtype=np.int64)
+        cells.ravel()[values["cells"]] = values["clusters"]
+        polygons = outline_grid(cells, [np.arange(side + 1) / side for side in cells.shape])
+    elif len(values["cells"]):
+        # Parts of a box that was halved are exact in doubles.
+        polygons = outline_boxes(*place_cells(values), values["clusters"])
+    else:
+        polygons = {}
+    return {
+        cluster: [[_placed(values, ring) for ring in polygon] for polygon in own]
+        for cluster, own in polygons.items()
+    }
+
+
+def _placed(values: Mapping[str, Any], part: Floats) -> Floats:
+    """Return parts of the box as points; no difference of its ends is taken: it may overflow."""
+    points: Floats = values["low"] * (1 - part) + values["high"] * part
+    return points

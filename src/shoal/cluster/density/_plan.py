@@ -13,7 +13,17 @@ from shoal.cluster.density._smoothing import kernel_cells
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import MAX_SCALE
 
-__all__ = ["COARSE_SIDES", "DensityBudgets", "Occupancy", "choose_side", "measure", "plan_budgets"]
+__all__ = [
+    "COARSE_SIDES",
+    "MAX_SIDES",
+    "DensityBudgets",
+    "Occupancy",
+    "choose_side",
+    "is_crowded",
+    "measure",
+    "plan_budgets",
+    "wanted_count",
+]
 
 COARSE_PART = 0.04  # of epsilon, for a coarse grid: how many records, and in how much of the box
 COARSE_SIDES = {1: 64, 2: 16, 3: 8, 4: 5}  # cells along each column, by the number of columns
@@ -25,6 +35,7 @@ CLEAR = 7.0  # standard deviations of the mean under a kernel of one cell
 NEGLIGIBLE = 0.3  # of the variance of the draw
 MIN_HELD = 0.25  # records of a cell where records are: finer cells show nothing more
 SURE = 2.0  # standard deviations: records lie closer together only if it is sure
+CROWDED = 1 / 16  # of the box: what records fill where one grid is too coarse for them
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ class DensityBudgets(BudgetSplit):
     """What each release of a fit may spend."""
 
     coarse_grid: float
-    grid: float
+    cells: float
 
 
 class Occupancy(NamedTuple):
@@ -43,7 +54,7 @@ class Occupancy(NamedTuple):
 
 
 def plan_budgets(epsilon: object, columns: int) -> DensityBudgets:
-    """Divide epsilon between the two grids."""
+    """Divide epsilon between the coarse grid and the cells."""
     total = check_epsilon(epsilon)
     if columns not in COARSE_SIDES:
         raise DataError(
@@ -70,13 +81,23 @@ def measure(coarse: Ints, scale: float) -> Occupancy:
     return Occupancy(records, min(records**2 / (coarse.size * sure), 1.0))
 
 
+def is_crowded(occupancy: Occupancy) -> bool:
+    """Return whether records fill so little of the box that one grid is too coarse for them."""
+    return occupancy.part < CROWDED
+
+
 def choose_side(occupancy: Occupancy, columns: int, scale: float) -> int:
     """Choose how many cells each column has: as many as the counts can show."""
+    held = wanted_count(columns, scale)
+    side = (occupancy.records / (occupancy.part * held)) ** (1 / columns)
+    return int(min(max(round(side), MIN_SIDE), MAX_SIDES[columns]))
+
+
+def wanted_count(columns: int, scale: float) -> float:
+    """Return how many records a cell should hold where records are: as few as its noise allows."""
     variance = laplace_variance(scale)
     window = kernel_cells(1.0, columns)
     # The count c of a cell is clear where window * c = CLEAR * sqrt(window * (c + variance)).
     half = CLEAR**2 / (2 * window)
     clear = half + math.sqrt(half**2 + CLEAR**2 * variance / window)
-    held = max(min(clear, variance / NEGLIGIBLE), MIN_HELD)
-    side = (occupancy.records / (occupancy.part * held)) ** (1 / columns)
-    return int(min(max(round(side), MIN_SIDE), MAX_SIDES[columns]))
+    return max(min(clear, variance / NEGLIGIBLE), MIN_HELD)

@@ -26,8 +26,11 @@ CLEAR = 6.0  # standard deviations that a density must have to need no wider ker
 CUT = 3.0  # standard deviations at which a kernel ends
 
 
-def smooth_counts(counts: Ints, noise_variance: float) -> DensityEstimate:
-    """Estimate the records per cell, and the standard deviation of each estimate."""
+def smooth_counts(counts: Ints, noise_variance: float | Floats) -> DensityEstimate:
+    """Estimate the records per cell, and the standard deviation of each estimate.
+
+    ``noise_variance``: of every count, or of each.
+    """
     values = counts.astype(np.float64)
     widths = _widths(min(counts.shape))
     # Narrowest kernel first: a cell keeps the first with which it is clear.

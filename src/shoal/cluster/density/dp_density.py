@@ -1,9 +1,9 @@
 """Clusters of any shape without settings: a private answer to HDBSCAN.
 
 Central differential privacy, pure epsilon, under add/remove of one record (proofs/density.md).
-Records are counted on two public grids, a coarse one that tells how fine the other may be, and
-every count gets exact discrete noise. All the rest is post-processing: the density behind the
-counts, the tree of its peaks, which of them are more than chance, and the clusters.
+Records are counted on a coarse public grid, which tells how fine cells may be, and then in such
+cells; every count gets exact discrete noise. All the rest is post-processing: the density behind
+the counts, the tree of its peaks, which of them are more than chance, and the clusters.
 """
 
 import copy
@@ -18,24 +18,25 @@ from shoal._bounds import public_box
 from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
-from shoal._typing import Bounds, Ints, Labels, RandomState, TableLike
+from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
 from shoal.cluster._budget import charge, check_ledger
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
-from shoal.cluster.density._calibration import calibrate, laplace_variance
+from shoal.cluster.density._cells import release_cells
 from shoal.cluster.density._outlines import outline_release
-from shoal.cluster.density._plan import COARSE_SIDES, choose_side, measure, plan_budgets
-from shoal.cluster.density._smoothing import smooth_counts
+from shoal.cluster.density._plan import plan_budgets
 from shoal.density import (
-    GridCells,
+    FlatClusters,
     build_tree,
+    cell_memberships,
     choose_nodes,
     find_merges,
     label_cells,
     prominence_for,
 )
-from shoal.engines import HALF, Engine, Part, grid_cell, grid_counts
+from shoal.engines import HALF, Engine, Part
+from shoal.exceptions import DataError
 from shoal.noise import Lattice, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 
@@ -70,7 +71,8 @@ class DPDensity(CuratorsClusterer):
     cluster_sizes_ : ndarray of shape (n_clusters_,)
         Estimated number of records of each, the largest first.
     cells_ : ndarray of int32 over the grid
-        Cluster of each cell, -1 for none.
+        Cluster of each cell, -1 for none. Where records fill little of the box, cells are of
+        several sizes: then it has one entry for each, and ``release_`` has their corners.
     density_ : ndarray over the grid
         Estimated number of records of each cell.
     cluster_tree_ : ClusterTree
@@ -173,20 +175,11 @@ class DPDensity(CuratorsClusterer):
             columns=getattr(self, "feature_names_in_", ()),
         )
         engine = open_engine(table, Lattice.box(*box, half=HALF))
-
-        def released(side: int, budget: float) -> Ints:
-            # Every cell gets noise, those without records too: which ones are empty is private.
-            exact = grid_counts(engine, (side,) * engine.columns, HALF)
-            return noise.counts(exact, budget, contribution=1, source=source)
-
-        coarse = released(COARSE_SIDES[engine.columns], budgets.coarse_grid)
-        occupancy = measure(coarse, 1 / budgets.coarse_grid)
-        side = choose_side(occupancy, engine.columns, 1 / budgets.grid)
-        counts = released(side, budgets.grid)
+        released = release_cells(engine, noise, budgets, source=source)
         self.guarantee_ = promise
         self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self.bounds_ = box
-        self.n_records_, self._counts, self._scale = occupancy.records, counts, 1 / budgets.grid
+        self.n_records_, self._noisy = released
         self._find_clusters(receipt)
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
@@ -206,6 +199,38 @@ class DPDensity(CuratorsClusterer):
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False)
         return self._labels(open_engine(table, Lattice.box(*self.bounds_, half=HALF)))
+
+    def predict_proba(self, X: TableLike) -> Floats:
+        """Return to what degree each record belongs to each cluster; of private records, private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records in memory.
+
+        Returns
+        -------
+        degrees : ndarray of shape (n, n_clusters_)
+            Between 0 and 1, by the record's cell and those around it; the rest of each row belongs
+            to no cluster.
+        """
+        check_is_fitted(self)
+        table = validate_table(X, estimator=self, reset=False)
+        if not table.in_memory:
+            raise DataError("X must be records in memory for predict_proba: use predict")
+        noisy = self._noisy
+        background = float(self.release_.values["background"])
+        clusters = FlatClusters(
+            self.cells_.ravel(), self.cluster_nodes_, self.cluster_sizes_, background
+        )
+        degrees = cell_memberships(noisy.estimate(), noisy.cells, clusters)
+        engine = open_engine(table, Lattice.box(*self.bounds_, half=HALF))
+
+        def find(part: Part) -> Labels:
+            return noisy.find(part.records).astype(np.int32)  # there are at most 2^24 cells
+
+        rows: Floats = degrees[engine.collect(find, rows=ROWS)].toarray()
+        return rows
 
     def refine(
         self,
@@ -272,13 +297,11 @@ class DPDensity(CuratorsClusterer):
 
     def _find_clusters(self, receipt: Receipt | None) -> None:
         """Find the clusters of the released counts, and make the release: post-processing."""
-        counts, cells = self._counts, GridCells(self._counts.shape)
-        estimate = smooth_counts(counts, laplace_variance(self._scale))
+        noisy, cells = self._noisy, self._noisy.cells
+        estimate = noisy.estimate()
         merges = find_merges(estimate, cells.edges)
         if self.n_clusters is None:
-            self.threshold_ = calibrate(
-                estimate, merges, cells, self._scale, alpha=float(self.alpha)
-            )
+            self.threshold_ = noisy.threshold(estimate, merges, cells, float(self.alpha))
         else:
             self.threshold_ = prominence_for(merges, int(self.n_clusters))
         tree = build_tree(
@@ -293,8 +316,8 @@ class DPDensity(CuratorsClusterer):
         self.cluster_tree_, self.cluster_nodes_ = tree, clusters.nodes
         self.cluster_sizes_ = clusters.sizes
         self.n_clusters_ = len(clusters.nodes)
-        self.density_ = estimate.density.reshape(counts.shape)
-        self.cells_ = clusters.labels.reshape(counts.shape)
+        self.density_ = (estimate.density * cells.volumes).reshape(noisy.shape)
+        self.cells_ = clusters.labels.reshape(noisy.shape)
         self._publish(clusters.background, receipt)
 
     def _publish(self, background: float, receipt: Receipt | None) -> None:
@@ -307,9 +330,7 @@ class DPDensity(CuratorsClusterer):
                 "clusters": self.cells_.ravel()[inside],
                 "values": self.density_.ravel()[inside],
                 "density": self.density_.round(DIGITS),
-                "counts": self._counts,
-                "shape": list(self._counts.shape),
-                "grid": self._counts.shape[0],
+                **self._noisy.values(),
                 "sizes": self.cluster_sizes_,
                 "nodes": self.cluster_nodes_,
                 "tree": {
@@ -323,7 +344,6 @@ class DPDensity(CuratorsClusterer):
                 "background": background,
                 "records": self.n_records_,
                 "alpha": float(self.alpha),
-                "metric": "cells",
                 "columns": fitted_names(self),
                 "low": box.low,
                 "high": box.high,
@@ -335,13 +355,9 @@ class DPDensity(CuratorsClusterer):
 
     def _labels(self, engine: Engine) -> Any:
         """Find the cluster of each record's cell: raw-data output, for the curator only."""
-        side, table = int(self.release_.values["grid"]), self.cells_.ravel()
+        noisy, table = self._noisy, self.cells_.ravel()
 
         def labels(part: Part) -> Labels:
-            codes = np.zeros(len(part.records), dtype=np.int64)
-            for column in part.records.T:
-                codes *= side
-                codes += grid_cell(column, side, HALF)
-            return table[codes]
+            return table[noisy.find(part.records)]
 
         return engine.collect(labels, rows=ROWS)

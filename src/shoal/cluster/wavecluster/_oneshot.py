@@ -20,10 +20,18 @@ from shoal.cluster.wavecluster._band import sparse_band
 from shoal.cluster.wavecluster._components import connected_components
 from shoal.cluster.wavecluster._deconvolve import significant, with_neighbors
 from shoal.cluster.wavecluster._problem import SignificantCells, WaveProblem, exact_counts
+from shoal.cluster.wavecluster._threshold import automatic_cells
 from shoal.engines import sparse_grid_counts
 from shoal.noise import SparseCounts, SparseLaplaceNoise, privatize
 
-__all__ = ["MAX_DENSE", "dense_values", "density", "one_shot", "one_shot_sparse"]
+__all__ = [
+    "MAX_DENSE",
+    "dense_values",
+    "density",
+    "one_shot",
+    "one_shot_automatic",
+    "one_shot_sparse",
+]
 
 MAX_DENSE = 2**22  # cells of a grid that is kept as a table
 FALSE_CELLS = 256.0  # empty cells expected to pass the limit of a sparse grid
@@ -43,6 +51,12 @@ def one_shot(problem: WaveProblem) -> SignificantCells:
     )
     mask = with_neighbors(kept, scale=1.0 / problem.budget)
     return _without_singles(SignificantCells.from_mask(values, mask, kept.threshold), problem)
+
+
+def one_shot_automatic(problem: WaveProblem) -> SignificantCells:
+    """Release the whole band, and choose its threshold from what was released."""
+    values = dense_values(problem)
+    return automatic_cells(values, scale=1.0 / problem.budget, signed=problem.band.signed)
 
 
 def dense_values(problem: WaveProblem) -> Floats:

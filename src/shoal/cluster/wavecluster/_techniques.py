@@ -19,9 +19,10 @@ from shoal.cluster._budget import (
     check_ledger,
 )
 from shoal.cluster.wavecluster._band import MAX_SENSITIVE, band_of
-from shoal.cluster.wavecluster._oneshot import MAX_DENSE, density, one_shot
+from shoal.cluster.wavecluster._oneshot import MAX_DENSE, density, one_shot, one_shot_automatic
 from shoal.cluster.wavecluster._problem import Technique
 from shoal.cluster.wavecluster._published import baseline, priv_qt, priv_thr, priv_thr_em
+from shoal.cluster.wavecluster._threshold import USUAL_PART
 from shoal.engines import HALF
 from shoal.exceptions import ParameterError
 from shoal.noise import MAX_SCALE
@@ -29,7 +30,7 @@ from shoal.noise import MAX_SCALE
 if TYPE_CHECKING:
     from shoal.cluster.wavecluster.dp_wavecluster import DPWaveCluster
 
-__all__ = ["TECHNIQUES", "WaveBudgets", "WavePlan", "auto_grid", "plan_fit"]
+__all__ = ["AUTOMATIC", "TECHNIQUES", "WaveBudgets", "WavePlan", "auto_grid", "plan_fit"]
 
 TECHNIQUES: dict[str, Technique] = {
     technique.name: technique
@@ -43,9 +44,12 @@ TECHNIQUES: dict[str, Technique] = {
     )
 }
 
+AUTOMATIC = Technique("oneshot", one_shot_automatic)  # with threshold="auto"
+
 SMALLEST_PART = 0.1  # of the budget, for the smallest release
-RECORDS_PER_CELL = 30.0  # records times epsilon for a cell of an automatic band
-MIN_SIDE, MAX_SIDE = 4, 256  # cells of an automatic band along each column
+WINDOW = 3  # cells to a side of the window that an automatic band is planned for, ...
+CLEAR = 4.0  # ... and standard deviations by which its average count stands out
+MIN_SIDE, MAX_SIDE = 4, 512  # cells of an automatic band along each column
 MAX_LEVELS = 20  # of the finest grid, 2^20 cells to a column
 MAX_TOUCHED = 2**10  # values of a sparse band that one record may take memory for
 BEYOND = 2**62  # codes of cells stay below
@@ -64,6 +68,7 @@ class WavePlan(NamedTuple):
 
     box: Box
     technique: Technique
+    part: float  # of the positive values that is not significant
     budgets: WaveBudgets
 
 
@@ -75,17 +80,18 @@ def plan_fit(model: "DPWaveCluster", columns: int) -> WavePlan:
     _numbers.count("min_samples", model.min_samples)
     if model.n_public is not None:
         _numbers.count("n_public", model.n_public)
-    _numbers.probability("threshold", model.threshold)
+    automatic = _check_threshold(model)
     allowed = choices("DPWaveCluster", "technique")
     if model.technique not in allowed:
         raise ParameterError(f"technique must be one of {allowed}, got {model.technique!r}")
-    technique = TECHNIQUES[model.technique]
+    technique = AUTOMATIC if automatic else TECHNIQUES[model.technique]
+    part = USUAL_PART if automatic else float(model.threshold)
     check_ledger(model.ledger)
     check_columns(columns)
-    _check_grid(model, columns, infinite=infinite)
+    _check_grid(model, columns, technique, infinite=infinite)
     box = public_box(model.bounds, columns)
     if infinite:
-        return WavePlan(box, technique, WaveBudgets(0.0, math.inf))
+        return WavePlan(box, technique, part, WaveBudgets(0.0, math.inf))
     needed = model.grid == "auto" or technique.needs_n
     records = COUNT_PART * model.epsilon if needed and model.n_public is None else 0.0
     budgets = WaveBudgets(float(records), float(model.epsilon - records))
@@ -95,15 +101,21 @@ def plan_fit(model: "DPWaveCluster", columns: int) -> WavePlan:
             f"epsilon must be larger, got {model.epsilon!r}: its noise would be wider than the "
             "integers it is added to"
         )
-    return WavePlan(box, technique, budgets)
+    return WavePlan(box, technique, part, budgets)
 
 
 def auto_grid(n: float, columns: int, epsilon: float, level: int) -> int:
-    """Choose a grid whose cells hold enough records to be told from noise."""
-    # Without privacy a record is as good as its cell's count is large.
-    signal = max(n, 1.0) * min(epsilon, RECORDS_PER_CELL) / RECORDS_PER_CELL
+    """Choose a grid on which a window of a few cells is clear of noise and of sampling error.
+
+    A window of w cells with u records each stands out by u w / sqrt(w (2/epsilon^2 + u)) standard
+    deviations: the variance of the noise is 2/epsilon^2 a cell, that of sampling u. The grid is the
+    finest on which u = n / cells makes that CLEAR. Where records crowd more than evenly, finer
+    detail is clear too; sums of noisy cells cost nothing, so that fine is the safer side.
+    """
+    ratio = CLEAR**2 / WINDOW**columns
+    per_cell = ratio / 2 + math.sqrt(ratio**2 / 4 + 2 * ratio / epsilon**2)
     most = min(MAX_SIDE, min(math.floor(MAX_DENSE ** (1 / columns)), 2 * HALF) // 2**level)
-    side = max(min(round(signal ** (1 / columns)), most), MIN_SIDE)
+    side = max(min(round((max(n, 1.0) / per_cell) ** (1 / columns)), most), MIN_SIDE)
     return int(side * 2**level)
 
 
@@ -120,7 +132,24 @@ def _check_epsilon(model: "DPWaveCluster") -> bool:
     return False
 
 
-def _check_grid(model: "DPWaveCluster", columns: int, *, infinite: bool) -> None:
+def _check_threshold(model: "DPWaveCluster") -> bool:
+    """Return whether the threshold is chosen from the noisy band."""
+    if not isinstance(model.threshold, str):
+        _numbers.probability("threshold", model.threshold)
+        return False
+    if model.threshold != "auto":
+        raise ParameterError(f'threshold must be in [0, 1) or "auto", got {model.threshold!r}')
+    if model.technique != AUTOMATIC.name:
+        raise ParameterError(
+            f'threshold must be a number for technique {model.technique!r}, got "auto": take '
+            'technique "oneshot", or threshold=0.1'
+        )
+    return True
+
+
+def _check_grid(
+    model: "DPWaveCluster", columns: int, technique: Technique, *, infinite: bool
+) -> None:
     block = 2 ** int(model.level)
     if isinstance(model.grid, str):
         if model.grid != "auto":
@@ -138,7 +167,12 @@ def _check_grid(model: "DPWaveCluster", columns: int, *, infinite: bool) -> None
     band = band_of(model.wavelet, int(model.level), cells, columns)
     if cells**columns <= MAX_DENSE:
         return
-    if infinite or not TECHNIQUES[model.technique].sparse:
+    if technique is AUTOMATIC:
+        raise ParameterError(
+            f"threshold must be a number where the grid has more than {MAX_DENSE} cells in all, "
+            f'got "auto" with {cells}^{columns}: take a smaller grid, or threshold=0.1'
+        )
+    if infinite or not technique.sparse:
         raise ParameterError(
             f"grid must have at most {MAX_DENSE} cells in all for this technique, got "
             f'{cells}^{columns}: take fewer, or technique "oneshot" with a finite epsilon'

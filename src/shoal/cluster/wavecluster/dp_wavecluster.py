@@ -24,7 +24,8 @@ from shoal.cluster._noise import PureNoise
 from shoal.cluster.wavecluster._band import band_of
 from shoal.cluster.wavecluster._components import connected_components
 from shoal.cluster.wavecluster._problem import SignificantCells, WaveProblem, plain_cells
-from shoal.cluster.wavecluster._techniques import WavePlan, auto_grid, plan_fit
+from shoal.cluster.wavecluster._techniques import AUTOMATIC, WavePlan, auto_grid, plan_fit
+from shoal.cluster.wavecluster._threshold import automatic_cells
 from shoal.engines import HALF, Engine, Part, grid_cell, grid_counts, total_weight
 from shoal.noise import Lattice, RandomSource, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
@@ -46,9 +47,11 @@ class DPWaveCluster(CuratorsClusterer):
     {bounds}
     grid : int or "auto", default=64
         Cells along each column, a multiple of 2^level. ``"auto"`` chooses from the number of
-        records, the columns and epsilon.
-    threshold : float, default=0.1
-        Part of the positive values of the band, in [0, 1), that counts as noise.
+        records, the columns and epsilon, as fine as ``threshold="auto"`` can use.
+    threshold : float or "auto", default=0.1
+        Part of the positive values of the band, in [0, 1), that counts as noise. ``"auto"``, for
+        ``"oneshot"`` on at most 2^22 cells, chooses from the noisy band, for nothing: where
+        clusters that stand out of noise and sampling error are told apart best.
     wavelet : str, default="haar"
         A discrete wavelet of PyWavelets.
     level : int, default=1
@@ -80,7 +83,7 @@ class DPWaveCluster(CuratorsClusterer):
     n_significant_ : int
         Number of significant cells.
     threshold_ : float
-        Value that a cell had to reach.
+        Value that a cell had to reach; with ``threshold="auto"``, once averaged with its neighbors.
     grid_ : int
         Cells along each column.
     {guarantee_}
@@ -113,6 +116,12 @@ class DPWaveCluster(CuratorsClusterer):
     >>> model = DPWaveCluster(epsilon=1.0, bounds=(-1.0, 1.0), threshold=0.3, random_state=0).fit(X)
     >>> model.n_clusters_, model.cells_.shape
     (3, (32, 32))
+
+    Without settings to guess:
+
+    >>> kwargs = {"grid": "auto", "threshold": "auto", "random_state": 0}
+    >>> DPWaveCluster(epsilon=1.0, bounds=(-1.0, 1.0), **kwargs).fit(X).n_clusters_
+    3
     """
 
     def __init__(
@@ -121,7 +130,7 @@ class DPWaveCluster(CuratorsClusterer):
         epsilon: float = 1.0,
         bounds: Bounds | None = None,
         grid: int | str = 64,
-        threshold: float = 0.1,
+        threshold: float | str = 0.1,
         wavelet: str = "haar",
         level: int = 1,
         technique: str = "oneshot",
@@ -228,13 +237,18 @@ class DPWaveCluster(CuratorsClusterer):
         band = band_of(self.wavelet, level, grid, d)
         if infinite:
             counts = grid_counts(engine, (grid,) * d, HALF)
-            return _Fitted(plain_cells(counts, band, float(self.threshold)), grid, band.shape)
+            if plan.technique is AUTOMATIC:
+                values = band.dense(counts) / band.sensitivity
+                cells = automatic_cells(values, scale=0.0, signed=band.signed)
+            else:
+                cells = plain_cells(counts, band, plan.part)
+            return _Fitted(cells, grid, band.shape)
         problem = WaveProblem(
             engine,
             HALF,
             grid,
             band,
-            float(self.threshold),
+            plan.part,
             int(self.min_samples),
             n,
             noise,
@@ -288,6 +302,8 @@ class DPWaveCluster(CuratorsClusterer):
             "wavelet": self.wavelet,
             "level": int(self.level),
         }
+        if self.threshold == "auto":
+            values["threshold_setting"] = "auto"
         if cells.all_values is not None:
             values["band"] = cells.all_values
         self.release_ = Release(

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from shoal._bounds import public_box
 from shoal._typing import Floats, Ints
-from shoal.cluster import DPWaveCluster
+from shoal.cluster import DPDensity, DPWaveCluster
 from shoal.exceptions import DataError
 from shoal.experiments.compare.contender import BOX, WAVE_CELLS, WAVE_THRESHOLD
 from shoal.metrics import cost_ratio
@@ -28,6 +28,7 @@ __all__ = ["Baseline", "ComparedTable", "TrivialCosts", "random_rows"]
 
 AnyLabels = npt.NDArray[Any]  # numbers or text
 
+NO_NOISE = 1e4  # an epsilon at which the noise of counts is 0
 MIN_RECORDS = 32  # the attack on centers fits halves of them
 RESTARTS = 10
 MAX_TRIED = 2000  # records that the number of clusters is chosen on
@@ -85,8 +86,9 @@ class Baseline:
         Costs of centers that nobody has to look for.
     even_ami : float
         Adjusted mutual information of k-means with the nearest of centers spread over the box.
-    kmeans_label, wave_label : float or None
-        Adjusted mutual information of the label with k-means and WaveCluster without privacy.
+    kmeans_label, wave_label, density_label : float or None
+        Adjusted mutual information of the label with k-means, WaveCluster and the clusters of the
+        density, all without privacy.
     """
 
     names: tuple[str, ...]
@@ -100,6 +102,7 @@ class Baseline:
     even_ami: float
     kmeans_label: float | None
     wave_label: float | None
+    density_label: float | None
 
     @property
     def n_columns(self) -> int:
@@ -119,8 +122,8 @@ class ComparedTable:
         Records, scaled to [-1, 1].
     labels : ndarray or None
         Values of the column of classes.
-    kmeans, wave : ndarray or None
-        Clusters of k-means and WaveCluster without privacy.
+    kmeans, wave, density : ndarray or None
+        Clusters of k-means, of WaveCluster and of the density, all without privacy.
     baseline : Baseline
         What may be said of them without a single record.
     """
@@ -130,6 +133,7 @@ class ComparedTable:
     labels: AnyLabels | None = field(repr=False)
     kmeans: Ints = field(repr=False)
     wave: Ints | None = field(repr=False)
+    density: Ints | None = field(repr=False)
     baseline: Baseline
 
     @classmethod
@@ -188,6 +192,7 @@ class ComparedTable:
         # More threads add up in another order: labels must not depend on the machine.
         with threadpool_limits(1):
             nearest, wave = pairwise_distances_argmin(X, centers), _wave(X)
+            density = _density(X)
         even = _spread_over_the_box(*centers.shape)
 
         def agreement(clusters: Ints | None) -> float | None:
@@ -214,8 +219,9 @@ class ComparedTable:
             ),
             kmeans_label=agreement(model.labels_),
             wave_label=agreement(wave),
+            density_label=agreement(density),
         )
-        return cls(str(file), X, table.labels, nearest, wave, baseline)
+        return cls(str(file), X, table.labels, nearest, wave, density, baseline)
 
 
 def random_rows(n_records: int, max_rows: int) -> Ints:
@@ -242,6 +248,13 @@ def _wave(X: Floats) -> Ints | None:
     if cells is None:
         return None
     model = DPWaveCluster(epsilon=np.inf, bounds=BOX, grid=cells, threshold=WAVE_THRESHOLD)
+    return np.asarray(model.fit(X).labels_)
+
+
+def _density(X: Floats) -> Ints | None:
+    if X.shape[1] not in WAVE_CELLS:
+        return None
+    model = DPDensity(epsilon=NO_NOISE, bounds=BOX, random_state=0)
     return np.asarray(model.fit(X).labels_)
 
 

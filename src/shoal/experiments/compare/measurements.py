@@ -19,6 +19,7 @@ from sklearn.metrics import adjusted_mutual_info_score, pairwise_distances_argmi
 from shoal._statistics import mean_interval
 from shoal._typing import Floats
 from shoal.audit import advantage_ceiling, attack_centers, reconstruct
+from shoal.cluster import DPDensity
 from shoal.experiments.compare.baseline import ComparedTable, random_rows
 from shoal.experiments.compare.contender import BOX, Contender
 from shoal.experiments.compare.equal_privacy import box_diameter
@@ -75,7 +76,8 @@ class UtilityWork:
         row = _row(contender.name, float(method.epsilon), seconds)
         if contender.output == "centers":
             return self._judged(row, method.cluster_centers_)
-        row["ami"] = _ami(table.wave, method.labels_)
+        same = table.density if isinstance(method, DPDensity) else table.wave
+        row["ami"] = _ami(same, method.labels_)
         row["ami_label"] = _ami(table.labels, method.labels_)
         row["clusters"] = int(method.n_clusters_)
         return row

@@ -226,16 +226,19 @@ def _agreement(report: Report, comparison: Comparison) -> None:
     baseline = comparison.baseline
     report.section("Agreement")
     report.text(
-        "Adjusted mutual information with the same clustering without privacy, k-means or "
-        "WaveCluster: 1 is the same clusters, 0 is chance. Centers spread evenly over the box, "
-        f"which know nothing, agree with k-means by {baseline.even_ami:.2f}. WaveCluster finds "
-        "clusters of any shape and has no centers, so that it is judged by this alone."
+        "Adjusted mutual information with the same clustering without privacy, k-means, "
+        "WaveCluster or DPDensity: 1 is the same clusters, 0 is chance. Centers spread evenly over "
+        f"the box, which know nothing, agree with k-means by {baseline.even_ami:.2f}. WaveCluster "
+        "and DPDensity find clusters of any shape and have no centers, so that they are judged by "
+        "this alone."
     )
     report.table(_headings(comparison), _table_rows(comparison, lambda row: row.ami))
     if baseline.label is not None:
         plain = f"k-means without privacy has {rounded(baseline.kmeans_label or 0.0, 2)}"
         if baseline.wave_label is not None:
             plain += f", WaveCluster without privacy {rounded(baseline.wave_label, 2)}"
+        if baseline.density_label is not None:
+            plain += f", DPDensity without noise {rounded(baseline.density_label, 2)}"
         report.text(f"The same with the column {baseline.label!r}: {plain}.")
         report.table(_headings(comparison), _table_rows(comparison, lambda row: row.ami_label))
     points = [_point(row, row.ami) for row in _shown(comparison) if row.ami]
@@ -431,7 +434,7 @@ def _point(row: MethodRow, estimate: Estimate | None) -> dict[str, Any]:
     return {
         "method": row.contender,
         "model": row.model,
-        "family": "WaveCluster" if row.cost is None else f"{row.model}, k-means",
+        "family": "any shape" if row.cost is None else f"{row.model}, k-means",
         "epsilon": row.epsilon,
         "mean": estimate.mean,
         # A cost is above 0, and so is the band on a logarithmic axis.

@@ -1,0 +1,125 @@
+"""The density of records behind reports, on a grid: smooth enough to be told from chance.
+
+The density is a mixture of Gaussian kernels on the cells of the box, of one width (a sieve, after
+Snyder & Miller 1985), and the iterative Bayesian update finds their weights through the channel.
+Width and number of updates are those with which each half of the reports explains the other half
+best.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import ndimage
+
+from shoal._bounds import Box
+from shoal._typing import Floats
+from shoal.exceptions import ParameterError
+from shoal.remap import CellChannel, RegularGrid, iterative_bayesian_update
+from shoal.reports._report_grid import make_grid, open_channel
+from shoal.reports._report_noise import ReportNoise
+
+__all__ = ["ShapeEstimator", "open_estimator"]
+
+WIDTHS = (1.0, 1.5, 2.2, 3.3, 5.0, 7.5)  # cells: standard deviations of the kernels
+UPDATES = (8, 24)
+FINENESS = 2 / 3  # of the grid that centers are found on: many densities are estimated
+EVIDENCE = 3.0  # nats over all reports that a less smooth density must explain them better by
+CUT = 4.0  # standard deviations at which a kernel ends
+SMALLEST = 1e-15  # of all reports: below lies rounding of the transforms
+
+
+class ShapeEstimator(NamedTuple):
+    """From counts of reports to the density of records.
+
+    Parameters
+    ----------
+    grid : RegularGrid
+        Cells of the box, and cells around it that reports are counted in.
+    channel : CellChannel
+        From records in cells to reports in cells.
+    width : float
+        Of the kernels, in cells.
+    updates : int
+        Of their weights.
+    """
+
+    grid: RegularGrid
+    channel: CellChannel
+    width: float
+    updates: int
+
+    def density(self, counts: Floats) -> Floats:
+        """Estimate the records of each cell of the box."""
+        smooth = _Smooth(self.channel, self.width)
+        found = iterative_bayesian_update(
+            counts, smooth, self.grid.cells.tolist(), max_iter=self.updates, tol=0.0
+        )
+        return counts.sum() * smooth.spread(found.prior)
+
+    def draw(self, density: Floats, reports: int, rng: np.random.Generator) -> Floats:
+        """Draw counts of reports of records with this density, through the channel."""
+        chances = np.maximum(self.channel.forward(density / density.sum()), 0.0).ravel()
+        drawn = rng.multinomial(reports, chances / chances.sum())
+        return drawn.reshape(self.grid.outer).astype(np.float64)
+
+
+def open_estimator(
+    reports: Floats, distribution: ReportNoise, box: Box, rng: np.random.Generator
+) -> tuple[ShapeEstimator, Floats]:
+    """Choose how smooth the density is, by cross-validation; return the counts of reports too."""
+    grid = make_grid(distribution, box, fineness=FINENESS)
+    if grid is None:
+        raise ParameterError(
+            "mechanism must have an epsilon that leaves some trace of the record, got noise of "
+            f"{float(distribution.spread(box).max()):.3g} on a box that is hardly wider: raise it"
+        )
+    channel = open_channel(distribution, grid)
+    first = rng.permutation(len(reports)) % 2 == 0
+    halves = [grid.count(part) for part in (reports[first], reports[~first])]
+    counts = halves[0] + halves[1]
+    if len(reports) < 2:
+        return ShapeEstimator(grid, channel, WIDTHS[-1], UPDATES[0]), counts
+    best, chosen = -np.inf, (WIDTHS[-1], UPDATES[0])
+    for width in reversed(WIDTHS):
+        gains = []
+        for updates in UPDATES:
+            estimator = ShapeEstimator(grid, channel, width, updates)
+            gains.append(_explained(estimator, halves))
+            if gains[-1] > best + EVIDENCE:
+                best, chosen = gains[-1], (width, updates)
+        if max(gains) < best:  # narrower kernels fit chance
+            break
+    return ShapeEstimator(grid, channel, *chosen), counts
+
+
+def _explained(estimator: ShapeEstimator, halves: list[Floats]) -> float:
+    """Return the log-likelihood of each half of the reports under the density of the other."""
+    total = 0.0
+    for own, other in zip(halves, halves[::-1], strict=True):
+        chances = estimator.channel.forward(estimator.density(own) / own.sum())
+        seen = other > 0
+        total += float(other[seen] @ np.log(np.maximum(chances[seen], SMALLEST)))
+    return total
+
+
+class _Smooth:
+    """A channel from weights of kernels: the box reflects them, so that none leaves it."""
+
+    def __init__(self, channel: CellChannel, width: float) -> None:
+        self._channel = channel
+        self._width = width
+
+    def spread(self, weights: Floats) -> Floats:
+        """Return the density of kernels with these weights; it is its own adjoint."""
+        density: Floats = ndimage.gaussian_filter(
+            weights, self._width, mode="reflect", truncate=CUT
+        )
+        return density
+
+    def forward(self, prior: Floats) -> Floats:
+        """Return the distribution of counted reports, from weights of kernels."""
+        return self._channel.forward(self.spread(prior))
+
+    def backward(self, weights: Floats) -> Floats:
+        """Apply the adjoint."""
+        return self.spread(self._channel.backward(weights))

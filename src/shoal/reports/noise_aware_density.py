@@ -1,0 +1,317 @@
+"""Clusters of any shape of records that nobody but their holders has seen, from reports alone.
+
+The density of the records is estimated through the known noise of the reports; its peaks that are
+more than chance are clusters. Post-processing: it promises what the reports promise.
+"""
+
+import copy
+import math
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from shoal import _numbers
+from shoal._bounds import Box, public_box
+from shoal._records import fitted_names, validate_records
+from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
+from shoal.density import GridCells, build_tree, choose_nodes, label_cells, prominence_for
+from shoal.exceptions import DataError, ParameterError
+from shoal.privacy import Release
+from shoal.reports._false_peaks import Simulations, simulate
+from shoal.reports._report_grid import MAX_COLUMNS
+from shoal.reports._report_noise import ReportNoise, report_noise
+from shoal.reports._shape_density import open_estimator
+from shoal.reports.on_device import label_on_device
+
+__all__ = ["NoiseAwareDensity"]
+
+HALF = 2**19  # steps of the lattice on each side of the middle of the box, for labels
+MAX_ROUNDS = 5  # of simulations, each with other peaks taken for real
+SEEDS = 2**31 - 1
+
+
+class NoiseAwareDensity(ClusterMixin, BaseEstimator):
+    """Clusters of any shape, from reports whose noise is known.
+
+    The density of the records on a grid over the public box is estimated by the iterative Bayesian
+    update of the mechanism's channel, as smooth as each half of the reports explains the other
+    best. A peak of it is a cluster of its own if it is more prominent than chance: than the peaks
+    that appear where reports of a density without it are drawn through the channel and estimated
+    again.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or GaussianChannel
+        What made the reports: Laplace of any kind, Piecewise with all columns, SquareWave, or a
+        description of Gaussian noise.
+    bounds : tuple (low, high), default=None
+        Public box of the records; None takes that of the mechanism.
+    alpha : float, default=0.05
+        Probability of any false cluster: of more than one where records have a single peak.
+    n_clusters : int, default=None
+        Number of clusters where it is known: the most prominent peaks, whether or not they are
+        more than chance. None finds those that are.
+    min_cluster_size : float, default=None
+        Records below which a part is no cluster of its own. None takes any size.
+    random_state : None, int or RandomState, default=None
+        For halves of the reports and for simulations; nothing private depends on it.
+
+    Attributes
+    ----------
+    n_clusters_ : int
+        Number of clusters.
+    cluster_sizes_ : ndarray of shape (n_clusters_,)
+        Estimated number of records of each, the largest first.
+    cells_ : ndarray of int32 over the grid
+        Cluster of each cell, -1 for none.
+    density_ : ndarray over the grid
+        Estimated number of records of each cell.
+    cluster_tree_ : ClusterTree
+        Clusters within clusters, as :class:`shoal.density.ClusterTree` describes them; the clusters
+        are its nodes ``cluster_nodes_``.
+    cluster_nodes_ : ndarray of shape (n_clusters_,)
+        Node of each cluster.
+    threshold_ : float
+        Standard deviations that a peak had to stand above the pass to a higher one.
+    labels_ : ndarray of shape (n,)
+        Cluster of the cell of each report, clipped to the box; -1 for none.
+    guarantee_ : Guarantee
+        That of the mechanism.
+    release_ : Release
+        Cells and clusters, for :func:`label_on_device`.
+    bounds_ : Box
+        Public box of the records.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has them.
+
+    See Also
+    --------
+    NoiseAwareKMeans : Round clusters, in any number of columns.
+    shoal.cluster.DPDensity : The same clusters where a curator holds the records.
+    label_on_device : Labels of true records from the published cells.
+
+    Notes
+    -----
+    For 1 to 3 columns: in more, the cells of a grid hold too few reports. Reports of ``Duchi`` and
+    ``Hybrid`` lie on few values, which show means and no shapes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.mechanisms import Laplace
+    >>> from shoal.reports import NoiseAwareDensity
+    >>> angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 6000)
+    >>> ring = 0.8 * np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> X = np.concatenate([ring, np.zeros((2000, 2))])
+    >>> mechanism = Laplace(epsilon=12.0, bounds=(-1.0, 1.0), random_state=0)
+    >>> reports = mechanism.fit_transform(X)
+    >>> model = NoiseAwareDensity(mechanism=mechanism, random_state=0).fit(reports)
+    >>> model.n_clusters_
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        mechanism: Any = None,
+        bounds: Bounds | None = None,
+        alpha: float = 0.05,
+        n_clusters: int | None = None,
+        min_cluster_size: float | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.mechanism = mechanism
+        self.bounds = bounds
+        self.alpha = alpha
+        self.n_clusters = n_clusters
+        self.min_cluster_size = min_cluster_size
+        self.random_state = random_state
+
+    def fit(self, Z: Any, y: Any = None) -> Self:
+        """Find the clusters behind the reports.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n, d)
+            Reports as the mechanism made them: not clipped, not remapped, not standardized.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : NoiseAwareDensity
+            The fitted estimator.
+        """
+        reports = validate_records(Z, estimator=self)
+        noise, box = self._check(reports.shape[1])
+        self._seed = int(check_random_state(self.random_state).randint(SEEDS))
+        self._estimator, counts = open_estimator(
+            reports, noise, box, np.random.default_rng(self._seed)
+        )
+        self.bounds_ = box
+        self.guarantee_ = self.mechanism.guarantee_
+        self.density_ = self._estimator.density(counts)
+        self._n_reports = len(reports)
+        self._simulated: dict[int, Simulations] = {}
+        self._find_clusters()
+        self.labels_ = self._labels(reports)
+        return self
+
+    def predict(self, X: TableLike) -> Labels:
+        """Find the cluster of the cell of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Reports, anywhere; or true records, on the device that holds them.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,)
+            Cluster, or -1 for none. Labels of true records are private and stay on the device.
+        """
+        check_is_fitted(self)
+        return self._labels(validate_records(X, estimator=self, reset=False))
+
+    def refine(
+        self,
+        *,
+        n_clusters: int | None = None,
+        min_cluster_size: float | None = None,
+        alpha: float | None = None,
+    ) -> "NoiseAwareDensity":
+        """Find other clusters in the density that was estimated already.
+
+        It is free in privacy, not in alpha: of several tries, the one that is liked best may show a
+        false cluster more often than ``alpha`` says. ``labels_`` are those of ``fit``.
+
+        Parameters
+        ----------
+        n_clusters, min_cluster_size : default=None
+            As for the estimator.
+        alpha : float, default=None
+            None leaves it as it is.
+
+        Returns
+        -------
+        model : NoiseAwareDensity
+            Another fitted estimator, with the same guarantee.
+        """
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other.n_clusters, other.min_cluster_size = n_clusters, min_cluster_size
+        other.alpha = self.alpha if alpha is None else alpha
+        other._check_choices()
+        other._simulated = dict(self._simulated)
+        other._find_clusters()
+        return other
+
+    def _check(self, columns: int) -> tuple[ReportNoise, Box]:
+        self._check_choices()
+        if columns > MAX_COLUMNS:
+            raise DataError(
+                f"Z must have at most {MAX_COLUMNS} columns, got {columns}: in more, cells of a "
+                "grid hold too few reports to show shapes; choose columns, or use NoiseAwareKMeans"
+            )
+        noise = report_noise(self.mechanism, columns, biased=True)
+        bounds = self.mechanism.bounds if self.bounds is None else self.bounds
+        try:
+            check_random_state(self.random_state)
+        except ValueError:
+            raise ParameterError(
+                "random_state must be None, an int or a RandomState, "
+                f"got {type(self.random_state).__name__}"
+            ) from None
+        return noise, public_box(bounds, columns)
+
+    def _check_choices(self) -> None:
+        _numbers.positive_probability("alpha", self.alpha)
+        if self.n_clusters is not None:
+            _numbers.count("n_clusters", self.n_clusters)
+        if self.min_cluster_size is not None:
+            _numbers.positive("min_cluster_size", self.min_cluster_size)
+
+    def _find_clusters(self) -> None:
+        """Find the clusters of the estimated density, and make the release."""
+        cells = GridCells(self.density_.shape)
+        if self.n_clusters is None:
+            found = self._above_chance()
+            self.threshold_ = found.threshold(float(self.alpha))
+        else:
+            found = self._simulate(int(self.n_clusters))
+            self.threshold_ = prominence_for(found.merges, int(self.n_clusters))
+        tree = build_tree(
+            found.estimate,
+            cells,
+            threshold=self.threshold_,
+            min_size=float(self.min_cluster_size or 0.0),
+            merges=found.merges,
+        )
+        nodes = choose_nodes(tree) if self.n_clusters is None else np.flatnonzero(tree.is_leaf)
+        clusters = label_cells(found.estimate, cells, tree, nodes)
+        self.cluster_tree_, self.cluster_nodes_ = tree, clusters.nodes
+        self.cluster_sizes_ = clusters.sizes
+        self.n_clusters_ = len(clusters.nodes)
+        self.cells_ = clusters.labels.reshape(self.density_.shape)
+        self._publish(clusters.background)
+
+    def _above_chance(self) -> Simulations:
+        """Simulate chance beside one real peak; then beside those that are above it."""
+        alpha, peaks = float(self.alpha), 1
+        found = self._simulate(peaks)
+        above = found.peaks(alpha)
+        for _ in range(MAX_ROUNDS - 1):
+            if above in (1, peaks):
+                break
+            peaks = above
+            found = self._simulate(peaks)
+            above = min(found.peaks(alpha), peaks)
+        return found
+
+    def _simulate(self, peaks: int) -> Simulations:
+        if peaks not in self._simulated:
+            self._simulated[peaks] = simulate(
+                self._estimator, self.density_, self._n_reports, peaks=peaks, seed=self._seed
+            )
+        return self._simulated[peaks]
+
+    def _publish(self, background: float) -> None:
+        tree, box, shape = self.cluster_tree_, self.bounds_, list(self.density_.shape)
+        inside = np.flatnonzero(self.cells_ >= 0)
+        self.release_ = Release(
+            kind="NoiseAwareDensity",
+            values={
+                "cells": inside,
+                "clusters": self.cells_.ravel()[inside],
+                "values": self.density_.ravel()[inside],
+                "shape": shape,
+                "grid": shape,
+                "sizes": self.cluster_sizes_,
+                "nodes": self.cluster_nodes_,
+                "tree": {
+                    "parent": tree.parent,
+                    "base": tree.base,
+                    "top": tree.top,
+                    "size": tree.size,
+                    "stability": tree.stability,
+                },
+                "threshold": self.threshold_ if math.isfinite(self.threshold_) else None,
+                "background": background,
+                "records": self._n_reports,
+                "alpha": float(self.alpha),
+                "metric": "cells",
+                "columns": fitted_names(self),
+                "low": box.low,
+                "high": box.high,
+                "half": HALF,
+            },
+            guarantee=self.guarantee_,
+        )
+
+    def _labels(self, rows: Floats) -> Labels:
+        return np.asarray(label_on_device(self.release_, rows), dtype=np.int32)
