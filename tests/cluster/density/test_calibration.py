@@ -56,7 +56,7 @@ def test_two_clusters_are_found():
     rng = np.random.default_rng(0)
     records = np.clip(rng.normal([[0.3, 0.3], [0.7, 0.7]] * 1000, 0.06), 0, 1)
     threshold, largest = threshold_of(records, 23, 1.0, rng)
-    assert _calibration.LEAST <= threshold < 4 < largest
+    assert 1.9 < threshold < 4 < largest
 
 
 def test_a_ridge_asks_for_more_than_a_hill():
@@ -80,4 +80,4 @@ def test_laplace_variance(scale):
 
 def test_an_empty_grid_needs_a_threshold_too():
     noisy = NoisyGrid(np.zeros((8, 8), dtype=np.int64), 0.01)
-    assert calibrated(noisy, 0.05)[0] == _calibration.LEAST
+    assert calibrated(noisy, 0.05)[0] == pytest.approx(1.96, abs=0.01)

@@ -11,6 +11,7 @@ density comes from the noisy counts, and no record is seen.
 
 import math
 from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
 
@@ -31,7 +32,6 @@ __all__ = ["calibrate", "laplace_variance"]
 MAX_COPIES = 24  # a Gumbel distribution takes some dozens of maxima, ...
 MIN_COPIES = 3  # ... of which a large grid gives several in each copy
 CELLS = 1 << 17  # simulated in all, but for the least copies
-LEAST = 2.0  # standard deviations: where copies have no peaks, this much may still be chance
 CUT = 2.5  # standard deviations: peaks that are less prominent may well be chance
 SEED = 0
 
@@ -63,7 +63,9 @@ def calibrate(
         chance = chance_prominence(copy, found, truth, true_merges)
         # Every so many-th merge, in falling density: groups that are alike.
         maxima += [float(chance[group::groups].max(initial=0.0)) for group in range(groups)]
-    return max(significance_threshold([Maxima(maxima, groups)], alpha), LEAST)
+    # Where copies have no second peak, there was still one that could have been: a normal draw.
+    least = NormalDist().inv_cdf(1 - alpha / 2)
+    return max(significance_threshold([Maxima(maxima, groups)], alpha), least)
 
 
 def _laplace(rng: np.random.Generator, scale: float, count: int) -> Ints:
