@@ -7,6 +7,9 @@ bootstrap, after Silverman 1981), once its least prominent peaks, which may be c
 are cut. What a peak of such a copy has beyond its prominence in the truth is chance: of the noise,
 of the draw of the records, of the widths that were chosen. All of it is post-processing: the
 density comes from the noisy counts, and no record is seen.
+
+Copies of one density are not all that has one peak: a Gaussian cluster with as many records, as
+concentrated, is simulated too, and the higher threshold counts.
 """
 
 import math
@@ -14,8 +17,9 @@ from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
+from scipy import special
 
-from shoal._typing import Ints
+from shoal._typing import Floats, Ints
 from shoal.density import (
     CellGraph,
     DensityEstimate,
@@ -50,8 +54,21 @@ def calibrate(
     ``again`` estimates the density of other counts; ``scale`` is that of their discrete Laplace
     noise.
     """
+    own = np.maximum(cut_peaks(estimate, merges, CUT), 0.0)
+    simulated = [
+        _simulate(DensityEstimate(density, estimate.deviation), cells, again, scale)
+        for density in (own, _one_cluster(estimate, cells))
+    ]
+    # Where copies have no second peak, there was still one that could have been: a normal draw.
+    least = NormalDist().inv_cdf(1 - alpha / 2)
+    return max(significance_threshold(simulated, alpha), least)
+
+
+def _simulate(
+    truth: DensityEstimate, cells: CellGraph, again: Callable[[Ints], DensityEstimate], scale: float
+) -> Maxima:
+    """Return the largest prominences by chance in copies of a density."""
     rng = np.random.default_rng(SEED)
-    truth = estimate._replace(density=np.maximum(cut_peaks(estimate, merges, CUT), 0.0))
     true_merges = find_merges(truth, cells.edges)
     records = truth.density * cells.volumes
     copies = min(max(CELLS // cells.count, MIN_COPIES), MAX_COPIES)
@@ -63,9 +80,25 @@ def calibrate(
         chance = chance_prominence(copy, found, truth, true_merges)
         # Every so many-th merge, in falling density: groups that are alike.
         maxima += [float(chance[group::groups].max(initial=0.0)) for group in range(groups)]
-    # Where copies have no second peak, there was still one that could have been: a normal draw.
-    least = NormalDist().inv_cdf(1 - alpha / 2)
-    return max(significance_threshold([Maxima(maxima, groups)], alpha), least)
+    return Maxima(maxima, groups)
+
+
+def _one_cluster(estimate: DensityEstimate, cells: CellGraph) -> Floats:
+    """Return the density of a Gaussian at the highest peak, as concentrated as the estimate."""
+    low, high = cells.corners
+    density = np.maximum(estimate.density, 0.0)
+    held = density * cells.volumes
+    whole = cells.volumes.sum()
+    squares = max(float((held * density).sum()), np.finfo(np.float64).tiny)
+    part = held.sum() ** 2 / (squares * whole)  # of the box that an even table would fill
+    # A Gaussian fills (4 pi spread^2)^(d / 2) in this sense.
+    spread = part ** (1 / cells.dimensions) / math.sqrt(4 * math.pi)
+    peak = int(np.argmax(density))
+    middle = (low[peak] + high[peak]) / 2
+    within = special.ndtr((high - middle) / spread) - special.ndtr((low - middle) / spread)
+    shares = within.prod(axis=1)
+    records = held.sum() * shares / shares.sum()
+    return np.asarray(records / cells.volumes, dtype=np.float64)
 
 
 def _laplace(rng: np.random.Generator, scale: float, count: int) -> Ints:
