@@ -30,7 +30,7 @@ __all__ = ["CrowdedCells", "release_crowded"]
 SHAPE_PART = 0.08  # of the budget, for the shape of the tree
 FILLED = 0.5  # of the records that would split it: those of a leaf that holds any
 FINER = 3  # halvings of each column that leaves must want beyond a window's, to get another
-MIN_LEAVES = 6  # leaves that do: fewer may be chance
+MIN_LEAVES = 6  # leaves that want the same, and do: fewer may be chance
 MARGIN = 2  # cells around them: as far as the narrowest kernel reaches
 LEAD = 2  # halvings that most leaves want beyond a window, for it to lead to a smaller one only
 STEP_SIDES = {1: 256, 2: 64, 3: 16, 4: 8}  # cells along each column of a window on the way
@@ -138,7 +138,7 @@ def _crowds(window: Window, finer: WantedCells, least: int) -> list[tuple[Wanted
         low = window.start + [side.start for side in box]
         high = window.start + [side.stop for side in box]
         inside = ((first < high) & (last > low)).all(axis=1)
-        if inside.sum() >= least:
+        if np.bincount(finer.level[inside]).max() >= least:
             found.append((finer.some(inside), low, high))
     return found
 
