@@ -271,4 +271,6 @@ def _wanted(leaves: PlannedLeaves, records: float, shape: float, rest: float) ->
     deepest = max_halvings(columns, HALF) // columns
     level = np.minimum(np.rint(halvings / columns).astype(np.int64), deepest)
     low, high = (corner.astype(np.int64) + HALF for corner in (leaves.low, leaves.high))
-    return WantedCells(low, high, level)
+    # A leaf beside it that was just not split may hold as many records.
+    width = high - low
+    return WantedCells(np.maximum(low - width, 0), np.minimum(high + width, 2 * HALF), level)
