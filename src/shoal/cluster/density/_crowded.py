@@ -8,7 +8,7 @@ those without records too: one record more or less changes one count by one.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from shoal.cluster._noise import PureNoise
 from shoal.cluster.density._calibration import calibrate, laplace_variance
 from shoal.cluster.density._plan import MAX_SIDES, wanted_count
 from shoal.cluster.density._smoothing import smooth_counts
-from shoal.density import BoxCells, DensityEstimate, find_boxes
+from shoal.density import BoxCells, CellGraph, DensityEstimate, Merges, find_boxes
 from shoal.engines import HALF, Engine, Part, max_halvings
 from shoal.noise import RandomSource
 
@@ -211,11 +211,15 @@ class CrowdedCells:
                 noise[window.parent][place] = _add_blocks(noise[index], step)
         return DensityEstimate(density, deviation)
 
-    def threshold(self, records: float, alpha: float) -> float:
+    def threshold(
+        self, estimate: DensityEstimate, merges: Merges, cells: CellGraph, alpha: float
+    ) -> float:
         """Return the prominence that chance reaches with probability alpha at most."""
-        columns = self.low.shape[1]
-        side = math.ceil(len(self.counts) ** (1 / columns))  # of one grid with so many cells
-        return calibrate(records, side, columns, self.scale, alpha=alpha)
+
+        def again(counts: Ints) -> DensityEstimate:
+            return replace(self, counts=counts).estimate()
+
+        return calibrate(estimate, merges, cells, again, scale=self.scale, alpha=alpha)
 
     def find(self, records: npt.NDArray[np.int32]) -> Ints:
         """Return the index of each lattice record's cell."""
