@@ -30,7 +30,7 @@ __all__ = ["CrowdedCells", "release_crowded"]
 SHAPE_PART = 0.08  # of the budget, for the shape of the tree
 FILLED = 0.5  # of the records that would split it: those of a leaf that holds any
 FINER = 3  # halvings of each column that leaves must want beyond a window's, to get another
-MIN_LEAVES = 6  # leaves that do: fewer may be chance
+MIN_LEAVES = 6  # leaves that want the same, and do: fewer may be chance
 MARGIN = 2  # cells around them: as far as the narrowest kernel reaches
 LEAD = 2  # halvings that most leaves want beyond a window, for it to lead to a smaller one only
 STEP_SIDES = {1: 256, 2: 64, 3: 16, 4: 8}  # cells along each column of a window on the way
@@ -138,7 +138,7 @@ def _crowds(window: Window, finer: WantedCells, least: int) -> list[tuple[Wanted
         low = window.start + [side.start for side in box]
         high = window.start + [side.stop for side in box]
         inside = ((first < high) & (last > low)).all(axis=1)
-        if inside.sum() >= least:
+        if np.bincount(finer.level[inside]).max() >= least:
             found.append((finer.some(inside), low, high))
     return found
 
@@ -275,4 +275,6 @@ def _wanted(leaves: PlannedLeaves, records: float, shape: float, rest: float) ->
     deepest = max_halvings(columns, HALF) // columns
     level = np.minimum(np.rint(halvings / columns).astype(np.int64), deepest)
     low, high = (corner.astype(np.int64) + HALF for corner in (leaves.low, leaves.high))
-    return WantedCells(low, high, level)
+    # A leaf beside it that was just not split may hold as many records.
+    width = high - low
+    return WantedCells(np.maximum(low - width, 0), np.minimum(high + width, 2 * HALF), level)
