@@ -30,7 +30,7 @@ def main() -> None:
         model.fit(shapes.X)
         path = given.out / f"{name}_{given.epsilon:g}.png"
         draw_release(model.release_, ["x", "y"], path=path)
-        print(f"{name}: {model.n_clusters_} clusters, {model.cells_.shape[0]} cells a side, {path}")
+        print(f"{name}: {model.n_clusters_} clusters on {model.cells_.size} cells, {path}")
 
 
 if __name__ == "__main__":

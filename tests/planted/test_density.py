@@ -6,7 +6,7 @@ import pytest
 from shoal.audit import neighboring_datasets, replay_estimator
 from shoal.cluster import DPDensity
 from shoal.cluster._noise import PureNoise, pure
-from shoal.cluster.density import dp_density
+from shoal.cluster.density import _cells, dp_density
 
 BOX = (-1.0, 1.0)
 
@@ -15,14 +15,14 @@ BOX = (-1.0, 1.0)
 def exact(monkeypatch):
     """Return the exact counts of every grid, as a bug would see them."""
     seen = []
-    right = dp_density.grid_counts
+    right = _cells.grid_counts
 
     def counting(engine, cells, half):
         counts = right(engine, cells, half)
         seen.append(counts)
         return counts
 
-    monkeypatch.setattr(dp_density, "grid_counts", counting)
+    monkeypatch.setattr(_cells, "grid_counts", counting)
     return seen
 
 
@@ -41,15 +41,15 @@ def test_nothing_is_found_without_a_bug(columns, settings):
 
 
 def test_threshold_from_raw_counts(exact, monkeypatch):
-    right = dp_density.calibrate
+    right = _cells.calibrate
     monkeypatch.setattr(
-        dp_density, "calibrate", lambda *a, **k: right(*a, **k) + exact[-1].sum() / 1000
+        _cells, "calibrate", lambda *a, **k: right(*a, **k) + exact[-1].sum() / 1000
     )
     assert "threshold" in findings()
 
 
 def test_grid_from_the_true_number_of_records(exact, monkeypatch):
-    monkeypatch.setattr(dp_density, "choose_side", lambda *_: 8 + int(exact[-1].sum()) % 2)
+    monkeypatch.setattr(_cells, "choose_side", lambda *_: 8 + int(exact[-1].sum()) % 2)
     assert findings() != ""
 
 
@@ -84,9 +84,9 @@ def test_the_coarse_grid_is_not_paid_for(monkeypatch):
 def test_sizes_from_the_records(exact, monkeypatch):
     right = DPDensity._publish
 
-    def telling(self, background):
+    def telling(self, background, receipt):
         self.cluster_sizes_ = np.array([float(exact[-1].sum())])
-        right(self, background)
+        right(self, background, receipt)
 
     monkeypatch.setattr(DPDensity, "_publish", telling)
     assert findings() != ""

@@ -93,8 +93,8 @@ class Axis:
         Its ends.
     log : bool, default=False
         Whether it is logarithmic.
-    root : bool, default=False
-        Whether it shows square roots: it begins at 0, and small numbers have room.
+    power : float, default=1
+        It shows numbers to this power: below 1, small ones have room, and 0 is still there.
     ticks : array-like, default=None
         Where numbers stand, if these are few; None = at round ones.
     field : str, default=None
@@ -109,7 +109,7 @@ class Axis:
         domain: Sequence[float],
         *,
         log: bool = False,
-        root: bool = False,
+        power: float = 1.0,
         ticks: npt.ArrayLike | None = None,
         field: str | None = None,
         **kwargs: Any,
@@ -119,7 +119,7 @@ class Axis:
         self._field = field
         self._scale: dict[str, Any] = {"domain": list(self.domain), "nice": False}
         self._scale |= {"type": "log"} if log else {"zero": False}
-        self._scale |= {"type": "sqrt"} if root else {}
+        self._scale |= {"type": "pow", "exponent": power} if power != 1 else {}
         self._axis: dict[str, Any] = {
             "format": ",.6~r",
             "grid": False,

@@ -20,7 +20,13 @@ from shoal.plotting._data import column_names
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._theme import DARK_GRAY, GROWING, NOISE, SQUARE, cluster_look, cluster_name
 
-__all__ = ["cluster_panels", "density_panels", "draw_density", "draw_density_clusters"]
+__all__ = [
+    "cluster_heading",
+    "cluster_panels",
+    "density_panels",
+    "draw_density",
+    "draw_density_clusters",
+]
 
 SIDE = 300  # pixels of a panel, about: a cell has a whole number of half pixels
 SHOWN = 256  # cells along a side of a panel; of more, blocks are drawn
@@ -146,9 +152,10 @@ def draw_density_clusters(
             f"cells must be whole numbers >= -1 of the density's shape {values.shape}, got shape "
             f"{clusters.shape} of {clusters.dtype}"
         )
-    drawn = cluster_panels(
-        canvas, clusters.astype(np.int64), values, *_box(values, bounds, columns)
-    )
+    labels = clusters.astype(np.int64)
+    heading = cluster_heading(labels, values)
+    box, names = _box(values, bounds, columns)
+    drawn = cluster_panels(canvas, labels, values, box, names, heading=heading)
     return canvas.finish(drawn, columns=columns_for(len(drawn), most=3), square=True)
 
 
@@ -164,17 +171,29 @@ def density_panels(canvas: Canvas, density: Floats, box: Box, names: Sequence[st
     return panels
 
 
+def cluster_heading(cells: Ints, density: Floats) -> str:
+    """Return how many clusters there are, and how many records are in none."""
+    masses = np.maximum(density, 0.0)
+    without = masses[cells == NOISE].sum() / max(masses.sum(), np.finfo(float).tiny)
+    found = len(np.setdiff1d(cells, [NOISE]))
+    return f"Clusters: {found}; in none: {_percent(without)} of the records"
+
+
 def cluster_panels(
-    canvas: Canvas, cells: Ints, density: Floats, box: Box, names: Sequence[str]
+    canvas: Canvas,
+    cells: Ints,
+    density: Floats,
+    box: Box,
+    names: Sequence[str],
+    *,
+    heading: str,
 ) -> list[Any]:
-    """Return the panels of clusters; the first says how many records are in none."""
+    """Return the panels of clusters."""
     found = np.setdiff1d(cells, [NOISE])
     key = Key(shown=False)
     for cluster in (NOISE, *found.tolist()):
         key.add(cluster_name(cluster), cluster_look(cluster).color, SQUARE)
     masses = np.maximum(density, 0.0)
-    without = masses[cells == NOISE].sum() / max(masses.sum(), np.finfo(float).tiny)
-    heading = f"Clusters: {len(found)}; in none: {_percent(without)} of the records"
     if density.ndim == 1:
         return [_line(canvas, density, box, names[0], cells=cells, key=key, title=heading)]
     panels: list[Any] = []

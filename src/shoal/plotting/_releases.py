@@ -14,7 +14,7 @@ from shoal.density import find_boxes
 from shoal.exceptions import ParameterError
 from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._cells import draw_thresholds
-from shoal.plotting._density import cluster_panels, density_panels
+from shoal.plotting._density import cluster_heading, cluster_panels, density_panels
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._points import BOX, FLAT, box_rows
 from shoal.plotting._theme import COLORS, GRAY, NOISE, RING, line_glyph
@@ -123,27 +123,35 @@ def _draw_density_release(
     values, holds = release.values, release.guarantee.holds
     title = f"Released density, clusters and their tree{'' if holds else NO_PROMISE}"
     canvas = Canvas(path, title=title, records=not holds)
-    density, cells, box = _gridded(values)
+    released = np.asarray(values["density"], dtype=np.float64)
+    clusters_of = np.full(released.shape, NOISE, dtype=np.int64)
+    clusters_of.flat[values["cells"]] = values["clusters"]
+    heading = cluster_heading(clusters_of, released)
+    density, cells, box = _gridded(values, released, clusters_of)
     names = [f"{name} ({UNIT})" for name in _short(columns)]
     maps = density_panels(canvas, density, box, names)
-    clusters = cluster_panels(canvas, cells, density, box, names)
-    nodes, sizes = values["nodes"], values["sizes"]
-    height = float(maps[0].height)
-    tree, least = tree_panel(canvas, values["tree"], nodes=nodes, sizes=sizes, height=height)
+    clusters = cluster_panels(canvas, cells, density, box, names, heading=heading)
+    given = {"nodes": values["nodes"], "sizes": values["sizes"], "height": float(maps[0].height)}
+    if "cell_low" in values:  # densities are per volume of the box
+        given |= {"unit": "records in the finest cell", "volume": _finest(values)}
+    tree, least = tree_panel(canvas, values["tree"], **given)
     # A pair of columns has its density and its clusters side by side.
     sides = [one for both in zip(maps, clusters, strict=True) for one in both]
     across = 3 if len(maps) == 1 else 4
     return canvas.finish([*sides, tree], columns=across, square=True, least=least)
 
 
-def _gridded(values: Mapping[str, Any]) -> tuple[Floats, Ints, Box]:
+def _finest(values: Mapping[str, Any]) -> float:
+    """Return the volume of the smallest of the boxes, as a part of the public box."""
+    widths = np.asarray(values["cell_high"], dtype=np.float64) - values["cell_low"]
+    return float((widths / (2 * values["half"])).prod(axis=1).min())
+
+
+def _gridded(values: Mapping[str, Any], density: Floats, cells: Ints) -> tuple[Floats, Ints, Box]:
     """Return density and clusters on a grid, and its box; of boxes, on one around the clusters."""
-    density = np.asarray(values["density"], dtype=np.float64)
-    cells = np.full(density.size, NOISE, dtype=np.int64)
-    cells[values["cells"]] = values["clusters"]
     low, high = (np.asarray(values[end], dtype=np.float64) for end in ("low", "high"))
     if "cell_low" not in values:
-        return density, cells.reshape(density.shape), Box(low, high)
+        return density, cells, Box(low, high)
     starts, ends = (np.asarray(values[end], dtype=np.float64) for end in ("cell_low", "cell_high"))
     inside = cells != NOISE if len(values["cells"]) else np.ones(len(cells), dtype=np.bool_)
     first, last = starts[inside].min(axis=0), ends[inside].max(axis=0)

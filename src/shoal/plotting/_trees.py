@@ -1,5 +1,6 @@
 """The tree of clusters of a density: branches as wide as their records, chosen ones in color."""
 
+import math
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -18,12 +19,13 @@ from shoal.plotting._theme import DARK_GRAY, NOISE, SQUARE, cluster_look, cluste
 __all__ = ["draw_cluster_tree", "tree_panel"]
 
 WIDTH, HEIGHT = 300, 300
-MAX_WIDTH = 560
+MAX_WIDTH = 630
 SLOT = 18.0  # pixels of a branch without children with the gap beside it, if there is room
-EVEN = 0.6  # of the width, for slots that are all as wide; the rest is for the larger branches
+EVEN = 0.75  # of the width, for slots that are all as wide; the rest is for the larger branches
 GAP = 0.2  # of a slot, between branches
-NARROW = 0.65  # of the width, on a narrow screen: there labels still fit side by side
-LINE = 9.5  # pixels from label to label; of closer ones, the larger cluster has its label
+NARROW = 0.75  # of the width, on a narrow screen: there labels still fit side by side
+LINE = 12.5  # pixels from label to label; of closer ones, the larger cluster has its label
+LOW_PEAKS = 0.35  # of the height: where a peak in the middle of all is at least
 LETTER = 5.6  # pixels of a letter of a label
 STEM = "#c9ced4"  # branches that hold several clusters, or none
 INSIDE = 0.45  # opacity of what a chosen cluster splits into
@@ -108,9 +110,14 @@ def tree_panel(
     nodes: npt.ArrayLike | None,
     sizes: npt.ArrayLike | None,
     height: float = HEIGHT,
+    unit: str = "records a cell",
+    volume: float = 1.0,
 ) -> tuple[Any, float]:
-    """Return the panel of a tree, and how many pixels its labels need."""
-    branches = _branches(tree)
+    """Return the panel of a tree, and how many pixels its labels need.
+
+    ``unit`` is that of densities times the volume.
+    """
+    branches = _branches(tree, volume)
     chosen, records = _chosen(branches, nodes, sizes)
     cluster = _clusters(branches, chosen)
     width = float(min(max(SLOT * branches.is_leaf.sum(), WIDTH), MAX_WIDTH))
@@ -126,10 +133,12 @@ def tree_panel(
     headroom = 16.0 if level else float(lengths.max()) + 20
     highest = max(float(branches.top.max()), np.finfo(float).tiny)
     x = Axis("width of a branch: records (noisy)", (0.0, width), labels=False, ticks=False)
+    power = _power(branches, highest)
     y = Axis(
-        "density (records a cell, square-root scale)",
-        (0.0, highest / (1 - headroom / height) ** 2),
-        root=True,
+        f"density ({unit}), to the power {power:g}",
+        (0.0, highest / (1 - headroom / height) ** (1 / power)),
+        power=power,
+        ticks=_ticks(highest, power),
         grid=True,
     )
     key = Key(shown=False)
@@ -169,6 +178,23 @@ def tree_panel(
     layers += [halo, layer(words, "text", **turned)]
     title = f"Tree of clusters: number (noisy size); all: {_whole(branches.size[0])}"
     return panel(*layers, width=width, height=height, title=title), NARROW * width
+
+
+def _power(branches: _Branches, highest: float) -> float:
+    """Return the power of the axis: with 1/2, areas are stabilities of two columns.
+
+    It is lower where most peaks would lie at the bottom.
+    """
+    middle = float(np.median(branches.top[branches.is_leaf])) / highest
+    if middle >= LOW_PEAKS**2 or middle <= 0:
+        return 0.5
+    return max(round(math.log(LOW_PEAKS) / math.log(middle), 1), 0.1)
+
+
+def _ticks(highest: float, power: float) -> list[float]:
+    """Return round numbers that stand apart on an axis to a power."""
+    even = highest * (np.arange(1, 6) / 5) ** (1 / power)
+    return [0.0, *(float(f"{one:.1g}") for one in even)]
 
 
 def _whole(size: float) -> str:
@@ -275,7 +301,7 @@ def _chosen(
     return chosen, records
 
 
-def _branches(tree: Any) -> _Branches:
+def _branches(tree: Any, volume: float) -> _Branches:
     """Return the arrays of a tree, or refuse it."""
     found = [
         tree.get(name) if isinstance(tree, Mapping) else getattr(tree, name, None)
@@ -295,4 +321,4 @@ def _branches(tree: Any) -> _Branches:
         raise ParameterError(
             "tree must have its root first and each node after its parent, got another order"
         )
-    return _Branches(parent, base, top, size)
+    return _Branches(parent, base * volume, top * volume, size)

@@ -14,7 +14,7 @@ from helpers.toy_estimators import OnlyNoise, Toy
 from shoal.audit.attacks._shadow_releases import LikelihoodRatio
 from shoal.audit.attacks.centers import attack_centers
 from shoal.audit.attacks.result import advantage_ceiling
-from shoal.cluster import DPKMeans, DPWaveCluster
+from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Guarantee, Ledger
 
@@ -125,6 +125,17 @@ def test_a_promise_about_centers_is_kept(score):
 
 def test_a_promise_about_cells_is_kept(alone):
     assert share_right(alone) <= most_right(RUNS, 1.0)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 100.0])
+def test_a_promise_about_a_density_is_kept(epsilon):
+    """Noisy counts are attacked: of little epsilon in vain, of much with success."""
+    runs, model = 100, DPDensity(epsilon=epsilon, bounds=BOX, n_clusters=2)
+    found = attack_centers(model, CLUSTERS, targets=[OUTLIER], runs=runs, random_state=0)
+    if epsilon == 1.0:
+        assert share_right(found) <= most_right(runs, epsilon)
+    else:
+        assert share_right(found) > 0.95
 
 
 def test_the_attack_comes_near_the_ceiling(alone):

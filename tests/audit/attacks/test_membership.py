@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from helpers.attack_data import coin_classes, few_trees, needs_toolbox
 from shoal.audit.attacks import attack_centers, membership_inference
 from shoal.audit.attacks._forests import split_records
-from shoal.cluster import DPKMeans, DPWaveCluster
+from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
@@ -72,6 +72,7 @@ def test_privacy_helps():
     "target",
     [
         DPKMeans(4, epsilon=1.0, bounds=BOX),
+        DPDensity(epsilon=1.0, bounds=BOX, n_clusters=2),
         DPWaveCluster(epsilon=1.0, bounds=BOX, grid=8),
         DPKMeans(1, epsilon=1.0, bounds=BOX),
         KMeans(4, n_init=1),

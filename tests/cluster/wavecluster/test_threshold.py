@@ -78,7 +78,7 @@ def test_worth_by_hand():
     levels = _climb(band, band, np.array([1.0, 2.0, 5.0, 15.0]), 0.0)
     levels = [level._replace(proven=np.full(len(level.peaks), np.inf)) for level in levels]
     assert [len(level.peaks) for level in levels] == [2, 2, 3, 1]
-    assert levels[2].saddles.tolist() == [2.0, 0.0, 0.0]
+    assert levels[2].saddles.tolist() == [2.0, 1.0, 1.0]
     two = 23.5 * math.log(43.5 / 23.5) + 20 * math.log(43.5 / 20)
     assert [_worth(levels[:1]), _worth(levels[:2])] == pytest.approx([two, two])
     # The gap is seen at 2.0, a fifth of 10: three fifths of the way from a half to nothing.

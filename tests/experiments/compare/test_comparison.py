@@ -107,6 +107,9 @@ def test_all_methods_run_and_agree_with_theory(file, monkeypatch):
     wave = by_name["DPWaveCluster-oneshot", 20.0]
     assert wave.cost is None
     assert wave.ami.mean > 0.5
+    density = by_name["DPDensity", 20.0]
+    assert density.cost is None
+    assert density.ami.mean > 0.5
     assert found.ranked(2.0, "central")[0].method.startswith("DPKMeans-")
 
 

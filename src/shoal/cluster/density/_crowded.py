@@ -30,7 +30,7 @@ __all__ = ["CrowdedCells", "release_crowded"]
 SHAPE_PART = 0.08  # of the budget, for the shape of the tree
 FILLED = 0.5  # of the records that would split it: those of a leaf that holds any
 FINER = 3  # halvings of each column that leaves must want beyond a window's, to get another
-FEWEST = 6  # leaves that do: fewer may be chance
+MIN_LEAVES = 6  # leaves that do: fewer may be chance
 MARGIN = 2  # cells around them: as far as the narrowest kernel reaches
 LEAD = 2  # halvings that most leaves want beyond a window, for it to lead to a smaller one only
 STEP_SIDES = {1: 256, 2: 64, 3: 16, 4: 8}  # cells along each column of a window on the way
@@ -101,8 +101,9 @@ def plan_windows(wanted: WantedCells) -> list[Window]:
         windows.append(window)
         cells += math.prod(window.shape)
         gap = LEAD if np.median(boxes.level) >= level + LEAD else FINER
-        finer, fewest = boxes.some(boxes.level >= level + gap), min(FEWEST, len(boxes.level) // 3)
-        for held, first, last in _crowds(window, finer, fewest):
+        finer = boxes.some(boxes.level >= level + gap)
+        least = min(MIN_LEAVES, len(boxes.level) // 3)
+        for held, first, last in _crowds(window, finer, least):
             waiting.append((held, first << shift, last << shift, len(windows) - 1))
     return windows
 
@@ -117,9 +118,7 @@ def _choose_level(levels: Ints, extent: int, columns: int, above: int) -> int:
     return step if wanted >= step + LEAD and step > above else min(wanted, finest)
 
 
-def _crowds(
-    window: Window, finer: WantedCells, fewest: int
-) -> list[tuple[WantedCells, Ints, Ints]]:
+def _crowds(window: Window, finer: WantedCells, least: int) -> list[tuple[WantedCells, Ints, Ints]]:
     """Return boxes of cells, apart from each other, around the leaves that want finer cells."""
     first, last = finer.at(window.level)
     mask = np.zeros(window.shape, dtype=np.bool_)
@@ -139,7 +138,7 @@ def _crowds(
         low = window.start + [side.start for side in box]
         high = window.start + [side.stop for side in box]
         inside = ((first < high) & (last > low)).all(axis=1)
-        if inside.sum() >= fewest:
+        if inside.sum() >= least:
             found.append((finer.some(inside), low, high))
     return found
 

@@ -18,7 +18,7 @@ from shoal._bounds import public_box
 from shoal._docs import shared_docs
 from shoal._records import fitted_names
 from shoal._table_input import leaves_last_fit, validate_table
-from shoal._typing import Bounds, Labels, RandomState, TableLike
+from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
 from shoal.cluster._budget import charge, check_ledger
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
@@ -26,8 +26,17 @@ from shoal.cluster._noise import PureNoise
 from shoal.cluster.density._cells import release_cells
 from shoal.cluster.density._outlines import outline_release
 from shoal.cluster.density._plan import plan_budgets
-from shoal.density import build_tree, choose_nodes, find_merges, label_cells, prominence_for
+from shoal.density import (
+    FlatClusters,
+    build_tree,
+    cell_memberships,
+    choose_nodes,
+    find_merges,
+    label_cells,
+    prominence_for,
+)
 from shoal.engines import HALF, Engine, Part
+from shoal.exceptions import DataError
 from shoal.noise import Lattice, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 
@@ -190,6 +199,38 @@ class DPDensity(CuratorsClusterer):
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False)
         return self._labels(open_engine(table, Lattice.box(*self.bounds_, half=HALF)))
+
+    def predict_proba(self, X: TableLike) -> Floats:
+        """Return to what degree each record belongs to each cluster; of private records, private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Records in memory.
+
+        Returns
+        -------
+        degrees : ndarray of shape (n, n_clusters_)
+            Between 0 and 1, by the record's cell and those around it; the rest of each row belongs
+            to no cluster.
+        """
+        check_is_fitted(self)
+        table = validate_table(X, estimator=self, reset=False)
+        if not table.in_memory:
+            raise DataError("X must be records in memory for predict_proba: use predict")
+        noisy = self._noisy
+        background = float(self.release_.values["background"])
+        clusters = FlatClusters(
+            self.cells_.ravel(), self.cluster_nodes_, self.cluster_sizes_, background
+        )
+        degrees = cell_memberships(noisy.estimate(), noisy.cells, clusters)
+        engine = open_engine(table, Lattice.box(*self.bounds_, half=HALF))
+
+        def find(part: Part) -> Labels:
+            return noisy.find(part.records).astype(np.int32)  # there are at most 2^24 cells
+
+        rows: Floats = degrees[engine.collect(find, rows=ROWS)].toarray()
+        return rows
 
     def refine(
         self,

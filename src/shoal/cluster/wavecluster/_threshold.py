@@ -33,6 +33,7 @@ __all__ = ["USUAL_PART", "automatic_cells", "denoised"]
 USUAL_PART = 0.1  # of the positive values, where nothing speaks for another threshold
 MEAN, VARIANCE = 3, 5  # cells to a side of the windows of mean and variance
 TESTED = (1, 3, 5, 9)  # cells to a side of the windows that a cluster is tested with
+FALSE = 0.05  # chance that the noise of any single cell passes for a cluster
 LEVELS = 48  # thresholds of the ladder
 EMPTY = 2.0  # standard deviations of an averaged empty cell, where the ladder starts
 HALF_DENSITY = 0.5  # of the thinner side: a gap with more than that tells nothing apart
@@ -46,7 +47,7 @@ class _Level(NamedTuple):
 
     threshold: float
     peaks: Ints  # shape (k,): flat index of each cluster's highest cell
-    saddles: Floats  # where it joins a cluster with a higher peak; 0 if it never does
+    saddles: Floats  # where it joins a cluster with a higher peak, or the lowest threshold
     proven: Floats  # what some window inside surely reaches, now or before it lost cells
     parents: Ints  # index of the cluster that holds it, one level down
     masses: Floats  # noisy records
@@ -124,7 +125,7 @@ def _climb(values: Floats, smooth: Floats, ladder: Floats, scale: float) -> list
         sizes = np.bincount(labels, minlength=count + 1)
         peaks = _last(labels, by_height, count)
         parents = below[peaks] - 1
-        saddles, proven = np.zeros(count), np.full(count, -np.inf)
+        saddles, proven = np.full(count, threshold), np.full(count, -np.inf)
         if levels:
             last = levels[-1]
             same = last.peaks[parents] == peaks
@@ -145,9 +146,11 @@ def _climb(values: Floats, smooth: Floats, ladder: Floats, scale: float) -> list
 
 def _surely_reached(values: Floats, side: int, scale: float) -> tuple[Floats, Ints]:
     """Return lower bounds of the mean density around all cells, and their order."""
+    cells, tries = side**values.ndim, max(values.size, 2)
     means = ndimage.uniform_filter(values, side, mode="constant").ravel()
-    sure = math.sqrt(2.0 * math.log(max(values.size, 2)))
-    reached = means - sure * np.sqrt(_noise_variance(means, scale) / side**values.ndim)
+    normal = np.sqrt(2.0 * math.log(tries) * _noise_variance(means, scale) / cells)
+    # Laplace noise has longer tails than the normal, which shows where few cells are averaged.
+    reached = means - np.maximum(normal, scale * math.log(tries / FALSE) / cells)
     return reached, np.argsort(reached, kind="stable")
 
 
