@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import check_estimator
 
 from helpers.cases import case
 from shoal.density import DensityEstimate, GridCells, find_merges
@@ -162,6 +163,32 @@ def test_refuses_bad_parameters():
 def test_one_report_is_one_cluster_or_none():
     model = NoiseAwareDensity(mechanism=Laplace(4.0, bounds=BOX), random_state=0).fit([[0.1, 0.2]])
     assert model.n_clusters_ <= 1
+
+
+def test_reports_far_from_the_box_are_drawn_in():
+    channel = GaussianChannel(0.3, bounds=BOX)
+    model = NoiseAwareDensity(mechanism=channel, random_state=0).fit(np.full((20, 2), 50.0))
+    assert model.n_clusters_ <= 1
+
+
+# Of more than three columns, or three clusters in 50 records.
+REFUSED = {
+    "check_clustering",
+    "check_dtype_object",
+    "check_estimators_dtypes",
+    "check_fit2d_1sample",
+    "check_n_features_in_after_fitting",
+    "check_positive_only_tag_during_fit",
+}
+
+
+@pytest.mark.full
+def test_scikit_learn_checks():
+    model = NoiseAwareDensity(mechanism=GaussianChannel(2.0, bounds=(-10.0, 10.0)), random_state=0)
+    results = check_estimator(model, on_skip=None, on_fail=None)
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
+    assert failed <= REFUSED
+    assert sum(result["status"] == "passed" for result in results) >= 35
 
 
 def test_cut_peaks_leave_the_most_prominent_ones():

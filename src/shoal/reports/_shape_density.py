@@ -79,6 +79,7 @@ def open_estimator(
     # Far reports, drawn in to the last cells, would be taken for records at the edges of the box.
     extent = grid.margin * grid.width
     near = ((reports > box.low - extent) & (reports < box.high + extent)).all(axis=1)
+    near |= not near.any()  # they are all there is
     halves = [grid.count(reports[part & near]) for part in (first, ~first)]
     counts = halves[0] + halves[1]
     if min(half.sum() for half in halves) < 1:
