@@ -24,8 +24,8 @@ WIDEST_PART = 1 / 8  # of the grid's side: standard deviation of the widest kern
 MAX_WIDTH = 24.0  # cells
 CLEAR = 6.0  # standard deviations that a density must have to need no wider kernel
 # Laplace noise has heavier tails than a normal draw: beyond CLEAR deviations, a mean must exceed
-# what a single cell adds to it (Bernstein's bound has CLEAR^2 / 2 scales; half of it is enough).
-OUTLIER = CLEAR**2 / 4
+# what a single cell adds to it (Bernstein has CLEAR^2 / 2 scales; a quarter of it is enough).
+OUTLIER = CLEAR**2 / 8
 CUT = 3.0  # standard deviations at which a kernel ends
 
 
