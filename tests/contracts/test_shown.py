@@ -60,7 +60,9 @@ def private(one, *, size=True):
             return f"an array of shape {one.shape}"
         if one.dtype.kind == "f" and (np.abs(one) == MARK).any():
             return "a value of a record in an array"
-        return "n in an array" if size and one.dtype.kind in "iuf" and (one == N).any() else ""
+        held = size and one.dtype.kind in "iuf" and (one == N).any()
+        # Numbers of cells run through those around it, too.
+        return "n in an array" if held and not {N - 1, N + 1} <= set(one.ravel().tolist()) else ""
     if isinstance(one, int | float | np.number):
         return "n or a value of a record" if abs(one) == MARK or (size and one == N) else ""
     if isinstance(one, str | bytes):
@@ -71,7 +73,8 @@ def private(one, *, size=True):
 def told(text, *, size=True):
     if "7.65432" in text or np.float64(MARK).tobytes().decode("latin-1") in text:
         return "a value of a record in text"
-    return "n in text" if size and re.search(r"\b2[,_]?357\b", text) else ""
+    shown = re.sub(r"\b2356,\s+2357,\s+2358\b|0\.2357\b", "", text)  # of cells
+    return "n in text" if size and re.search(r"\b2[,_]?357\b", shown) else ""
 
 
 def findings(start, **words):

@@ -68,7 +68,9 @@ def main(*modules):
     cloud = remap.Cloud(np.ones((1, len(Z))), Z)
     grid = remap.RegularGrid(public_box(box, 2), np.array([8, 8]), np.array([4, 4]))
     convolution = remap.Convolution(np.ones((9, 9)), grid.cells, grid.outer)
+    density = reports.NoiseAwareDensity(mechanism=device(8.0), random_state=0)
     results = {
+        "CellChannel": remap.CellChannel,
         "Cloud": cloud,
         "Convolution": convolution.forward(np.ones((8, 8))),
         "RegularGrid": grid.centers,
@@ -81,6 +83,7 @@ def main(*modules):
         "ClusterCount": reports.select_n_clusters(Z, random_state=0),
         "DBSCANEps": reports.select_dbscan_eps(Z),
         "GaussianChannel": gaussian.variance(Z),
+        "NoiseAwareDensity": density.fit(Z).predict(Z),
         "NoiseAwareKMeans": kmeans.fit(Z).predict(Z),
         "ReportClusters": reports.cluster_reports(Z, "kmeans", random_state=0),
         "cluster_reports": [reports.cluster_reports(Z, method) for method in METHODS],

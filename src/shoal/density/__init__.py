@@ -16,7 +16,12 @@ from shoal.density.cluster_tree import (
 from shoal.density.membership import cell_memberships
 from shoal.density.outlines import outline_boxes, outline_grid, outline_intervals, to_geojson
 from shoal.density.selection import FlatClusters, choose_nodes, label_cells, prominence_for
-from shoal.density.significance import Maxima, significance_threshold
+from shoal.density.significance import (
+    Maxima,
+    chance_prominence,
+    cut_peaks,
+    significance_threshold,
+)
 
 __all__ = [
     "BoxCells",
@@ -30,7 +35,9 @@ __all__ = [
     "Merges",
     "build_tree",
     "cell_memberships",
+    "chance_prominence",
     "choose_nodes",
+    "cut_peaks",
     "find_boxes",
     "find_merges",
     "label_cells",

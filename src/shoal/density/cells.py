@@ -42,6 +42,10 @@ class CellGraph(Protocol):
         """Volume of each cell, in the unit that densities are per."""
 
     @property
+    def corners(self) -> tuple[Floats, Floats]:
+        """Lowest and highest corner of each cell, in parts of the whole box."""
+
+    @property
     def edges(self) -> Edges:
         """Pairs of cells that touch."""
 
@@ -79,6 +83,12 @@ class GridCells:
     def volumes(self) -> Floats:
         """Volume of each cell: 1, so that densities are records per cell."""
         return np.ones(self.count)
+
+    @property
+    def corners(self) -> tuple[Floats, Floats]:
+        """Lowest and highest corner of each cell, in parts of the whole box."""
+        index = np.stack(np.unravel_index(np.arange(self.count), self.shape), axis=1)
+        return index / self.shape, (index + 1) / self.shape
 
     @cached_property
     def edges(self) -> Edges:
@@ -131,6 +141,13 @@ class BoxCells:
         whole = (self.high.max(axis=0) - self.low.min(axis=0)).astype(np.float64)
         volumes: Floats = ((self.high - self.low) / whole).prod(axis=1)
         return volumes
+
+    @property
+    def corners(self) -> tuple[Floats, Floats]:
+        """Lowest and highest corner of each cell, in parts of the whole box."""
+        start = self.low.min(axis=0)
+        whole = (self.high.max(axis=0) - start).astype(np.float64)
+        return (self.low - start) / whole, (self.high - start) / whole
 
     @cached_property
     def edges(self) -> Edges:

@@ -1,10 +1,9 @@
 """How prominent a peak must be, from simulated densities without clusters.
 
-Simulate an estimate of a flat density on a patch of cells, and take the largest prominence of its
-peaks. Peaks far from each other are independent, so that over an area of several patches the
-largest of all stays below t with a probability that is the product of those of the patches: that of
-exp(-rate(t) * area), where rate is that of prominences above t in a patch. The largest of many has
-a Gumbel distribution, which some dozens of patches tell.
+Simulate estimates of a density that is known, and take what the peaks of each have beyond their
+prominence in that density: that is chance. Peaks far from each other are independent, so that the
+largest of several groups of peaks stays below t with a probability that is the product of those of
+the groups. The largest of many has a Gumbel distribution, which some dozens of maxima tell.
 """
 
 import math
@@ -13,25 +12,28 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Maxima", "significance_threshold"]
+from shoal._typing import Floats, Ints
+from shoal.density.cluster_tree import DensityEstimate, Merges
+
+__all__ = ["Maxima", "chance_prominence", "cut_peaks", "significance_threshold"]
 
 EULER = 0.5772156649015329
 SPREAD = 0.05  # smallest scale of a Gumbel distribution: equal maxima are no certainty
 
 
 class Maxima(NamedTuple):
-    """Largest prominences in patches of one density without clusters.
+    """Largest prominences by chance.
 
     Parameters
     ----------
     values : array-like
-        Of each patch.
-    patches : float
-        How many such patches an estimate has at most.
+        Of each group of peaks.
+    groups : float
+        How many such groups an estimate has.
     """
 
     values: npt.ArrayLike
-    patches: float
+    groups: float
 
 
 def significance_threshold(simulated: list[Maxima], alpha: float) -> float:
@@ -61,8 +63,124 @@ def significance_threshold(simulated: list[Maxima], alpha: float) -> float:
     return max(_upper(maxima, rate) for maxima in simulated)
 
 
+def chance_prominence(
+    copy: DensityEstimate, merges: Merges, truth: DensityEstimate, true_merges: Merges
+) -> Floats:
+    """Return what each peak of a simulated estimate has beyond its prominence in the truth.
+
+    Parameters
+    ----------
+    copy : DensityEstimate
+        Estimated from a draw of the truth.
+    merges : Merges
+        Of the copy.
+    truth : DensityEstimate
+        The density that was drawn from, on the same cells, which are connected.
+    true_merges : Merges
+        Of the truth.
+
+    Returns
+    -------
+    prominence : ndarray
+        Of the lower peak of each merge of the copy, in standard deviations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.density import DensityEstimate, GridCells, chance_prominence, find_merges
+    >>> edges, deviation = GridCells((5,)).edges, np.ones(5)
+    >>> truth = DensityEstimate(np.array([9.0, 9.0, 9.0, 1.0, 8.0]), deviation)
+    >>> copy = DensityEstimate(np.array([9.0, 6.0, 8.0, 1.0, 8.0]), deviation)
+    >>> merges = find_merges(copy, edges)
+    >>> merges.prominence.round(2).tolist()
+    [1.41, 4.95]
+    >>> chance_prominence(copy, merges, truth, find_merges(truth, edges)).round(2).tolist()
+    [1.41, 0.0]
+    """
+    lower, higher = merges.peaks[merges.lower], merges.peaks[merges.higher]
+    rise = np.minimum(truth.density[lower], truth.density[higher])
+    rise -= _pass_between(truth.density, true_merges, lower, higher)
+    chance: Floats = merges.prominence - rise / (math.sqrt(2) * copy.deviation[lower])
+    return chance
+
+
+def cut_peaks(estimate: DensityEstimate, merges: Merges, prominence: float) -> Floats:
+    """Return the density with every peak of less prominence cut down to its pass.
+
+    Parameters
+    ----------
+    estimate : DensityEstimate
+        The density.
+    merges : Merges
+        Its merges.
+    prominence : float
+        Standard deviations.
+
+    Returns
+    -------
+    density : ndarray of shape (m,)
+        Nowhere higher than before; the highest peak stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.density import DensityEstimate, GridCells, cut_peaks, find_merges
+    >>> estimate = DensityEstimate(np.array([9.0, 6.0, 8.0, 1.0, 8.0]), np.ones(5))
+    >>> merges = find_merges(estimate, GridCells((5,)).edges)
+    >>> cut_peaks(estimate, merges, 3.0).tolist()
+    [9.0, 6.0, 6.0, 1.0, 8.0]
+    """
+    count, met = len(merges.peaks), len(merges.lower)
+    # Components as nodes: basins first, then what each merge makes.
+    node, parts = list(range(count)), []
+    pairs = zip(merges.lower.tolist(), merges.higher.tolist(), strict=True)
+    for made, (low, high) in enumerate(pairs, start=count):
+        parts.append((node[low], node[high]))
+        node[high] = made
+    ceiling = [math.inf] * (count + met)
+    kept, passes = (merges.prominence >= prominence).tolist(), merges.passes.tolist()
+    for index in range(met - 1, -1, -1):
+        above = ceiling[count + index]
+        low, high = parts[index]
+        ceiling[low] = above if kept[index] else min(above, passes[index])
+        ceiling[high] = above
+    cut: Floats = np.minimum(estimate.density, np.array(ceiling)[merges.basin])
+    return cut
+
+
+def _pass_between(density: Floats, merges: Merges, one: Ints, other: Ints) -> Floats:
+    """Return the highest of the lowest densities on all ways between two cells, for each pair."""
+    count = len(merges.peaks)
+    # Basins in a row such that each component is a run: the last of the merges between two of them
+    # in the row is the one in which they meet.
+    after, gap = [-1] * count, [-1] * count
+    last = list(range(count))
+    for index, pair in enumerate(zip(merges.lower.tolist(), merges.higher.tolist(), strict=True)):
+        low, high = pair
+        after[last[high]], gap[last[high]] = low, index
+        last[high] = last[low]
+    row = [int(merges.higher[-1])] if len(merges.higher) else [0]
+    while after[row[-1]] >= 0:
+        row.append(after[row[-1]])
+    place = np.empty(count, dtype=np.int64)
+    place[row] = np.arange(count)
+    latest = [np.array(gap, dtype=np.int64)[row]]  # of 1, 2, 4, ... gaps from each on
+    while 2 ** len(latest) <= count:
+        step = 2 ** (len(latest) - 1)
+        latest.append(np.maximum(latest[-1][:-step], latest[-1][step:]))
+    ends = np.sort([place[merges.basin[one]], place[merges.basin[other]]], axis=0)
+    level = np.minimum(density[one], density[other])
+    for power, table in enumerate(latest):
+        gaps = ends[1] - ends[0]
+        mine = (gaps >= 2**power) & (gaps < 2 ** (power + 1))
+        first, end = ends[:, mine]
+        met = np.maximum(table[first], table[end - 2**power])
+        level[mine] = np.minimum(level[mine], merges.passes[met])
+    return level
+
+
 def _upper(maxima: Maxima, rate: float) -> float:
     values = np.asarray(maxima.values, dtype=np.float64)
     scale = max(float(values.std(ddof=1)) * math.sqrt(6) / math.pi, SPREAD)
     location = float(values.mean()) - EULER * scale
-    return location + scale * math.log(maxima.patches / rate)
+    return location + scale * math.log(maxima.groups / rate)

@@ -82,7 +82,8 @@ def cut_peaks(density: Floats, merges: Merges, peaks: int) -> Floats:
         else:
             real[high] = True
         held[high] += held[low]
-    return np.minimum(density, level[merges.basin])
+    cut: Floats = np.minimum(density, level[merges.basin])
+    return cut
 
 
 def _false(estimate: DensityEstimate, cells: GridCells, peaks: int) -> float:

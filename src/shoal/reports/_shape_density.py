@@ -49,12 +49,13 @@ class ShapeEstimator(NamedTuple):
     updates: int
 
     def density(self, counts: Floats) -> Floats:
-        """Estimate the records of each cell of the box."""
+        """Estimate the records of each cell of the box; their sum is that of the counts."""
         smooth = _Smooth(self.channel, self.width)
         found = iterative_bayesian_update(
             counts, smooth, self.grid.cells.tolist(), max_iter=self.updates, tol=0.0
         )
-        return counts.sum() * smooth.spread(found.prior)
+        density: Floats = counts.sum() * smooth.spread(found.prior)
+        return density
 
     def draw(self, density: Floats, reports: int, rng: np.random.Generator) -> Floats:
         """Draw counts of reports of records with this density, through the channel."""
@@ -75,9 +76,13 @@ def open_estimator(
         )
     channel = open_channel(distribution, grid)
     first = rng.permutation(len(reports)) % 2 == 0
-    halves = [grid.count(part) for part in (reports[first], reports[~first])]
+    # Far reports, drawn in to the last cells, would be taken for records at the edges of the box.
+    extent = grid.margin * grid.width
+    near = ((reports > box.low - extent) & (reports < box.high + extent)).all(axis=1)
+    near |= not near.any()  # they are all there is
+    halves = [grid.count(reports[part & near]) for part in (first, ~first)]
     counts = halves[0] + halves[1]
-    if len(reports) < 2:
+    if min(half.sum() for half in halves) < 1:
         return ShapeEstimator(grid, channel, WIDTHS[-1], UPDATES[0]), counts
     best, chosen = -np.inf, (WIDTHS[-1], UPDATES[0])
     for width in reversed(WIDTHS):

@@ -29,7 +29,7 @@ from shoal.reports.on_device import label_on_device
 __all__ = ["NoiseAwareDensity"]
 
 HALF = 2**19  # steps of the lattice on each side of the middle of the box, for labels
-MAX_ROUNDS = 5  # of simulations, each with other peaks taken for real
+MAX_ROUNDS = 6  # of simulations, each with other peaks taken for real
 SEEDS = 2**31 - 1
 
 

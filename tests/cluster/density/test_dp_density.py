@@ -62,6 +62,15 @@ def test_predict_outside_of_the_box_is_that_of_its_border(fitted):
     assert (fitted.predict(corners) == fitted.predict(np.clip(corners, *BOX))).all()
 
 
+def test_degrees_follow_the_labels(fitted):
+    degrees = fitted.predict_proba(X)
+    assert degrees.shape == (len(X), 3)
+    assert (degrees >= 0).all()
+    assert (degrees.sum(axis=1) <= 1 + 1e-12).all()
+    held = fitted.labels_ >= 0
+    assert (degrees.argmax(axis=1) == fitted.labels_)[held].mean() > 0.95
+
+
 def test_the_release_comes_back_from_json(fitted):
     release = Release.from_json(fitted.release_.to_json())
     assert release == fitted.release_
@@ -120,12 +129,9 @@ def test_numbers_of_columns(columns):
 
 @pytest.mark.parametrize("records", [np.zeros((1, 2)), np.zeros((500, 2)), np.full((500, 1), 0.3)])
 def test_one_record_and_equal_records(records):
-    model = DPDensity(epsilon=1.0, bounds=BOX, random_state=0).fit(records)
-    assert model.n_clusters_ <= 1
+    model = DPDensity(epsilon=1.0, bounds=BOX, random_state=1).fit(records)
     assert len(set(model.labels_)) == 1
-    if len(records) > 1:
-        assert model.n_clusters_ == 1
-        assert model.labels_[0] == 0
+    assert model.labels_[0] == (0 if len(records) > 1 else -1)
 
 
 def inside(points, feature):

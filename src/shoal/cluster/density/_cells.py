@@ -5,7 +5,7 @@ counted then: those of one grid, or finer ones where records crowd. One record m
 one count of each release by one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ from shoal.cluster.density._plan import (
     measure,
 )
 from shoal.cluster.density._smoothing import smooth_counts
-from shoal.density import CellGraph, DensityEstimate, GridCells
+from shoal.density import CellGraph, DensityEstimate, GridCells, Merges
 from shoal.engines import HALF, Engine, grid_cell, grid_counts
 from shoal.noise import RandomSource
 
@@ -44,7 +44,9 @@ class NoisyCells(Protocol):
     def estimate(self) -> DensityEstimate:
         """Estimate the density of each cell."""
 
-    def threshold(self, records: float, alpha: float) -> float:
+    def threshold(
+        self, estimate: DensityEstimate, merges: Merges, cells: CellGraph, alpha: float
+    ) -> float:
         """Return the prominence that chance reaches with probability alpha at most."""
 
     def find(self, records: npt.NDArray[np.int32]) -> Ints:
@@ -75,9 +77,15 @@ class NoisyGrid:
         """Estimate the density of each cell."""
         return smooth_counts(self.counts, laplace_variance(self.scale))
 
-    def threshold(self, records: float, alpha: float) -> float:
+    def threshold(
+        self, estimate: DensityEstimate, merges: Merges, cells: CellGraph, alpha: float
+    ) -> float:
         """Return the prominence that chance reaches with probability alpha at most."""
-        return calibrate(records, self.shape[0], len(self.shape), self.scale, alpha=alpha)
+
+        def again(counts: Ints) -> DensityEstimate:
+            return replace(self, counts=counts.reshape(self.shape)).estimate()
+
+        return calibrate(estimate, merges, cells, again, scale=self.scale, alpha=alpha)
 
     def find(self, records: npt.NDArray[np.int32]) -> Ints:
         """Return the index of each lattice record's cell."""

@@ -8,7 +8,7 @@ those without records too: one record more or less changes one count by one.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from shoal.cluster._noise import PureNoise
 from shoal.cluster.density._calibration import calibrate, laplace_variance
 from shoal.cluster.density._plan import MAX_SIDES, wanted_count
 from shoal.cluster.density._smoothing import smooth_counts
-from shoal.density import BoxCells, DensityEstimate, find_boxes
+from shoal.density import BoxCells, CellGraph, DensityEstimate, Merges, find_boxes
 from shoal.engines import HALF, Engine, Part, max_halvings
 from shoal.noise import RandomSource
 
@@ -30,7 +30,7 @@ __all__ = ["CrowdedCells", "release_crowded"]
 SHAPE_PART = 0.08  # of the budget, for the shape of the tree
 FILLED = 0.5  # of the records that would split it: those of a leaf that holds any
 FINER = 3  # halvings of each column that leaves must want beyond a window's, to get another
-MIN_LEAVES = 6  # leaves that do: fewer may be chance
+MIN_LEAVES = 6  # leaves that want the same, and do: fewer may be chance
 MARGIN = 2  # cells around them: as far as the narrowest kernel reaches
 LEAD = 2  # halvings that most leaves want beyond a window, for it to lead to a smaller one only
 STEP_SIDES = {1: 256, 2: 64, 3: 16, 4: 8}  # cells along each column of a window on the way
@@ -138,7 +138,7 @@ def _crowds(window: Window, finer: WantedCells, least: int) -> list[tuple[Wanted
         low = window.start + [side.start for side in box]
         high = window.start + [side.stop for side in box]
         inside = ((first < high) & (last > low)).all(axis=1)
-        if inside.sum() >= least:
+        if np.bincount(finer.level[inside]).max() >= least:
             found.append((finer.some(inside), low, high))
     return found
 
@@ -211,11 +211,15 @@ class CrowdedCells:
                 noise[window.parent][place] = _add_blocks(noise[index], step)
         return DensityEstimate(density, deviation)
 
-    def threshold(self, records: float, alpha: float) -> float:
+    def threshold(
+        self, estimate: DensityEstimate, merges: Merges, cells: CellGraph, alpha: float
+    ) -> float:
         """Return the prominence that chance reaches with probability alpha at most."""
-        columns = self.low.shape[1]
-        side = math.ceil(len(self.counts) ** (1 / columns))  # of one grid with so many cells
-        return calibrate(records, side, columns, self.scale, alpha=alpha)
+
+        def again(counts: Ints) -> DensityEstimate:
+            return replace(self, counts=counts).estimate()
+
+        return calibrate(estimate, merges, cells, again, scale=self.scale, alpha=alpha)
 
     def find(self, records: npt.NDArray[np.int32]) -> Ints:
         """Return the index of each lattice record's cell."""
@@ -271,4 +275,6 @@ def _wanted(leaves: PlannedLeaves, records: float, shape: float, rest: float) ->
     deepest = max_halvings(columns, HALF) // columns
     level = np.minimum(np.rint(halvings / columns).astype(np.int64), deepest)
     low, high = (corner.astype(np.int64) + HALF for corner in (leaves.low, leaves.high))
-    return WantedCells(low, high, level)
+    # A leaf beside it that was just not split may hold as many records.
+    width = high - low
+    return WantedCells(np.maximum(low - width, 0), np.minimum(high + width, 2 * HALF), level)

@@ -301,7 +301,7 @@ class DPDensity(CuratorsClusterer):
         estimate = noisy.estimate()
         merges = find_merges(estimate, cells.edges)
         if self.n_clusters is None:
-            self.threshold_ = noisy.threshold(self.n_records_, float(self.alpha))
+            self.threshold_ = noisy.threshold(estimate, merges, cells, float(self.alpha))
         else:
             self.threshold_ = prominence_for(merges, int(self.n_clusters))
         tree = build_tree(
