@@ -4,9 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPDensity, DPWaveCluster
+from shoal.cluster._leaves import release_shape
 from shoal.cluster.density import _cells, _crowded, dp_density
 
 BOX = (-1.0, 1.0)
@@ -61,7 +63,7 @@ def test_exact_counts_kept_beside_the_noisy_ones(monkeypatch):
 
 
 def test_leaves_kept_with_their_exact_counts(monkeypatch):
-    seen, shape, release = [], _crowded.release_shape, _cells.release_crowded
+    seen, shape, release = [], release_shape, _crowded.release_crowded
 
     def shaping(*args, **kwargs):
         seen.append(shape(*args, **kwargs))
@@ -75,3 +77,10 @@ def test_leaves_kept_with_their_exact_counts(monkeypatch):
     monkeypatch.setattr(_crowded, "release_shape", shaping)
     monkeypatch.setattr(_cells, "release_crowded", keeping)
     assert "_noisy differs" in findings("windows of one column")
+
+
+def test_simulations_leave_the_random_numbers_of_the_caller_alone():
+    model, records = MODELS["grid"]
+    before = np.random.get_state()[1].copy()
+    clone(model).fit(records).refine(alpha=0.5)
+    assert (np.random.get_state()[1] == before).all()
