@@ -19,11 +19,10 @@ __all__ = ["FlatClusters", "choose_nodes", "label_cells", "prominence_for"]
 
 # A density that was smoothed has its passes filled up, so that children have lost more than their
 # parent: a parent must have so many times their excess of mass. HDBSCAN, on records: 1.
-PARENT_ODDS = 5.0
+PARENT_ODDS = 3.0
 CLEAR = 2.0  # standard deviations above 0: a cell that holds records, ...
-TYPICAL_PART = (
-    0.2  # ... or this part of its cluster's typical density: few records are rarely clear
-)
+TYPICAL_PART = 0.2  # ... or this part of the density where its cluster's records are: few suffice
+FAINT_PART = 0.05  # of that typical density: less is the rim that smoothing puts around a cluster
 BACKGROUND_PART = 0.1  # of the volume, the emptiest: if it holds records, so do all cells
 OWN = 2.0  # times the background: then most of a cell's records are of its cluster
 PIECE = 0.2  # of the largest piece of a cluster: smaller pieces, cut off, are of no cluster
@@ -161,7 +160,8 @@ def label_cells(
     squares = np.bincount(cluster, weights=masses * estimate.density, minlength=len(nodes))
     typical = squares / np.maximum(total, np.finfo(np.float64).tiny)  # where its records are
     clear = np.minimum(CLEAR * estimate.deviation, TYPICAL_PART * typical[cluster])
-    held = (estimate.density > 0) & (estimate.density >= np.maximum(clear, OWN * background))
+    least = np.maximum(clear, np.maximum(OWN * background, FAINT_PART * typical[cluster]))
+    held = (estimate.density > 0) & (estimate.density >= least)
     cluster = np.where(held, cluster, -1)
     cluster[_cut_off(cluster, cells, masses)] = -1
     inside = cluster >= 0

@@ -33,7 +33,7 @@ MAX_SIDES = {1: 4096, 2: 512, 3: 64, 4: 24}
 CLEAR = 7.0  # standard deviations of the mean under a kernel of one cell
 # ... or its noise should be small beside the chance of the draw itself.
 NEGLIGIBLE = 0.3  # of the variance of the draw
-MIN_HELD = 0.25  # records of a cell where records are: finer cells show nothing more
+MIN_HELD = 1.0  # records of a cell where records are: finer cells show nothing more
 SURE = 2.0  # standard deviations: records lie closer together only if it is sure
 CROWDED = 1 / 16  # of the box: what records fill where one grid is too coarse for them
 

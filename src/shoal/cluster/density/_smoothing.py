@@ -23,6 +23,9 @@ GROWTH = math.sqrt(2.0)  # from one kernel to the next
 WIDEST_PART = 1 / 8  # of the grid's side: standard deviation of the widest kernel
 MAX_WIDTH = 24.0  # cells
 CLEAR = 6.0  # standard deviations that a density must have to need no wider kernel
+# Laplace noise has heavier tails than a normal draw: beyond CLEAR deviations, a mean must exceed
+# what a single cell adds to it (Bernstein's bound has CLEAR^2 / 2 scales; half of it is enough).
+OUTLIER = CLEAR**2 / 4
 CUT = 3.0  # standard deviations at which a kernel ends
 
 
@@ -37,12 +40,13 @@ def smooth_counts(counts: Ints, noise_variance: float | Floats) -> DensityEstima
     chosen = np.full(counts.shape, len(widths) - 1)
     undecided = np.ones(counts.shape, dtype=np.bool_)
     variances = []
+    outlier = OUTLIER * np.sqrt(np.asarray(noise_variance) / 2)
     for index, width in enumerate(widths):
         smooth = _spread(values, width)
         variance = np.maximum(smooth, 0.0) + noise_variance
         variances.append(variance)
-        error = np.sqrt(variance / kernel_cells(width, counts.ndim))
-        clear = undecided & (smooth >= CLEAR * error)
+        error = np.sqrt(variance * _inverse_cells(width, counts.shape))
+        clear = undecided & (smooth >= CLEAR * error + outlier * _top_weight(width, counts.ndim))
         chosen[clear] = index
         undecided &= ~clear
     density = np.zeros(counts.shape)
@@ -52,9 +56,8 @@ def smooth_counts(counts: Ints, noise_variance: float | Floats) -> DensityEstima
         if mine.any():
             density += _spread(np.where(mine, values, 0.0), width)
             # The square of a Gaussian kernel is one that is narrower by sqrt(2).
-            squares += _spread(
-                np.where(mine, variances[index], 0.0), width / math.sqrt(2)
-            ) / kernel_cells(width, counts.ndim)
+            spread = _spread(np.where(mine, variances[index], 0.0), width / math.sqrt(2))
+            squares += spread * _inverse_cells(width, counts.shape)
     floor = 1.0 / kernel_cells(widths[-1], counts.ndim)  # where all is empty and without noise
     return DensityEstimate(density.ravel(), np.sqrt(np.maximum(squares.ravel(), floor)))
 
@@ -67,6 +70,33 @@ def kernel_cells(width: float, dimensions: int) -> float:
     impulse[size] = 1.0
     kernel = ndimage.gaussian_filter1d(impulse, width, truncate=CUT)
     return float(1 / (kernel**2).sum()) ** dimensions
+
+
+def _inverse_cells(width: float, shape: tuple[int, ...]) -> Floats:
+    """Return one over the number of cells that each mean is of: they are fewer at a border."""
+    inverse = np.ones(())
+    for side in shape:
+        inverse = inverse[..., None] * _inverse_along(width, side)
+    return inverse
+
+
+@functools.lru_cache(maxsize=256)
+def _inverse_along(width: float, side: int) -> Floats:
+    reach = math.ceil(CUT * width) + 1
+    length = min(side, 4 * reach)
+    weights = ndimage.gaussian_filter1d(np.eye(length), width, axis=0, truncate=CUT, mode="reflect")
+    squares: Floats = (weights**2).sum(axis=1)
+    middle = np.full(side - length, squares[length // 2])
+    return np.concatenate([squares[: length // 2], middle, squares[length // 2 :]])
+
+
+@functools.lru_cache(maxsize=256)
+def _top_weight(width: float, dimensions: int) -> float:
+    """Return the weight of a kernel's own cell."""
+    size = math.ceil(CUT * width) + 1
+    impulse = np.zeros(2 * size + 1)
+    impulse[size] = 1.0
+    return float(ndimage.gaussian_filter1d(impulse, width, truncate=CUT)[size]) ** dimensions
 
 
 @functools.lru_cache(maxsize=256)
