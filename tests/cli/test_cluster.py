@@ -12,7 +12,9 @@ import typer
 from typer.testing import CliRunner
 
 from shoal import plotting
+from shoal.cli._clusters import released_clusters
 from shoal.cli.cluster import cluster_command
+from shoal.cluster import DPDensity
 from shoal.exceptions import (
     BudgetExceededError,
     LedgerFileError,
@@ -144,6 +146,15 @@ def test_a_density_of_one_column(data, tmp_path):
     assert names(tmp_path / "out") == ["clusters.csv", "release.json", "release.png"]
     heads = {"cluster", "age", "noisy_size", "share", "age from", "age to"}
     assert set(json.loads(result.stdout)["clusters"][0]) == heads
+
+
+def test_extents_in_a_box_as_wide_as_doubles():
+    box = (-1.7e308, 1.7e308)
+    model = DPDensity(bounds=box, random_state=0).fit(np.full((500, 1), 1.6e308))
+    values = released_clusters(model.release_, ("x",)).values
+    assert len(values)
+    assert np.isfinite(values).all()
+    assert (np.abs(values[:, -2:]) <= box[1]).all()
 
 
 @pytest.mark.parametrize(("columns", "bounds"), [("age", "0,120"), ("a,b,c,d", "0,9")])

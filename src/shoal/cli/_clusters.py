@@ -1,6 +1,6 @@
 """A release as a table of clusters: computed from the release alone, so nothing more is spent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -90,14 +90,13 @@ def uncertain_centers(model: Any, clusters: Clusters) -> list[str]:
 def _extents(release: "Release") -> Floats:
     """Count the cells of each cluster, and box them in."""
     values = release.values
-    width = values["high"] - values["low"]
-    starts, ends = (values["low"] + part * width for part in place_cells(values))
+    starts, ends = (_placed(values, part) for part in place_cells(values))
     rows = []
     for cluster in range(int(values["clusters"].max(initial=-1)) + 1):
         mine = values["clusters"] == cluster
         sides = np.column_stack([starts[mine].min(axis=0), ends[mine].max(axis=0)])
         rows.append([mine.sum(), *sides.ravel()])
-    return np.array(rows, dtype=np.float64).reshape(len(rows), 1 + 2 * len(width))
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 1 + 2 * len(values["low"]))
 
 
 def _middles(release: "Release") -> Floats:
@@ -109,9 +108,13 @@ def _middles(release: "Release") -> Floats:
     for cluster in range(len(values["sizes"])):
         mine = values["clusters"] == cluster
         middles.append(np.average(part[mine], axis=0, weights=values["values"][mine]))
-    at = np.reshape(middles, (-1, part.shape[1]))
-    placed: Floats = values["low"] * (1 - at) + values["high"] * at
-    return placed
+    return _placed(values, np.reshape(middles, (-1, part.shape[1])))
+
+
+def _placed(values: Mapping[str, Any], part: Floats) -> Floats:
+    """Return parts of the box as points; no difference of its ends is taken: it may overflow."""
+    points: Floats = values["low"] * (1 - part) + values["high"] * part
+    return points
 
 
 def _shares(release: "Release") -> tuple[Floats, float]:

@@ -216,6 +216,7 @@ WRONG = [
         ({"epsilon": 0.0}, r"^epsilon must be a finite number > 0, got 0.0"),
         ({"epsilon": np.inf}, r"^epsilon must be a finite number > 0, got inf"),
         ({"epsilon": 1e-15}, r"^epsilon must be larger, got 1e-15: "),
+        ({"epsilon": 3e-14}, r"^epsilon must be larger, got 3e-14: "),  # too little for a tree
         ({"epsilon": 1e12}, r"^epsilon must be at most 1e\+09, got 1"),
         ({"bounds": None}, r"bounds"),
         ({"bounds": (1.0, -1.0)}, r"^bounds must have low < high"),

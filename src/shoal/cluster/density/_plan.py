@@ -62,7 +62,8 @@ def plan_budgets(epsilon: object, columns: int) -> DensityBudgets:
             "grid hold too few records to show shapes; choose columns, or use DPKMeans"
         )
     coarse = COARSE_PART * total
-    if coarse * MAX_SCALE < 1:
+    # The noise of a tree's shape, where records crowd, is wider by a third than that of this grid.
+    if coarse * MAX_SCALE < 2:
         raise ParameterError(
             f"epsilon must be larger, got {epsilon!r}: its noise would be wider than the integers "
             "it is added to"
