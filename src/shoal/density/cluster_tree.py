@@ -245,7 +245,7 @@ class _Parting(NamedTuple):
 
 def _part(merges: Merges, sizes: Floats, threshold: float, min_size: float) -> _Parting:
     """Find the merges of two clusters that are each more than chance, and large enough."""
-    held, split = sizes.tolist(), [False] * len(sizes)
+    held = sizes.tolist()
     name = list(range(len(sizes)))  # of the cluster that holds a component's highest peak
     joined = np.arange(len(sizes))
     parting: list[tuple[int, int, int]] = []
@@ -253,15 +253,13 @@ def _part(merges: Merges, sizes: Floats, threshold: float, min_size: float) -> _
     columns = (merges.lower, merges.higher, merges.below, merges.beyond)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for index, (low, high, below, beyond) in enumerate(rows):
-        if not (split[low] or (clear[index] and held[low] >= min_size)):
+        if not clear[index] or held[low] < min_size:
             joined[name[low]] = beyond
-        elif not (split[high] or held[high] >= min_size):
+        elif held[high] < min_size:
             joined[name[high]] = below
             name[high] = name[low]
-            split[high] = split[low]
         else:
             parting.append((index, name[low], name[high]))
-            split[high] = True
         held[high] += held[low]
     while True:
         further = joined[joined]
@@ -269,7 +267,8 @@ def _part(merges: Merges, sizes: Floats, threshold: float, min_size: float) -> _
             break
         joined = further
     merge, lower, higher = np.array(parting, dtype=np.int64).reshape(-1, 3).T
-    return _Parting(merge, lower, higher, joined)
+    # A cluster may have joined another one after it parted from a third.
+    return _Parting(merge, joined[lower], joined[higher], joined)
 
 
 def _grow(
@@ -282,18 +281,18 @@ def _grow(
     """Build the nodes from the leaves on, as the clusters meet."""
     clusters, leaf = np.unique(parting.cluster[merges.basin], return_inverse=True)
     count = len(clusters)
-    current = {int(one): index for index, one in enumerate(clusters)}
+    leaves = {int(one): index for index, one in enumerate(clusters)}
+    current = list(range(2 * count - 1))  # of each node: a node above it that has no parent yet
     parent = np.full(2 * count - 1, -1, dtype=np.int64)
     base, prominence = np.zeros(2 * count - 1), np.full(2 * count - 1, np.inf)
     pairs = zip(parting.merge, parting.lower, parting.higher, strict=True)
     for node, (index, low, high) in enumerate(pairs, start=count):
         for basin in (int(low), int(high)):
-            child, peak = current[basin], merges.peaks[basin]
-            parent[child] = node
+            child, peak = _find(current, leaves[basin]), merges.peaks[basin]
+            parent[child] = current[child] = node
             base[child] = merges.passes[index]
             rise = estimate.density[peak] - merges.passes[index]
             prominence[child] = rise / (math.sqrt(2) * estimate.deviation[peak])
-        current[int(high)] = node
     # The highest peak, the density of the split and the records of a node, from its children.
     rest = np.zeros(count - 1)
     peak = np.concatenate([merges.peaks[clusters], rest.astype(np.int64)])

@@ -37,6 +37,7 @@ MAX_COPIES = 24  # a Gumbel distribution takes some dozens of maxima, ...
 MIN_COPIES = 3  # ... of which a large grid gives several in each copy
 CELLS = 1 << 17  # simulated in all, but for the least copies
 CUT = 2.5  # standard deviations: peaks that are less prominent may well be chance
+MIN_SPREAD = 1e-9  # of the box: of a Gaussian where nothing was found
 SEED = 0
 
 
@@ -60,7 +61,7 @@ def calibrate(
         for density in (own, _one_cluster(estimate, cells))
     ]
     # Where copies have no second peak, there was still one that could have been: a normal draw.
-    least = NormalDist().inv_cdf(1 - alpha / 2)
+    least = -NormalDist().inv_cdf(max(alpha / 2, np.finfo(np.float64).tiny))
     return max(significance_threshold(simulated, alpha), least)
 
 
@@ -92,12 +93,12 @@ def _one_cluster(estimate: DensityEstimate, cells: CellGraph) -> Floats:
     squares = max(float((held * density).sum()), np.finfo(np.float64).tiny)
     part = held.sum() ** 2 / (squares * whole)  # of the box that an even table would fill
     # A Gaussian fills (4 pi spread^2)^(d / 2) in this sense.
-    spread = part ** (1 / cells.dimensions) / math.sqrt(4 * math.pi)
+    spread = max(part ** (1 / cells.dimensions) / math.sqrt(4 * math.pi), MIN_SPREAD)
     peak = int(np.argmax(density))
     middle = (low[peak] + high[peak]) / 2
     within = special.ndtr((high - middle) / spread) - special.ndtr((low - middle) / spread)
     shares = within.prod(axis=1)
-    records = held.sum() * shares / shares.sum()
+    records = held.sum() * shares / max(float(shares.sum()), np.finfo(np.float64).tiny)
     return np.asarray(records / cells.volumes, dtype=np.float64)
 
 
