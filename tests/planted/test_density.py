@@ -34,7 +34,14 @@ def findings(columns=2, **settings):
 
 @pytest.mark.parametrize(
     ("columns", "settings"),
-    [(1, {}), (2, {}), (3, {}), (4, {}), (2, {"epsilon": 20.0}), (2, {"n_clusters": 2})],
+    [
+        (1, {}),
+        (2, {}),
+        (2, {"n_clusters": 2}),
+        pytest.param(2, {"epsilon": 20.0}, marks=pytest.mark.full),
+        pytest.param(3, {}, marks=pytest.mark.full),
+        pytest.param(4, {}, marks=pytest.mark.full),
+    ],
 )
 def test_nothing_is_found_without_a_bug(columns, settings):
     assert findings(columns, **settings) == ""

@@ -12,7 +12,7 @@ BUDGETS = plan_budgets(1.0, 1)
 SIDE = COARSE_SIDES[1]
 CHOICES = {
     "side": lambda counts: choose_side(_occupancy(counts), 1, 1 / BUDGETS.cells),
-    "windows": lambda counts: is_crowded(_occupancy(counts)),
+    "windows": lambda counts: is_crowded(_occupancy(counts), counts.ndim),
 }
 CROWDS = {"side": 0, "windows": 1500}  # records in one cell, beside those that are spread
 

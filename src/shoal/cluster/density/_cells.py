@@ -124,7 +124,7 @@ def release_cells(
 
     coarse = release_grid(COARSE_SIDES[engine.columns], budgets.coarse_grid)
     occupancy = measure(coarse, 1 / budgets.coarse_grid)
-    if is_crowded(occupancy):
+    if is_crowded(occupancy, engine.columns):
         crowded = release_crowded(engine, occupancy.records, noise, budgets.cells, source=source)
         return ReleasedCells(occupancy.records, crowded)
     side = choose_side(occupancy, engine.columns, 1 / budgets.cells)

@@ -35,7 +35,8 @@ MARGIN = 2  # cells around them: as far as the narrowest kernel reaches
 LEAD = 2  # halvings that most leaves want beyond a window, for it to lead to a smaller one only
 STEP_SIDES = {1: 256, 2: 64, 3: 16, 4: 8}  # cells along each column of a window on the way
 MAX_FILLED = 2**17  # cells that hold records, about
-MAX_CELLS = 2**20  # when there are so many cells, no further window is made
+# When there are so many cells, no further window is made; the more columns, the more neighbors.
+MAX_CELLS = {1: 2**20, 2: 2**20, 3: 2**17, 4: 2**15}
 T = TypeVar("T", np.int64, np.float64)
 LEVELS = HALF.bit_length()  # halvings of a column down to one lattice step
 
@@ -94,7 +95,7 @@ def plan_windows(wanted: WantedCells) -> list[Window]:
     for boxes, start, stop, parent in waiting:
         above = windows[parent].level if parent >= 0 else -1
         level = _choose_level(boxes.level, int((stop - start).max()), columns, above)
-        if level <= above or cells > MAX_CELLS:
+        if level <= above or cells > MAX_CELLS[columns]:
             continue
         shift = LEVELS - level
         window = Window(level, start >> shift, stop >> shift, parent)

@@ -28,14 +28,14 @@ __all__ = [
 COARSE_PART = 0.04  # of epsilon, for a coarse grid: how many records, and in how much of the box
 COARSE_SIDES = {1: 64, 2: 16, 3: 8, 4: 5}  # cells along each column, by the number of columns
 MIN_SIDE = 8
-MAX_SIDES = {1: 4096, 2: 512, 3: 64, 4: 24}
+MAX_SIDES = {1: 4096, 2: 512, 3: 64, 4: 16}
 # A cell of the fine grid should be clear, with the cells around it, where the records are, ...
 CLEAR = 7.0  # standard deviations of the mean under a kernel of one cell
 # ... or its noise should be small beside the chance of the draw itself.
 NEGLIGIBLE = 0.3  # of the variance of the draw
 MIN_HELD = 1.0  # records of a cell where records are: finer cells show nothing more
 SURE = 2.0  # standard deviations: records lie closer together only if it is sure
-CROWDED = 1 / 16  # of the box: what records fill where one grid is too coarse for them
+CROWDED = 1 / 4  # of each column: what records fill where one grid is too coarse for them
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ def measure(coarse: Ints, scale: float) -> Occupancy:
     return Occupancy(records, min(records**2 / (coarse.size * sure), 1.0))
 
 
-def is_crowded(occupancy: Occupancy) -> bool:
+def is_crowded(occupancy: Occupancy, columns: int) -> bool:
     """Return whether records fill so little of the box that one grid is too coarse for them."""
-    return occupancy.part < CROWDED
+    return occupancy.part < CROWDED**columns
 
 
 def choose_side(occupancy: Occupancy, columns: int, scale: float) -> int:
