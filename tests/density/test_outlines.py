@@ -273,8 +273,8 @@ def test_geojson_needs_both_columns(kwargs, message):
         to_geojson({}, **kwargs)
 
 
-def grid(labels, edges=([0, 1], [0, 1]), **kwargs):
-    return outline_grid(labels, edges, **kwargs)
+def grid(labels, edges=([0, 1], [0, 1])):
+    return outline_grid(labels, edges)
 
 
 @pytest.mark.parametrize(
@@ -285,14 +285,12 @@ def grid(labels, edges=([0, 1], [0, 1]), **kwargs):
         (lambda: outline_boxes([[0, 0]], [[1, 1]], [0, 1]), r"one for each of 1 boxes.*\(2,\)"),
         (lambda: outline_boxes([[0, 0]], [[1, 1]], [0.5]), "whole numbers.*got float64"),
         (lambda: outline_boxes([[0, 0]], [[1, 0]], [0]), "low < high"),
-        (lambda: outline_boxes([[0, 0]], [[1, 1]], [0], smooth=True), "smooth must be False"),
         (lambda: outline_intervals([[0, 0]], [[1, 1]], [0]), "must have 1 column, got 2"),
         (lambda: grid([[[0]]]), "labels must have 2 columns, got 3: .* use predict"),
         (lambda: grid([0]), "labels must have 2 columns, got 1: .* take outline_intervals"),
         (lambda: grid([[0, 0]]), r"must have \(2, 3\) borders .*got \[\(2,\), \(2,\)\]"),
         (lambda: grid([[0]], ([1, 0], [0, 1])), "increase"),
         (lambda: grid([[0]], ([0, np.inf], [0, 1])), "finite"),
-        (lambda: grid([[0]], smooth=True), "smooth must be False"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(call, message):

@@ -10,7 +10,7 @@ RFC 7946 has it, rings are closed, outer ones counterclockwise, holes clockwise.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,6 @@ def outline_boxes(
     low: npt.ArrayLike,
     high: npt.ArrayLike,
     labels: npt.ArrayLike,
-    *,
-    smooth: Literal[False] = False,
 ) -> dict[int, list[list[Floats]]]:
     """Return the outline of each cluster of boxes as polygons.
 
@@ -39,8 +37,6 @@ def outline_boxes(
         bit, or there is a gap between them.
     labels : array-like of int, shape (m,)
         Cluster of each box, -1 = none.
-    smooth : False
-        Outlines are the borders of the cells; nothing else is offered.
 
     Returns
     -------
@@ -62,7 +58,6 @@ def outline_boxes(
     >>> [[ring.tolist() for ring in polygon] for polygon in polygons[0]]
     [[[[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [2.0, 1.0], [2.0, 2.0], [0.0, 2.0], [0.0, 0.0]]]]
     """
-    _refuse_smooth(smooth)
     corners, clusters = _labeled(low, high, labels, columns=2)
     edges, indices = [], []
     for column in range(2):
@@ -78,8 +73,6 @@ def outline_boxes(
 def outline_grid(
     labels: npt.ArrayLike,
     edges: Sequence[npt.ArrayLike],
-    *,
-    smooth: Literal[False] = False,
 ) -> dict[int, list[list[Floats]]]:
     """Return the outline of each cluster of cells of a grid as polygons.
 
@@ -89,8 +82,6 @@ def outline_grid(
         Cluster of each cell, -1 = none; rows are cells of the first column.
     edges : pair of array-like, of shapes (n + 1,) and (m + 1,)
         Borders of the cells in each column, increasing.
-    smooth : False
-        Outlines are the borders of the cells; nothing else is offered.
 
     Returns
     -------
@@ -112,7 +103,6 @@ def outline_grid(
     >>> hole.tolist()
     [[1.0, 1.0], [1.0, 2.0], [2.0, 2.0], [2.0, 1.0], [1.0, 1.0]]
     """
-    _refuse_smooth(smooth)
     cells = _whole_labels(labels)
     if cells.ndim != 2:
         raise _no_polygons("labels", cells.ndim)
@@ -246,13 +236,6 @@ def to_geojson(
             }
         )
     return {"type": "FeatureCollection", "features": features}
-
-
-def _refuse_smooth(smooth: bool) -> None:
-    if smooth is not False:
-        raise ParameterError(
-            f"smooth must be False, got {smooth!r}: outlines are the borders of the cells"
-        )
 
 
 def _no_polygons(name: str, columns: int) -> ParameterError:
