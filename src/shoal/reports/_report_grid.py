@@ -18,6 +18,9 @@ CELLS_PER_SPREAD = {1: 6.0, 2: 6.0, 3: 4.0}  # in one standard deviation of the 
 MAX_MARGIN = {1: 4096, 2: 160, 3: 24}  # cells on each side: wider noise gets wider cells
 MARGIN = 3.5  # standard deviations of noise around the box that reports are counted in
 PARTS = 4  # points in each column of a cell of reports at which a distribution is averaged
+CLOSER = 4  # points for each halving of the distance to the record, ...
+DEEPEST = 40  # ... which is halved so often
+LOST = 0.05  # of all reports: more that noise, narrower than a cell, has between these points
 
 
 def make_grid(
@@ -58,6 +61,9 @@ def _kernel(distribution: ReportNoise, grid: RegularGrid) -> Floats:
             kernel.shape
         )
     kernel *= np.prod(grid.width) / PARTS ** len(extent)
+    lost = 1.0 - float(kernel.sum())
+    if abs(lost) > LOST:
+        kernel[tuple(extent)] = max(kernel[tuple(extent)] + lost, 0.0)
     return kernel
 
 
@@ -67,17 +73,25 @@ class Product:
     def __init__(self, distribution: ReportNoise, grid: RegularGrid) -> None:
         middle = grid.box.low / 2 + grid.box.high / 2
         steps = (np.arange(PARTS) + 0.5) / PARTS - 0.5
+        near, shares = _near_points()
         self._matrices = []
         sides = zip(grid.outer_centers(), grid.centers(), grid.width, strict=True)
         for column, (outer, inner, width) in enumerate(sides):
-            reports = np.tile(middle, (len(outer) * PARTS, 1))
-            reports[:, column] = (outer[:, None] + steps * width).ravel()
+            many = len(outer) * PARTS
+            reports = np.tile(middle, (many + len(near), 1))
+            reports[:many, column] = (outer[:, None] + steps * width).ravel()
             matrix = np.empty((len(outer), len(inner)))
             for index, value in enumerate(inner):
                 record = middle.copy()
                 record[column] = value
+                reports[many:, column] = value + near * width
                 masses = np.exp(distribution.mechanism.log_density(reports, record))
-                matrix[:, index] = masses.reshape(len(outer), PARTS).mean(axis=1)
+                cells = masses[:many].reshape(len(outer), PARTS).mean(axis=1)
+                own, finer = index + grid.margin[column], shares @ masses[many:]
+                lost = finer - cells[own]
+                if abs(lost) > LOST * (cells.sum() + lost):
+                    cells[own] = finer
+                matrix[:, index] = cells
             self._matrices.append(matrix / matrix.sum(axis=0))
 
     def forward(self, prior: Floats) -> Floats:
@@ -93,3 +107,13 @@ class Product:
         for matrix in matrices:
             table = np.tensordot(table, matrix, axes=(0, 0))
         return table
+
+
+def _near_points() -> tuple[Floats, Floats]:
+    """Return points of a record's own cell, ever closer to it, and the part that each stands for.
+
+    Both in widths of the cell.
+    """
+    ends = np.append(0.5 * 2.0 ** (-np.arange(CLOSER * DEEPEST + 1) / CLOSER), 0.0)
+    points, parts = (ends[:-1] + ends[1:]) / 2, ends[:-1] - ends[1:]
+    return np.concatenate([-points, points]), np.concatenate([parts, parts])
