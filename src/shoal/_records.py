@@ -4,8 +4,10 @@ Messages about records name no row and no value: scikit-learn's own do, so they 
 unless they speak of shapes and types only.
 """
 
+import functools
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -17,8 +19,17 @@ from shoal._numbers import FINITE
 from shoal._typing import Floats, Records
 from shoal.exceptions import DataError, DataTypeError
 
-__all__ = ["column_names", "fitted_names", "validate_floats", "validate_records"]
+__all__ = [
+    "column_names",
+    "fitted_names",
+    "leaves_last_fit",
+    "validate_floats",
+    "validate_records",
+]
 
+Estimator = TypeVar("Estimator")
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 # First words of scikit-learn's and numpy's messages that hold no value of a record.
 HARMLESS = (
@@ -43,6 +54,43 @@ PLAIN = {
     "too large": "X must hold numbers that fit a float64, got larger ones: rescale those columns",
 }
 NO_RECORDS = "X must hold at least one record, got none"
+
+
+def leaves_last_fit(
+    fit: Callable[Concatenate[Estimator, Arguments], Result],
+) -> Callable[Concatenate[Estimator, Arguments], Result]:
+    """Make a fit that fails before it has a release leave the estimator as it was.
+
+    The columns are noted first and the budget may be refused after that: without this, an estimator
+    would have the columns of the table that was refused, the centers of the one before, and
+    ``predict`` would take the ones for the others.
+
+    Parameters
+    ----------
+    fit : callable
+        The method; it sets ``release_``.
+
+    Returns
+    -------
+    fit : callable
+        The same, with all attributes of before where it raises.
+    """
+
+    @functools.wraps(fit)
+    def whole(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        state = vars(self)
+        before = dict(state)
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            if state.get("release_") is before.get("release_"):
+                state.clear()
+                state.update(before)
+            raise
+
+    return whole
+
+
 # scikit-learn's checks ask for these words; the number of records is left out of them.
 NO_COLUMNS = "X must be a table: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required."
 TEXT = "X must be a table of numbers, got text or other objects: encode or drop those columns"

@@ -4,9 +4,7 @@ Remaps and clusterers of reports take what is in memory, through ``shoal._record
 contract keeps them away from this module.
 """
 
-import functools
-from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -21,46 +19,7 @@ from shoal.tables import (
     open_table,
 )
 
-__all__ = ["leaves_last_fit", "validate_table"]
-
-Estimator = TypeVar("Estimator")
-Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
-
-
-def leaves_last_fit(
-    fit: Callable[Concatenate[Estimator, Arguments], Result],
-) -> Callable[Concatenate[Estimator, Arguments], Result]:
-    """Make a fit that fails before it has a release leave the estimator as it was.
-
-    The columns are noted first and the budget may be refused after that: without this, an estimator
-    would have the columns of the table that was refused, the centers of the one before, and
-    ``predict`` would take the ones for the others.
-
-    Parameters
-    ----------
-    fit : callable
-        The method; it sets ``release_``.
-
-    Returns
-    -------
-    fit : callable
-        The same, with all attributes of before where it raises.
-    """
-
-    @functools.wraps(fit)
-    def whole(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        state = vars(self)
-        before = dict(state)
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:
-            if state.get("release_") is before.get("release_"):
-                state.clear()
-                state.update(before)
-            raise
-
-    return whole
+__all__ = ["validate_table"]
 
 
 def validate_table(

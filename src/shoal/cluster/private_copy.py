@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._docs import shared_docs
-from shoal._table_input import leaves_last_fit, validate_table
+from shoal._records import leaves_last_fit
+from shoal._table_input import validate_table
 from shoal._typing import Bounds, Floats, Ints, RandomState, TableLike
 from shoal.cluster._budget import (
     COUNT_PART,

@@ -16,7 +16,7 @@ import numpy as np
 from shoal._typing import Bools, Floats, Ints
 from shoal.density.cells import CellGraph, Edges
 
-__all__ = ["ClusterTree", "DensityEstimate", "build_tree", "find_merges"]
+__all__ = ["ClusterTree", "DensityEstimate", "Merges", "build_tree", "find_merges"]
 
 
 class DensityEstimate(NamedTuple):
@@ -163,7 +163,7 @@ def build_tree(
     estimate : DensityEstimate
         The density.
     cells : CellGraph
-        The cells that it is given on.
+        The cells that it is given on, connected.
     threshold : float
         Prominence below which a peak is taken for chance.
     min_size : float, default=0

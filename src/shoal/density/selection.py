@@ -105,7 +105,7 @@ def prominence_for(merges: Merges, n_clusters: int) -> float:
     Returns
     -------
     threshold : float
-        For :func:`build_tree`.
+        For :func:`build_tree`; peaks that are equally prominent stay or go together.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
-from shoal._records import fitted_names, validate_records
+from shoal._records import fitted_names, leaves_last_fit, validate_records
 from shoal._typing import Bounds, Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
@@ -142,6 +142,7 @@ class NoiseAwareKMeans(ClusterMixin, BaseEstimator):
         self.confidence = confidence
         self.random_state = random_state
 
+    @leaves_last_fit
     def fit(self, Z: Any, y: Any = None) -> Self:
         """Find the centers behind the reports.
 

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._docs import shared_docs
-from shoal._records import fitted_names
-from shoal._table_input import leaves_last_fit, validate_table
+from shoal._records import fitted_names, leaves_last_fit
+from shoal._table_input import validate_table
 from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
 from shoal.cluster._budget import charge, check_ledger
 from shoal.cluster._curator import CuratorsClusterer
@@ -177,10 +177,10 @@ class DPDensity(CuratorsClusterer):
         engine = open_engine(table, Lattice.box(*box, half=HALF))
         released = release_cells(engine, noise, budgets, source=source)
         self.guarantee_ = promise
-        self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self.bounds_ = box
         self.n_records_, self._noisy = released
         self._find_clusters(receipt)
+        self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
 
@@ -242,12 +242,12 @@ class DPDensity(CuratorsClusterer):
         """Find other clusters in what was released already: this costs nothing.
 
         It is free in privacy, not in alpha: of several tries, the one that is liked best may show a
-        false cluster more often than ``alpha`` says.
+        false cluster more often than ``alpha`` says. It has no ``labels_``: ask it to ``predict``.
 
         Parameters
         ----------
         n_clusters, min_cluster_size : default=None
-            As for the estimator.
+            As for the estimator, whose own are not kept.
         alpha : float, default=None
             None leaves it as it is.
 

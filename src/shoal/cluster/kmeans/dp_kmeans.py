@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from shoal._bounds import Ball, Box
 from shoal._directions import unit_length
 from shoal._docs import shared_docs
-from shoal._records import fitted_names
-from shoal._table_input import leaves_last_fit, validate_table
+from shoal._records import fitted_names, leaves_last_fit
+from shoal._table_input import validate_table
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.cluster._budget import Split, charge
 from shoal.cluster._curator import CuratorsClusterer
