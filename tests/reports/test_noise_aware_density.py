@@ -8,12 +8,21 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from helpers.cases import case
+from shoal._bounds import public_box
 from shoal.density import DensityEstimate, GridCells, find_merges
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import Duchi, Hybrid, KdLaplace, Laplace, Piecewise, SquareWave
 from shoal.privacy import Ledger, Release
-from shoal.reports import GaussianChannel, NoiseAwareDensity, _false_peaks, label_on_device
+from shoal.reports import (
+    GaussianChannel,
+    NoiseAwareDensity,
+    _false_peaks,
+    label_on_device,
+    noise_aware_density,
+)
 from shoal.reports._false_peaks import cut_peaks
+from shoal.reports._report_grid import make_grid, open_channel
+from shoal.reports._report_noise import report_noise
 
 BOX = (-1.0, 1.0)
 
@@ -65,6 +74,51 @@ def test_gaussian_noise_and_one_column():
     model = NoiseAwareDensity(mechanism=channel, random_state=0).fit(Z)
     assert model.n_clusters_ == 2
     assert adjusted_rand_score(X[:, 0] > 0, model.predict(X)) > 0.95
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        SquareWave(20.0, bounds=BOX, random_state=0),
+        Piecewise(20.0, bounds=BOX, random_state=0),
+        Laplace(1e7, bounds=BOX, random_state=0),
+    ],
+)
+def test_noise_that_is_far_narrower_than_a_cell(mechanism):
+    rng = np.random.default_rng(0)
+    X = rng.choice([-0.5, 0.5], size=(1000, 1)) + 0.05 * rng.normal(size=(1000, 1))
+    model, _ = fitted(mechanism, X)
+    assert model.n_clusters_ >= 2
+    assert model.cluster_sizes_[:2].sum() > 900
+    assert adjusted_rand_score(X[:, 0] > 0, model.predict(X)) > 0.9
+
+
+def test_reports_that_stay_in_the_cell_of_their_record():
+    """Fixed seed; the standard deviation of the part that stays is 0.003."""
+    mechanism = SquareWave(20.0, bounds=BOX, random_state=0)
+    noise = report_noise(mechanism, 1, biased=True)
+    grid = make_grid(noise, public_box(BOX, 1))
+    (centers,) = grid.centers()
+    reports = mechanism.fit_transform(np.full((4000, 1), centers[40]))
+    stayed = (np.abs(reports - centers[40]) < grid.width / 2).mean()
+    record = np.zeros(grid.cells)
+    record[40] = 1.0
+    chances = open_channel(noise, grid).forward(record)
+    assert chances[40 + grid.margin[0]] == pytest.approx(stayed, abs=0.015)
+
+
+def test_simulations_draw_as_many_reports_as_were_counted(monkeypatch):
+    drawn = []
+
+    def spy(estimator, density, reports, **kwargs):
+        drawn.append(reports)
+        return _false_peaks.simulate(estimator, density, reports, **kwargs)
+
+    monkeypatch.setattr(noise_aware_density, "simulate", spy)
+    Z = np.random.default_rng(0).uniform(-1, 1, (300, 1))
+    Z[:100] = 50.0  # far from the box
+    NoiseAwareDensity(mechanism=Laplace(20.0, bounds=BOX), random_state=0).fit(Z)
+    assert set(drawn) == {200}
 
 
 @pytest.mark.parametrize("runs", [2, pytest.param(40, marks=pytest.mark.full)], ids=["few", "many"])
@@ -158,6 +212,13 @@ def test_refuses_bad_parameters():
         NoiseAwareDensity(mechanism=mechanism).fit(np.zeros((10, 4)))
     with pytest.raises(ParameterError, match="leaves some trace"):
         NoiseAwareDensity(mechanism=Laplace(1e-4, bounds=BOX)).fit(Z)
+
+
+def test_a_fit_that_fails_leaves_the_one_before():
+    model, reports = fitted(Laplace(10.0, bounds=BOX, random_state=0), bars(0, n=200)[0])
+    with pytest.raises(DataError, match="at most 3 columns"):
+        model.fit(np.zeros((10, 4)))
+    assert (model.predict(reports) == model.labels_).all()
 
 
 def test_one_report_is_one_cluster_or_none():

@@ -57,6 +57,19 @@ def test_predict_gives_labels(fitted):
     assert (fitted.labels_[:150] == 2).mean() > 0.8
 
 
+def test_a_fit_that_fails_leaves_the_labels_of_the_one_before(monkeypatch):
+    model = DPDensity(epsilon=2.0, bounds=BOX, random_state=0).fit(X)
+    labels = model.labels_
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DPDensity, "_find_clusters", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:5])
+    assert model.labels_ is labels
+
+
 def test_predict_outside_of_the_box_is_that_of_its_border(fitted):
     corners = np.array([[9.0, 9.0], [-9.0, 0.3], [1e300, -1e300]])
     assert (fitted.predict(corners) == fitted.predict(np.clip(corners, *BOX))).all()
