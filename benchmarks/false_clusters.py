@@ -50,6 +50,11 @@ def exponential(columns: int) -> Draw:
     return _in_box(lambda rng, n: rng.exponential(0.2, (n, columns)))
 
 
+def plateau(columns: int) -> Draw:
+    """Spread records evenly over a third of each column, with empty space beside them."""
+    return lambda rng, n: rng.uniform(0.35, 0.7, (n, columns))
+
+
 def ridge(rng: np.random.Generator, n: int) -> np.ndarray:
     """Draw along a line across the box, a hundredth of the box wide."""
     along = rng.uniform(0.1, 0.9, n)
@@ -75,6 +80,8 @@ HARSH: dict[str, Draw] = {
     "triangular": triangular(2),
     "exponential": exponential(2),
     "ridge": ridge,
+    "plateau": plateau(2),
+    "plateau_1d": plateau(1),
     "uniform_1d": uniform(1),
     "gaussian_1d": gaussian(0.15, 1),
     "exponential_1d": exponential(1),
