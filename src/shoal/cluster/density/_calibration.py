@@ -9,7 +9,8 @@ of the draw of the records, of the widths that were chosen. All of it is post-pr
 density comes from the noisy counts, and no record is seen.
 
 Copies of one density are not all that has one peak: a Gaussian cluster with as many records, as
-concentrated, is simulated too, and the higher threshold counts.
+concentrated, is simulated too, and the higher threshold counts. In a single column, where there is
+one way only from peak to peak, so is an even stretch of records.
 """
 
 import math
@@ -38,6 +39,7 @@ MIN_COPIES = 3  # ... of which a large grid gives several in each copy
 CELLS = 1 << 17  # simulated in all, but for the least copies
 CUT = 2.5  # standard deviations: peaks that are less prominent may well be chance
 MIN_SPREAD = 1e-9  # of the box: of a Gaussian where nothing was found
+TINY = float(np.finfo(np.float64).tiny)
 SEED = 0
 
 
@@ -55,13 +57,15 @@ def calibrate(
     ``again`` estimates the density of other counts; ``scale`` is that of their discrete Laplace
     noise.
     """
-    own = np.maximum(cut_peaks(estimate, merges, CUT), 0.0)
+    shapes = [np.maximum(cut_peaks(estimate, merges, CUT), 0.0), _one_cluster(estimate, cells)]
+    if cells.dimensions == 1:
+        shapes.append(_even_stretch(estimate, cells))
     simulated = [
         _simulate(DensityEstimate(density, estimate.deviation), cells, again, scale)
-        for density in (own, _one_cluster(estimate, cells))
+        for density in shapes
     ]
     # Where copies have no second peak, there was still one that could have been: a normal draw.
-    least = -NormalDist().inv_cdf(max(alpha / 2, np.finfo(np.float64).tiny))
+    least = -NormalDist().inv_cdf(max(alpha / 2, TINY))
     return max(significance_threshold(simulated, alpha), least)
 
 
@@ -87,19 +91,40 @@ def _simulate(
 def _one_cluster(estimate: DensityEstimate, cells: CellGraph) -> Floats:
     """Return the density of a Gaussian at the highest peak, as concentrated as the estimate."""
     low, high = cells.corners
-    density = np.maximum(estimate.density, 0.0)
-    held = density * cells.volumes
-    whole = cells.volumes.sum()
-    squares = max(float((held * density).sum()), np.finfo(np.float64).tiny)
-    part = held.sum() ** 2 / (squares * whole)  # of the box that an even table would fill
-    # A Gaussian fills (4 pi spread^2)^(d / 2) in this sense.
-    spread = max(part ** (1 / cells.dimensions) / math.sqrt(4 * math.pi), MIN_SPREAD)
-    peak = int(np.argmax(density))
+    # A Gaussian fills (4 pi spread^2)^(d / 2) of the box.
+    spread = max(
+        _filled_part(estimate, cells) ** (1 / cells.dimensions) / math.sqrt(4 * math.pi), MIN_SPREAD
+    )
+    peak = int(np.argmax(estimate.density))
     middle = (low[peak] + high[peak]) / 2
     within = special.ndtr((high - middle) / spread) - special.ndtr((low - middle) / spread)
-    shares = within.prod(axis=1)
-    records = held.sum() * shares / max(float(shares.sum()), np.finfo(np.float64).tiny)
-    return np.asarray(records / cells.volumes, dtype=np.float64)
+    return _shared_out(within.prod(axis=1), estimate, cells)
+
+
+def _even_stretch(estimate: DensityEstimate, cells: CellGraph) -> Floats:
+    """Return the density of records spread evenly along a part of one column."""
+    low, high = (corner[:, 0] for corner in cells.corners)
+    half = max(_filled_part(estimate, cells), MIN_SPREAD) / 2
+    held = np.maximum(estimate.density, 0.0) * cells.volumes
+    mean = float((held * (low + high) / 2).sum()) / max(float(held.sum()), TINY)
+    middle = min(max(mean, half), 1 - half)
+    within = np.minimum(high, middle + half) - np.maximum(low, middle - half)
+    return _shared_out(np.maximum(within, 0.0), estimate, cells)
+
+
+def _filled_part(estimate: DensityEstimate, cells: CellGraph) -> float:
+    """Return the part of the box that an even table as concentrated would fill."""
+    density = np.maximum(estimate.density, 0.0)
+    held = density * cells.volumes
+    squares = float((held * density).sum()) * float(cells.volumes.sum())
+    return min(float(held.sum()) ** 2 / max(squares, TINY), 1.0)
+
+
+def _shared_out(shares: Floats, estimate: DensityEstimate, cells: CellGraph) -> Floats:
+    """Return the density where the records of the estimate are shared out among the cells."""
+    records = float((np.maximum(estimate.density, 0.0) * cells.volumes).sum())
+    density: Floats = records * shares / max(float(shares.sum()), TINY) / cells.volumes
+    return density
 
 
 def _laplace(rng: np.random.Generator, scale: float, count: int) -> Ints:
