@@ -68,6 +68,7 @@ def test_noise_alone(confidence, times):
     assert_few(np.sum(np.array(bounds) > 0), audits, confidence)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)
 def test_discrete_laplace_with_the_search_over_distances(confidence, times):
     """Integers 0 to 8, the noise that epsilon per unit of distance needs."""

@@ -60,6 +60,7 @@ def test_settings_that_are_there_are_kept(tmp_path):
     assert done.stdout.strip() == settings["ART_DATA_PATH"]
 
 
+@pytest.mark.full
 def test_without_the_toolbox(tmp_path):
     block = "import sys; sys.modules['art'] = None\n"
     code = block + "".join(ATTACK.format(attack=name) for name in ("yeom", "label-only", "shadow"))

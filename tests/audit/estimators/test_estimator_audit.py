@@ -168,6 +168,7 @@ def test_delta_of_the_guarantee_is_taken_off():
 # Seeds, processes, ledgers
 
 
+@pytest.mark.full
 def test_the_result_does_not_depend_on_the_number_of_processes(monkeypatch):
     monkeypatch.setattr(sys.modules["shoal.audit.estimators._fits"], "PIECE", 30)
     model = kmeans(1)

@@ -145,6 +145,7 @@ def test_scales_of_any_band_can_be_drawn():
     assert band_of("dmey", 2, 64, 6).sensitivity <= MAX_SENSITIVE <= MAX_SCALE
 
 
+@pytest.mark.full
 def test_largest_epsilons(subtests):
     for technique in ["oneshot", "thr", "thr-em", "qt", "baseline", "density"]:
         with subtests.test(technique=technique):

@@ -61,6 +61,7 @@ def test_baseline(file):
     assert table.X[0] == pytest.approx((20 + SENTINEL - low) / (high - low) * 2 - 1, abs=1.2)
 
 
+@pytest.mark.full
 def test_no_file_is_read_again_in_any_process(file):
     """The table was read before: its file may be gone, and processes share the same records."""
     table = table_of(file, n_clusters=2)

@@ -34,6 +34,7 @@ def test_sizes_are_those_of_the_source():
 
 
 @needs_files
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name",
     [

@@ -60,6 +60,7 @@ def test_the_true_maximum_is_caught():
     assert found.p_second.value > 0.4
 
 
+@pytest.mark.full
 def test_a_range_from_the_noisy_counts_is_not():
     method = DPWaveCluster(technique="thr-em", **LINE)
     read = outputs(method, lambda fitted: fitted.threshold_)
