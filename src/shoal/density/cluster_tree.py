@@ -75,6 +75,11 @@ class ClusterTree:
         leaves[self.parent[1:]] = False
         return leaves
 
+    def values(self) -> dict[str, Ints | Floats]:
+        """Return what a release holds of the tree."""
+        names = ("parent", "base", "top", "size", "stability")
+        return {name: getattr(self, name) for name in names}
+
     def members(self, nodes: Ints) -> Ints:
         """Return which of the nodes each node is in, as an index of ``nodes``, or -1."""
         index = np.full(len(self.parent), -1, dtype=np.int64)
