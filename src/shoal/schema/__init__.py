@@ -1,4 +1,11 @@
-"""The public description of a table: fields, and the encoding that follows from them alone."""
+"""The public description of a table: fields, and the encoding that follows from them alone.
+
+``SchemaEncoder`` is loaded when first asked for: it needs scikit-learn, whose import takes seconds,
+and reading a table does not.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from shoal.schema.columns import (
     MISSING_NUMBERS,
@@ -9,11 +16,13 @@ from shoal.schema.columns import (
     raw_columns,
     read_numbers,
 )
-from shoal.schema.encoder import SchemaEncoder
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
+
+if TYPE_CHECKING:
+    from shoal.schema.encoder import SchemaEncoder
 
 __all__ = [
     "MISSING_NUMBERS",
@@ -35,3 +44,10 @@ __all__ = [
     "raw_columns",
     "read_numbers",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name != "SchemaEncoder":
+            raise AttributeError(f"module 'shoal.schema' has no attribute {name!r}")
+        return importlib.import_module("shoal.schema.encoder").SchemaEncoder
