@@ -62,6 +62,12 @@ class Body:
             alone[simplex] = False
         return np.flatnonzero(alone)
 
+    @functools.cached_property
+    def groups(self) -> list[Ints]:
+        """Return the columns of all intervals, if there are any, and of each simplex."""
+        together = [self.intervals] if len(self.intervals) else []
+        return [*together, *(np.arange(s.start, s.stop) for s in self.simplices)]
+
     @property
     def is_cube(self) -> bool:
         """Return whether all columns are intervals of the same width."""

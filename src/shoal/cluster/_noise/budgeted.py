@@ -3,8 +3,8 @@
 Both add up over releases, so a method divides ``total_budget`` without knowing which it is. A
 method releases four kinds of things: counts, where one record changes one entry; pairs (count and
 sum of offsets of each center), windows (pairs and a squared length) and parts (pairs of records in
-a :class:`Body`), where one record changes one row. ``contribution`` is what one person can add to a count: 1, or more where records have
-weights or a person has several records (proofs/kmeans.md).
+a :class:`Body`), where one record changes one row. ``contribution`` is what one person can add to a
+count: 1, or more where records have weights or a person has several records (proofs/kmeans.md).
 """
 
 import math

@@ -231,9 +231,7 @@ def noise_for(epsilon: float, delta: float) -> BudgetedNoise:
     return PureNoise(float(epsilon))
 
 
-def _part_sigmas(
-    budget: float, body: Body, contribution: int
-) -> tuple[list[float], list[float]]:
+def _part_sigmas(budget: float, body: Body, contribution: int) -> tuple[list[float], list[float]]:
     """Return sigma of the count and each interval, and of the levels of each simplex."""
     moves = [1, *body.reaches[body.intervals].tolist()]
     budgets = budget * body.split(root=2)

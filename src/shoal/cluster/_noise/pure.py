@@ -187,9 +187,7 @@ class PureNoise:
             for scale in box.scales
         ]
         ends = [2.0 * body.reaches[simplex.start] for simplex in body.simplices]
-        widths = [
-            math.sqrt(2) * end * noise.scale for end, noise in zip(ends, levels, strict=True)
-        ]
+        widths = [math.sqrt(2) * end * noise.scale for end, noise in zip(ends, levels, strict=True)]
         return PartDeviations(rows[0], spread_columns(body, rows[1:], widths))
 
     def parts(
