@@ -111,7 +111,7 @@ def _list(screen: Console, known: list[_Known]) -> None:
             (
                 info.name,
                 "" if dataset is None else f"{len(dataset.X):,}",
-                str(len(info.limits)),
+                str(len(info.table or info.limits)),
                 "no" if dataset is None else "yes",
                 f"{info.license}; {info.source}",
             )
@@ -155,7 +155,7 @@ def _plain(known: _Known) -> dict[str, object]:
     return {
         "name": info.name,
         "records": None if dataset is None else len(dataset.X),
-        "columns": len(info.limits),
+        "columns": len(info.table or info.limits),
         "bounds": _bounds(known),
         "reason": info.reason,
         "label": info.label,
