@@ -1,11 +1,12 @@
-"""Mixed tables, described by a schema file of the package: names, and bounds of the numbers.
+"""Table Schemas of the data sets, as plain JSON: what each column may hold, and why.
 
-The files are Table Schemas as Frictionless defines them. Only plain JSON is read here, so that
+Those of mixed tables are files of the package, in the format of Frictionless; those of tables of
+numbers follow from their bounds. No class of :mod:`shoal.schema` is needed to read them, so that
 names of data sets can be had at once.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -16,14 +17,14 @@ import numpy.typing as npt
 
 from shoal._typing import Floats
 
-__all__ = ["Description", "described"]
+__all__ = ["Description", "described", "of_numbers"]
 
 NUMBERS = ("integer", "number")
 
 
 @dataclass(frozen=True)
 class Description:
-    """What the schema file of a mixed table says."""
+    """A Table Schema of the package."""
 
     content: Mapping[str, Any]
 
@@ -60,3 +61,23 @@ def described(name: str) -> Description:
     """Read a schema file of the package."""
     file = resources.files("shoal.datasets") / "schemas" / f"{name}.json"
     return Description(json.loads(file.read_text(encoding="utf-8")))
+
+
+def of_numbers(
+    name: str, columns: Sequence[str], limits: Sequence[tuple[float, float]], reason: str
+) -> Description:
+    """Describe a table of numbers without gaps.
+
+    >>> of_numbers("circle", ["x1"], [(-1.5, 1.5)], "by construction").content["fields"]
+    [{'name': 'x1', 'type': 'number', 'constraints': {'required': True, 'minimum': -1.5, \
+'maximum': 1.5}}]
+    """
+    fields = [
+        {
+            "name": column,
+            "type": "number",
+            "constraints": {"required": True, "minimum": float(low), "maximum": float(high)},
+        }
+        for column, (low, high) in zip(columns, limits, strict=True)
+    ]
+    return Description({"name": name, "description": reason, "fields": fields})

@@ -205,6 +205,7 @@ def make_customers(
         license=GENERATED,
         source="shoal.datasets.make_customers",
         table=table,
+        table_schema=description.content,
     )
 
 

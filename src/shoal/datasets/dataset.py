@@ -3,17 +3,22 @@
 import csv
 import numbers
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal._files import atomic_write
 from shoal._typing import Floats, Ints
+from shoal.datasets._described import described, of_numbers
 from shoal.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from shoal.schema import Schema
 
 __all__ = [
     "GENERATED",
@@ -50,8 +55,11 @@ class Dataset:
     source : str
         Where they come from.
     table : mapping of str to ndarray
-        All columns by name: numbers as they are (NaN where one is missing), text as objects
-        (None), dates as ``datetime64[D]`` (NaT). ``pandas.DataFrame(table)`` makes a frame of them.
+        All columns by name, as ``schema`` describes them: numbers as they are (NaN where one is
+        missing), text as objects (None), dates as ``datetime64[D]`` (NaT).
+        ``pandas.DataFrame(table)`` makes a frame of them.
+    table_schema : mapping
+        What each column may hold and where the bounds come from, as the JSON of a Table Schema.
 
     Examples
     --------
@@ -61,6 +69,8 @@ class Dataset:
     circle: 1000 records x 2 columns, 2 labels
     >>> circle.bounds
     (array([-1.5, -1.5]), array([1.5, 1.5]))
+    >>> circle.schema.encode(circle.table).shape
+    (1000, 2)
     """
 
     name: str
@@ -71,6 +81,15 @@ class Dataset:
     license: str
     source: str
     table: Mapping[str, npt.NDArray[Any]]
+    table_schema: Mapping[str, Any]
+
+    @cached_property
+    def schema(self) -> "Schema":
+        """The public description of ``table``; pass it on as ``schema=``."""
+        # Loaded here, so that names of data sets can be had without it.
+        from shoal.schema import Schema  # noqa: PLC0415
+
+        return Schema.from_dict(self.table_schema)
 
     def __str__(self) -> str:
         labels = "no labels" if self.y is None else f"{len(np.unique(self.y))} labels"
@@ -224,6 +243,30 @@ class DatasetInfo:
     def downloadable(self) -> bool:
         """Return whether :func:`shoal.datasets.fetch` can get the file."""
         return self.origin is not None and self.origin.recipe is not None
+
+    def table_schema(self, columns: Sequence[str] = ()) -> Mapping[str, Any]:
+        """Return what each column may hold, as the JSON of a Table Schema.
+
+        Parameters
+        ----------
+        columns : sequence of str, default=()
+            Names of the columns, for a set that comes with scikit-learn.
+
+        Returns
+        -------
+        schema : mapping
+            For :meth:`shoal.Schema.from_dict`; its ``description`` is the reason for the bounds.
+
+        Examples
+        --------
+        >>> from shoal.datasets import list_datasets
+        >>> seeds = next(info for info in list_datasets() if info.name == "seeds")
+        >>> seeds.table_schema()["fields"][0]["constraints"]
+        {'required': True, 'minimum': 5.0, 'maximum': 30.0}
+        """
+        if self.table:
+            return described(self.name).content
+        return of_numbers(self.name, self.columns or columns, self.limits, self.reason).content
 
     @property
     def way(self) -> str:

@@ -151,4 +151,5 @@ def _dataset(
         license=info.license,
         source=info.source,
         table=number_table(X, columns),
+        table_schema=info.table_schema(columns),
     )

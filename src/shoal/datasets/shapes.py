@@ -11,11 +11,13 @@ import numpy as np
 from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._typing import Bounds, Floats, Ints
+from shoal.datasets._described import of_numbers
 from shoal.datasets.dataset import GENERATED, Dataset, number_table, seeded_generator
 from shoal.exceptions import ParameterError
 
 __all__ = ["make_circle", "make_gaussians", "make_line", "make_skewed", "make_spirals"]
 
+REASON = "generated inside these bounds, or clipped to them"
 MAX_TRIES = 10_000  # draws of a center before the box counts as full
 
 # The circle sets: a ring around a ring, a shell around a ball.
@@ -432,6 +434,7 @@ def _generated(
         license=GENERATED,
         source=source,
         table=number_table(X, columns),
+        table_schema=of_numbers(name, columns, list(zip(low, high, strict=True)), REASON).content,
     )
 
 
