@@ -73,6 +73,15 @@ def test_lists_of_categories_hold_every_value(name):
             assert seen == set(field.categories), field.name
 
 
+def test_flags_and_gaps_of_customers_are_read():
+    data = make_customers(500, random_state=0)
+    X, names = data.schema.encode(data.table), data.schema.space.names
+    member = data.table["member"].tolist()
+    for level, value in [("true", "yes"), ("false", "no"), ("missing", None)]:
+        assert np.count_nonzero(X[:, names.index(f"member={level}")]) == member.count(value)
+    assert not any(name.endswith(" missing") for name in names), "gaps of numbers are filled"
+
+
 def test_roles_of_customers():
     schema = make_customers(10, random_state=0).schema
     assert schema.user.name == "customer"
