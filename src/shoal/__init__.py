@@ -34,16 +34,20 @@ if TYPE_CHECKING:
     from shoal.metrics import score_clustering
     from shoal.privacy import Adjacency, Guarantee, Ledger, Release
     from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, label_on_device
+    from shoal.schema import Category, Date, Flag, Number, Ordinal, Schema, SchemaEncoder
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Adjacency",
     "Ball",
+    "Category",
     "DPDensity",
     "DPKMeans",
     "DPWaveCluster",
+    "Date",
     "Duchi",
+    "Flag",
     "Guarantee",
     "Hybrid",
     "KdLaplace",
@@ -51,10 +55,14 @@ __all__ = [
     "Ledger",
     "NoiseAwareDensity",
     "NoiseAwareKMeans",
+    "Number",
+    "Ordinal",
     "Piecewise",
     "PlanarLaplace",
     "PrivateCopy",
     "Release",
+    "Schema",
+    "SchemaEncoder",
     "SphericalLaplace",
     "SquareWave",
     "__version__",

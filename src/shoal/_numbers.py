@@ -17,6 +17,14 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def finite(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float."""
+    number = _real(name, value, "a finite number")
+    if not math.isfinite(number):
+        raise ParameterError(f"{name} must be a finite number, got {value!r}")
+    return number
+
+
 def non_negative(name: str, value: Any) -> float:
     """Return ``value`` as a finite float that is zero or more."""
     number = _real(name, value, "a finite number >= 0")

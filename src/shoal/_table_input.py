@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal._records import validate_floats
+from shoal._records import NO_RECORDS, validate_floats
 from shoal.exceptions import DataError, ParameterError
+from shoal.schema import Schema, raw_columns
 from shoal.tables import (
     ArrayTable,
     ArrowTable,
@@ -23,7 +24,12 @@ __all__ = ["validate_table"]
 
 
 def validate_table(
-    X: Any, *, estimator: Any, reset: bool = True, user_ids: Any = None
+    X: Any,
+    *,
+    estimator: Any,
+    reset: bool = True,
+    user_ids: Any = None,
+    schema: Schema | None = None,
 ) -> ArrayTable | ArrowTable | SparkTable:
     """Open records wherever they are, and check what can be known without reading them all.
 
@@ -38,6 +44,10 @@ def validate_table(
         those of a file or a Spark DataFrame.
     user_ids : object, default=None
         Whose record each row is, as given to ``fit``.
+    schema : Schema, default=None
+        The public description of the columns: records are encoded, and what is noted of columns is
+        that of its features. In ``fit``, the table then says whose record each row is, and how much
+        it counts, where the schema does.
 
     Returns
     -------
@@ -52,6 +62,8 @@ def validate_table(
     ParameterError
         If the table says whose record each row is, and ``fit`` was not told.
     """
+    if schema is not None:
+        return _encoded_table(X, schema, estimator=estimator, reset=reset)
     if reset and user_ids is None and isinstance(X, ArrayTable) and X.user_ids is not None:
         # The promise would be made to rows, of which one user may have many.
         raise ParameterError(
@@ -84,3 +96,51 @@ def validate_table(
             "that are not these"
         )
     return table
+
+
+def _encoded_table(
+    X: Any, schema: Schema, *, estimator: Any, reset: bool
+) -> ArrayTable | ArrowTable | SparkTable:
+    """Open records by their schema, encoded as they are read."""
+    if not isinstance(schema, Schema):
+        raise ParameterError(
+            f"schema must be a Schema, got {type(schema).__name__}: pass Schema.load(path)"
+        )
+    schema.check_complete()
+    table: ArrayTable | ArrowTable | SparkTable | None = open_table(X, schema=schema)
+    if table is None:
+        table = X if isinstance(X, ArrayTable) else _encoded_memory(X, schema, whole=reset)
+    elif reset and (schema.user or schema.sample_weight):
+        # The promise would be made to rows, of which one user may have many.
+        raise DataError(
+            "X must be in memory where the schema says whose record each row is, or how much it "
+            "counts, got files or a Spark DataFrame",
+            parameter="schema",
+            in_python="read the table first, or give those fields the role 'ignore' for a promise "
+            "to rows",
+        )
+    if table.schema != schema:
+        raise DataError(
+            "X must be a table that was read with the schema of the estimator, got another one: "
+            "pass schema= when it is read"
+        )
+    names = np.array(schema.columns, dtype=object)
+    if reset:
+        estimator.n_features_in_ = len(names)
+        estimator.feature_names_in_ = names
+    return table
+
+
+def _encoded_memory(X: Any, schema: Schema, *, whole: bool) -> ArrayTable:
+    """Encode records in memory; as a whole, with their users and weights."""
+    encoded = schema.encode(X)
+    if not len(encoded):
+        raise DataError(NO_RECORDS)
+    users = weights = None
+    if whole and schema.user is not None:
+        name = schema.user.name
+        users = raw_columns(X, [name], others=schema.all_columns)[name]
+    if whole and schema.sample_weight is not None:
+        name = schema.sample_weight.name
+        weights = schema.read(X, [name])[name]
+    return ArrayTable(encoded, schema.space.names, user_ids=users, weights=weights, schema=schema)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shoal.exceptions import DataError, ParameterError
+from shoal.schema import MISSING_NUMBERS
 from shoal.tables import ArrowTable, read_table
-from shoal.tables._csv import MISSING
 
 
 def at_once(path, columns, names=None):
@@ -53,7 +53,7 @@ NUMBERS = {
 }
 TEXT = ["1_000", "0x10", "0b1", "\uff11", "1d5", "'1'", '"1,5"', "true", "False", "x", "2024-01-01"]
 TEXT += ['"1\n"', "1\x0c", "\x0b1", "\x1c1", "1\x1f", "1\x00"]  # some are blanks to Python
-NOT_FINITE = [*MISSING, "NA", "NaN", "NULL", "None", "inf", "-Infinity", "1e999"]
+NOT_FINITE = [*MISSING_NUMBERS, "NA", "NaN", "NULL", "None", "inf", "-Infinity", "1e999"]
 
 
 def test_numbers(read, write, subtests):

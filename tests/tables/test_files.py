@@ -32,8 +32,8 @@ def test_columns_and_label(write):
 
 
 def test_no_name_is_taken_from_a_file(write):
-    with pytest.raises(TypeError, match="columns"):
-        read_table(write(CSV))  # type: ignore[call-arg]
+    with pytest.raises(ParameterError, match="columns must be given"):
+        read_table(write(CSV))
 
 
 def test_no_header(write):

@@ -3,7 +3,7 @@
 from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
 from shoal.tables.columns import CHANGED, refuse_infinite
-from shoal.tables.files import check_table_path, open_table, read_table, write_table
+from shoal.tables.files import check_table_path, open_table, read_columns, read_table, write_table
 from shoal.tables.numpy_files import array_file, is_array_path, open_array
 from shoal.tables.spark_table import SparkTable
 from shoal.tables.table import (
@@ -34,6 +34,7 @@ __all__ = [
     "is_array_path",
     "open_array",
     "open_table",
+    "read_columns",
     "read_table",
     "refuse_infinite",
     "usable_threads",

@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError
+from shoal.schema import Schema
 from shoal.tables._csv import arrow_csv
 from shoal.tables.columns import locate_columns
 
@@ -79,7 +80,9 @@ class Piece:
                 )
 
 
-def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
+def open_dataset(
+    source: Any, names: Sequence[str] | None = None, schema: Schema | None = None
+) -> Any:
     """Open files of one kind as one dataset, of which only names and types are read."""
     datasets = require("pyarrow.dataset", extra="arrow")
     ours = isinstance(source, datasets.Dataset)
@@ -93,7 +96,7 @@ def open_dataset(source: Any, names: Sequence[str] | None = None) -> Any:
     path = Path(source)
     with readable(repr(str(path))):
         if form == "csv":
-            opened = datasets.dataset(path, format=arrow_csv(path, names))
+            opened = datasets.dataset(path, format=arrow_csv(path, names, schema))
         else:
             opened = datasets.dataset(path, format=form, exclude_invalid_files=False)
         states = [Path(file).stat() for file in opened.files]

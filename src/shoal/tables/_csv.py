@@ -6,7 +6,7 @@
   and every line has as many values as the first.
 * A number is written in ASCII digits, with a point and an exponent where it needs them; spaces and
   tabs around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
-* Nothing at all and the words of :data:`MISSING` are missing values, in any capitals. They are
+* Nothing at all and the words of ``MISSING_NUMBERS`` are missing values, in any capitals. They are
   refused, and so are infinite ones.
 
 Python's own reader takes small files, so that these need no other package; pyarrow takes files of
@@ -26,11 +26,17 @@ import numpy as np
 from shoal._optional import require
 from shoal._typing import Floats
 from shoal.exceptions import DataError
+from shoal.schema import (
+    MISSING_NUMBERS,
+    Number,
+    Schema,
+    parse_doubles,
+    plain_column,
+    read_numbers,
+)
 from shoal.tables.columns import check_header, locate_columns
 
 __all__ = ["arrow_csv", "is_missing", "parse_numbers", "read_csv", "unreadable"]
-
-MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
 
 
 def read_csv(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
@@ -59,12 +65,9 @@ def read_csv(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> 
 
 def parse_numbers(name: str, values: Sequence[Any]) -> Floats:
     """Return the values of a column, text or numbers or None, as finite doubles."""
-    try:
-        numbers = _doubles(values)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"column {name!r} must hold numbers, got text: choose columns without it"
-        ) from None
+    numbers = read_numbers(plain_column(values))
+    if numbers is None:
+        raise DataError(f"column {name!r} must hold numbers, got text: choose columns without it")
     if not np.isfinite(numbers).all():
         raise DataError(
             f"column {name!r} must hold finite numbers, got a missing, infinite or nan one: "
@@ -75,11 +78,14 @@ def parse_numbers(name: str, values: Sequence[Any]) -> Floats:
 
 def is_missing(value: Any) -> bool:
     """Return whether there is nothing, or a word for nothing."""
-    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING)
+    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING_NUMBERS)
 
 
-def arrow_csv(path: Path, names: Sequence[str] | None) -> Any:
-    """Return pyarrow's format for CSV files by the rules; the first lines tell the types."""
+def arrow_csv(path: Path, names: Sequence[str] | None, schema: Schema | None = None) -> Any:
+    """Return pyarrow's format for CSV files by the rules.
+
+    The schema tells the types of its columns, the first lines those of others.
+    """
     arrow = require("pyarrow", extra="arrow")
     reader = require("pyarrow.csv", extra="arrow")
     datasets = require("pyarrow.dataset", extra="arrow")
@@ -87,7 +93,7 @@ def arrow_csv(path: Path, names: Sequence[str] | None) -> Any:
     # Else a line break in quotes is refused or not by where blocks end: by other records' lengths.
     quoted = reader.ParseOptions(newlines_in_values=True)
     rules = {
-        "null_values": sorted({word for one in MISSING for word in _capitals(one)}),
+        "null_values": sorted({word for one in MISSING_NUMBERS for word in _capitals(one)}),
         "true_values": [],
         "false_values": [],
     }
@@ -108,6 +114,8 @@ def arrow_csv(path: Path, names: Sequence[str] | None) -> Any:
         or types.is_floating(field.type)
         or types.is_null(field.type)
     }
+    declared = {name: _read_as(schema, name) for name in names or first.names}
+    doubles |= {name: kind for name, kind in declared.items() if kind is not None}
     return datasets.CsvFileFormat(
         parse_options=quoted,
         convert_options=reader.ConvertOptions(column_types=doubles, **rules),
@@ -120,18 +128,16 @@ def unreadable(path: Path, why: str) -> DataError:
     return DataError(f"the data must be a CSV or Parquet file, got {str(path)!r}: {why}")
 
 
-def _doubles(values: Sequence[Any]) -> Floats:
-    text = "".join(value for value in values if isinstance(value, str)).replace("\t", " ")
-    # Python reads these as numbers or blanks, and pyarrow does not.
-    if "_" in text or not (text.isascii() and text.isprintable()):
-        raise ValueError("text")
-    try:
-        numbers = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.array([np.nan if is_missing(one) else one for one in values], np.float64)
-    if numbers.ndim != 1:  # lists in a Parquet file
-        raise ValueError("lists")
-    return numbers
+def _read_as(schema: Schema | None, name: str) -> Any:
+    """Return the type of a column of a schema; None where it is none of its columns."""
+    arrow = require("pyarrow", extra="arrow")
+    for field in () if schema is None else schema:
+        if name in field.columns or name.strip() in field.columns:
+            words = field.missing_values if isinstance(field, Number) else ("text",)
+            # Words for missing are for all columns alike, to pyarrow: others are read as text.
+            numbers = parse_doubles(words) is not None
+            return arrow.float64() if numbers else arrow.string()
+    return None
 
 
 def _capitals(word: str) -> set[str]:

@@ -10,7 +10,7 @@ from shoal._typing import Ints
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._spark_errors import CHANGED, TWICE, run
 from shoal.tables._spark_tasks import ATTEMPT, ERROR, PARTITION, ReportTask
-from shoal.tables.columns import NO_RECORD
+from shoal.tables.columns import NO_RECORD, BlockReader
 from shoal.tables.table import Start
 
 __all__ = ["SparkStaged", "stage_reports"]
@@ -56,18 +56,18 @@ class SparkStaged:
 
 
 def stage_reports(
-    selected: Any, start: Start, names: Sequence[str], *, rows: int | None
+    selected: Any, start: Start, reader: BlockReader, names: Sequence[str], *, rows: int | None
 ) -> SparkStaged:
     """Draw a report of each record, and note which attempts may be handed out."""
     reliable = _has_folder(selected)
-    columns = selected.columns
+    columns = tuple(f"c{index}" for index in range(reader.columns))
     types = require("pyspark.sql.types", extra="spark")
     schema = types.StructType(
         [types.StructField(name, types.DoubleType()) for name in columns]
         + [types.StructField(name, types.LongType()) for name in (PARTITION, ATTEMPT)]
         + [types.StructField(ERROR, types.StringType())]
     )
-    task = ReportTask(start, tuple(columns))
+    task = ReportTask(start, reader, columns)
     kept = run(lambda: selected.mapInArrow(task.run, schema).localCheckpoint())
     try:
         reports = _only(kept, columns, _attempts(kept, rows))

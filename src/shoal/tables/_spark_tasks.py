@@ -15,7 +15,7 @@ import numpy as np
 from shoal._optional import require
 from shoal._typing import Ints
 from shoal.exceptions import DataError
-from shoal.tables.columns import block_of
+from shoal.tables.columns import BlockReader
 from shoal.tables.table import Job, Label, Start
 
 __all__ = [
@@ -81,15 +81,12 @@ class FoldTask:
     ----------
     job : Job
         What to compute.
-    names : tuple of str
-        Columns.
-    width : int or None
-        Numbers of each list, where the one column is of lists.
+    reader : BlockReader
+        How its batches are read.
     """
 
     job: Job
-    names: tuple[str, ...]
-    width: int | None = None
+    reader: BlockReader
 
     def run(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return one row for all batches, none where there is no record."""
@@ -99,8 +96,7 @@ class FoldTask:
                 continue
             rows += batch.num_rows
             try:
-                look = not self.job.looks
-                fold.add(block_of(batch, self.names, width=self.width, look=look))
+                fold.add(self.reader.read(batch, look=not self.job.looks))
             except DataError as bad:
                 error = str(bad)
                 break
@@ -176,22 +172,18 @@ class LabelTask:
     ----------
     label : callable
         From a block to a number for each of its records.
-    names : tuple of str
-        Columns.
-    width : int or None
-        Numbers of each list, where the one column is of lists.
+    reader : BlockReader
+        How records are read.
     """
 
     label: Label
-    names: tuple[str, ...]
-    width: int | None = None
+    reader: BlockReader
 
     def run(self, *columns: Any) -> Any:
         """Return the numbers of some records, from their columns."""
         arrow = require("pyarrow", extra="spark")
-        batch = arrow.RecordBatch.from_arrays(list(columns), names=list(self.names))
-        block = block_of(batch, self.names, width=self.width)
-        return arrow.array(self.label(block), arrow.int32())
+        batch = arrow.RecordBatch.from_arrays(list(columns), names=list(self.reader.names))
+        return arrow.array(self.label(self.reader.read(batch)), arrow.int32())
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,11 +197,14 @@ class ReportTask:
     ----------
     start : callable
         From the number of a partition to a function that draws reports of a block.
+    reader : BlockReader
+        How records are read.
     names : tuple of str
-        Columns.
+        Columns of a report.
     """
 
     start: Start
+    reader: BlockReader
     names: tuple[str, ...]
 
     def run(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -231,7 +226,7 @@ class ReportTask:
             if batch.num_rows == 0:
                 continue
             try:
-                reports = np.asarray(draw(block_of(batch, self.names)), dtype=np.float64)
+                reports = np.asarray(draw(self.reader.read(batch)), dtype=np.float64)
             except DataError as bad:
                 nothing = [arrow.nulls(1, arrow.float64()) for _ in self.names]
                 yield marked(nothing, arrow.array([str(bad)], arrow.string()))

@@ -21,7 +21,7 @@ from shoal._files import hidden_sibling, sync_folder
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._arrow_pieces import Piece, readable
-from shoal.tables.columns import NO_RECORD, block_of, check_columns
+from shoal.tables.columns import NO_RECORD, BlockReader
 from shoal.tables.table import Start
 
 __all__ = ["StagedFiles", "stage_files"]
@@ -64,11 +64,11 @@ class StagedFiles:
 
 
 def stage_files(
-    pieces: Sequence[Piece], names: Sequence[str], start: Start, out: Any, *, threads: int
+    pieces: Sequence[Piece], reader: BlockReader, start: Start, out: Any, *, threads: int
 ) -> StagedFiles:
     """Draw the reports of all records and write them to hidden files; a failure leaves none."""
     target = _free_folder(out)
-    partitions = _partitions(pieces, names)
+    partitions = _partitions(pieces, reader)
     staged = StagedFiles(target, hidden_sibling(target))
     try:
         try:
@@ -76,7 +76,7 @@ def stage_files(
             staged.folder.mkdir()
         except OSError as failure:
             raise _taken(target, failure.strerror or "it cannot be made") from None
-        if not _write_all(staged.folder, partitions, names, start, threads):
+        if not _write_all(staged.folder, partitions, reader, start, threads):
             raise DataError(NO_RECORD)
         sync_folder(staged.folder)
     except OSError as failure:
@@ -91,7 +91,7 @@ def stage_files(
 def _write_all(
     folder: Path,
     partitions: Sequence[Sequence[Piece]],
-    names: Sequence[str],
+    reader: BlockReader,
     start: Start,
     threads: int,
 ) -> int:
@@ -102,7 +102,7 @@ def _write_all(
     def work(number: int, pieces: Sequence[Piece]) -> int:
         try:
             file = folder / f"part-{number:0{width}}.parquet"
-            return _write(file, _batches(pieces, names, stop), names, start(number))
+            return _write(file, _batches(pieces, reader, stop), reader, start(number))
         except BaseException:
             stop.set()  # the others need not go on
             raise
@@ -116,24 +116,25 @@ def _write_all(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _batches(pieces: Sequence[Piece], names: Sequence[str], stop: threading.Event) -> Iterator[Any]:
+def _batches(pieces: Sequence[Piece], reader: BlockReader, stop: threading.Event) -> Iterator[Any]:
     for piece in pieces:
-        for batch in piece.batches(names):
+        for batch in piece.batches(reader.names):
             if stop.is_set():
                 return
             yield batch
 
 
-def _write(file: Path, batches: Iterator[Any], names: Sequence[str], draw: Any) -> int:
+def _write(file: Path, batches: Iterator[Any], reader: BlockReader, draw: Any) -> int:
     """Draw and write one partition, a row group at a time."""
     arrow = require("pyarrow", extra="arrow")
+    names = reader.block_names
     schema = arrow.schema([(name, arrow.float64()) for name in names])
     rows, waiting = 0, 0
     group: list[Any] = []
     with file.open("xb") as opened:
         with _writer(opened, schema) as writer:
             for batch in batches:
-                columns = np.ascontiguousarray(draw(block_of(batch, names)).T)
+                columns = np.ascontiguousarray(draw(reader.read(batch)).T)
                 group.append(arrow.record_batch(list(columns), schema=schema))
                 waiting += batch.num_rows
                 if waiting * len(names) >= GROUP_VALUES:
@@ -160,13 +161,13 @@ def _writer(opened: Any, schema: Any) -> Iterator[Any]:
         raise
 
 
-def _partitions(pieces: Sequence[Piece], names: Sequence[str]) -> list[list[Piece]]:
+def _partitions(pieces: Sequence[Piece], reader: BlockReader) -> list[list[Piece]]:
     """Group consecutive pieces, the same way for any number of threads."""
     partitions: list[list[Piece]] = []
     rows = 0
     for _, same in itertools.groupby(pieces, key=lambda piece: id(piece.fragment)):
         of_file = list(same)
-        check_columns(of_file[0].schema(), names, of_file[0].name)
+        reader.check(of_file[0].schema(), of_file[0].name)
         for piece, more in zip(of_file, _rows(of_file), strict=True):
             if not partitions or rows + more > PARTITION_ROWS:
                 partitions.append([])

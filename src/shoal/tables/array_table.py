@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints, Labels, Records
+from shoal.schema import Schema
 from shoal.tables.table import Block, Job, Label, usable_threads
 
 __all__ = ["ArrayTable"]
@@ -35,8 +36,12 @@ class ArrayTable:
         Names of the columns; none where they have none.
     labels : ndarray, default=None
         Classes of the records, as text or numbers.
-    user_ids : list of str or int, default=None
-        Whose record each row is, as it is in the file.
+    user_ids : list of str or int, or column of a frame, default=None
+        Whose record each row is, as it is in the table.
+    weights : ndarray of float64, default=None
+        How much each row counts, where a schema says so.
+    schema : Schema, default=None
+        By which the records were encoded.
 
     Examples
     --------
@@ -48,7 +53,9 @@ class ArrayTable:
     X: Records = field(repr=False)
     names: tuple[str, ...] = ()
     labels: npt.NDArray[Any] | None = field(default=None, repr=False)
-    user_ids: list[str | int] | None = field(default=None, repr=False)
+    user_ids: Any = field(default=None, repr=False)
+    weights: Floats | None = field(default=None, repr=False)
+    schema: Schema | None = None
     in_memory = True
 
     @property

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import numpy as np
 from shoal._lists import arrow_width
 from shoal._typing import Ints, Labels
 from shoal.exceptions import DataError, ParameterError
+from shoal.schema import Schema
 from shoal.tables._arrow_pieces import BATCH_VALUES, Piece, file_states, open_dataset, pieces_of
 from shoal.tables._staged_files import StagedFiles, stage_files
-from shoal.tables.columns import CHANGED, NO_RECORD, block_of, check_columns
+from shoal.tables.columns import CHANGED, NO_RECORD
 from shoal.tables.table import Block, CountRows, ExternalTable, Job, Label, Start, usable_threads
 
 __all__ = ["ArrowTable"]
@@ -43,6 +45,9 @@ class ArrowTable(ExternalTable):
     names : sequence of str, default=None
         Names of all columns, in order, of CSV files without a header line; `columns` chooses among
         them.
+    schema : Schema, default=None
+        The public description of the columns, which may hold text, dates and gaps. Its features
+        are read, and every record is encoded as it is read; `columns` are left out.
     memory : int, default=2**28
         Bytes. Records that take no more in memory, at four bytes a value, are kept there by an
         estimator that needs several passes; 0 reads the files again for each.
@@ -70,10 +75,16 @@ class ArrowTable(ExternalTable):
         *,
         columns: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
+        schema: Schema | None = None,
         memory: int = HELD,
         threads: int | None = None,
     ) -> None:
         self._path = Path(source) if isinstance(source, str | os.PathLike) else None
+        if schema is not None:
+            schema.check_complete()
+            if columns is not None:
+                raise ParameterError("columns must be left out where a schema names them")
+            columns = schema.columns
         chosen = names if columns is None else columns
         if self._path is not None and chosen is None:
             raise ParameterError(
@@ -84,15 +95,15 @@ class ArrowTable(ExternalTable):
             )
         self._header = names
         self._files = None if self._path is None else file_states(self._path)
-        self._dataset = open_dataset(source, names)
-        super().__init__(self._dataset.schema.names if chosen is None else chosen)
+        self._dataset = open_dataset(source, names, schema)
+        super().__init__(self._dataset.schema.names if chosen is None else chosen, schema)
         self._source = "the dataset" if self._path is None else repr(str(self._path))
-        lists = check_columns(self._dataset.schema, self._names, self._source)
+        lists = self._reader.check(self._dataset.schema, self._source)
         self._threads = threads or usable_threads()
         self._memory = memory
         self._pieces: tuple[Piece, ...] | None = None
         if lists:
-            self._width = self._first_width()
+            self._reader = replace(self._reader, width=self._first_width())
 
     @property
     def path(self) -> Path | None:
@@ -114,7 +125,7 @@ class ArrowTable(ExternalTable):
             infinite or NaN, or if there is no record.
         """
         for piece in self._parts():
-            check_columns(piece.schema(), self._names, piece.name)
+            self._reader.check(piece.schema(), piece.name)
         self._rows = None
         (rows,) = self.fold(CountRows())
         if not rows[0]:
@@ -201,7 +212,7 @@ class ArrowTable(ExternalTable):
             If the disk does not take the reports; nothing is left.
         """
         self._refuse_lists()
-        return stage_files(self._parts(), self._names, start, out, threads=self._threads)
+        return stage_files(self._parts(), self._reader, start, out, threads=self._threads)
 
     def on_threads(
         self, work: Callable[[Iterator[tuple[int, Iterator[Block]]]], Any], *, look: bool = True
@@ -251,16 +262,17 @@ class ArrowTable(ExternalTable):
     def _blocks(
         self, piece: Piece, stop: threading.Event, look: bool
     ) -> Generator[Block, None, None]:
-        for batch in piece.batches(self._names, width=self._width or 1):
+        names = self._reader.names
+        for batch in piece.batches(names, width=-(-self.columns // len(names))):
             if stop.is_set():
                 return
-            yield block_of(batch, self._names, width=self._width, look=look)
+            yield self._reader.read(batch, look=look)
 
     def _first_width(self) -> int:
         """Return how many numbers the first list has, by which the others are measured."""
         for piece in self._parts():
-            check_columns(piece.schema(), self._names, piece.name)
-            with closing(piece.batches(self._names, width=BATCH_VALUES)) as batches:
+            self._reader.check(piece.schema(), piece.name)
+            with closing(piece.batches(self._reader.names, width=BATCH_VALUES)) as batches:
                 for batch in batches:
                     if batch.num_rows:
                         return arrow_width(batch.column(0))
@@ -269,7 +281,8 @@ class ArrowTable(ExternalTable):
     def _parts(self) -> tuple[Piece, ...]:
         """Cut the files as they are now: those of an earlier pass may have grown since."""
         if self._path is not None and (files := file_states(self._path)) != self._files:
-            self._dataset, self._pieces = open_dataset(self._path, self._header), None
+            opened = open_dataset(self._path, self._header, self._reader.schema)
+            self._dataset, self._pieces = opened, None
             self._files = files
         if self._pieces is None:
             numbered = self._path is None or self._path.is_dir()

@@ -10,6 +10,7 @@ the names that were given are used, printed and written, and no others.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal._typing import Floats
 from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.schema import Schema, plain_column
 
 __all__ = [
     "CHANGED",
     "NO_RECORD",
-    "block_of",
+    "BlockReader",
     "check_columns",
     "check_header",
     "check_names",
@@ -94,13 +96,63 @@ def check_columns(schema: Any, names: Sequence[str], where: str) -> bool:
     return lists
 
 
-def block_of(
-    batch: Any, names: Sequence[str], *, width: int | None = None, look: bool = True
-) -> list[Floats]:
-    """Return the columns of a batch as doubles, without a copy where they are doubles already.
+@dataclass(frozen=True)
+class BlockReader:
+    """How a batch of records becomes a block of doubles; it travels to Spark's workers.
 
-    With a width, the one column is of lists of so many numbers, and each of them a column.
+    Parameters
+    ----------
+    names : tuple of str
+        Columns of a batch that are read, in this order.
+    width : int, default=None
+        Numbers of each list, where the one column is of lists: each of them is a column.
+    schema : Schema, default=None
+        By which records are encoded; its columns are those of ``names``, in order.
     """
+
+    names: tuple[str, ...]
+    width: int | None = None
+    schema: Schema | None = None
+
+    @property
+    def block_names(self) -> tuple[str, ...]:
+        """Names of the columns of a block; numbers of a list have none."""
+        if self.schema is not None:
+            return self.schema.space.names
+        return self.names if self.width is None else ()
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a block."""
+        return self.width or len(self.block_names)
+
+    def check(self, arrow_schema: Any, where: str) -> bool:
+        """Check that a file has these columns, with types that can be read; say whether lists."""
+        if self.schema is not None:
+            locate_columns(arrow_schema.names, self.names, where)
+            return False
+        return check_columns(arrow_schema, self.names, where)
+
+    def read(self, batch: Any, *, look: bool = True) -> list[Floats]:
+        """Return the columns of a batch as doubles, and refuse those that are not finite.
+
+        Without a copy where they are doubles already; encoded ones are finite by themselves.
+        """
+        if self.schema is None:
+            return _numbers_of(batch, self.names, width=self.width, look=look)
+        raw = {
+            name: plain_column(_chunked(batch.column(field)))
+            for name, field in zip(self.schema.columns, self.names, strict=True)
+        }
+        return self.schema.encode_columns(raw)
+
+
+def _chunked(column: Any) -> Any:
+    """Return an array of a batch in the form that narwhals takes."""
+    return require("pyarrow", extra="arrow").chunked_array([column])
+
+
+def _numbers_of(batch: Any, names: Sequence[str], *, width: int | None, look: bool) -> list[Floats]:
     arrow = require("pyarrow", extra="arrow")
     if width is not None:
         numbers = arrow_lists(batch.column(names[0]), width)

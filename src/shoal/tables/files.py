@@ -18,19 +18,22 @@ from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal._typing import Records
 from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.schema import Schema
 from shoal.tables._csv import is_missing, parse_numbers, read_csv, unreadable
 from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
 from shoal.tables.columns import check_names, locate_columns
 from shoal.tables.spark_table import SparkTable
 
-__all__ = ["check_table_path", "open_table", "read_table", "write_table"]
+__all__ = ["check_table_path", "open_table", "read_columns", "read_table", "write_table"]
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv",)
 
 
-def open_table(X: Any, *, columns: Sequence[str] | None = None) -> ArrowTable | SparkTable | None:
+def open_table(
+    X: Any, *, columns: Sequence[str] | None = None, schema: Schema | None = None
+) -> ArrowTable | SparkTable | None:
     """Open records that are not in memory.
 
     Parameters
@@ -40,6 +43,8 @@ def open_table(X: Any, *, columns: Sequence[str] | None = None) -> ArrowTable | 
     columns : sequence of str, default=None
         Which columns, in this order; all by default, but for a path, which needs them. A table of
         ours has made that choice.
+    schema : Schema, default=None
+        The public description of the columns, by which records are encoded; in place of `columns`.
 
     Returns
     -------
@@ -54,21 +59,22 @@ def open_table(X: Any, *, columns: Sequence[str] | None = None) -> ArrowTable | 
     if isinstance(X, ArrowTable | SparkTable):
         return X
     if isinstance(X, str | os.PathLike) or _is_one("pyarrow.dataset", "Dataset", X):
-        return ArrowTable(X, columns=columns)
+        return ArrowTable(X, columns=columns, schema=schema)
     if _is_one("pyspark.sql", "DataFrame", X):
-        return SparkTable(X, columns=columns)
+        return SparkTable(X, columns=columns, schema=schema)
     return None
 
 
 def read_table(
     path: str | os.PathLike[str],
     *,
-    columns: Sequence[str],
+    columns: Sequence[str] | None = None,
     label: str | None = None,
     user: str | None = None,
     names: Sequence[str] | None = None,
+    schema: Schema | None = None,
 ) -> ArrayTable:
-    r"""Read columns of numbers from a CSV or Parquet file.
+    r"""Read columns of numbers, or of a schema, from a CSV or Parquet file.
 
     Every column that is read must be named by the caller. The first line of a file may be a record,
     so no name is taken from it, and no message shows one that was not given.
@@ -78,9 +84,9 @@ def read_table(
     path : path-like
         A file that ends in ``.parquet``, or else text separated by commas, perhaps in ``.gz``, with
         a header line.
-    columns : sequence of str
+    columns : sequence of str, default=None
         Which columns, in this order; or one of a Parquet file that holds lists of numbers, all of
-        one length, each number of which is then a column without a name.
+        one length, each number of which is then a column without a name. Left out with a schema.
     label : str, default=None
         A column of classes, numbers or words, read apart.
     user : str, default=None
@@ -88,6 +94,9 @@ def read_table(
         apart and never made a float, which would merge long numbers.
     names : sequence of str, default=None
         Names of all columns, in order, of a CSV file without a header line.
+    schema : Schema, default=None
+        The public description of the columns, which may hold text, dates and gaps: records are
+        encoded. Its users and weights are read too.
 
     Returns
     -------
@@ -112,6 +121,10 @@ def read_table(
     >>> folder.cleanup()
     """
     file = Path(path)
+    if schema is not None:
+        return _read_described(file, schema, label=label, user=user, names=names)
+    if columns is None:
+        raise ParameterError("columns must be given for a table without a schema, got none")
     wanted = check_names(columns)
     apart = [name for name in (label, user) if name is not None]
     read = _read_parquet if file.suffix.lower() in PARQUET else read_csv
@@ -131,8 +144,84 @@ def read_table(
     )
 
 
+def read_columns(
+    path: str | os.PathLike[str], columns: Sequence[str], *, names: Sequence[str] | None = None
+) -> dict[str, Any]:
+    r"""Read columns of a CSV or Parquet file as they are: private, as the records are.
+
+    Parameters
+    ----------
+    path : path-like
+        As for :func:`read_table`.
+    columns : sequence of str
+        Which columns.
+    names : sequence of str, default=None
+        Names of all columns, in order, of a CSV file without a header line.
+
+    Returns
+    -------
+    columns : dict
+        By name, each a list of text, or what Arrow has of it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "people.csv"
+    >>> _ = path.write_text("age,city\n30,A\n,B\n")
+    >>> read_columns(path, ["city", "age"])
+    {'city': ['A', 'B'], 'age': ['30', '']}
+    >>> folder.cleanup()
+    """
+    file = Path(path)
+    wanted = check_names(columns)
+    if file.suffix.lower() not in PARQUET:
+        return read_csv(file, wanted, names)
+    return _arrow_columns(file, wanted, names)
+
+
+def _read_described(
+    file: Path,
+    schema: Schema,
+    *,
+    label: str | None,
+    user: str | None,
+    names: Sequence[str] | None,
+) -> ArrayTable:
+    """Read and encode the features of a schema, and who and how much each row is."""
+    schema.check_complete()
+    users = user if schema.user is None else schema.user.name
+    weight = schema.sample_weight
+    apart = [name for name in (label, users, None if weight is None else weight.name) if name]
+    values = read_columns(file, [*schema.columns, *apart], names=names)
+    X = schema.encode({name: values[name] for name in schema.columns})
+    if not len(X):
+        raise DataError(f"{str(file)!r} must hold at least one record, got none")
+    return ArrayTable(
+        X,
+        schema.space.names,
+        None if label is None else np.asarray(_listed(values[label])),
+        None if users is None else _user_ids(users, _listed(values[users])),
+        None if weight is None else schema.read(values, [weight.name])[weight.name],
+        schema,
+    )
+
+
+def _listed(values: Any) -> list[Any]:
+    return values if isinstance(values, list) else list(values.to_pylist())
+
+
 def _read_parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
     """Read columns as they are, lists as Arrow has them; None where there is nothing."""
+    return {
+        name: column if is_arrow_list(column.type) else column.to_pylist()
+        for name, column in _arrow_columns(path, wanted, names).items()
+    }
+
+
+def _arrow_columns(
+    path: Path, wanted: Sequence[str], names: Sequence[str] | None
+) -> dict[str, Any]:
     if names is not None:
         raise ParameterError(
             f"a file without a header line must be a CSV file, got {str(path)!r}, whose schema has "
@@ -150,11 +239,7 @@ def _read_parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None
         raise unreadable(path, error.strerror or "it is not a Parquet file") from None
     except arrow.ArrowException:
         raise unreadable(path, "it is not a Parquet file") from None
-    columns = {name: table.column(field) for name, field in zip(wanted, fields, strict=True)}
-    return {
-        name: column if is_arrow_list(column.type) else column.to_pylist()
-        for name, column in columns.items()
-    }
+    return {name: table.column(field) for name, field in zip(wanted, fields, strict=True)}
 
 
 def _lists(wanted: Sequence[str], values: dict[str, Any]) -> Records | None:

@@ -1,6 +1,7 @@
 """Records in a Spark DataFrame: jobs go to where the records are, statistics come back."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isqrt
 from typing import Any
 
@@ -8,7 +9,8 @@ from shoal._lists import UNEQUAL
 from shoal._numbers import FINITE
 from shoal._optional import require
 from shoal._typing import Ints
-from shoal.exceptions import DataError, DataTypeError
+from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.schema import Schema
 from shoal.tables._spark_errors import CHANGED, run
 from shoal.tables._spark_staged import SparkStaged, stage_reports
 from shoal.tables._spark_tasks import PARTIALS, CombineTask, FoldTask, LabelTask, Partial, combine
@@ -42,6 +44,9 @@ class SparkTable(ExternalTable):
     columns : sequence of str, default=None
         Which columns, in this order; all by default. They hold numbers, or one of them, alone,
         arrays of numbers that are all of one length: each number is then a column without a name.
+    schema : Schema, default=None
+        The public description of the columns, which may hold text, dates and gaps. Its features
+        are read, and every record is encoded where it is; `columns` are left out.
 
     Examples
     --------
@@ -58,14 +63,24 @@ class SparkTable(ExternalTable):
     (2, ('b', 'a'))
     """
 
-    def __init__(self, frame: Any, *, columns: Sequence[str] | None = None) -> None:
-        super().__init__(frame.columns if columns is None else columns)
-        lists = _check_columns(frame, self._names)
-        self._fields = tuple(f"c{index}" for index in range(len(self._names)))
+    def __init__(
+        self, frame: Any, *, columns: Sequence[str] | None = None, schema: Schema | None = None
+    ) -> None:
+        if schema is not None:
+            schema.check_complete()
+            if columns is not None:
+                raise ParameterError("columns must be left out where a schema names them")
+            columns = schema.columns
+        super().__init__(frame.columns if columns is None else columns, schema)
+        self._names = self._reader.names
+        lists = _check_columns(frame, self._names, described=schema is not None)
         self._frame = frame
         self._partitions = 0
-        if lists:
-            self._width = self._first_width()
+        # Under names that Spark reads as they are.
+        fields = tuple(f"c{index}" for index in range(len(self._names)))
+        width = self._first_width() if lists else None
+        self._tasks_reader = replace(self._reader, names=fields, width=width)
+        self._reader = replace(self._reader, width=width)
 
     def check(self) -> None:
         """Check that every record can be read and is finite.
@@ -128,7 +143,7 @@ class SparkTable(ExternalTable):
             asked for. For the curator only.
         """
         functions = require("pyspark.sql.functions", extra="spark")
-        task = LabelTask(label, self._fields, self._width)
+        task = LabelTask(label, self._tasks_reader)
         # Without annotations, which Spark would go by: arrays in, an array out.
         number = functions.arrow_udf(lambda *columns: task.run(*columns), "int")  # noqa: PLW0108
         return self._frame.withColumn(
@@ -157,7 +172,7 @@ class SparkTable(ExternalTable):
             If a part of Spark drew reports twice, and they got mixed; nothing is staged then.
         """
         self._refuse_lists()
-        return stage_reports(self._stable(), start, self._names, rows=self._rows)
+        return stage_reports(self._stable(), start, self._tasks_reader, self.names, rows=self._rows)
 
     def _first_width(self) -> int:
         """Return how many numbers the first array has, by which the others are measured."""
@@ -177,7 +192,7 @@ class SparkTable(ExternalTable):
         return self._frame.select(
             *(
                 column(_quoted(name)).alias(field)
-                for name, field in zip(self._names, self._fields, strict=True)
+                for name, field in zip(self._names, self._tasks_reader.names, strict=True)
             )
         )
 
@@ -195,9 +210,7 @@ class SparkTable(ExternalTable):
         """Return the statistics of partitions, put together at each level into so many."""
 
         def action() -> list[Partial]:
-            found = self._selected().mapInArrow(
-                FoldTask(job, self._fields, self._width).run, PARTIALS
-            )
+            found = self._selected().mapInArrow(FoldTask(job, self._tasks_reader).run, PARTIALS)
             for tasks in levels:
                 found = found.repartition(tasks).mapInArrow(CombineTask(job).run, PARTIALS)
             return [Partial.read(*row) for row in found.collect()]
@@ -205,8 +218,11 @@ class SparkTable(ExternalTable):
         return run(action)
 
 
-def _check_columns(frame: Any, names: Sequence[str]) -> bool:
-    """Check that a frame has columns of numbers, once each, or one of arrays; say whether those."""
+def _check_columns(frame: Any, names: Sequence[str], *, described: bool) -> bool:
+    """Check that a frame has columns of numbers, once each, or one of arrays; say whether those.
+
+    Columns that a schema describes may hold anything.
+    """
     if frame.isStreaming:
         raise DataTypeError("X must be a frame of records at rest, got a stream: write it to files")
     fields = frame.schema.fields
@@ -215,7 +231,7 @@ def _check_columns(frame: Any, names: Sequence[str]) -> bool:
         if len(kinds) != 1:
             how = "no such column" if not kinds else "several"
             raise DataError(f"the frame must have one column {name!r}, got {how}: choose columns")
-        if kinds[0].typeName() in NUMBERS:
+        if described or kinds[0].typeName() in NUMBERS:
             continue
         lists = kinds[0].typeName() == "array" and kinds[0].elementType.typeName() in NUMBERS
         if lists and len(names) == 1:

@@ -13,7 +13,8 @@ import numpy as np
 
 from shoal._typing import Floats, Ints, Labels
 from shoal.exceptions import DataTypeError, ParameterError
-from shoal.tables.columns import check_names
+from shoal.schema import Schema
+from shoal.tables.columns import BlockReader, check_names
 
 __all__ = [
     "Block",
@@ -143,24 +144,30 @@ class ExternalTable:
     ----------
     names : sequence of str
         Columns that are read, in this order.
+    schema : Schema, default=None
+        By which records are encoded; `names` are then its columns.
     """
 
     in_memory = False
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = check_names(names)
-        self._width: int | None = None  # numbers of each list, in a table of one column of lists
+    def __init__(self, names: Sequence[str], schema: Schema | None = None) -> None:
+        self._reader = BlockReader(check_names(names), schema=schema)
         self._rows: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns; numbers of a list have none."""
-        return self._names if self._width is None else ()
+        """Names of the columns, encoded by the schema if any; numbers of a list have none."""
+        return self._reader.block_names
 
     @property
     def columns(self) -> int:
-        """Number of columns of a record."""
-        return len(self._names) if self._width is None else self._width
+        """Number of columns of a record, as a job is given it."""
+        return self._reader.columns
+
+    @property
+    def schema(self) -> Schema | None:
+        """The schema by which records are encoded."""
+        return self._reader.schema
 
     @property
     def rows(self) -> int:
@@ -171,7 +178,7 @@ class ExternalTable:
 
     def _refuse_lists(self) -> None:
         """Refuse to draw reports of a column of lists, which have no names to be written under."""
-        if self._width is not None:
+        if self._reader.width is not None:
             raise DataTypeError(
                 "reports must be of columns of numbers, got a column of lists: give each of its "
                 "numbers a column, or pass an array"

@@ -1,0 +1,374 @@
+"""Columns of any table in one plain form, so that a record is encoded the same wherever it lies.
+
+A column of pandas, polars, Arrow, numpy or a list becomes one of five kinds: numbers (doubles, NaN
+where there is none), booleans (likewise, 0 and 1), text, times, or Python objects of mixed types.
+What is made of a value depends on the value alone: no type is guessed from others, and nothing is
+remembered from one value to the next. No message names a row or a value.
+"""
+
+import datetime
+import decimal
+import math
+import numbers
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from shoal._optional import require
+from shoal._typing import Floats, Ints
+from shoal.exceptions import DataError, DataTypeError
+
+__all__ = [
+    "MISSING_NUMBERS",
+    "Column",
+    "days_of",
+    "named_columns",
+    "parse_day",
+    "parse_doubles",
+    "plain_column",
+    "raw_columns",
+    "read_numbers",
+    "to_codes",
+    "to_days",
+    "to_numbers",
+]
+
+# Words for a missing number, in any capitals; categories may be called so (NA is Namibia).
+MISSING_NUMBERS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
+EPOCH = datetime.datetime(1970, 1, 1)
+DAY = 86_400_000_000  # microseconds
+TABLE = 2  # dimensions of one
+NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
+
+UNKNOWN = -2  # code of text that is no category as it stands
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values of a column, and what they are."""
+
+    kind: Literal["number", "boolean", "text", "time", "object"]
+    values: Any  # float64 for numbers and booleans, datetime64[us] for times, else a list
+
+
+def plain_column(values: Any) -> Column:
+    """Return a column of a frame, an array or a list in plain form."""
+    if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
+        return _from_series(nw.from_native(values, series_only=True))
+    array = values if isinstance(values, np.ndarray) else _object_array(values)
+    if isinstance(array, np.ma.MaskedArray):
+        raise DataTypeError("X must be a plain array, got a masked one: drop or fill its gaps")
+    kind = array.dtype.kind
+    if kind in "iufb":
+        return Column("boolean" if kind == "b" else "number", array.astype(np.float64))
+    if kind == "M":
+        return Column("time", array.astype("datetime64[us]"))
+    listed = array.tolist()
+    text = all(value is None or type(value) is str for value in listed)
+    return Column("text" if text else "object", listed)
+
+
+def named_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> dict[str, Column]:
+    """Return columns of a table in memory by their names.
+
+    Parameters
+    ----------
+    X : data frame, mapping of columns, or array or list of rows without names
+        Rows without names hold `names` in this order, or `names` and `others` in the order of
+        `others`.
+    names : sequence of str
+        Which columns.
+    others : sequence of str, default=()
+        All columns that rows without names may hold.
+
+    Returns
+    -------
+    columns : dict of Column
+        All of one length.
+
+    Raises
+    ------
+    DataError
+        If a column is not there, or they are not of one length.
+    """
+    columns = {
+        name: plain_column(values) for name, values in raw_columns(X, names, others=others).items()
+    }
+    if len({len(column.values) for column in columns.values()}) > 1:
+        raise DataError("X must have columns of one length, got several lengths")
+    return columns
+
+
+def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> dict[str, Any]:
+    """Return columns of a table in memory by their names, as the table has them."""
+    X = nw.to_native(X, pass_through=True)
+    if isinstance(X, Mapping):
+        found = {str(name): values for name, values in X.items()}
+    elif nw.dependencies.is_into_dataframe(X) or _is_arrow_batch(X):
+        found = _from_frame(X)
+    else:
+        found = _from_rows(X, names, others)
+    absent = [name for name in names if name not in found]
+    if absent:
+        raise DataError(
+            f"X must have a column for every field of the schema, got none named {absent[0]!r}",
+            parameter="schema",
+            in_python="rename the column, or give the field another role",
+        )
+    return {name: nw.to_native(found[name], pass_through=True) for name in names}
+
+
+def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None:
+    """Return the doubles of a column, NaN where there is none; None where it holds no numbers."""
+    if column.kind == "text":
+        numbers_ = parse_doubles(column.values, missing)
+    elif column.kind == "object":
+        numbers_ = _each(column.values, lambda value: _number(value, missing))
+    else:
+        numbers_ = None if column.kind == "time" else column.values
+    words = [number for word in missing if (number := _plain_number(word)) is not None]
+    if numbers_ is None or not words:
+        return numbers_
+    return np.where(np.isin(numbers_, words), np.nan, numbers_)
+
+
+def to_numbers(column: Column, name: str, missing: Collection[str]) -> Floats:
+    """Return the doubles of a column that must hold numbers, NaN where there is none."""
+    doubles = read_numbers(column, missing)
+    if doubles is None:
+        raise DataTypeError(
+            f"column {name!r} must hold numbers, got text or times: choose another type for it in "
+            "the schema"
+        )
+    return doubles
+
+
+def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int) -> Ints:
+    """Return the code of each value by its text; that of unknown ones, and of missing ones."""
+
+    def code(value: Any) -> int:
+        text = _text(value)
+        return missing if text is None else codes.get(text, codes.get(text.strip(), other))
+
+    if column.kind == "text":
+        get = codes.get
+        listed = [missing if value is None else get(value, UNKNOWN) for value in column.values]
+        found = np.array(listed, dtype=np.int64)
+        for index in np.flatnonzero(found == UNKNOWN):
+            found[index] = get(column.values[index].strip(), other)
+        return found
+    if column.kind == "object":
+        return np.array([code(value) for value in column.values], dtype=np.int64)
+    distinct, inverse = np.unique(column.values, return_inverse=True)
+    plain: list[Any] = distinct.tolist()
+    if column.kind == "boolean":
+        plain = [None if math.isnan(value) else bool(value) for value in plain]
+    each = np.array([code(value) for value in plain], dtype=np.int64)
+    result: Ints = each[inverse] if len(each) else np.empty(0, dtype=np.int64)
+    return result
+
+
+def to_days(column: Column, name: str, missing: Collection[str], pattern: str) -> Floats:
+    """Return days since 1970, with their fractions, NaN where there is none."""
+    days: Floats | None = None
+    if column.kind == "time":
+        days = days_of(column.values)
+    elif column.kind == "text":
+        days = _each(column.values, lambda value: _day_of_text(value, missing, pattern))
+    elif column.kind == "object":
+        days = _each(column.values, lambda value: _day(value, missing, pattern))
+    elif column.kind == "number" and np.isnan(column.values).all():
+        days = column.values  # a column without a value has no type
+    if days is None:
+        raise DataTypeError(
+            f"column {name!r} must hold dates ({pattern or 'YYYY-MM-DD'}), got something else: "
+            "name the format in the schema"
+        )
+    return days
+
+
+def days_of(times: npt.NDArray[np.datetime64]) -> Floats:
+    """Return days since 1970 of times in microseconds."""
+    days: Floats = times.astype(np.int64) / DAY
+    return np.where(np.isnat(times), np.nan, days)
+
+
+def parse_day(text: str, pattern: str = "") -> float:
+    """Return days since 1970 of a date or time, by ISO 8601 or a pattern of ``strptime``.
+
+    >>> parse_day("1970-01-02"), parse_day("02.01.1970 12:00", "%d.%m.%Y %H:%M")
+    (1.0, 1.5)
+    """
+    if pattern:
+        time = datetime.datetime.strptime(text, pattern)
+    else:
+        time = datetime.datetime.fromisoformat(text)
+    return _days_since(time)
+
+
+def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Floats | None:
+    """Return the doubles that text is, NaN where a number is missing; None where it is no number.
+
+    A number is written in ASCII digits, with a point and an exponent where it needs them; spaces
+    and tabs around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
+    """
+    words = {word.strip().lower() for word in (*missing, *MISSING_NUMBERS)}
+    kept = [
+        "nan" if value is None or value.strip(" \t").lower() in words else value for value in values
+    ]
+    # Python reads these as numbers or blanks, and pyarrow does not.
+    text = "".join(kept).replace("\t", " ")
+    if "_" in text or not (text.isascii() and text.isprintable()):
+        return None
+    try:
+        return np.array(kept, dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _from_series(series: Any) -> Column:
+    kind = series.dtype
+    if kind == nw.Boolean:
+        truth = {True: 1.0, False: 0.0}
+        listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
+        return Column("boolean", np.array(listed, dtype=np.float64))
+    if kind == nw.Decimal:
+        listed = [math.nan if _is_missing(value) else float(value) for value in series.to_list()]
+        return Column("number", np.array(listed, dtype=np.float64))
+    if kind.is_numeric():
+        return Column("number", np.asarray(series.to_numpy(), dtype=np.float64))
+    if kind in (nw.String, nw.Categorical, nw.Enum):
+        listed = series.cast(nw.String).to_list()
+        return Column("text", [value if type(value) is str else None for value in listed])
+    if kind in (nw.Date, nw.Datetime):
+        if getattr(kind, "time_zone", None) is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return Column("time", _times(series.cast(nw.Datetime("us"))))
+    return plain_column(_object_array(series.to_list()))
+
+
+def _times(series: Any) -> npt.NDArray[np.datetime64]:
+    times: npt.NDArray[np.datetime64] = np.asarray(series.to_numpy()).astype("datetime64[us]")
+    return times
+
+
+def _from_frame(X: Any) -> dict[str, Any]:
+    if _is_arrow_batch(X):
+        X = _arrow_table(X)
+    frame = nw.from_native(X, eager_only=True)
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        raise DataError("X must have different names for all columns: rename repeated ones")
+    return {name: frame[name] for name in names}
+
+
+def _is_arrow_batch(X: Any) -> bool:
+    return type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch"
+
+
+def _arrow_table(batch: Any) -> Any:
+    return require("pyarrow", extra="arrow").Table.from_batches([batch])
+
+
+def _from_rows(X: Any, names: Sequence[str], others: Sequence[str]) -> dict[str, Any]:
+    array = X if isinstance(X, np.ndarray) else _object_array(X, rows=True)
+    if array.ndim != TABLE or array.shape[1] not in (len(names), len(others)):
+        width = array.shape[1] if array.ndim == TABLE else "another number of"
+        raise DataError(
+            f"X must be a table with the {len(names)} columns of the schema in their order, got "
+            f"{width} columns without names",
+            parameter="schema",
+            in_python="pass a data frame, or a dict of columns, whose names are those of the "
+            "schema",
+        )
+    order = names if array.shape[1] == len(names) else others
+    return {name: array[:, index] for index, name in enumerate(order)}
+
+
+def _object_array(values: Any, *, rows: bool = False) -> npt.NDArray[Any]:
+    """Keep every value as it is: numpy would make text of a number beside text."""
+    if not rows:
+        array = np.empty(len(values), dtype=object)
+        array[:] = list(values)
+        return array
+    try:
+        return np.array([list(row) for row in values], dtype=object)
+    except (TypeError, ValueError):
+        raise DataError("X must be a table, one record a row, all of one length") from None
+
+
+def _each(values: Sequence[Any], convert: Callable[[Any], float | None]) -> Floats | None:
+    """Convert values one by one; None where one of them cannot be."""
+    converted = [convert(value) for value in values]
+    return None if None in converted else np.array(converted, dtype=np.float64)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in NO_VALUES:
+        return True
+    return isinstance(value, numbers.Number) and bool(value != value)  # noqa: PLR0124
+
+
+def _number(value: Any, missing: Collection[str]) -> float | None:
+    if _is_missing(value):
+        return math.nan
+    if isinstance(value, str):
+        parsed = parse_doubles([value], missing)
+        return None if parsed is None else float(parsed[0])
+    if isinstance(value, bool | np.bool_ | numbers.Real | decimal.Decimal):
+        return float(value)
+    return None
+
+
+def _plain_number(word: str) -> float | None:
+    parsed = parse_doubles([word])
+    return None if parsed is None or math.isnan(parsed[0]) else float(parsed[0])
+
+
+def _text(value: Any) -> str | None:
+    """Return the text by which a value is compared with categories; None for none."""
+    if _is_missing(value):
+        return None
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    if isinstance(value, datetime.date):
+        return str(value.isoformat())
+    return str(value)
+
+
+def _day(value: Any, missing: Collection[str], pattern: str) -> float | None:
+    if _is_missing(value):
+        return math.nan
+    if isinstance(value, str):
+        return _day_of_text(value, missing, pattern)
+    if isinstance(value, datetime.datetime):
+        return _days_since(value)
+    if isinstance(value, datetime.date):
+        return _days_since(datetime.datetime(value.year, value.month, value.day))
+    if isinstance(value, np.datetime64):
+        return float(days_of(np.array([value], dtype="datetime64[us]"))[0])
+    return None
+
+
+def _day_of_text(value: str | None, missing: Collection[str], pattern: str) -> float | None:
+    if value is None or value.strip() in missing or not value.strip():
+        return math.nan
+    try:
+        return parse_day(value.strip(), pattern)
+    except ValueError:
+        return None
+
+
+def _days_since(time: datetime.datetime) -> float:
+    if time.tzinfo is not None:
+        time = time.astimezone(datetime.UTC).replace(tzinfo=None)
+    return (time - EPOCH) // datetime.timedelta(microseconds=1) / DAY

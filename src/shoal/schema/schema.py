@@ -1,0 +1,392 @@
+"""The public description of a table: its fields, the encoding that follows, and its file."""
+
+import functools
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from shoal._files import atomic_write
+from shoal._typing import Floats
+from shoal.exceptions import ParameterError
+from shoal.schema.columns import Column, named_columns
+from shoal.schema.fields import Field
+from shoal.schema.space import EncodedSpace, Part
+from shoal.schema.table_schema import field_from_dict, field_to_dict
+
+__all__ = ["Schema"]
+
+USUAL_MISSING = ("",)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The public description of a table: what its columns may hold, without looking at them.
+
+    Everything in it is public: it travels with releases. Bounds and categories must be known
+    without the records (how old can anybody be, which cities do we serve), or be learned for a
+    price (:func:`shoal.cluster.learn_schema`).
+
+    Parameters
+    ----------
+    fields : sequence of Field
+        Columns that are used; others of the table are never read.
+    missing_values : sequence of str, default=("",)
+        Text that means missing in every field.
+    title, description : str, default=""
+        For readers; where the bounds come from belongs here.
+
+    Examples
+    --------
+    >>> from shoal.schema import Category, Number, Schema
+    >>> schema = Schema([Number("age", minimum=0, maximum=120), Category("city", ["A", "B"])])
+    >>> schema.encode({"age": [30, None], "city": ["B", "elsewhere"]}).round(2).tolist()
+    [[0.25, 0.0, 0.0, 0.71, 0.0, 0.0], [0.5, 0.87, 0.0, 0.0, 0.71, 0.0]]
+    >>> Schema.from_dict(schema.to_dict()) == schema
+    True
+    """
+
+    fields: Sequence[Field]
+    missing_values: Sequence[str] = USUAL_MISSING
+    title: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that fields are fields, and no column is in two."""
+        fields = tuple(self.fields)
+        if not fields or not all(isinstance(field, Field) for field in fields):
+            raise ParameterError("fields must be one or more fields such as Number or Category")
+        names = [field.name for field in fields]
+        columns = [name for field in fields for name in field.columns]
+        for each in (names, columns):
+            twice = sorted({name for name in each if each.count(name) > 1})
+            if twice:
+                raise ParameterError(f"fields must have different names, got {twice[0]!r} twice")
+        for role in ("user", "sample_weight"):
+            several = [field.name for field in fields if field.role == role]
+            if len(several) > 1:
+                raise ParameterError(f"one field may have the role {role!r}, got {several}")
+        words = self.missing_values
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+            raise ParameterError(f"missing_values must be a list of text, got {words!r}")
+        object.__setattr__(self, "fields", fields)
+        object.__setattr__(self, "missing_values", tuple(words))
+
+    @property
+    def features(self) -> tuple[Field, ...]:
+        """Fields that are clustered on."""
+        return tuple(field for field in self.fields if field.role == "feature")
+
+    @property
+    def described(self) -> tuple[Field, ...]:
+        """Fields that a profile describes: features, and those that only describe."""
+        return tuple(field for field in self.fields if field.role in ("feature", "describe"))
+
+    @property
+    def user(self) -> Field | None:
+        """The field that says whose record each row is."""
+        return self._with_role("user")
+
+    @property
+    def sample_weight(self) -> Field | None:
+        """The field that says how much each row counts."""
+        return self._with_role("sample_weight")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the table that the features are in."""
+        return tuple(name for field in self.features for name in field.columns)
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """Columns of the table that all fields are in."""
+        return tuple(name for field in self.fields for name in field.columns)
+
+    @functools.cached_property
+    def space(self) -> EncodedSpace:
+        """The space of encoded records."""
+        self.check_complete()
+        parts: list[Part] = []
+        names: list[str] = []
+        for field in self.features:
+            for shape in field.shapes:
+                start = len(names)
+                names.extend(shape.names)
+                parts.append(Part(field.name, shape.kind, start, len(names), shape.width))
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ParameterError(
+                f"fields must have names that differ when they are encoded, got {twice!r} twice"
+            )
+        return EncodedSpace(tuple(parts), tuple(names))
+
+    def __getitem__(self, name: str) -> Field:
+        for field in self.fields:
+            if field.name == name:
+                return field
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    def lacking(self) -> dict[str, str]:
+        """Return what must still be declared, by the name of the field.
+
+        Returns
+        -------
+        lacking : dict of str
+            Empty where records can be encoded.
+
+        Examples
+        --------
+        >>> from shoal.schema import Number, Schema
+        >>> Schema([Number("age", minimum=0)]).lacking()
+        {'age': 'a maximum'}
+        """
+        return {field.name: field.lacking for field in self.fields if field.lacking}
+
+    def check_complete(self) -> None:
+        """Refuse a schema by which records cannot be encoded yet.
+
+        Raises
+        ------
+        ParameterError
+            If a field lacks something, or there is none to cluster on.
+        """
+        if not self.features:
+            raise ParameterError("schema must have a field with the role 'feature', got none")
+        for name, lacking in self.lacking().items():
+            raise ParameterError(
+                f"field {name!r} of the schema must have {lacking}: declare what anybody may "
+                "enter, without looking at the records",
+                parameter="schema",
+                in_python="or learn it privately with shoal.cluster.learn_schema",
+            )
+
+    def read(self, X: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return fields of a table in memory in canonical form: private, as the records are.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns, or rows in the order of the fields
+            The table.
+        names : sequence of str, default=None
+            Which fields; None for the features.
+
+        Returns
+        -------
+        values : dict of ndarray or list
+            Numbers inside their bounds with NaN where one is missing, days since 1970, codes of
+            levels, or text.
+
+        Examples
+        --------
+        >>> from shoal.schema import Number, Schema
+        >>> schema = Schema([Number("age", minimum=0, maximum=120)])
+        >>> schema.read({"age": ["30", "", "150"]})["age"].tolist()
+        [30.0, nan, 120.0]
+        """
+        fields = self.features if names is None else [self[name] for name in names]
+        wanted = [name for field in fields for name in field.columns]
+        columns = named_columns(X, wanted, others=self.all_columns)
+        return {field.name: self._read(field, columns) for field in fields}
+
+    def encode(self, X: Any) -> Floats:
+        """Encode the features of a table in memory: private, as the records are.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns, or rows in the order of the fields
+            The table; columns that are no features are not looked at.
+
+        Returns
+        -------
+        encoded : ndarray of float64, shape (n, space.columns)
+            What becomes of a record depends on that record alone.
+        """
+        columns = named_columns(X, self.columns, others=self.all_columns)
+        parts = self.encode_columns(columns)
+        encoded = np.empty((len(parts[0]), len(parts)), order="F")
+        for column, values in enumerate(parts):
+            encoded[:, column] = values
+        return encoded
+
+    def encode_columns(self, columns: Mapping[str, Column]) -> list[Floats]:
+        """Encode the features of plain columns, one array for each column of the space.
+
+        Parameters
+        ----------
+        columns : mapping of Column
+            At least those of the features.
+
+        Returns
+        -------
+        encoded : list of ndarray of float64
+            In the order of ``space.names``.
+        """
+        self.check_complete()
+        encoded: list[Floats] = []
+        for field in self.features:
+            encoded.extend(field.encode(self._read(field, columns)))
+        return encoded
+
+    def decode(self, points: Any) -> dict[str, Any]:
+        """Return what points of the encoded space mean, such as centers.
+
+        Parameters
+        ----------
+        points : array-like of shape (n, space.columns)
+            Points.
+
+        Returns
+        -------
+        decoded : dict
+            Of each feature, values in its unit and the share of missing ones, or for each point the
+            share of every level.
+
+        Examples
+        --------
+        >>> from shoal.schema import Category, Number, Schema
+        >>> schema = Schema([
+        ...     Number("age", minimum=0, maximum=120, missing="refuse"),
+        ...     Category("city", ["A"], missing="refuse"),
+        ... ])
+        >>> schema.decode(schema.encode({"age": [30], "city": ["A"]}))
+        {'age': array([30.]), 'city': [{'A': 1.0, 'other': 0.0}]}
+        """
+        block = np.asarray(points, dtype=np.float64)
+        if block.shape[1:] != (self.space.columns,):
+            raise ParameterError(
+                f"points must have the {self.space.columns} columns of the encoded space, got "
+                f"shape {block.shape}"
+            )
+        decoded: dict[str, Any] = {}
+        start = 0
+        for field in self.features:
+            stop = start + sum(len(shape.names) for shape in field.shapes)
+            decoded |= field.decode(block[:, start:stop])
+            start = stop
+        return decoded
+
+    @classmethod
+    def from_names(cls, names: Sequence[str]) -> Self:
+        """Return a template for a table, from the names of its columns alone.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        schema : Schema
+            Every field still lacks a type.
+
+        Examples
+        --------
+        >>> Schema.from_names(["age", "city"]).lacking()
+        {'age': 'a type', 'city': 'a type'}
+        """
+        return cls([Field(name) for name in names])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description as plain data, by the Table Schema of Frictionless."""
+        plain: dict[str, Any] = {"fields": [field_to_dict(field) for field in self.fields]}
+        for key in ("title", "description"):
+            if getattr(self, key):
+                plain[key] = getattr(self, key)
+        if tuple(self.missing_values) != USUAL_MISSING:
+            plain["missingValues"] = list(self.missing_values)
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Self:
+        """Return the schema that plain data describes.
+
+        Parameters
+        ----------
+        plain : dict
+            A Table Schema of Frictionless; ours adds a ``shoal`` key to fields.
+
+        Returns
+        -------
+        schema : Schema
+            It may still lack something.
+
+        Raises
+        ------
+        ParameterError
+            If a field has an unknown type, or breaks a rule.
+        """
+        if not isinstance(plain, Mapping) or not isinstance(plain.get("fields"), list | tuple):
+            raise ParameterError(
+                "a schema must be a JSON object with a list of fields, got something else"
+            )
+        words = plain.get("missingValues", USUAL_MISSING)
+        if not isinstance(words, list | tuple):
+            raise ParameterError(f"missingValues must be a list, got {words!r}")
+        return cls(
+            [field_from_dict(field) for field in plain["fields"]],
+            tuple(
+                str(one["value"]) if isinstance(one, Mapping) and "value" in one else str(one)
+                for one in words
+            ),
+            title=plain.get("title", ""),
+            description=plain.get("description", ""),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the schema to a JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An existing file is replaced.
+        """
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        try:
+            with atomic_write(Path(path)) as part:
+                part.write_text(text, encoding="utf-8")
+        except OSError as failure:
+            raise ParameterError(f"{path} cannot be written: {failure.strerror}") from None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a schema from a JSON file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A Table Schema of Frictionless.
+
+        Returns
+        -------
+        schema : Schema
+            Equal to the one that was saved.
+
+        Raises
+        ------
+        ParameterError
+            If the file cannot be read, or is no schema.
+        """
+        try:
+            plain = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as failure:
+            raise ParameterError(
+                f"schema must be a JSON file, got {str(path)!r}: {failure.strerror}"
+            ) from None
+        except (ValueError, RecursionError):
+            raise ParameterError(
+                f"schema must be a JSON file, got {str(path)!r}, which is no JSON"
+            ) from None
+        return cls.from_dict(plain)
+
+    def _read(self, field: Field, columns: Mapping[str, Column]) -> Any:
+        return field.read(columns, self.missing_values)
+
+    def _with_role(self, role: str) -> Field | None:
+        return next((field for field in self.fields if field.role == role), None)

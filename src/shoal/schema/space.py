@@ -1,0 +1,76 @@
+"""The space of encoded records: a public product of intervals and simplices.
+
+One record more or less changes a sum by one point of this body, and no more: a category by one
+column of its block, a number by its width. Squared Euclidean distance in this space is the distance
+of a schema.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from shoal._typing import Floats
+
+__all__ = ["EncodedSpace", "Part"]
+
+
+class Part(NamedTuple):
+    """Columns of one field that belong together.
+
+    Parameters
+    ----------
+    field : str
+        Name of the field.
+    kind : {"interval", "simplex"}
+        An interval is one column from 0 to the width. Of the columns of a simplex exactly one is
+        the width, and the others are 0.
+    start, stop : int
+        First column, and the one after the last.
+    width : float
+        Largest value of a column.
+    """
+
+    field: str
+    kind: Literal["interval", "simplex"]
+    start: int
+    stop: int
+    width: float
+
+
+@dataclass(frozen=True)
+class EncodedSpace:
+    """What an encoded record may be.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+        One after the other, all columns.
+    names : tuple of str
+        Name of each column.
+
+    Examples
+    --------
+    >>> from shoal.schema import Category, Number, Schema
+    >>> schema = Schema([Number("age", minimum=0, maximum=120), Category("city", ["A", "B"])])
+    >>> schema.space.names
+    ('age', 'age missing', 'city=A', 'city=B', 'city=other', 'city=missing')
+    >>> [part.kind for part in schema.space.parts]
+    ['interval', 'interval', 'simplex']
+    """
+
+    parts: tuple[Part, ...]
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @property
+    def widths(self) -> Floats:
+        """Largest value of each column; the smallest is 0."""
+        widths = np.empty(self.columns)
+        for part in self.parts:
+            widths[part.start : part.stop] = part.width
+        return widths
