@@ -7,6 +7,7 @@ from shoal.cluster._noise.budgeted import (
     NoisyWindows,
     WindowDeviations,
     WindowWeights,
+    round_up,
 )
 from shoal.cluster._noise.gaussian import GDPNoise, NoisyMatrix, noise_for
 from shoal.cluster._noise.pure import PureNoise
@@ -24,4 +25,5 @@ __all__ = [
     "WindowDeviations",
     "WindowWeights",
     "noise_for",
+    "round_up",
 ]
