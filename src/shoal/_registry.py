@@ -348,6 +348,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "Number": "schema",
         "Ordinal": "schema",
         "Piecewise": "mechanisms",
+        "Place": "schema",
         "PlanarLaplace": "mechanisms",
         "PrivateCopy": "cluster",
         "Release": "privacy",

@@ -12,6 +12,7 @@ from shoal.schema.columns import (
 from shoal.schema.encoder import SchemaEncoder
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
+from shoal.schema.places import Place
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
 
@@ -26,6 +27,7 @@ __all__ = [
     "Number",
     "Ordinal",
     "Part",
+    "Place",
     "Schema",
     "SchemaEncoder",
     "Text",
