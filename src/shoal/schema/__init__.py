@@ -15,9 +15,11 @@ from shoal.schema.columns import (
     plain_column,
     raw_columns,
     read_numbers,
+    to_texts,
 )
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
+from shoal.schema.places import Place
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
 
@@ -35,6 +37,7 @@ __all__ = [
     "Number",
     "Ordinal",
     "Part",
+    "Place",
     "Schema",
     "SchemaEncoder",
     "Text",
@@ -43,6 +46,7 @@ __all__ = [
     "plain_column",
     "raw_columns",
     "read_numbers",
+    "to_texts",
 ]
 
 if not TYPE_CHECKING:
