@@ -8,6 +8,7 @@ from shoal.schema.columns import (
     plain_column,
     raw_columns,
     read_numbers,
+    to_texts,
 )
 from shoal.schema.encoder import SchemaEncoder
 from shoal.schema.fields import Category, Field, Flag, Text
@@ -36,4 +37,5 @@ __all__ = [
     "plain_column",
     "raw_columns",
     "read_numbers",
+    "to_texts",
 ]

@@ -35,6 +35,7 @@ __all__ = [
     "to_codes",
     "to_days",
     "to_numbers",
+    "to_texts",
 ]
 
 # Words for a missing number, in any capitals; categories may be called so (NA is Namibia).
@@ -170,6 +171,15 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
     each = np.array([code(value) for value in plain], dtype=np.int64)
     result: Ints = each[inverse] if len(each) else np.empty(0, dtype=np.int64)
     return result
+
+
+def to_texts(column: Column, missing: Collection[str] = ()) -> list[str | None]:
+    """Return the text by which values are compared with categories, None where there is none."""
+    plain = column.values if column.kind in ("text", "object") else column.values.tolist()
+    if column.kind == "boolean":
+        plain = [None if math.isnan(value) else bool(value) for value in plain]
+    texts = [None if text is None else text.strip() for text in map(_text, plain)]
+    return [None if text in missing else text for text in texts]
 
 
 def to_days(column: Column, name: str, missing: Collection[str], pattern: str) -> Floats:

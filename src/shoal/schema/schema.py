@@ -15,6 +15,7 @@ from shoal._files import atomic_write
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.columns import Column, named_columns
+from shoal.schema.csvw import table_schema_from_csvw
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
 from shoal.schema.table_schema import field_from_dict, field_to_dict
@@ -403,6 +404,39 @@ class Schema:
                 f"schema must be a JSON file, got {str(path)!r}, which is no JSON"
             ) from None
         return cls.from_dict(plain)
+
+    @classmethod
+    def from_csvw(
+        cls, source: str | os.PathLike[str] | Mapping[str, Any], *, table: str | None = None
+    ) -> Self:
+        """Return the schema that W3C's metadata of "CSV on the Web" describe.
+
+        Parameters
+        ----------
+        source : path-like or dict
+            A JSON file of metadata, or what it holds.
+        table : str, default=None
+            The ``url`` of one of several tables.
+
+        Returns
+        -------
+        schema : Schema
+            It may still lack bounds and categories, which the metadata need not say. Columns that
+            shoal cannot encode, such as durations, have the role ``"ignore"``.
+
+        Raises
+        ------
+        ParameterError
+            If the metadata cannot be read.
+
+        Examples
+        --------
+        >>> from shoal.schema import Schema
+        >>> age = {"name": "age", "datatype": {"base": "integer", "minimum": 0, "maximum": 120}}
+        >>> Schema.from_csvw({"tableSchema": {"columns": [age]}})["age"].maximum
+        120.0
+        """
+        return cls.from_dict(table_schema_from_csvw(source, table=table))
 
     def _blocks(self, points: Any) -> Iterator[tuple[Field, Floats]]:
         """Return each feature with its columns of the points."""
