@@ -4,6 +4,15 @@ from shoal._bounds import Ball
 from shoal.cluster.density import DPDensity
 from shoal.cluster.kmeans import DPKMeans
 from shoal.cluster.private_copy import PrivateCopy
+from shoal.cluster.profile import ClusterProfile, profile_noise
 from shoal.cluster.wavecluster import DPWaveCluster
 
-__all__ = ["Ball", "DPDensity", "DPKMeans", "DPWaveCluster", "PrivateCopy"]
+__all__ = [
+    "Ball",
+    "ClusterProfile",
+    "DPDensity",
+    "DPKMeans",
+    "DPWaveCluster",
+    "PrivateCopy",
+    "profile_noise",
+]
