@@ -15,6 +15,8 @@ PAGES = [
         for page in (
             "index",
             "central",
+            "tables",
+            "pipelines",
             "shapes",
             "wavecluster",
             "local",

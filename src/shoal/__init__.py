@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         attack_centers,
         audit_estimator,
         audit_mechanism,
+        check_pipeline,
         epsilon_lower_bound,
         membership_inference,
         metric_epsilon_lower_bound,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from shoal.metrics import score_clustering
     from shoal.privacy import Adjacency, Guarantee, Ledger, Release
     from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, label_on_device
-    from shoal.schema import Category, Date, Flag, Number, Ordinal, Schema, SchemaEncoder
+    from shoal.schema import Category, Date, Flag, Number, Ordinal, Place, Schema, SchemaEncoder
 
 __version__ = "0.1.0"
 
@@ -65,6 +66,7 @@ __all__ = [
     "Number",
     "Ordinal",
     "Piecewise",
+    "Place",
     "PlanarLaplace",
     "PrivateCopy",
     "Release",
@@ -76,6 +78,7 @@ __all__ = [
     "attack_centers",
     "audit_estimator",
     "audit_mechanism",
+    "check_pipeline",
     "epsilon_lower_bound",
     "label_on_device",
     "membership_inference",

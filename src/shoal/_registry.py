@@ -133,6 +133,11 @@ METHODS: tuple[Method, ...] = (
         "noisy rounds in windows inside a learned ball, for many columns",
         Look("#d1495b", "triangle-right", MIXED),
     ),
+    _kmeans(
+        "mixed",
+        "noisy rounds with noise in the shape of numbers and categories",
+        Look("#3d6b8f", "cross", DASH),
+    ),
     _kmeans("lloyd", "rounds of noisy counts and sums", Look("#2e8b57", "triangle-up", MIXED)),
     _kmeans(
         "kccm",
@@ -344,6 +349,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "Number": "schema",
         "Ordinal": "schema",
         "Piecewise": "mechanisms",
+        "Place": "schema",
         "PlanarLaplace": "mechanisms",
         "PrivateCopy": "cluster",
         "Release": "privacy",
@@ -354,6 +360,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "attack_centers": "audit",
         "audit_estimator": "audit",
         "audit_mechanism": "audit",
+        "check_pipeline": "audit",
         "epsilon_lower_bound": "audit",
         "label_on_device": "reports",
         "membership_inference": "audit",

@@ -8,10 +8,12 @@ from shoal.schema.columns import (
     plain_column,
     raw_columns,
     read_numbers,
+    to_texts,
 )
 from shoal.schema.encoder import SchemaEncoder
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
+from shoal.schema.places import Place
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
 
@@ -26,6 +28,7 @@ __all__ = [
     "Number",
     "Ordinal",
     "Part",
+    "Place",
     "Schema",
     "SchemaEncoder",
     "Text",
@@ -34,4 +37,5 @@ __all__ = [
     "plain_column",
     "raw_columns",
     "read_numbers",
+    "to_texts",
 ]
