@@ -15,6 +15,7 @@ from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
+from shoal.schema.table_schema import import_table_schema
 
 __all__ = [
     "MISSING_NUMBERS",
@@ -30,6 +31,7 @@ __all__ = [
     "Schema",
     "SchemaEncoder",
     "Text",
+    "import_table_schema",
     "named_columns",
     "parse_doubles",
     "plain_column",
