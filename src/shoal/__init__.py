@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shoal.metrics import score_clustering
     from shoal.privacy import Adjacency, Guarantee, Ledger, Release
     from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, label_on_device
-    from shoal.schema import Category, Date, Flag, Number, Ordinal, Schema, SchemaEncoder
+    from shoal.schema import Category, Date, Flag, Number, Ordinal, Place, Schema, SchemaEncoder
 
 __version__ = "0.1.0"
 
@@ -58,6 +58,7 @@ __all__ = [
     "Number",
     "Ordinal",
     "Piecewise",
+    "Place",
     "PlanarLaplace",
     "PrivateCopy",
     "Release",

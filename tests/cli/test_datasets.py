@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 import typer
-from shoal.schema import Schema
 from typer.testing import CliRunner
 
 from shoal.cli._input import parse_bounds
@@ -16,6 +15,7 @@ from shoal.datasets import list_datasets
 from shoal.datasets import registry as registry_module
 from shoal.datasets.registry import REGISTRY, find
 from shoal.exceptions import DataError, ParameterError
+from shoal.schema import Schema
 
 app = typer.Typer()
 app.command()(datasets_command)

@@ -232,10 +232,12 @@ def _records(x: Any, columns: list[str] | None) -> tuple[Floats, bool]:
 
 
 def _lattice(values: Values, columns: int) -> Lattice:
-    half = values["half"]
-    if not (isinstance(half, int) and 0 < half <= LARGEST_HALF):
+    half = values["half"]  # of all columns, or of each where they have weights
+    halves = half if isinstance(half, list) and len(half) == columns else [half]
+    if not all(isinstance(one, int) and 0 < one <= LARGEST_HALF for one in halves):
         raise ParameterError(f"release must have a half of 1 to {LARGEST_HALF}, got {half!r}")
-    return Lattice.box(*public_box((values["low"], values["high"]), columns), half=half)
+    box = public_box((values["low"], values["high"]), columns)
+    return Lattice.box(*box, half=np.array(halves) if isinstance(half, list) else half)
 
 
 def _centers(given: Any) -> Floats:

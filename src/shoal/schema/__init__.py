@@ -13,6 +13,7 @@ from shoal.schema.columns import (
 from shoal.schema.encoder import SchemaEncoder
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
+from shoal.schema.places import Place
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
 from shoal.schema.table_schema import import_table_schema
@@ -28,6 +29,7 @@ __all__ = [
     "Number",
     "Ordinal",
     "Part",
+    "Place",
     "Schema",
     "SchemaEncoder",
     "Text",

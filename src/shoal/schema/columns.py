@@ -302,9 +302,8 @@ def _from_rows(X: Any, names: Sequence[str], others: Sequence[str]) -> dict[str,
 def _object_array(values: Any, *, rows: bool = False) -> npt.NDArray[Any]:
     """Keep every value as it is: numpy would make text of a number beside text."""
     if not rows:
-        array = np.empty(len(values), dtype=object)
-        array[:] = list(values)
-        return array
+        # One by one: a column of lists would be taken for a table.
+        return np.fromiter(values, dtype=object, count=len(values))
     try:
         return np.array([list(row) for row in values], dtype=object)
     except (TypeError, ValueError):

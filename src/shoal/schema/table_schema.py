@@ -15,6 +15,7 @@ from typing import Any
 from shoal.exceptions import ParameterError
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
+from shoal.schema.places import Place
 
 __all__ = ["field_from_dict", "field_to_dict", "import_table_schema", "read_object"]
 
@@ -27,6 +28,7 @@ SHARED = ("weight", "missing", "fill", "unit", "role")
 OWN: dict[type[Field], tuple[str, ...]] = {
     Number: ("scale",),
     Category: ("other",),
+    Place: ("longitude", "latitude", "center", "radius"),
     Field: (),
     Date: (),
     Ordinal: (),
@@ -73,9 +75,9 @@ def field_to_dict(field: Field) -> dict[str, Any]:
     if field.missing_values:
         plain["missingValues"] = list(field.missing_values)
     constraints: dict[str, Any] = {"required": True} if field.missing == "refuse" else {}
+    if isinstance(field, Date | Place) and field.format not in ("", "default"):
+        plain["format"] = field.format
     if isinstance(field, Number | Date):
-        if isinstance(field, Date) and field.format:
-            plain["format"] = field.format
         bounds = {"minimum": field.minimum, "maximum": field.maximum}
         constraints |= {key: _whole(value) for key, value in bounds.items() if value is not None}
     elif isinstance(field, Ordinal):
@@ -192,8 +194,13 @@ def _kind_of(
         pattern = plain.get("format", "default")
         return Date, {**bounds, "format": "" if pattern in ("default", "any") else pattern}
     unread = ours.get("role") in ("user", "ignore")
-    named: dict[str, type[Field]] = {"boolean": Flag, "any": Field, "string": Category}
-    if unread and kind != "boolean":
+    named: dict[str, type[Field]] = {
+        "boolean": Flag,
+        "any": Field,
+        "string": Category,
+        "geopoint": Place,
+    }
+    if unread and kind not in ("boolean", "geopoint"):
         return Field, {}
     if kind == "string" and ours.get("role") == "describe":
         return Text, {}
@@ -202,7 +209,7 @@ def _kind_of(
             f"type of field {name!r} must be one of {TYPES}, got {kind!r}: give the field the "
             "role 'ignore'"
         )
-    return named[kind], {}
+    return named[kind], {"format": plain.get("format", "default")} if kind == "geopoint" else {}
 
 
 def _labels(name: str, listed: Any) -> list[Any]:
@@ -238,5 +245,7 @@ def _type_of(field: Field) -> str:
 
 
 def _whole(value: Any) -> Any:
-    """Write whole numbers as such."""
+    """Write whole numbers as such, and pairs as lists."""
+    if isinstance(value, tuple):
+        return [_whole(one) for one in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
