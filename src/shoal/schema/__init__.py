@@ -22,6 +22,7 @@ from shoal.schema.measures import Date, Number, Ordinal
 from shoal.schema.places import Place
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
+from shoal.schema.table_schema import import_table_schema
 
 if TYPE_CHECKING:
     from shoal.schema.encoder import SchemaEncoder
@@ -41,6 +42,7 @@ __all__ = [
     "Schema",
     "SchemaEncoder",
     "Text",
+    "import_table_schema",
     "named_columns",
     "parse_doubles",
     "plain_column",
