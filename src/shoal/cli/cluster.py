@@ -24,7 +24,7 @@ from shoal.cli._screen import progress_bar
 from shoal.exceptions import MissingPackageError, ParameterError, ReleaseError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.cli._clusters import Clusters
+    from shoal._cluster_table import ClusterTable
 
 __all__ = ["cluster_command"]
 
@@ -104,7 +104,7 @@ def cluster_command(
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import CENTRAL
-    from shoal.cli._clusters import released_clusters, uncertain_centers
+    from shoal._cluster_table import cluster_table
     from shoal.cli._input import named_columns, open_records, parse_columns
     from shoal.cli._output import staged
     from shoal.cli._target import build_target, ledger_to_charge
@@ -140,7 +140,7 @@ def cluster_command(
             else:
                 model.fit(records)
         release = model.release_
-        clusters = released_clusters(release, names)
+        clusters = cluster_table(release, names)
         with _after_the_spend(
             f"the release cannot be written to {str(out)!r}", "and nothing was released"
         ):
@@ -155,7 +155,7 @@ def cluster_command(
         with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
             notes = [
                 *_promise_notes(model, user_column),
-                *uncertain_centers(model, clusters),
+                *_uncertain_centers(model, clusters),
                 *_picture(release, names, stage.path / PICTURE),
             ]
             stage.show()
@@ -213,6 +213,18 @@ def _promise_notes(model: Any, user_column: str | None) -> list[str]:
     return notes
 
 
+def _uncertain_centers(model: Any, clusters: "ClusterTable") -> list[str]:
+    """Return a line on the centers that may be noise alone and the options that help, or none."""
+    if clusters.certain.all():
+        return []
+    known = int(clusters.certain.sum())
+    numbers = ", ".join(map(str, (~clusters.certain).nonzero()[0]))
+    option = f"--k {known}" if known else "--epsilon"
+    bounds = "LOW:HIGH,..." if isinstance(model.bounds, str) else "private"
+    ways = option if model.bounds is None else f"--bounds {bounds} or {option}"
+    return [f"{model.advice_} ({ways}); not listed as segments: {numbers}"]
+
+
 def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | None) -> None:
     """Refuse, before anything is spent, what would destroy the data or publish the labels."""
     from shoal.cli._input import check_outside
@@ -257,7 +269,7 @@ def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
 
 
 def _print(
-    release: Any, clusters: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
+    release: Any, clusters: "ClusterTable", files: list[Path], labels: Path | None, notes: list[str]
 ) -> None:
     # Names of columns are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
@@ -274,7 +286,7 @@ def _print(
         screen.print(f"for the curator only: {labels.resolve()}", soft_wrap=True)
 
 
-def _table(kind: str, clusters: "Clusters") -> Table:
+def _table(kind: str, clusters: "ClusterTable") -> Table:
     shown = list(range(clusters.columns))
     if clusters.columns > MAX_SHOWN:
         own = clusters.columns - clusters.measures
@@ -302,7 +314,7 @@ def _short(value: float, digits: int) -> str:
 
 
 def _plain(
-    release: Any, clusters: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
+    release: Any, clusters: "ClusterTable", files: list[Path], labels: Path | None, notes: list[str]
 ) -> dict[str, object]:
     return {
         "target": release.kind,

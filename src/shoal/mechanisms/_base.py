@@ -24,6 +24,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from shoal import _numbers
 from shoal._bounds import public_box
+from shoal._cluster_table import ShownWithPromise
 from shoal._report_channel import ReportChannel
 from shoal._table_input import validate_table
 from shoal._typing import Floats, RandomState, TableLike
@@ -68,7 +69,9 @@ class SourceInUse:
         return kept[1] if same_state(kept[0], random_state) else self.keep(random_state)
 
 
-class Mechanism(ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Mechanism(
+    ShownWithPromise, ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
+):
     """A local randomizer: records in, reports out, one row each.
 
     Subclasses store ``epsilon``, ``bounds``, ``ledger`` and ``random_state``, and say how records

@@ -9,6 +9,7 @@ from shoal.schema.columns import (
     raw_columns,
     read_numbers,
 )
+from shoal.schema.descriptions import FieldPoints, describe_points
 from shoal.schema.encoder import SchemaEncoder
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
@@ -22,6 +23,7 @@ __all__ = [
     "Date",
     "EncodedSpace",
     "Field",
+    "FieldPoints",
     "Flag",
     "Number",
     "Ordinal",
@@ -29,6 +31,7 @@ __all__ = [
     "Schema",
     "SchemaEncoder",
     "Text",
+    "describe_points",
     "named_columns",
     "parse_doubles",
     "plain_column",

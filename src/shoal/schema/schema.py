@@ -14,6 +14,7 @@ from shoal._files import atomic_write
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.columns import Column, named_columns
+from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
 from shoal.schema.table_schema import field_from_dict, field_to_dict
@@ -384,6 +385,9 @@ class Schema:
                 f"schema must be a JSON file, got {str(path)!r}, which is no JSON"
             ) from None
         return cls.from_dict(plain)
+
+    def _repr_html_(self) -> str:
+        return schema_html(self)
 
     def _read(self, field: Field, columns: Mapping[str, Column]) -> Any:
         return field.read(columns, self.missing_values)
