@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from sklearn.decomposition import PCA
 
 from shoal import Ball
@@ -23,7 +22,6 @@ from shoal.datasets import load
 BOX = (-1.0, 1.0)
 BALL = Ball(0, 1)
 DELTA = 1e-6
-NUMBERS = ["carat", "depth", "table", "price", "x", "y", "z"]  # columns of diamonds
 
 
 @dataclass(frozen=True)
@@ -66,12 +64,6 @@ def words() -> np.ndarray:
     with np.load(_file("embeddings/glove_words_50k.npz")) as file:
         X = file["vectors"].astype(np.float64)
     return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def diamonds() -> np.ndarray:
-    """Return the seven numbers of 53,940 diamonds."""
-    table = pq.read_table(_file("mixed/diamonds.parquet"), columns=NUMBERS)
-    return _scaled(np.column_stack([table[name].to_numpy() for name in NUMBERS]).astype(float))
 
 
 def mixture(n_columns: int, n_clusters: int, seed: int) -> np.ndarray:
@@ -137,7 +129,7 @@ DESIGN = {
 FINAL = {
     "birch1": Table(partial(own_box, "birch1"), 100),
     "house5": Table(partial(own_box, "house5"), 5),
-    "diamonds": Table(diamonds, 8),
+    "diamonds": Table(partial(own_box, "diamonds"), 8),
     "ctg": Table(partial(own_box, "heart"), 10),
     "fetal_health": Table(partial(own_box, "fetal_health"), 3),
     "a3": Table(partial(own_box, "a3"), 50),

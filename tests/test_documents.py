@@ -15,6 +15,7 @@ PAGES = [
         for page in (
             "index",
             "central",
+            "tables",
             "shapes",
             "wavecluster",
             "local",

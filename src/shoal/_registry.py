@@ -353,6 +353,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "attack_centers": "audit",
         "audit_estimator": "audit",
         "audit_mechanism": "audit",
+        "check_pipeline": "audit",
         "epsilon_lower_bound": "audit",
         "label_on_device": "reports",
         "load_release": "reports",

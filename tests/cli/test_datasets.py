@@ -15,6 +15,7 @@ from shoal.datasets import list_datasets
 from shoal.datasets import registry as registry_module
 from shoal.datasets.registry import REGISTRY, find
 from shoal.exceptions import DataError, ParameterError
+from shoal.schema import Schema
 
 app = typer.Typer()
 app.command()(datasets_command)
@@ -96,6 +97,26 @@ def test_json(tmp_path):
     path = tmp_path / "bounds.json"
     path.write_text(json.dumps(iris["bounds"]))
     assert parse_bounds(str(path), list(iris["bounds"])) == ([0.0] * 4, [10.0] * 4)
+
+
+def test_schema_of_a_mixed_table():
+    found = json.loads(run("adult_mixed", "--json").stdout)
+    assert found["columns"] == 15
+    assert found["bounds"]["age"] == [0.0, 100.0]
+    assert [field["name"] for field in found["schema"]["fields"]][:2] == ["age", "workclass"]
+    shown = run("diamonds").stdout
+    assert "one of 5" in shown
+    assert "documentation of ggplot2" in shown
+
+
+def test_schema_out(tmp_path):
+    path = tmp_path / "schema.json"
+    assert "schema: " in run("iris", "--schema-out", str(path)).stdout
+    schema = Schema.load(path)
+    assert schema.columns[0] == "sepal length (cm)"
+    refused = run("--schema-out", str(path)).exception
+    assert isinstance(refused, ParameterError)
+    assert "must come with the name of a data set" in str(refused)
 
 
 def test_unknown_name():

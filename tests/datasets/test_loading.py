@@ -23,6 +23,8 @@ SIZES = {
     "seeds": (210, 7, 3),
     "transfusion": (748, 4, 2),
     "adult": (48_842, 6, 2),
+    "adult_mixed": (48_842, 6, None),
+    "diamonds": (53_940, 7, None),
     "heart": (2126, 21, 3),
     "fetal_health": (2126, 21, 3),
     "house5": (1837, 3, None),
@@ -71,6 +73,9 @@ def check(dataset):
     assert dataset.X.shape == (rows, columns)
     assert dataset.X.dtype == np.float64
     assert len(dataset.columns) == columns
+    assert all(len(values) == rows for values in dataset.table.values())
+    numbers = np.column_stack([dataset.table[name] for name in dataset.columns])
+    np.testing.assert_array_equal(numbers, dataset.X)
     assert dataset.license
     assert dataset.source
     low, high = dataset.bounds
@@ -90,7 +95,10 @@ def test_every_file_of_the_folder_is_known():
     named = {"seeds", "heart", "transfusion", "iris", "digits", "s1", "aggregation", "pathbased"}
     assert named | {"lsun", "adult", "gowalla"} <= set(INFOS)
     if FOLDER:
-        files = {str(path.relative_to(FOLDER)) for path in Path(FOLDER).rglob("*.csv*")}
+        kinds = ("*.csv*", "*.parquet")
+        files = {
+            str(path.relative_to(FOLDER)) for kind in kinds for path in Path(FOLDER).rglob(kind)
+        }
         assert files == {INFOS[name].file for name in FILES}
 
 
@@ -169,6 +177,19 @@ def test_data_dir_goes_before_the_variable(monkeypatch, tmp_path):
     shutil.copy(os.path.join(FOLDER, "r15.csv"), tmp_path)  # noqa: PTH118
     monkeypatch.setenv("SHOAL_DATA", "/nowhere")
     assert load("r15", data_dir=tmp_path).X.shape == (600, 2)
+
+
+@needs_files
+def test_mixed_tables_keep_text_and_gaps():
+    adult = load("adult_mixed")
+    assert adult.table["sex"][:2].tolist() == ["Male", "Male"]
+    gaps = {name: sum(value is None for value in adult.table[name]) for name in adult.table}
+    assert {name: count for name, count in gaps.items() if count} == {
+        "workclass": 2799,
+        "occupation": 2809,
+        "native_country": 857,
+    }
+    np.testing.assert_array_equal(adult.X, load("adult").X)
 
 
 def test_bounds_are_the_caller_s_own():

@@ -37,14 +37,16 @@ ALL = [
 def test_sentences() -> None:
     assert str(PURE) == (
         "central differential privacy with epsilon = 1 (add/remove): adding or removing any one "
-        "record changes the probability of any release by a factor of at most e^1 = 2.72"
+        "record of the table given to fit changes the probability of any release by a factor of "
+        "at most e^1 = 2.72"
     )
     assert str(APPROXIMATE).endswith("by a factor of at most e^1 = 2.72, plus at most 1e-06")
     assert "delta = 1e-06" in str(APPROXIMATE)
     assert "replacing any one record" in str(Guarantee("central", 1.0, adjacency=SUBSTITUTE))
     assert str(METRIC) == (
-        "metric privacy with epsilon = 0.5 per km: exchanging a record for one at a distance of r "
-        "km changes the probability of any report by a factor of at most e^(0.5 r)"
+        "metric privacy with epsilon = 0.5 per km: exchanging a record given to the mechanism for "
+        "one at a distance of r km changes the probability of any report by a factor of at most "
+        "e^(0.5 r)"
     )
     assert "unit of distance" in str(Guarantee("metric", epsilon=1.0))
     assert str(NONE) == "no privacy guarantee: the box is taken from the records"

@@ -2,6 +2,7 @@
 
 import datetime
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ SCHEMA = Schema(
         Field("customer", role="user"),
     ]
 )
-ROWS = {
+ROWS: dict[str, list[Any]] = {
     "age": [30, None, 200, 5],
     "income": [1000.5, 2e6, None, 0.0],
     "city": ["A", " B", None, "zz"],

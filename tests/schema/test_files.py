@@ -50,10 +50,14 @@ def test_their_files_are_read():
     schema = Schema.from_dict(THEIRS)
     kinds = [type(field) for field in schema]
     assert kinds == [Number, Number, Category, Ordinal, Category, Flag, Date, Text, Field]
-    assert schema["age"].missing == "refuse"
-    assert schema["age"].whole
-    assert schema["grade"].categories == ("l", "h")
-    assert schema["code"].categories == ("1", "2", "3")
+    age, grade, code = schema["age"], schema["grade"], schema["code"]
+    assert age.missing == "refuse"
+    assert isinstance(age, Number)
+    assert age.whole
+    assert isinstance(grade, Ordinal)
+    assert grade.categories == ("l", "h")
+    assert isinstance(code, Category)
+    assert code.categories == ("1", "2", "3")
     assert schema.user.name == "id"
     assert schema.missing_values == ("", "-")
     assert schema.read({"since": ["31.12.2020", "-"]}, ["since"])["since"][0] == 18627.0

@@ -52,6 +52,14 @@ WORDS: dict[tuple[str, str], str] = {
     (r"\bwhat it told\b", "privacy loss"): "column of the report of an audit",
     (r"^law$", "noise"): "field of ReplayedRelease",
     (r"\bstand[-_]in\b", "private-copy"): "option and files of shoal compare",
+    (
+        r"(?<! given to fit) changes the probability of any release",
+        " of the table given to fit changes the probability of any release",
+    ): "a promise says what it covers",
+    (
+        r"(?<! given to the mechanism) for (any other changes|one at a distance|others, each at)",
+        r" given to the mechanism for \1",
+    ): "a promise says what it covers",
 }
 
 GONE = "a second reproduction: the studies measure and judge the same, in the runs reproduce-*"

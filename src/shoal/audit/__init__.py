@@ -11,6 +11,8 @@
   :func:`infer_attribute` guess about the records of the user, and state how often they are right.
   Other packages build their own attacks from :class:`Forest`, :func:`split_records` and
   :func:`learn_shadow_attack`.
+* Pipelines: :func:`check_pipeline` says which steps of a scikit-learn pipeline read the records
+  before the noise, where no promise covers them.
 """
 
 from shoal.audit.attacks import (
@@ -46,6 +48,7 @@ from shoal.audit.estimators import (
     neighboring_datasets,
 )
 from shoal.audit.mechanism_audit import MechanismAudit, audit_mechanism
+from shoal.audit.pipelines import PipelineReport, StepReport, check_pipeline
 from shoal.audit.record_pairs import RecordPair
 from shoal.audit.replay import ReplayAudit, ReplayedPair, ReplayedRelease, replay_estimator
 
@@ -62,16 +65,19 @@ __all__ = [
     "MechanismAudit",
     "MembershipSplit",
     "Neighbors",
+    "PipelineReport",
     "Reconstruction",
     "RecordPair",
     "ReplayAudit",
     "ReplayedPair",
     "ReplayedRelease",
     "Scorer",
+    "StepReport",
     "advantage_ceiling",
     "attack_centers",
     "audit_estimator",
     "audit_mechanism",
+    "check_pipeline",
     "epsilon_lower_bound",
     "infer_attribute",
     "learn_shadow_attack",

@@ -32,7 +32,7 @@ from shoal.audit._recorder import Recording, Step, record
 from shoal.audit.estimators._releases import leaves, released
 from shoal.audit.estimators.neighbors import Neighbors, check_pairs, default_pairs
 from shoal.exceptions import ParameterError
-from shoal.noise import PrivacyMeasure
+from shoal.noise import ApproximateNoise, PrivacyMeasure
 from shoal.privacy import (
     Composed,
     Ledger,
@@ -315,7 +315,8 @@ class _Replay:
         if self.privacy_measure != "epsilon" and self.claimed is not None:
             # Gaussian noise has no finite epsilon without a delta.
             limit = _LIMITS[self.privacy_measure]
-            self.budget = limit(self.claimed, self.delta) if self.delta else 0.0
+            left = self.delta - _failures(fitted)
+            self.budget = limit(self.claimed, left) if left > 0 else 0.0
 
     def _findings(
         self, first: Recording, second: Recording, releases: tuple[ReplayedRelease, ...]
@@ -342,6 +343,11 @@ class _Replay:
             elif (loss := _loss(a, b)) > a.cost * (1 + SLACK):
                 yield f"release {index} costs {loss:.4g}, declared {a.cost:.4g} ({a.noise})"
         yield from self._sums(releases)
+        if self.claimed is not None and (failures := _failures(first)) > self.delta * (1 + SLACK):
+            yield (
+                f"all releases may fail with probability {failures:.4g}, claimed delta "
+                f"{self.delta:.4g}"
+            )
         yield from self._charges(first)
         yield from self._published_differences(first, second)
 
@@ -384,9 +390,11 @@ class _Replay:
             return
         if fitted.recorder.releases_before_first_spend:
             yield "noise was drawn before the ledger was charged"
-        charged = _charged(fitted.ledger)
+        charged, failures = _charged(fitted.ledger)
         if not math.isclose(charged, self.claimed, rel_tol=SLACK):
             yield f"the ledger was charged epsilon {charged:.4g}, promised {self.claimed:.4g}"
+        if failures < _failures(fitted) * (1 - SLACK):
+            yield f"the ledger was charged delta {failures:.4g} for {_failures(fitted):.4g}"
 
     def _published_differences(self, first: Recording, second: Recording) -> Iterable[str]:
         for name, text in first.texts.items():
@@ -399,14 +407,20 @@ class _Replay:
                 yield f"{name} differs although all noisy values are the same"
 
 
-def _charged(ledger: Ledger) -> float:
-    """Return the epsilon of the recorded spends; a fit's schedule does not depend on its noise."""
+def _charged(ledger: Ledger) -> tuple[float, float]:
+    """Return epsilon and delta of the spends; a fit's schedule does not depend on its noise."""
     price = cost(Composed(events=tuple(entry.event for entry in ledger.entries)))
     if math.isfinite(price.epsilon):
-        return price.epsilon
+        return price.epsilon, price.delta
     if math.isfinite(price.mu_squared):
-        return gdp_to_epsilon(math.sqrt(price.mu_squared), ledger.limits.delta)
-    return zcdp_to_epsilon(price.rho, ledger.limits.delta)
+        return gdp_to_epsilon(math.sqrt(price.mu_squared), ledger.limits.delta), price.delta
+    return zcdp_to_epsilon(price.rho, ledger.limits.delta - price.delta), price.delta
+
+
+def _failures(fitted: Recording) -> float:
+    """Add up the probabilities with which losses may have no bound."""
+    noises = (step.noise for step in fitted.recorder.steps)
+    return math.fsum(noise.delta for noise in noises if isinstance(noise, ApproximateNoise))
 
 
 def _loss(one: Step, two: Step) -> float:

@@ -1,17 +1,20 @@
-"""``shoal datasets``: the sets that shoal knows, their public bounds, and a checked download."""
+"""``shoal datasets``: the sets that shoal knows, their schemas, and a checked download."""
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from shoal._files import atomic_write
 from shoal.cli._options import complete_datasets
 from shoal.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shoal.datasets import Dataset, DatasetInfo
 
 __all__ = ["datasets_command"]
@@ -39,6 +42,10 @@ def datasets_command(
         Path | None,
         typer.Option(help="Folder for the file; SHOAL_DATA or a cache folder if left out."),
     ] = None,
+    schema_out: Annotated[
+        Path | None,
+        typer.Option(help="Write its schema to this file, for --schema of other commands."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the data sets that shoal knows, or describe one with its public bounds.
@@ -54,7 +61,12 @@ def datasets_command(
     path = _download(name, to) if download else None
     if to is not None and path is None:
         raise ParameterError(f"--to must come with --download, got {str(to)!r} alone")
+    if schema_out is not None and name is None:
+        raise ParameterError("--schema-out must come with the name of a data set, got none")
     known = [_look(info, to) for info in ([entries[name]] if name else entries.values())]
+    if schema_out is not None:
+        with atomic_write(schema_out) as part:
+            part.write_text(json.dumps(_schema(known[0]), indent=2) + "\n", encoding="utf-8")
     if as_json:
         plain = [_plain(one) for one in known]
         if path is not None:
@@ -66,6 +78,8 @@ def datasets_command(
         _describe(screen, known[0])
         if path is not None:
             screen.print(f"file: {path.resolve()}", soft_wrap=True)
+        if schema_out is not None:
+            screen.print(f"schema: {schema_out.resolve()}", soft_wrap=True)
         return
     _list(screen, known)
     absent = [one for one in known if one.dataset is None]
@@ -111,7 +125,7 @@ def _list(screen: Console, known: list[_Known]) -> None:
             (
                 info.name,
                 "" if dataset is None else f"{len(dataset.X):,}",
-                str(len(info.limits)),
+                str(len(info.table or info.limits)),
                 "no" if dataset is None else "yes",
                 f"{info.license}; {info.source}",
             )
@@ -135,13 +149,29 @@ def _describe(screen: Console, known: _Known) -> None:
     if info.label:
         screen.print(f"label: {info.label}")
     table = Table(title="Public bounds")
-    table.add_column("column")
+    for heading in ("column", "type"):
+        table.add_column(heading)
     for heading in ("low", "high"):
         table.add_column(heading, justify="right")
-    for column, (low, high) in _bounds(known).items():
-        table.add_row(column, f"{low:g}", f"{high:g}")
+    for field in _schema(known)["fields"]:
+        table.add_row(field["name"], *_domain(field))
     screen.print(table)
     screen.print(f"why they hold: {info.reason}", soft_wrap=True)
+
+
+def _schema(known: _Known) -> "Mapping[str, Any]":
+    return known.info.table_schema(known.dataset.columns if known.dataset is not None else ())
+
+
+def _domain(field: "Mapping[str, Any]") -> tuple[str, str, str]:
+    """Return what a column may hold: its type, and its bounds if it has any."""
+    constraints = field.get("constraints", {})
+    listed = field.get("categories", constraints.get("enum"))
+    if listed is not None:
+        return f"one of {len(listed)}", "", ""
+    ends = [constraints.get(end, "") for end in ("minimum", "maximum")]
+    low, high = (f"{end:g}" if isinstance(end, float | int) else end for end in ends)
+    return field["type"], low, high
 
 
 def _bounds(known: _Known) -> dict[str, tuple[float, float]]:
@@ -155,8 +185,9 @@ def _plain(known: _Known) -> dict[str, object]:
     return {
         "name": info.name,
         "records": None if dataset is None else len(dataset.X),
-        "columns": len(info.limits),
+        "columns": len(info.table or info.limits),
         "bounds": _bounds(known),
+        "schema": _schema(known),
         "reason": info.reason,
         "label": info.label,
         "license": info.license,

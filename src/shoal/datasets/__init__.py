@@ -4,6 +4,7 @@ Every :class:`Dataset` carries bounds that were declared, never computed from it
 be handed to a private estimator as it is.
 """
 
+from shoal.datasets.customers import make_customers
 from shoal.datasets.dataset import Dataset, DatasetInfo, Origin
 from shoal.datasets.fetching import fetch
 from shoal.datasets.loading import list_datasets, load
@@ -23,6 +24,7 @@ __all__ = [
     "list_datasets",
     "load",
     "make_circle",
+    "make_customers",
     "make_gaussians",
     "make_line",
     "make_skewed",

@@ -4,12 +4,14 @@ import gzip
 import hashlib
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from shoal._optional import require
 from shoal._typing import Floats, Ints
-from shoal.datasets.dataset import Dataset, DatasetInfo
+from shoal.datasets.dataset import Dataset, DatasetInfo, number_table
 from shoal.datasets.fetching import cache_folder, fetch, named_folder
 from shoal.datasets.registry import REGISTRY, find
 from shoal.exceptions import DataError
@@ -82,6 +84,8 @@ def _load_file(
     info: DatasetInfo, data_dir: str | os.PathLike[str] | None, download: bool
 ) -> Dataset:
     content = _read(info, _path(info, data_dir, download))
+    if info.table:
+        return _dataset_of_table(info, content)
     if str(info.file).endswith(".gz"):
         content = gzip.decompress(content)
     header, _, rows = content.decode("utf-8").partition("\n")
@@ -90,6 +94,15 @@ def _load_file(
     X = table[:, [names.index(column) for column in info.columns]]
     y = None if info.label is None else table[:, names.index(info.label)]
     return _dataset(info, X, y, info.columns)
+
+
+def _dataset_of_table(info: DatasetInfo, content: bytes) -> Dataset:
+    """Read the columns of a mixed table."""
+    parquet = require("pyarrow.parquet", extra="arrow")
+    columns = parquet.read_table(io.BytesIO(content), columns=list(info.table))
+    table = {name: columns[name].to_numpy() for name in info.table}
+    X = np.column_stack([table[name] for name in info.columns])
+    return replace(_dataset(info, X, None, info.columns), table=table)
 
 
 def _path(info: DatasetInfo, data_dir: str | os.PathLike[str] | None, download: bool) -> Path:
@@ -128,12 +141,15 @@ def _dataset(
 ) -> Dataset:
     limits = np.array(info.limits)
     bounds = (limits[:, 0].copy(), limits[:, 1].copy())
+    X = np.ascontiguousarray(X, dtype=np.float64)
     return Dataset(
         name=info.name,
-        X=np.ascontiguousarray(X, dtype=np.float64),
+        X=X,
         y=None if y is None else y.astype(np.int64),
         bounds=bounds,
         columns=columns,
         license=info.license,
         source=info.source,
+        table=number_table(X, columns),
+        table_schema=info.table_schema(columns),
     )

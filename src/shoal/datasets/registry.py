@@ -5,6 +5,7 @@ code books, the frame of a synthetic set). None is computed from records, here o
 """
 
 from shoal.datasets._kd_laplace import KD_LAPLACE
+from shoal.datasets._mixed import MIXED
 from shoal.datasets._planes import PLANES, SIPU
 from shoal.datasets.dataset import DatasetInfo, github
 from shoal.exceptions import ParameterError
@@ -285,6 +286,7 @@ REGISTRY = (
         ),
     ),
     *_CARDIOTOCOGRAPHY,
+    *MIXED,
     *PLANES,
     *KD_LAPLACE,
 )

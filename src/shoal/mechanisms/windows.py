@@ -153,8 +153,8 @@ class Piecewise(ColumnMechanism):
     >>> bool(abs(reports.mean() - 7.0) < 0.5)
     True
     >>> print(mechanism.guarantee_)  # doctest: +NORMALIZE_WHITESPACE
-    local differential privacy with epsilon = 4: exchanging a record for any other changes the
-    probability of any report by a factor of at most e^4 = 54.6
+    local differential privacy with epsilon = 4: exchanging a record given to the mechanism for
+    any other changes the probability of any report by a factor of at most e^4 = 54.6
     """
 
     noise_kind = "unbiased"

@@ -14,12 +14,20 @@ from shoal.noise.elliptic_noise import EllipticNoise
 from shoal.noise.exponential_sampler import exponential_choice
 from shoal.noise.gaussian_sampler import discrete_gaussian
 from shoal.noise.k_norm_sampler import elliptic_k_norm, k_norm
+from shoal.noise.keyed_counts import KeyCounts, ThresholdedNoise, key_threshold
 from shoal.noise.laplace_sampler import MAX_SCALE, discrete_laplace
 from shoal.noise.lattice import WIDE, Lattice, corrected_epsilon
 from shoal.noise.noisy_cells import NoisyCells, noisy_cells_above
 from shoal.noise.normal_sampler import rounded_gaussian
 from shoal.noise.planar_sampler import planar_laplace
-from shoal.noise.releases import Noise, Observer, PrivacyMeasure, observed, privatize
+from shoal.noise.releases import (
+    ApproximateNoise,
+    Noise,
+    Observer,
+    PrivacyMeasure,
+    observed,
+    privatize,
+)
 from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
 from shoal.noise.spherical_sampler import spherical_laplace
 from shoal.noise.tree_shape import TreeShape, TreeShapeNoise, tree_shape_loss
@@ -30,10 +38,12 @@ __all__ = [
     "MAX_COLUMNS",
     "MAX_SCALE",
     "WIDE",
+    "ApproximateNoise",
     "BoxNoise",
     "EllipticNoise",
     "ExponentialMechanism",
     "GaussianNoise",
+    "KeyCounts",
     "LaplaceNoise",
     "Lattice",
     "Noise",
@@ -46,6 +56,7 @@ __all__ = [
     "SeededSource",
     "SparseCounts",
     "SparseLaplaceNoise",
+    "ThresholdedNoise",
     "TreeShape",
     "TreeShapeNoise",
     "as_source",
@@ -57,6 +68,7 @@ __all__ = [
     "exponential_choice",
     "is_seeded",
     "k_norm",
+    "key_threshold",
     "noisy_cells_above",
     "observed",
     "planar_laplace",

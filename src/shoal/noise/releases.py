@@ -9,12 +9,12 @@ what was released. :mod:`shoal.audit.replay` is that audit.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from shoal.exceptions import ParameterError
 from shoal.noise.source import RandomSource
 
-__all__ = ["Noise", "Observer", "PrivacyMeasure", "observed", "privatize"]
+__all__ = ["ApproximateNoise", "Noise", "Observer", "PrivacyMeasure", "observed", "privatize"]
 
 PrivacyMeasure = Literal["epsilon", "rho", "mu^2"]
 
@@ -39,6 +39,18 @@ class Noise(Protocol[Exact_contra, Released_co]):
 
     def privacy_loss(self, exact: Exact_contra, other: Exact_contra) -> float:
         """Return the largest privacy loss between these two; infinite if it has no bound."""
+
+
+@runtime_checkable
+class ApproximateNoise(Noise[Exact_contra, Released_co], Protocol[Exact_contra, Released_co]):
+    """Noise whose privacy loss has its bound except with a probability.
+
+    Its ``privacy_loss`` is infinite where that probability would be above :attr:`delta`.
+    """
+
+    @property
+    def delta(self) -> float:
+        """Return the largest probability with which the loss may have no bound."""
 
 
 class Observer(Protocol):

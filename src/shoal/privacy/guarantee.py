@@ -25,6 +25,9 @@ _NOTIONS = ("central", "local", "metric", "none")
 class Guarantee:
     """A privacy promise; prints as one plain sentence.
 
+    It covers the table that ``fit`` was given (or the record that a mechanism was given), and not
+    what was computed from the records before: :func:`shoal.audit.check_pipeline`.
+
     Parameters
     ----------
     notion : {"central", "local", "metric", "none"}
@@ -55,7 +58,8 @@ class Guarantee:
     --------
     >>> print(Guarantee("central", epsilon=1.0))  # doctest: +NORMALIZE_WHITESPACE
     central differential privacy with epsilon = 1 (add/remove): adding or removing any one record
-    changes the probability of any release by a factor of at most e^1 = 2.72
+    of the table given to fit changes the probability of any release by a factor of at most
+    e^1 = 2.72
     >>> Guarantee("metric", epsilon=0.5, unit="km").to_local(diameter=4.0).epsilon
     2.0
     """
@@ -360,8 +364,8 @@ def _central(guarantee: Guarantee) -> str:
     return (
         f"central differential privacy with {_parameters(guarantee)} "
         f"({guarantee.adjacency.value}): "
-        f"{_CHANGE[guarantee.adjacency]} any one {guarantee.privacy_unit} changes the "
-        f"probability of any release by {_factor(guarantee)}"
+        f"{_CHANGE[guarantee.adjacency]} any one {guarantee.privacy_unit} of the table given to "
+        f"fit changes the probability of any release by {_factor(guarantee)}"
     )
 
 
@@ -385,7 +389,8 @@ def _metric(guarantee: Guarantee) -> str:
 
 def _values(guarantee: Guarantee) -> str:
     unit = guarantee.privacy_unit
-    return "a record" if unit.kind == "record" else f"the records of a {unit}"
+    values = "a record" if unit.kind == "record" else f"the records of a {unit}"
+    return f"{values} given to the mechanism"
 
 
 def _others(guarantee: Guarantee) -> str:

@@ -55,7 +55,7 @@ class ArrayTable:
     labels: npt.NDArray[Any] | None = field(default=None, repr=False)
     user_ids: Any = field(default=None, repr=False)
     weights: Floats | None = field(default=None, repr=False)
-    schema: Schema | None = None
+    schema: Schema | None = field(default=None, repr=False)
     in_memory = True
 
     @property

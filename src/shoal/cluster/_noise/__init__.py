@@ -6,6 +6,7 @@ from shoal.cluster._noise.budgeted import (
     NoisyWindows,
     WindowDeviations,
     WindowWeights,
+    round_up,
 )
 from shoal.cluster._noise.gaussian import GDPNoise, NoisyMatrix, noise_for
 from shoal.cluster._noise.pure import PureNoise
@@ -20,4 +21,5 @@ __all__ = [
     "WindowDeviations",
     "WindowWeights",
     "noise_for",
+    "round_up",
 ]

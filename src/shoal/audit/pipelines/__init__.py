@@ -1,0 +1,6 @@
+"""Pipelines of scikit-learn: which steps read the records before the noise."""
+
+from shoal.audit.pipelines.pipeline_check import check_pipeline
+from shoal.audit.pipelines.report import PipelineReport, StepReport
+
+__all__ = ["PipelineReport", "StepReport", "check_pipeline"]

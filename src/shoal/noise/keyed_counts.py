@@ -1,0 +1,254 @@
+"""Noisy counts of keys that nobody lists beforehand: those that reach a threshold are released.
+
+The keys of a table (the words of its texts, the names of its cities) come from the records, so a
+key that only one person has must hardly ever show, and noise cannot be drawn for all keys there
+might be. Keys that occur get noise; those whose noisy count reaches a threshold are released, in
+their own order. A key of one person reaches it with a probability that the threshold keeps small:
+that is the delta of the release (Korolova et al. 2009; proofs/partitions.md). Where the keys are
+known beforehand, :class:`shoal.noise.SparseLaplaceNoise` does without a delta.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from mpmath.ctx_iv import MPIntervalContext
+from mpmath.ctx_mp import MPContext
+
+from shoal import _numbers
+from shoal._typing import Bools, Ints
+from shoal.exceptions import ParameterError
+from shoal.noise._interval_arithmetic import exact as enclosed
+from shoal.noise.distributions import LaplaceNoise, RoundedGaussianNoise
+from shoal.noise.releases import PrivacyMeasure
+from shoal.noise.source import RandomSource
+
+__all__ = ["KeyCounts", "ThresholdedNoise", "key_threshold"]
+
+Key = TypeVar("Key", str, tuple[int, str])
+
+MAX_THRESHOLD = 2**61  # a count and its noise are an int64
+GUARD_BITS = 96  # beyond those that 1 - delta needs
+ROUNDING = 2.0**-60  # the error function is right to far more bits than this
+SLACK = 1e-9  # of the doubles that bound a failure; a threshold too low misses by far more
+
+
+@dataclass(frozen=True, eq=False)
+class KeyCounts(Generic[Key]):
+    """Keys and how many people have each; keys that are not named have none, or are not released.
+
+    Parameters
+    ----------
+    keys : tuple of str, or of pairs (int, str)
+        Ascending by code point, each once: no order of records shows in them.
+    counts : ndarray of int64, shape (m,)
+        Their counts.
+
+    Examples
+    --------
+    >>> from shoal.noise import KeyCounts
+    >>> KeyCounts.of({"tea": 3, "coffee": 5}).keys
+    ('coffee', 'tea')
+    """
+
+    keys: tuple[Key, ...]
+    counts: Ints
+
+    def __post_init__(self) -> None:
+        """Refuse an order that comes from the records."""
+        if len(self.keys) != len(self.counts) or not _ascending(self.keys):
+            raise ParameterError("keys must ascend, each once, with a count each: use KeyCounts.of")
+
+    @classmethod
+    def of(cls, counts: Mapping[Key, int]) -> Self:
+        """Sort the keys of a mapping.
+
+        Parameters
+        ----------
+        counts : mapping of keys to int
+            In any order.
+
+        Returns
+        -------
+        counted : KeyCounts
+            The same, by key.
+        """
+        keys = tuple(sorted(counts))
+        return cls(keys, np.array([counts[key] for key in keys], dtype=np.int64))
+
+    def some(self, which: Bools) -> Self:
+        """Return some of the keys.
+
+        Parameters
+        ----------
+        which : ndarray of bool, shape (m,)
+            Whether each is wanted.
+
+        Returns
+        -------
+        counted : KeyCounts
+            Those that are.
+        """
+        keys = tuple(self.keys[i] for i in np.flatnonzero(which))
+        return type(self)(keys, self.counts[which])
+
+
+@dataclass(frozen=True)
+class ThresholdedNoise:
+    """Noise on the counts of all keys that occur; those that reach the threshold are released.
+
+    Parameters
+    ----------
+    noise : LaplaceNoise or RoundedGaussianNoise
+        Noise of each count; one scale for all.
+    threshold : int
+        Smallest noisy count released, at least 2.
+    delta : float
+        Most that the keys which only one person has may show with, in (0, 1).
+
+    Examples
+    --------
+    >>> from shoal.noise import KeyCounts, SeededSource
+    >>> noise = ThresholdedNoise(LaplaceNoise(1.0), threshold=16, delta=1e-6)
+    >>> exact = KeyCounts.of({"a rare word": 1, "tea": 400})
+    >>> noise.sample(exact, SeededSource(1)).keys
+    ('tea',)
+    >>> noise.privacy_loss(exact, KeyCounts.of({"tea": 399}))
+    1.0
+    >>> noise.privacy_loss(exact, KeyCounts.of({"a rare word": 1}))
+    inf
+    """
+
+    noise: LaplaceNoise | RoundedGaussianNoise
+    threshold: int
+    delta: float
+
+    def __post_init__(self) -> None:
+        """Refuse a threshold that a single person reaches without noise."""
+        if not 2 <= self.threshold <= MAX_THRESHOLD:
+            raise ParameterError(
+                f"threshold must be from 2 to 2^61, got {self.threshold}: see key_threshold"
+            )
+        _numbers.positive_probability("delta", self.delta)
+
+    def __str__(self) -> str:
+        return f"{self.noise}, keys from {self.threshold} on, delta {self.delta:.4g}"
+
+    @property
+    def privacy_measure(self) -> PrivacyMeasure:
+        """Return the unit of the loss: that of the noise."""
+        return self.noise.privacy_measure
+
+    def sample(self, exact: KeyCounts[Any], source: RandomSource) -> KeyCounts[Any]:
+        """Draw the keys that reach the threshold, and their noisy counts."""
+        noisy = self.noise.sample(exact.counts, source)
+        return KeyCounts(exact.keys, noisy).some(noisy >= self.threshold)
+
+    def privacy_loss(self, exact: KeyCounts[Any], other: KeyCounts[Any]) -> float:
+        """Return the loss of the keys that both have.
+
+        Infinite where the keys that only one of them has show with a probability above delta.
+        """
+        both = set(exact.keys) & set(other.keys)
+        shared = [np.array([key in both for key in side.keys], bool) for side in (exact, other)]
+        for side, common in zip((exact, other), shared, strict=True):
+            if self._shown(side.counts[~common]) > self.delta * (1 + SLACK):
+                return math.inf
+        return self.noise.privacy_loss(exact.counts[shared[0]], other.counts[shared[1]])
+
+    def _shown(self, counts: Ints) -> float:
+        """Bound the probability that any of these counts reaches the threshold."""
+        with np.errstate(divide="ignore"):  # a count that surely shows
+            hidden = np.log1p(-self.noise.upper_tail(self.threshold - counts))
+        return -math.expm1(math.fsum(hidden))
+
+
+def key_threshold(
+    noise: LaplaceNoise | RoundedGaussianNoise, *, max_keys: int, delta: float
+) -> int:
+    """Return the smallest threshold that keys of a single person pass with probability delta.
+
+    Parameters
+    ----------
+    noise : LaplaceNoise or RoundedGaussianNoise
+        Noise of each count; one scale for all.
+    max_keys : int
+        Most keys of a person; each adds 1 to a count.
+    delta : float
+        The probability, in (0, 1).
+
+    Returns
+    -------
+    threshold : int
+        With it, some of ``max_keys`` counts of 1 show with a probability of at most ``delta``; with
+        one less, with a larger one. Decided in interval arithmetic; where that cannot decide, one
+        more.
+
+    Examples
+    --------
+    >>> from shoal.noise import LaplaceNoise, key_threshold
+    >>> key_threshold(LaplaceNoise(1.0), max_keys=1, delta=1e-6)
+    15
+    """
+    keys = _numbers.count("max_keys", max_keys)
+    _numbers.positive_probability("delta", delta)
+    if isinstance(noise, LaplaceNoise):
+        return _smallest("laplace", noise.scale, keys, float(delta))
+    if np.size(noise.sigmas) != 1 or not noise.sigmas > 0:
+        raise ParameterError("noise must have one scale above 0 for all counts")
+    return _smallest("gaussian", float(noise.sigmas), keys, float(delta))
+
+
+@lru_cache(maxsize=256)
+def _smallest(kind: str, scale: float, max_keys: int, delta: float) -> int:
+    passes = _TESTS[kind](scale, max_keys, delta)
+    low, high = 1, 2
+    while not passes(high):
+        low, high = high, 2 * high
+        if high > MAX_THRESHOLD:
+            raise ParameterError(f"noise must leave a threshold up to 2^61, got scale {scale:g}")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return high
+
+
+def _laplace_test(scale: float, max_keys: int, delta: float) -> Callable[[int], bool]:
+    """Return whether P[any of max_keys counts of 1 reaches t] <= delta is certain."""
+    context = MPIntervalContext()
+    context.prec = GUARD_BITS + math.ceil(-math.log2(delta))
+    width, most = Fraction(scale), 1 - enclosed(context, Fraction(delta))
+    total = 1 + context.exp(-enclosed(context, 1 / width))
+
+    def passes(threshold: int) -> bool:
+        # 1 + noise >= t, for t >= 2, is noise >= t - 1 >= 1.
+        tail = context.exp(-enclosed(context, (threshold - 1) / width)) / total
+        return bool(((1 - tail) ** max_keys).a >= most.b)
+
+    return passes
+
+
+def _gaussian_test(sigma: float, max_keys: int, delta: float) -> Callable[[int], bool]:
+    """Return whether P[any of max_keys counts of 1 reaches t] <= delta, tails rounded up."""
+    context = MPContext()
+    context.prec = GUARD_BITS + math.ceil(-math.log2(delta))
+    most, root = 1 - context.mpf(delta), context.sqrt(2) * context.mpf(sigma)
+
+    def passes(threshold: int) -> bool:
+        # A normal variable rounds to t - 1 or more from t - 3/2 on.
+        tail = context.erfc((threshold - context.mpf(1.5)) / root) / 2 * (1 + ROUNDING)
+        return bool((1 - tail) ** max_keys >= most)
+
+    return passes
+
+
+_TESTS = {"laplace": _laplace_test, "gaussian": _gaussian_test}
+
+
+def _ascending(keys: tuple[Any, ...]) -> bool:
+    return all(a < b for a, b in itertools.pairwise(keys))
