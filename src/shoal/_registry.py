@@ -133,6 +133,11 @@ METHODS: tuple[Method, ...] = (
         "noisy rounds in windows inside a learned ball, for many columns",
         Look("#d1495b", "triangle-right", MIXED),
     ),
+    _kmeans(
+        "mixed",
+        "noisy rounds with noise in the shape of numbers and categories",
+        Look("#3d6b8f", "cross", DASH),
+    ),
     _kmeans("lloyd", "rounds of noisy counts and sums", Look("#2e8b57", "triangle-up", MIXED)),
     _kmeans(
         "kccm",

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from shoal.cluster._noise import noise_for
+from shoal.cluster._noise import Body, noise_for
 from shoal.cluster.kmeans._problem import Problem
 from shoal.engines import HALF, ArrayEngine
 from shoal.noise import Lattice, SeededSource
@@ -41,4 +41,5 @@ def problem(X, k, *, epsilon=1.0, delta=0.0, n=None, most=20, contribution=1, se
         noise,
         noise.total_budget,
         SeededSource(seed),
+        Body.box(columns, HALF),
     )

@@ -22,7 +22,8 @@ from helpers.random_sources import all_different, words_of_forked_children
 from shoal.cluster import DPKMeans, _engines, _noise
 from shoal.cluster._budget import CountSum, split_pure
 from shoal.cluster._noise import pure
-from shoal.cluster.kmeans import _grid, _lloyd, dp_kmeans
+from shoal.cluster.kmeans import _fitting, _grid, _lloyd, dp_kmeans
+from shoal.engines import total_weight
 from shoal.noise import SecureSource, SeededSource, discrete_laplace, rounded_gaussian
 from shoal.noise.source import _Forks
 from shoal.privacy import Ledger
@@ -121,7 +122,7 @@ def test_an_attribute_from_the_records(monkeypatch):
     right = DPKMeans._publish
 
     def telling(self, fitted, *rest):
-        self.total_ = dp_kmeans.total_weight(fitted.engine)
+        self.total_ = total_weight(fitted.engine)
         right(self, fitted, *rest)
 
     monkeypatch.setattr(DPKMeans, "_publish", telling)
@@ -130,8 +131,8 @@ def test_an_attribute_from_the_records(monkeypatch):
 
 def test_grid_from_the_records(monkeypatch):
     """The number of cells from the true number of records."""
-    true_n, right, plan = [], dp_kmeans.total_weight, _grid.plan_grid
-    monkeypatch.setattr(dp_kmeans, "total_weight", lambda e: true_n.append(right(e)) or right(e))
+    true_n, right, plan = [], total_weight, _grid.plan_grid
+    monkeypatch.setattr(_fitting, "total_weight", lambda e: true_n.append(right(e)) or right(e))
     monkeypatch.setattr(
         _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
     )

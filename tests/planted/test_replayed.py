@@ -13,12 +13,20 @@ from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
 from shoal.cluster import DPKMeans, DPWaveCluster, _engines, _noise
 from shoal.cluster._budget import CountSum
 from shoal.cluster._noise import GDPNoise, gaussian, pure
-from shoal.cluster.kmeans import _centered, _contributions, _grid, _lloyd, _place, dp_kmeans
+from shoal.cluster.kmeans import (
+    _centered,
+    _contributions,
+    _fitting,
+    _grid,
+    _lloyd,
+    _place,
+    dp_kmeans,
+)
 from shoal.cluster.kmeans._contributions import Users
 from shoal.cluster.wavecluster import _oneshot, _published
 from shoal.cluster.wavecluster._problem import SignificantCells
 from shoal.cluster.wavecluster._threshold import automatic_cells
-from shoal.engines import HALF, nearest_statistics, window_statistics
+from shoal.engines import HALF, nearest_statistics, total_weight, window_statistics
 from shoal.noise import RoundedGaussianNoise, SeededSource, rounded_gaussian
 from shoal.privacy import Guarantee, Ledger, PrivacyUnit, epsilon_to_gdp
 
@@ -217,8 +225,8 @@ def test_first_centers_from_the_records(estimator, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [GRID])
 def test_cells_from_the_true_number_of_records(estimator, monkeypatch):
-    true_n, right, plan = [], dp_kmeans.total_weight, _grid.plan_grid
-    monkeypatch.setattr(dp_kmeans, "total_weight", lambda e: true_n.append(right(e)) or right(e))
+    true_n, right, plan = [], total_weight, _grid.plan_grid
+    monkeypatch.setattr(_fitting, "total_weight", lambda e: true_n.append(right(e)) or right(e))
     monkeypatch.setattr(
         _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
     )
@@ -428,27 +436,27 @@ def test_a_purpose_that_counts_records(estimator, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [GRID])
 def test_a_warning_that_counts_records(estimator, monkeypatch):
-    right = dp_kmeans.total_weight
+    right = total_weight
 
     def telling(engine):
         if right(engine) > 20:
             warnings.warn("many records", stacklevel=2)
         return right(engine)
 
-    monkeypatch.setattr(dp_kmeans, "total_weight", telling)
+    monkeypatch.setattr(_fitting, "total_weight", telling)
     assert "a warning differs" in findings(estimator)
 
 
 @pytest.mark.parametrize("estimator", [GRID])
 def test_a_promise_that_counts_records(estimator, monkeypatch):
     """The largest number of rows of a user, taken from the table."""
-    right = dp_kmeans.bounded_contributions
+    right = _contributions.bounded_contributions
 
     def telling(table, **words):
         unit = PrivacyUnit.user("id", max_rows=table.rows)
         return right(table, **words)._replace(privacy_unit=unit)
 
-    monkeypatch.setattr(dp_kmeans, "bounded_contributions", telling)
+    monkeypatch.setattr(_contributions, "bounded_contributions", telling)
     assert "the guarantee differs" in findings(estimator)
 
 

@@ -76,15 +76,16 @@ class Lattice:
             )
 
     @classmethod
-    def box(cls, low: Floats, high: Floats, *, half: int = 2**19) -> Self:
+    def box(cls, low: Floats, high: Floats, *, half: int | Ints = 2**19) -> Self:
         """Map each column of a public box to the integers -half .. half.
 
         Parameters
         ----------
         low, high : ndarray of float64, shape (d,)
             Corners of the box, low below high in every column.
-        half : int, default=2**19
-            Largest index; 2^19 keeps products of two records exact in doubles for d <= 8192.
+        half : int, or ndarray of int64 of shape (d,), default=2**19
+            Largest index, of all columns or of each: distances count a column by it. 2^19 keeps
+            products of two records exact in doubles for d <= 8192.
 
         Returns
         -------

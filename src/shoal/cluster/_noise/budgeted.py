@@ -1,10 +1,10 @@
 """Noise that a budget buys: pure epsilon, or mu^2 of Gaussian differential privacy.
 
 Both add up over releases, so a method divides ``total_budget`` without knowing which it is. A
-method releases three kinds of things: counts, where one record changes one entry; pairs (count and
-sum of offsets of each center) and windows (pairs and a squared length), where one record changes
-one row. ``contribution`` is what one person can add to a count: 1, or more where records have
-weights or a person has several records (proofs/kmeans.md).
+method releases four kinds of things: counts, where one record changes one entry; pairs (count and
+sum of offsets of each center), windows (pairs and a squared length) and parts (pairs of records in
+a :class:`Body`), where one record changes one row. ``contribution`` is what one person can add to a
+count: 1, or more where records have weights or a person has several records (proofs/kmeans.md).
 """
 
 import math
@@ -15,6 +15,7 @@ import numpy as np
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._budget import CountSum
+from shoal.cluster._noise.bodies import Body, NoisyParts, PartDeviations
 from shoal.engines import NearestStatistics, WindowStatistics
 from shoal.noise import RandomSource
 from shoal.privacy import Event
@@ -96,7 +97,7 @@ class NoisyWindows:
 
 
 class BudgetedNoise(Protocol):
-    """Noise of counts, pairs and windows, as much as the budget of their release asks for."""
+    """Noise of counts, pairs, windows and parts, as much as the budget of a release asks for."""
 
     @property
     def total_budget(self) -> float:
@@ -170,6 +171,20 @@ class BudgetedNoise(Protocol):
         source: RandomSource,
     ) -> NoisyWindows:
         """Return counts, sums and moments with noise on every entry, at the cost of ``budget``."""
+
+    def part_deviations(self, budget: float, body: Body, *, contribution: int) -> PartDeviations:
+        """Return the standard deviations of the noise of parts that cost ``budget``."""
+
+    def parts(
+        self,
+        exact: NearestStatistics,
+        body: Body,
+        budget: float,
+        *,
+        contribution: int,
+        source: RandomSource,
+    ) -> NoisyParts:
+        """Return counts and sums with noise of the body's shape, at the cost of ``budget``."""
 
 
 def window_table(exact: WindowStatistics) -> Ints:

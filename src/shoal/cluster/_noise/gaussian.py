@@ -12,6 +12,14 @@ import numpy as np
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._budget import CountSum, Split, split_gaussian
+from shoal.cluster._noise.bodies import (
+    Body,
+    NoisyParts,
+    PartDeviations,
+    PartTable,
+    least_squares,
+    spread_columns,
+)
 from shoal.cluster._noise.budgeted import (
     BudgetedNoise,
     NoisyPairs,
@@ -162,6 +170,35 @@ class GDPNoise:
         tails = RoundedGaussianNoise(deviations.counts).upper_tail(noisy[:, 0])
         return NoisyWindows(noisy[:, 0], noisy[:, 1:-1], noisy[:, -1], deviations, tails)
 
+    def part_deviations(self, budget: float, body: Body, *, contribution: int) -> PartDeviations:
+        """Return the standard deviations of the noise of parts that cost ``budget``."""
+        rows, levels = _part_sigmas(budget, body, contribution)
+        ends = [2.0 * body.reaches[simplex.start] for simplex in body.simplices]
+        widths = [end * sigma for end, sigma in zip(ends, levels, strict=True)]
+        return PartDeviations(rows[0], spread_columns(body, rows[1:], widths))
+
+    def parts(
+        self,
+        exact: NearestStatistics,
+        body: Body,
+        budget: float,
+        *,
+        contribution: int,
+        source: RandomSource,
+    ) -> NoisyParts:
+        """Return counts and sums with noise of the body's shape, at the cost of ``budget``."""
+        table = body.table(exact)
+        rows, levels = _part_sigmas(budget, body, contribution)
+        sizes = [part.shape[1] for part in table.levels]
+        noise = RoundedGaussianNoise(np.concatenate([rows, np.repeat(levels, sizes)]))
+        whole = np.column_stack([table.rows, *table.levels])
+        noisy = privatize(whole, noise, cost=budget, source=source)
+        columns = np.cumsum([len(rows), *sizes])
+        parts = np.split(noisy, columns[:-1], axis=1)
+        deviations = self.part_deviations(budget, body, contribution=contribution)
+        tails = RoundedGaussianNoise(rows[0]).upper_tail(noisy[:, 0])
+        return least_squares(body, PartTable(parts[0], parts[1:]), deviations, tails)
+
     def second_moments(
         self,
         exact: Ints,
@@ -192,6 +229,17 @@ def noise_for(epsilon: float, delta: float) -> BudgetedNoise:
     if delta > 0:
         return GDPNoise(epsilon_to_gdp(epsilon, delta) ** 2)
     return PureNoise(float(epsilon))
+
+
+def _part_sigmas(budget: float, body: Body, contribution: int) -> tuple[list[float], list[float]]:
+    """Return sigma of the count and each interval, and of the levels of each simplex."""
+    moves = [1, *body.reaches[body.intervals].tolist()]
+    budgets = budget * body.split(root=2)
+    sigmas = [
+        _sigma(contribution * move, float(cost))
+        for move, cost in zip([*moves, *[1] * len(body.simplices)], budgets, strict=True)
+    ]
+    return sigmas[: len(moves)], sigmas[len(moves) :]
 
 
 def _sigma(length: float, budget: float) -> float:

@@ -7,6 +7,14 @@ import numpy as np
 
 from shoal._typing import Floats, Ints
 from shoal.cluster._budget import CountSum, Split, split_pure
+from shoal.cluster._noise.bodies import (
+    Body,
+    NoisyParts,
+    PartDeviations,
+    PartTable,
+    least_squares,
+    spread_columns,
+)
 from shoal.cluster._noise.budgeted import (
     NoisyPairs,
     NoisyWindows,
@@ -32,6 +40,8 @@ __all__ = ["PureNoise"]
 @dataclass(frozen=True)
 class PureNoise:
     """Noise for pure epsilon: discrete Laplace, the box norm for pairs, elliptic for windows.
+
+    Parts: the box norm for counts and intervals, discrete Laplace for the levels of each simplex.
 
     A record changes a row of pairs by at most (1, clip_radius, ..., clip_radius): a box. Noise of
     the box's own norm hides all of it at once and needs no division between counts and sums
@@ -168,6 +178,43 @@ class PureNoise:
         tails = noise.upper_tail(noisy[:, 0])
         return NoisyWindows(noisy[:, 0], noisy[:, 1:-1], noisy[:, -1], deviations, tails)
 
+    def part_deviations(self, budget: float, body: Body, *, contribution: int) -> PartDeviations:
+        """Return the standard deviations of the noise of parts that cost ``budget``."""
+        boxes, levels = _part_noises(budget, body, contribution)
+        rows = [
+            math.sqrt((len(box.scales) + 1) * (len(box.scales) + 2) / 3) * scale
+            for box in boxes
+            for scale in box.scales
+        ]
+        ends = [2.0 * body.reaches[simplex.start] for simplex in body.simplices]
+        widths = [math.sqrt(2) * end * noise.scale for end, noise in zip(ends, levels, strict=True)]
+        return PartDeviations(rows[0], spread_columns(body, rows[1:], widths))
+
+    def parts(
+        self,
+        exact: NearestStatistics,
+        body: Body,
+        budget: float,
+        *,
+        contribution: int,
+        source: RandomSource,
+    ) -> NoisyParts:
+        """Return counts and sums with noise of the body's shape, at the cost of ``budget``."""
+        table = body.table(exact)
+        boxes, laplaces = _part_noises(budget, body, contribution)
+        costs = iter(_part_budgets(budget, body))
+        rows = [
+            privatize(table.rows[:, columns], noise, cost=next(costs), source=source)
+            for columns, noise in zip(body.boxes, boxes, strict=True)
+        ]
+        levels = [
+            privatize(counts, noise, cost=next(costs), source=source)
+            for counts, noise in zip(table.levels, laplaces, strict=True)
+        ]
+        deviations = self.part_deviations(budget, body, contribution=contribution)
+        tails = boxes[0].upper_tail(rows[0][:, 0])
+        return least_squares(body, PartTable(np.column_stack(rows), levels), deviations, tails)
+
     @staticmethod
     def _window_scales(
         budget: float, columns: int, radii: Ints, contribution: int
@@ -196,6 +243,26 @@ class PureNoise:
         ]
         rows = np.column_stack(noisy)
         return rows[:, 0], rows[:, 1:], noises[0].upper_tail(rows[:, 0])
+
+
+def _part_budgets(budget: float, body: Body) -> list[float]:
+    """Divide a budget among the boxes and simplices of a body, all of it and no more."""
+    budgets = (budget * body.split(root=3)).tolist()
+    return [*budgets[:-1], budget - sum(budgets[:-1])]
+
+
+def _part_noises(
+    budget: float, body: Body, contribution: int
+) -> tuple[list[BoxNoise], list[LaplaceNoise]]:
+    """Return the noise of each box and of each simplex."""
+    budgets = _part_budgets(budget, body)
+    moves = np.array([1, *body.reaches[body.intervals]]) * contribution
+    boxes = [
+        BoxNoise(tuple(round_up(int(move) / cost) for move in moves[box]))
+        for box, cost in zip(body.boxes, budgets, strict=False)
+    ]
+    levels = [LaplaceNoise(round_up(contribution / cost)) for cost in budgets[len(boxes) :]]
+    return boxes, levels
 
 
 def _blocks(columns: int) -> int:

@@ -102,7 +102,7 @@ def noise_advice(release: Release, *, learned: bool) -> str:
     if known == len(certain):
         return ""
     said = f"{len(certain) - known} of {len(certain)} centers may be noise alone"
-    if values["metric"] == "cosine":  # which has no bounds to narrow
+    if values["metric"] in ("cosine", "schema"):  # which have no bounds to narrow
         fewer = f", or ask for {known}" if known else ""
         return f"{said}: raise epsilon, bring more records{fewer}"
     if not known:

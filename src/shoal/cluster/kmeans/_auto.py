@@ -8,10 +8,11 @@ noisy; nothing else is looked at.
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
+from shoal.cluster._noise import Body, BudgetedNoise, PureNoise, noise_for
 from shoal.cluster.kmeans._ball import BallMethod, ball_noise
 from shoal.cluster.kmeans._centered import MIN_COLUMNS, CenteredMethod, suits_centered
 from shoal.cluster.kmeans._grid import GRID_PART, WIDEST_GRID, GridMethod
+from shoal.cluster.kmeans._mixed import MixedMethod, part_noise, suits_mixed
 from shoal.cluster.kmeans._problem import KMeansMethod, KMeansResult, MethodChoice, Problem
 from shoal.cluster.kmeans._tree import TreeMethod
 from shoal.engines import HALF
@@ -28,7 +29,13 @@ __all__ = [
     "delta_advice",
 ]
 
-CANDIDATES: tuple[type[KMeansMethod], ...] = (TreeMethod, GridMethod, CenteredMethod, BallMethod)
+CANDIDATES: tuple[type[KMeansMethod], ...] = (
+    TreeMethod,
+    GridMethod,
+    CenteredMethod,
+    BallMethod,
+    MixedMethod,
+)
 
 MIN_DIGITS = 6  # a delta is 1e-6, or at most a tenth of 1/n
 ROUNDS = 4  # that divide the budget of a fit in many columns, more or less
@@ -48,9 +55,9 @@ class AutoMethod(KMeansMethod):
     name = "auto"
     releases_synopsis = True
 
-    def make_noise(self, columns: int) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
-        return choose_noise(columns, float(self.model.epsilon), float(self.model.delta)).noise
+    def make_noise(self, body: Body) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for records of this body."""
+        return self._choose_noise(body).noise
 
     @property
     def needs_n(self) -> bool:
@@ -63,14 +70,19 @@ class AutoMethod(KMeansMethod):
 
     def settle(self, problem: Problem) -> MethodChoice:
         """Return the method that will run, from public and noisy values alone, and why."""
+        which, body = self._choose_noise(problem.body), problem.body
+        if suits_mixed(body):
+            levels = (
+                f"{len(body.simplices)} of them categories" if body.simplices else "no category"
+            )
+            why = f"noise follows the shape of {_parts(body)} parts, {levels}"
+            return MethodChoice(MixedMethod(self.model), f"{why}; {which.reason}")
         method, why = choose_method(
             problem.n, problem.columns, problem.expected_clusters, problem.noise, problem.budget
         )
-        epsilon, delta = float(self.model.epsilon), float(self.model.delta)
-        which = choose_noise(problem.columns, epsilon, delta)
         reasons = [why, which.reason]
-        if delta == 0.0:
-            clusters = problem.expected_clusters
+        if float(self.model.delta) == 0.0:
+            clusters, epsilon = problem.expected_clusters, float(self.model.epsilon)
             reasons += delta_advice(problem.n, problem.columns, clusters, epsilon)
         return MethodChoice(method(self.model), "; ".join(reasons))
 
@@ -78,14 +90,21 @@ class AutoMethod(KMeansMethod):
         """Spend the problem's budget by the method that suits it."""
         return self.settle(problem).method.run(problem)
 
+    def _choose_noise(self, body: Body) -> NoiseChoice:
+        """Choose the smaller noise for records of this body."""
+        epsilon, delta = float(self.model.epsilon), float(self.model.delta)
+        return choose_noise(body.columns, epsilon, delta, body if suits_mixed(body) else None)
 
-def choose_noise(columns: int, epsilon: float, delta: float) -> NoiseChoice:
-    """Choose the smaller noise."""
+
+def choose_noise(
+    columns: int, epsilon: float, delta: float, body: Body | None = None
+) -> NoiseChoice:
+    """Choose the smaller noise; of records in a box, or in a body."""
     pure = PureNoise(epsilon)
     if delta == 0.0:
         return NoiseChoice(pure, "delta is 0, so the noise is pure")
     gaussian = noise_for(epsilon, delta)
-    if _noise_level(gaussian, columns) < _noise_level(pure, columns):
+    if _noise_level(gaussian, columns, body) < _noise_level(pure, columns, body):
         return NoiseChoice(gaussian, "with delta Gaussian noise is the smaller one")
     return NoiseChoice(pure, "pure noise is the smaller one, so delta is not used")
 
@@ -133,8 +152,14 @@ def delta_advice(n: float, columns: int, n_clusters: int, epsilon: float) -> lis
     ]
 
 
-def _noise_level(noise: BudgetedNoise, columns: int) -> float:
+def _parts(body: Body) -> int:
+    return len(body.intervals) + len(body.simplices)
+
+
+def _noise_level(noise: BudgetedNoise, columns: int, body: Body | None) -> float:
     """Return how large the noise is that the error of a fit in so many columns comes from."""
+    if body is not None:
+        return part_noise(1.0, body, 1, noise=noise, budget=noise.total_budget / ROUNDS)
     if columns >= MIN_COLUMNS:
         return ball_noise(1.0, columns, 1, noise=noise, budget=noise.total_budget / ROUNDS)
     # A grid needs sums and counts alike: the geometric mean of both.

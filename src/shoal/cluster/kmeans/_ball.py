@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal._typing import Floats
-from shoal.cluster._noise import BudgetedNoise, GDPNoise, noise_for
+from shoal.cluster._noise import Body, BudgetedNoise, GDPNoise, noise_for
 from shoal.cluster.kmeans._domain import Domain, DomainBudgets, learn_domain, noisy_radius
 from shoal.cluster.kmeans._principal import (
     MAX_AXES_COLUMNS,
@@ -126,8 +126,8 @@ class BallMethod(KMeansMethod):
     name = "ball"
     releases_synopsis = True
 
-    def make_noise(self, columns: int) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
+    def make_noise(self, body: Body) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for records of this body."""
         return noise_for(float(self.model.epsilon), float(self.model.delta))
 
     @property

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._noise import BudgetedNoise, NoisyWindows, PureNoise, noise_for
+from shoal.cluster._noise import Body, BudgetedNoise, NoisyWindows, PureNoise, noise_for
 from shoal.cluster.kmeans._ball import ball_noise
 from shoal.cluster.kmeans._grid import (
     GridCounts,
@@ -91,11 +91,12 @@ class CenteredMethod(KMeansMethod):
     name = "centered"
     releases_synopsis = True
 
-    def make_noise(self, columns: int) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
+    def make_noise(self, body: Body) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for records of this body."""
         k = FEW_CLUSTERS if isinstance(self.model.n_clusters, str) else int(self.model.n_clusters)
         n = float(self.model.n_public or FEW_RECORDS)
-        return smaller_noise(n, columns, k, float(self.model.epsilon), float(self.model.delta))
+        epsilon, delta = float(self.model.epsilon), float(self.model.delta)
+        return smaller_noise(n, body.columns, k, epsilon, delta)
 
     @property
     def needs_n(self) -> bool:

@@ -13,7 +13,7 @@ or the same UUID; ``1`` and ``"1"`` are two.
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 import narwhals as nw
@@ -22,7 +22,11 @@ import numpy.typing as npt
 
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.privacy import PrivacyUnit
+from shoal.schema import Number
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
+
+if TYPE_CHECKING:
+    from shoal.cluster.kmeans.dp_kmeans import DPKMeans
 
 __all__ = [
     "LEVELS",
@@ -31,6 +35,7 @@ __all__ = [
     "bounded_contributions",
     "check_same_rows",
     "counted_rows",
+    "given_contributions",
     "read_users",
 ]
 
@@ -51,6 +56,32 @@ class Contributions(NamedTuple):
     record: int  # what a record of full weight adds to a count
     max_contribution: int  # what one person adds at most
     privacy_unit: PrivacyUnit = PrivacyUnit()  # who that person is
+
+
+def given_contributions(
+    model: "DPKMeans",
+    X: Any,
+    table: ArrayTable | ArrowTable | SparkTable,
+    sample_weight: Any,
+    user_ids: Any,
+) -> Contributions:
+    """Bound what each person adds, by what ``fit`` was given or by the roles of a schema."""
+    limit, column = float(model.weight_limit), model.user_column
+    if model.schema is not None and isinstance(table, ArrayTable):
+        if user_ids is None and table.user_ids is not None and model.schema.user is not None:
+            user_ids, column = table.user_ids, column or model.schema.user.name
+        field = model.schema.sample_weight
+        if sample_weight is None and isinstance(field, Number) and field.maximum is not None:
+            sample_weight, limit = table.weights, float(field.maximum)
+    check_same_rows(X, user_ids)
+    return bounded_contributions(
+        table,
+        sample_weight=sample_weight,
+        weight_limit=limit,
+        user_ids=user_ids,
+        records_per_user=int(model.records_per_user),
+        user_column=column,
+    )
 
 
 def bounded_contributions(

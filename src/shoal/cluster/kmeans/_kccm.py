@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal._typing import Floats
 from shoal.cluster._budget import CountSum
-from shoal.cluster._noise import BudgetedNoise, GDPNoise, NoisyPairs, PureNoise
+from shoal.cluster._noise import Body, BudgetedNoise, GDPNoise, NoisyPairs, PureNoise
 from shoal.cluster.kmeans._lloyd import first_centers, noisy_rounds
 from shoal.cluster.kmeans._problem import (
     KMeansMethod,
@@ -45,8 +45,8 @@ class KCCMMethod(KMeansMethod):
 
     name = "kccm"
 
-    def make_noise(self, columns: int) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
+    def make_noise(self, body: Body) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for records of this body."""
         epsilon, delta = float(self.model.epsilon), float(self.model.delta)
         if self.model.noise == "gaussian":
             return GDPNoise(epsilon_to_gdp(epsilon, delta) ** 2, "equal", cube=True)

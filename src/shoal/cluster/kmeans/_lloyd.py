@@ -15,7 +15,7 @@ import numpy as np
 from shoal._typing import Ints
 from shoal.cluster._budget import count_weight
 from shoal.cluster._centers import pack_spheres, uniforms
-from shoal.cluster._noise import BudgetedNoise, GDPNoise, NoisyPairs, PureNoise
+from shoal.cluster._noise import Body, BudgetedNoise, GDPNoise, NoisyPairs, PureNoise
 from shoal.cluster.kmeans._problem import (
     KMeansMethod,
     KMeansResult,
@@ -40,8 +40,8 @@ class LloydMethod(KMeansMethod):
 
     name = "lloyd"
 
-    def make_noise(self, columns: int) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
+    def make_noise(self, body: Body) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for records of this body."""
         epsilon, delta = float(self.model.epsilon), float(self.model.delta)
         if delta > 0:
             return GDPNoise(epsilon_to_gdp(epsilon, delta) ** 2, self.model.split, cube=True)

@@ -26,9 +26,11 @@ from shoal.cluster._noise import BudgetedNoise
 from shoal.cluster.kmeans._auto import AutoMethod
 from shoal.cluster.kmeans._ball import AXES_PARTS, BallMethod
 from shoal.cluster.kmeans._centered import CenteredMethod
+from shoal.cluster.kmeans._geometry import COSINE, Geometry
 from shoal.cluster.kmeans._grid import GridMethod
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, KCCMMethod
 from shoal.cluster.kmeans._lloyd import LloydMethod
+from shoal.cluster.kmeans._mixed import MixedMethod, suits_mixed
 from shoal.cluster.kmeans._problem import KMeansMethod
 from shoal.cluster.kmeans._tree import TreeMethod
 from shoal.engines import HALF, SECOND_UNIT
@@ -53,12 +55,13 @@ METHODS: dict[str, type[KMeansMethod]] = {
         TreeMethod,
         CenteredMethod,
         BallMethod,
+        MixedMethod,
         LloydMethod,
         KCCMMethod,
     )
 }
 
-PRIVATE, COSINE = "private", "cosine"
+PRIVATE = "private"
 METRICS = ("bounds", COSINE)
 BOUNDS_PART = 0.1  # of the budget, for bounds="private"
 K_PART = 0.2  # for n_clusters="private" where the method releases no synopsis of its own
@@ -78,6 +81,7 @@ class FitPlan(NamedTuple):
     """What a fit will do; the box is None where it is to be learned."""
 
     box: Box | None
+    geometry: Geometry
     radius: int  # of the ball around the box's middle that holds the records, on the lattice
     method: KMeansMethod
     noise: BudgetedNoise
@@ -107,6 +111,7 @@ def check_parameters(model: "DPKMeans") -> None:
     for name, allowed in words.items():
         if getattr(model, name) not in allowed:
             raise ParameterError(f"{name} must be one of {allowed}, got {getattr(model, name)!r}")
+    _check_distance(model)
     if model.metric == COSINE and model.bounds is not None:
         raise ParameterError(
             'bounds must be left out for metric "cosine", got some: records are brought to length '
@@ -120,6 +125,24 @@ def check_parameters(model: "DPKMeans") -> None:
     check_ledger(model.ledger)
 
 
+def _check_distance(model: "DPKMeans") -> None:
+    """Refuse two answers to how far apart records are."""
+    if model.schema is not None:
+        for name in ("bounds", "column_weights"):
+            if getattr(model, name) is not None:
+                raise ParameterError(
+                    f"{name} must be left out with a schema, got some: the schema's fields have "
+                    "bounds and weights"
+                )
+    if model.metric == COSINE or isinstance(model.bounds, Ball):
+        for name in ("schema", "column_weights"):
+            if getattr(model, name) is not None:
+                raise ParameterError(
+                    f'{name} must be left out for metric "cosine" and for a Ball, got one: there '
+                    "all columns share a unit"
+                )
+
+
 def plan_fit(model: "DPKMeans", columns: int, contribution: int) -> FitPlan:
     """Plan a fit of checked parameters; refuse an epsilon whose noise no lattice holds."""
     check_columns(columns)
@@ -130,11 +153,13 @@ def plan_fit(model: "DPKMeans", columns: int, contribution: int) -> FitPlan:
             f'got {columns}: take "auto"'
         )
     box = _public_box(model, columns)
+    geometry = Geometry.of_model(model, columns)
     ball = model.metric == COSINE or isinstance(model.bounds, Ball)
     radius = HALF if ball else math.ceil(HALF * math.sqrt(columns))
     method = (asked or AutoMethod)(model)
-    noise = method.make_noise(columns)
-    plan = FitPlan(box, radius, method, noise, _budgets(model, method, noise.total_budget))
+    noise = method.make_noise(geometry.body)
+    budgets = _budgets(model, method, noise.total_budget)
+    plan = FitPlan(box, geometry, radius, method, noise, budgets)
     _check_scales(model, plan, columns, contribution)
     return plan
 
@@ -145,6 +170,9 @@ def _public_box(model: "DPKMeans", columns: int) -> Box | None:
         return None
     if model.metric == COSINE:
         return Ball(0.0, 1.0).box(columns)
+    if model.schema is not None:
+        widths = model.schema.space.widths
+        return Box(np.zeros_like(widths), widths)
     return surrounding_box(model.bounds, columns)
 
 
@@ -163,6 +191,9 @@ def _check_scales(model: "DPKMeans", plan: FitPlan, columns: int, contribution: 
     smallest = plan.method.smallest_budget(budgets.clusters)
     if budgets.n_clusters:
         smallest = min(smallest, AutoMethod(model).smallest_budget(budgets.n_clusters))
+    if suits_mixed(plan.geometry.body) or isinstance(plan.method, MixedMethod):
+        root = 2 if noise.approximate else 3
+        smallest *= float(plan.geometry.body.split(root=root).min())
     radius = math.ceil(HALF * math.sqrt(columns)) if noise.shape == "ball" else HALF
     wanted = [budget for budget in (budgets.records, budgets.bounds / columns) if budget > 0]
     if min([smallest, *wanted]) < MAX_SCALE**-2:  # its square root or inverse may not exist

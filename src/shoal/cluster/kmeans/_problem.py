@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
-from shoal.cluster._noise import BudgetedNoise, NoisyPairs, NoisyWindows
+from shoal.cluster._noise import Body, BudgetedNoise, NoisyPairs, NoisyWindows
 from shoal.engines import MAX_COLUMNS, Engine
 from shoal.noise import RandomSource
 
@@ -29,6 +29,7 @@ __all__ = [
     "confidence_radii",
     "farthest_corners",
     "noise_probabilities",
+    "norm_quantile",
     "shrunken_moves",
 ]
 
@@ -51,6 +52,7 @@ class Problem:
     noise: BudgetedNoise
     budget: float  # what the method may spend, all of it
     source: RandomSource
+    body: Body  # where records lie in the box
 
     @property
     def columns(self) -> int:
@@ -100,8 +102,8 @@ class KMeansMethod(ABC):
         self.model = model
 
     @abstractmethod
-    def make_noise(self, columns: int) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
+    def make_noise(self, body: Body) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for records of this body."""
 
     @property
     @abstractmethod
@@ -170,6 +172,20 @@ def confidence_radii(pairs: NoisyPairs | NoisyWindows, moves: Floats, farthest: 
 def noise_probabilities(tails: Floats) -> Floats:
     """Correct the tails of all counts that were looked at for their number (Bonferroni)."""
     return np.minimum(len(tails) * tails, 1.0)
+
+
+def norm_quantile(deviations: Floats) -> float:
+    """Return the quantile of the norm of noise with these deviations, one for each column."""
+    different, times = np.unique(deviations, return_counts=True)
+    if len(different) == 1:
+        return _norm_quantile(len(deviations)) * float(different[0])
+    rng = np.random.default_rng(len(deviations))
+    draws = max(1024, DRAWS // len(deviations))
+    squares = np.zeros(draws)
+    for deviation, columns in zip(different, times, strict=True):
+        part = rng.laplace(0.0, deviation * math.sqrt(0.5), (draws, columns))
+        squares += (part**2).sum(axis=1)
+    return float(np.quantile(np.sqrt(squares), (1 + COVERAGE) / 2))
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from shoal._typing import Floats
 from shoal.cluster._centers import uniforms
-from shoal.cluster._noise import BudgetedNoise, noise_for
+from shoal.cluster._noise import Body, BudgetedNoise, noise_for
 from shoal.cluster.kmeans._problem import KMeansMethod
 from shoal.noise import RandomSource
 
@@ -48,8 +48,8 @@ class SynopsisMethod(KMeansMethod):
 
     releases_synopsis: ClassVar[bool] = True
 
-    def make_noise(self, columns: int) -> BudgetedNoise:
-        """Return the noise that the estimator's epsilon and delta buy for so many columns."""
+    def make_noise(self, body: Body) -> BudgetedNoise:
+        """Return the noise that the estimator's epsilon and delta buy for records of this body."""
         return noise_for(float(self.model.epsilon), float(self.model.delta))
 
     @property

@@ -26,7 +26,7 @@ from shoal.cluster._leaves import (
     release_leaves,
     release_shape,
 )
-from shoal.cluster._noise import BudgetedNoise, NoisyWindows, PureNoise
+from shoal.cluster._noise import Body, BudgetedNoise, NoisyWindows, PureNoise
 from shoal.cluster.kmeans._grid import (
     FAINT,
     GridCounts,
@@ -62,7 +62,7 @@ class TreeMethod(SynopsisMethod):
     name = "tree"
     max_columns = 8  # more halvings than a tree of so many columns has are of no use
 
-    def make_noise(self, columns: int) -> BudgetedNoise:
+    def make_noise(self, body: Body) -> BudgetedNoise:
         """Return pure noise: the shape of a tree costs epsilon, and so few columns like it best."""
         return PureNoise(float(self.model.epsilon))
 

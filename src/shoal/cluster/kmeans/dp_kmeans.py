@@ -4,46 +4,39 @@ Central differential privacy under add/remove of one record, or of one user with
 for ``delta=0`` and counted in mu of Gaussian differential privacy otherwise. Records are rounded to
 a public lattice, every released number gets exact discrete noise, and everything after the noise is
 post-processing (proofs/kmeans.md). Distance is in units of the bounds: each column counts as a part
-of its bounds' width, so a bound's width weighs its column, in ``fit``, ``predict``, ``score``,
-``center_radius_`` and in labels from the release.
+of its bounds' width, so a bound's width weighs its column unless ``column_weights`` do, in ``fit``,
+``predict``, ``score``, ``center_radius_`` and in labels from the release. With a schema, distance
+is that of its encoding, and noise has the shape of the columns.
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from shoal._bounds import Ball, Box
-from shoal._directions import unit_length
+from shoal._bounds import Ball
 from shoal._docs import shared_docs
-from shoal._records import fitted_names, leaves_last_fit
+from shoal._records import leaves_last_fit
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.cluster._budget import Split, charge
 from shoal.cluster._curator import CuratorsClusterer
-from shoal.cluster._engines import open_engine
 from shoal.cluster.kmeans._advice import Advice, noise_advice, predict_cost
-from shoal.cluster.kmeans._auto import choose_n_clusters
-from shoal.cluster.kmeans._contributions import (
-    Contributions,
-    bounded_contributions,
-    check_same_rows,
-    counted_rows,
-)
+from shoal.cluster.kmeans._contributions import counted_rows, given_contributions
+from shoal.cluster.kmeans._fitting import Fitted, find_centers, records_engine
+from shoal.cluster.kmeans._geometry import Geometry, measured_cost, released_lattice
 from shoal.cluster.kmeans._kccm import KCCMNoise
-from shoal.cluster.kmeans._methods import COSINE, FitPlan, check_parameters, plan_fit
-from shoal.cluster.kmeans._private_bounds import private_box
-from shoal.cluster.kmeans._problem import KMeansResult, MethodChoice, Problem
-from shoal.engines import HALF, Engine, nearest_centers, total_weight
+from shoal.cluster.kmeans._methods import check_parameters, plan_fit
+from shoal.engines import nearest_centers
 from shoal.exceptions import DataError
-from shoal.noise import Lattice, RandomSource, as_source
+from shoal.noise import as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
+from shoal.schema import Schema
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["DPKMeans"]
 
-SCORED_VALUES = 1 << 20  # doubles held at a time by score
 FALSE_CERTAINTY = 0.001  # probability that a fit calls any empty cluster certain, at most
 
 
@@ -62,19 +55,29 @@ class DPKMeans(CuratorsClusterer):
     delta : float, default=0.0
         0 for pure differential privacy, above 0 to allow Gaussian noise.
     {bounds}
-        Distance is in units of the bounds, so a bound's width weighs its column.
+        Distance is in units of the bounds, so a bound's width weighs its column: a column of 0 and
+        1 with bounds 0 and 1 counts as much as the whole range of any other.
         ``bounds="private"`` learns powers of two from the records, for 10% of the budget.
         ``Ball(center, radius)`` is for columns that share a unit, such as embeddings.
+    schema : Schema, default=None
+        The public description of a table with numbers, categories, dates and gaps, in place of
+        bounds. Records are encoded by it, one by one, and distance is that of the encoding: the
+        full range of a number and two different categories are both their field's weight apart,
+        squared. Its roles "user" and "sample_weight" give ``user_ids`` and ``sample_weight``.
+    column_weights : array-like of shape (d,), default=None
+        How much the square of each column counts, in units of its bounds; None: all alike.
     metric : {"bounds", "cosine"}, default="bounds"
         ``"cosine"``: records are brought to length 1 first, in ``predict`` and on devices too;
         no bounds are needed, and a center is a mean of unit vectors.
-    method : {"auto", "grid", "tree", "centered", "ball", "lloyd", "kccm"}, default="auto"
+    method : {"auto", "grid", "tree", "centered", "ball", "mixed", "lloyd", "kccm"}, default="auto"
         ``"grid"``: a noisy grid, clustered, then one noisy step. ``"tree"``: the same, but where
         records crowd into few of its cells, a tree that is fine there and coarse elsewhere; up to
         8 columns, pure noise. ``"centered"``: a grid and rounds around the noisy mean, from 5
         columns on. ``"ball"``: noisy rounds in windows inside a learned ball, for many columns.
+        ``"mixed"``: noisy rounds with noise in the shape of the columns, for schemas with
+        categories; first centers are found among made-up records of the noisy shares.
         ``"lloyd"``: rounds of noisy counts and sums. ``"kccm"``: DP-KCCM, too many clusters and
-        then merged. ``"auto"`` chooses among the first four by public or noisy numbers, and the
+        then merged. ``"auto"`` chooses among the first five by public or noisy numbers, and the
         smaller noise; ``reason_`` says why.
     {n_public}
     max_iter : int, default=None
@@ -109,10 +112,10 @@ class DPKMeans(CuratorsClusterer):
         Noisy sizes (sums of weights) around the centers of the last release, none below 0.
     center_radius_ : ndarray of shape (n_clusters,)
         With 95% confidence the exact mean of the records that a center was computed from is no
-        further away, in units of the bounds (0.1: a tenth of a column's width); from the known
-        noise alone. Records outside the center's window count as if at its edge: where tails are
-        long, the mean without windows is often further away. Infinite, which is to say unknown,
-        where that would allow the whole box.
+        further away, in units of the bounds (0.1: a tenth of a column's width) or of the schema's
+        distance; from the known noise alone. Records outside the center's window count as if at its
+        edge: where tails are long, the mean without windows is often further away. Infinite, which
+        is to say unknown, where that would allow the whole box.
     noise_probability_ : ndarray of shape (n_clusters,)
         How likely noise alone is to show a cluster as full as this one where nobody is, corrected
         for the number of centers (or cells) that were looked at; 1 where a center of ``"lloyd"``
@@ -129,7 +132,7 @@ class DPKMeans(CuratorsClusterer):
         The only thing meant to leave the curator; names of columns are in it as the table has them.
     {labels_}
     bounds_ : tuple (low, high)
-        The box, public or learned.
+        The box, public or learned; with a schema, of encoded records.
     method_, reason_ : str
         The method that ran, and why it was chosen.
     n_iter_ : int
@@ -168,6 +171,8 @@ class DPKMeans(CuratorsClusterer):
         epsilon: float = 1.0,
         delta: float = 0.0,
         bounds: Bounds | Ball | str | None = None,
+        schema: Schema | None = None,
+        column_weights: npt.ArrayLike | None = None,
         metric: str = "bounds",
         method: str = "auto",
         n_public: int | None = None,
@@ -186,6 +191,8 @@ class DPKMeans(CuratorsClusterer):
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
+        self.schema = schema
+        self.column_weights = column_weights
         self.metric = metric
         self.method = method
         self.n_public = n_public
@@ -224,17 +231,9 @@ class DPKMeans(CuratorsClusterer):
         self : DPKMeans
             The fitted estimator.
         """
-        table = validate_table(X, estimator=self, user_ids=user_ids)
+        table = validate_table(X, estimator=self, user_ids=user_ids, schema=self.schema)
         check_parameters(self)
-        check_same_rows(X, user_ids)
-        given = bounded_contributions(
-            table,
-            sample_weight=sample_weight,
-            weight_limit=float(self.weight_limit),
-            user_ids=user_ids,
-            records_per_user=int(self.records_per_user),
-            user_column=self.user_column,
-        )
+        given = given_contributions(self, X, table, sample_weight, user_ids)
         plan = plan_fit(self, table.columns, given.max_contribution)
         source = as_source(self.random_state)
         promise = Guarantee(
@@ -255,14 +254,16 @@ class DPKMeans(CuratorsClusterer):
             promise=promise,
             columns=getattr(self, "feature_names_in_", ()),
         )
-        fitted = self._find_centers(counted_rows(table, given), given, plan, source)
+        fitted = find_centers(self, counted_rows(table, given), given, plan, source)
         self.method_, self.reason_ = fitted.choice.method.name, fitted.choice.reason
         self.guarantee_ = promise
         self._keep_labels(None)  # those of an earlier fit are not of what is released now
-        self._publish(fitted, given.record, receipt)
+        self._publish(fitted, plan.geometry, given.record, receipt)
         labels = None
         if table.in_memory:
-            whole = fitted.engine if given.rows is None else self._engine(table, fitted.lattice)
+            whole = fitted.engine
+            if given.rows is not None:
+                whole = records_engine(self, table, fitted.lattice)
             labels = nearest_centers(whole, fitted.result.centers)
         self._keep_labels(labels)
         return self
@@ -312,15 +313,13 @@ class DPKMeans(CuratorsClusterer):
             Index of the nearest center; a Spark DataFrame gets it as a further column.
         """
         check_is_fitted(self)
-        table = validate_table(X, estimator=self, reset=False)
-        lattice = Lattice.box(*self.bounds_, half=HALF)
-        centers = lattice.encode(self.cluster_centers_)
-        return nearest_centers(self._engine(table, lattice), centers)
+        table = validate_table(X, estimator=self, reset=False, schema=self.schema)
+        return self._nearest(table)
 
     def score(self, X: TableLike, y: Any = None) -> float:
         """Return minus the cost: the sum of squared distances to the nearest center; private.
 
-        Distance is in units of the bounds, as everywhere.
+        Distance is in units of the bounds or of the schema, as everywhere.
 
         Parameters
         ----------
@@ -334,89 +333,25 @@ class DPKMeans(CuratorsClusterer):
             Larger is better. Choosing among fits by this number has no guarantee.
         """
         check_is_fitted(self)
-        table = validate_table(X, estimator=self, reset=False)
+        table = validate_table(X, estimator=self, reset=False, schema=self.schema)
         if not isinstance(table, ArrayTable):
             raise DataError("X must be in memory for score: pass arrays, or use predict")
-        labels, half_width = self.predict(X), self.bounds_.high / 2 - self.bounds_.low / 2
-        rows = max(1, SCORED_VALUES // table.columns)
-        total = 0.0
-        for start in range(0, len(labels), rows):
-            records = np.asarray(table.X[start : start + rows], dtype=np.float64)
-            if self.metric == COSINE:
-                records = unit_length(records.T).T
-            # Halves: the width of a box may be too large for a double.
-            gaps = records / 2 - self.cluster_centers_[labels[start : start + rows]] / 2
-            gaps /= half_width
-            total += float(np.einsum("ij,ij->", gaps, gaps))
-        return -total
+        return -measured_cost(self.release_.values, table.X, self._nearest(table))
 
-    def _engine(
-        self,
-        table: ArrayTable | ArrowTable | SparkTable,
-        lattice: Lattice,
-        weights: npt.NDArray[np.int32] | None = None,
-    ) -> Engine:
-        return open_engine(table, lattice, weights, unit_length=self.metric == COSINE)
+    def _nearest(self, table: ArrayTable | ArrowTable | SparkTable) -> Any:
+        lattice = released_lattice(self.release_.values)
+        centers = lattice.encode(self.cluster_centers_)
+        return nearest_centers(records_engine(self, table, lattice), centers)
 
-    def _find_centers(
-        self,
-        table: ArrayTable | ArrowTable | SparkTable,
-        given: Contributions,
-        plan: FitPlan,
-        source: RandomSource,
-    ) -> "_Fitted":
-        """Run the steps of a fit: bounds, number of records, number of clusters, clusters.
-
-        Each spends its budget, which has been charged, and hands only noisy values to the next; the
-        records go no further than the engine.
-        """
-        noise, budgets, contribution = plan.noise, plan.budgets, given.max_contribution
-        box = plan.box or private_box(
-            table,
-            given.weights,
-            noise,
-            budgets.bounds,
-            contribution=contribution,
-            source=source,
-        )
-        lattice = Lattice.box(*box, half=HALF)
-        engine = self._engine(table, lattice, given.weights)
-        n = float(self.n_public or 0) * given.record / contribution  # 0: no step asks for it
-        deviation = 0.0
-        if budgets.records:
-            exact = np.array([total_weight(engine)])
-            noisy = noise.counts(exact, budgets.records, contribution=contribution, source=source)
-            n = float(noisy[0]) / contribution
-            deviation = noise.count_deviation(budgets.records, contribution=1)
-        problem = Problem(
-            engine,
-            HALF,
-            plan.radius,
-            None if isinstance(self.n_clusters, str) else int(self.n_clusters),
-            int(self.max_clusters),
-            n,
-            deviation,
-            contribution,
-            noise,
-            budgets.clusters,
-            source,
-        )
-        if budgets.n_clusters:
-            k = choose_n_clusters(self, problem.with_budget(budgets.n_clusters))
-            problem = problem.with_n_clusters(k)
-        choice = plan.method.settle(problem)
-        result = choice.method.run(problem)
-        if "clusters_asked" in result.details:
-            choice = choice._replace(reason=f"{choice.reason}; noise leaves one mean")
-        return _Fitted(result, choice, box, lattice, engine)
-
-    def _publish(self, fitted: "_Fitted", record: int, receipt: Receipt | None) -> None:
+    def _publish(
+        self, fitted: Fitted, geometry: Geometry, record: int, receipt: Receipt | None
+    ) -> None:
         result = fitted.result
         self.bounds_ = fitted.box
         self.cluster_centers_ = fitted.lattice.decode(result.centers)
         sizes = np.maximum(result.counts, 0.0) / record
         self.cluster_sizes_ = np.rint(sizes).astype(np.int64) if record == 1 else sizes
-        self.center_radius_ = result.radii / (2 * HALF)
+        self.center_radius_ = result.radii * geometry.step
         self.noise_probability_ = result.noise_probability
         self.certain_ = result.noise_probability <= FALSE_CERTAINTY
         self.n_iter_ = result.rounds
@@ -428,11 +363,7 @@ class DPKMeans(CuratorsClusterer):
                 "radii": self.center_radius_,
                 "certain": self.certain_,
                 "noise_probability": self.noise_probability_,
-                "metric": self.metric,
-                "columns": fitted_names(self),
-                "low": fitted.box.low,
-                "high": fitted.box.high,
-                "half": HALF,
+                **geometry.released(self, fitted.box),
                 "method": self.method_,
                 "rounds": self.n_iter_,
                 **result.details,
@@ -441,13 +372,3 @@ class DPKMeans(CuratorsClusterer):
             ledger=receipt,
         )
         self.advice_ = noise_advice(self.release_, learned=isinstance(self.bounds, str))
-
-
-class _Fitted(NamedTuple):
-    """What may be published, where, and the records' engine for the curator's own labels."""
-
-    result: KMeansResult
-    choice: MethodChoice
-    box: Box
-    lattice: Lattice
-    engine: Engine
