@@ -237,10 +237,7 @@ class ShownWithPromise:
     def _with_promise(self, diagram: str) -> str:
         if not hasattr(self, "n_features_in_"):
             return diagram
-        try:
-            guarantee: Guarantee = self.guarantee_  # type: ignore[attr-defined]
-        except ParameterError:  # parameters that were changed after the fit
-            return diagram
+        guarantee: Guarantee = self.guarantee_  # type: ignore[attr-defined]
         release = getattr(self, "release_", None)
         promise = _html.promise(str(guarantee), holds=guarantee.holds)
         shown = "" if release is None else released_html(release)

@@ -6,6 +6,7 @@ sizes. Everything comes from the release.
 """
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -28,6 +29,7 @@ NARROWEST, HIGH = 54.0, 24.0  # pixels of a cell
 MAX_LETTERS = 22  # in a cell
 PALE = DIVERGING[2:-2]  # beyond, colors are too dark for black letters
 LEAST = 0.1  # difference that the strongest color means, at least
+TITLE_LETTERS = 60  # in a line of it
 SIZE, UNSURE = "noisy size", "? may be noise alone"
 
 
@@ -71,12 +73,12 @@ def draw_center_table(
             layer(colored, "rect", told=told, channels={"color": color}, **look),
             layer(cells, "text", fontSize=11),
         ]
-        heading = "" if drawn else title
-        drawn.append(panel(*layers, width=wide * len(shown), height=height, title=heading))
+        above = "" if drawn else title
+        drawn.append(panel(*layers, width=wide * len(shown), height=height, title=above))
     if not certain.all():
-        drawn[0] = drawn[0].properties(
-            title=alt.TitleParams(text=title, subtitle=UNSURE, subtitleFontSize=11)
-        )
+        lines = textwrap.wrap(title, TITLE_LETTERS)
+        heading = alt.TitleParams(text=lines, subtitle=UNSURE, subtitleFontSize=11)
+        drawn[0] = drawn[0].properties(title=heading)
     return canvas.finish(drawn, columns=1, key=Key(), least=wide * beside)
 
 

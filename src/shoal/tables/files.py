@@ -313,8 +313,8 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
     heads, table = list(names), np.asarray(values)
     if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iufO":
         raise ParameterError(
-            f"values must be a table of numbers or objects with one column for each of {len(heads)} "
-            f"names, got shape {table.shape} of {table.dtype}"
+            "values must be a table of numbers or objects with one column for each of "
+            f"{len(heads)} names, got shape {table.shape} of {table.dtype}"
         )
     writer = _write_parquet if file.suffix.lower() in PARQUET else _write_csv
     try:
