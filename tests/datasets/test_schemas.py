@@ -8,7 +8,7 @@ import pytest
 
 from shoal import datasets
 from shoal.datasets import list_datasets, load, make_customers
-from shoal.schema import Schema
+from shoal.schema import Place, Schema
 
 FOLDER = os.environ.get("SHOAL_DATA")
 needs_files = pytest.mark.skipif(
@@ -63,6 +63,7 @@ def test_discs_of_places_hold_the_box(name):
     schema = Schema.from_dict(info.table_schema())
     corners = np.array(list(itertools.product(*info.limits)))
     place = schema.fields[0]
+    assert isinstance(place, Place)
     km = (schema.encode(dict(zip(info.columns, corners.T, strict=True))) - 0.5) * place.kilometers
     assert (np.hypot(*km.T) < place.radius).all()
 
