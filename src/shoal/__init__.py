@@ -20,7 +20,14 @@ if TYPE_CHECKING:
         metric_epsilon_lower_bound,
         replay_estimator,
     )
-    from shoal.cluster import Ball, DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
+    from shoal.cluster import (
+        Ball,
+        ClusterProfile,
+        DPDensity,
+        DPKMeans,
+        DPWaveCluster,
+        PrivateCopy,
+    )
     from shoal.mechanisms import (
         Duchi,
         Hybrid,
@@ -42,6 +49,7 @@ __all__ = [
     "Adjacency",
     "Ball",
     "Category",
+    "ClusterProfile",
     "DPDensity",
     "DPKMeans",
     "DPWaveCluster",

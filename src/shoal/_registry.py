@@ -332,6 +332,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "Adjacency": "privacy",
         "Ball": "cluster",
         "Category": "schema",
+        "ClusterProfile": "cluster",
         "DPDensity": "cluster",
         "DPKMeans": "cluster",
         "DPWaveCluster": "cluster",

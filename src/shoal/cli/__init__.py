@@ -18,6 +18,7 @@ from shoal.cli.demo import demo_command
 from shoal.cli.ledger import ledger_command
 from shoal.cli.perturb import perturb_command
 from shoal.cli.reproduce import reproduce_command
+from shoal.cli.schema import schema_command
 from shoal.exceptions import ShoalError
 
 __all__ = ["app", "main"]
@@ -40,6 +41,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "ledger": ledger_command,
     "perturb": perturb_command,
     "reproduce": reproduce_command,
+    "schema": schema_command,
 }
 for name, command in COMMANDS.items():
     app.command(name, cls=RecordedCommand)(command)
