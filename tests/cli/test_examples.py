@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from shoal.cli import COMMANDS, app, main
+from shoal.cluster import DPKMeans
 from shoal.schema import Number, Schema
 
 # Less work than by default, to be quick; the words of the example stay.
@@ -32,6 +34,9 @@ def files(tmp_path, monkeypatch):
     Schema([Number("age", minimum=0, maximum=120), Number("weight", minimum=0, maximum=250)]).save(
         "people.json"
     )
+    released = DPKMeans(2, bounds=(0.0, 120.0)).fit(pd.read_csv("people.csv")).release_
+    Path("shoal-cluster").mkdir()
+    released.save("shoal-cluster/release.json")
     places = np.clip(rng.normal(0.0, 0.4, size=(400, 2)), -1, 1)
     np.savetxt("places.csv", places, delimiter=",", header="x,y", comments="")
 

@@ -18,6 +18,7 @@ from shoal.cli.demo import demo_command
 from shoal.cli.ledger import ledger_command
 from shoal.cli.perturb import perturb_command
 from shoal.cli.plan import plan_command
+from shoal.cli.predict import predict_command
 from shoal.cli.reproduce import reproduce_command
 from shoal.cli.schema import schema_command
 from shoal.exceptions import ShoalError
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "ledger": ledger_command,
     "perturb": perturb_command,
     "plan": plan_command,
+    "predict": predict_command,
     "reproduce": reproduce_command,
     "schema": schema_command,
 }
