@@ -96,7 +96,7 @@ def test_files_and_groups_of_tables(tmp_path):
     path.write_text(json.dumps(group))
     assert Schema.from_csvw(path, table="a.csv").fields == (Number("x"),)
     assert Schema.from_csvw(path, table="b.csv").fields == (Category("y"),)
-    with pytest.raises(ParameterError, match=r"by its url of \['a.csv', 'b.csv'\], got None"):
+    with pytest.raises(ParameterError, match=r"meant of \['a.csv', 'b.csv'\], got None"):
         Schema.from_csvw(path)
 
 
@@ -126,7 +126,7 @@ def test_unreadable_files(tmp_path):
     with pytest.raises(ParameterError, match="No such file"):
         Schema.from_csvw(tmp_path / "none.json")
     path = tmp_path / "bad.json"
-    for text, words in (("{", "must be JSON"), ("[1]", "JSON object"), ('"\xff"', "JSON")):
+    for text, words in (("{", "no JSON"), ("[1]", "an object"), ('"\xff"', "no JSON")):
         path.write_bytes(text.encode("latin-1"))
         with pytest.raises(ParameterError, match=words):
             Schema.from_csvw(path)

@@ -17,11 +17,13 @@ from shoal.schema.columns import (
     read_numbers,
     to_texts,
 )
+from shoal.schema.descriptions import FieldPoints, describe_points
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
 from shoal.schema.places import Place
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
+from shoal.schema.table_schema import import_table_schema
 
 if TYPE_CHECKING:
     from shoal.schema.encoder import SchemaEncoder
@@ -33,6 +35,7 @@ __all__ = [
     "Date",
     "EncodedSpace",
     "Field",
+    "FieldPoints",
     "Flag",
     "Number",
     "Ordinal",
@@ -41,6 +44,8 @@ __all__ = [
     "Schema",
     "SchemaEncoder",
     "Text",
+    "describe_points",
+    "import_table_schema",
     "named_columns",
     "parse_doubles",
     "plain_column",

@@ -5,7 +5,6 @@ datatype with limits, what stands for a missing value, and whether it may be mis
 say, such as weights, is left for the curator. No file of records is opened: ``url`` is only a name.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.exceptions import ParameterError
+from shoal.schema.table_schema import read_object
 
 __all__ = ["table_schema_from_csvw"]
 
@@ -73,16 +73,17 @@ def table_schema_from_csvw(
 ) -> dict[str, Any]:
     """Return the Table Schema of a table that CSVW metadata describe.
 
-    ``source`` is a JSON file or what it holds; ``table`` the ``url`` of one of several tables.
+    ``source`` is a JSON file or what it holds; ``table`` the ``url`` of one of several tables, or
+    its file name.
     """
     folder = None if isinstance(source, Mapping) else Path(source).parent
-    metadata = source if isinstance(source, Mapping) else _read(Path(source))
+    metadata = source if isinstance(source, Mapping) else read_object(source)
     described = _one_table(metadata, table)
     schema = described.get("tableSchema", {})
     if isinstance(schema, str):
         if folder is None or re.match(r"\w+:", schema):
             raise _wrong("tableSchema must be written out or name a file beside the metadata")
-        schema = _read(folder / schema)
+        schema = read_object(folder / schema)
     if not isinstance(schema, Mapping):
         raise _wrong("tableSchema must be an object")
     columns = schema.get("columns")
@@ -100,28 +101,17 @@ def table_schema_from_csvw(
     return {"fields": fields}
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        metadata = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as failure:
-        raise _wrong(f"{str(path)!r} must be readable: {failure.strerror}") from None
-    except ValueError:  # also what is not UTF-8
-        raise _wrong(f"{str(path)!r} must be JSON") from None
-    if not isinstance(metadata, Mapping):
-        raise _wrong(f"{str(path)!r} must be a JSON object")
-    return metadata
-
-
 def _one_table(metadata: Mapping[str, Any], wanted: str | None) -> Mapping[str, Any]:
     """Return the table of a description, or the wanted one of a group."""
     tables = metadata.get("tables", [metadata])
     if not isinstance(tables, list) or not all(isinstance(one, Mapping) for one in tables):
         raise _wrong("tables must be a list of objects")
     urls = [str(one.get("url", "")) for one in tables]
-    if wanted is not None:
-        tables = [one for one, url in zip(tables, urls, strict=True) if url == wanted]
+    if len(tables) > 1:
+        listed = zip(tables, urls, strict=True)
+        tables = [one for one, url in listed if wanted in (url, url.rpartition("/")[2])]
     if len(tables) != 1:
-        raise _wrong(f"one table must be chosen by its url of {urls}, got {wanted!r}")
+        raise _wrong(f"one table must be meant of {urls}, got {wanted!r}")
     one: Mapping[str, Any] = tables[0]
     return one
 

@@ -16,9 +16,10 @@ from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.columns import Column, named_columns
 from shoal.schema.csvw import table_schema_from_csvw
+from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
-from shoal.schema.table_schema import field_from_dict, field_to_dict
+from shoal.schema.table_schema import field_from_dict, field_to_dict, read_object
 
 __all__ = ["Schema"]
 
@@ -393,17 +394,7 @@ class Schema:
         ParameterError
             If the file cannot be read, or is no schema.
         """
-        try:
-            plain = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as failure:
-            raise ParameterError(
-                f"schema must be a JSON file, got {str(path)!r}: {failure.strerror}"
-            ) from None
-        except (ValueError, RecursionError):
-            raise ParameterError(
-                f"schema must be a JSON file, got {str(path)!r}, which is no JSON"
-            ) from None
-        return cls.from_dict(plain)
+        return cls.from_dict(read_object(path))
 
     @classmethod
     def from_csvw(
@@ -416,7 +407,7 @@ class Schema:
         source : path-like or dict
             A JSON file of metadata, or what it holds.
         table : str, default=None
-            The ``url`` of one of several tables.
+            The ``url`` of one of several tables, or its file name.
 
         Returns
         -------
@@ -451,6 +442,9 @@ class Schema:
             stop = start + sum(len(shape.names) for shape in field.shapes)
             yield field, whole[:, start:stop]
             start = stop
+
+    def _repr_html_(self) -> str:
+        return schema_html(self)
 
     def _read(self, field: Field, columns: Mapping[str, Column]) -> Any:
         return field.read(columns, self.missing_values)
