@@ -42,7 +42,7 @@ ANSWERS = [
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = [
-        f"{i // 2},{20 + i % 70},{1000 + i % 900},{'AABC'[i % 4]},{'yes,no'.split(',')[i % 2]},"
+        f"{i // 2},{20 + i % 70},{1000 + i % 900},{'AABC'[i % 4]},{['yes', 'no'][i % 2]},"
         f"0{1 + i % 9}.03.20{10 + i % 15},low,SECRET {i}"
         for i in range(2000)
     ]
@@ -239,7 +239,9 @@ def test_check_names_columns_and_no_values():
         ('{"fields": 3}', "list of fields"),
         ('{"fields": [{"name": "age", "type": "colour"}]}', "type of field 'age' must be one of"),
         (
-            json.dumps({"fields": [{"name": "c", "constraints": {"enum": [*map(str, range(1001))]}}]}),
+            json.dumps(
+                {"fields": [{"name": "c", "constraints": {"enum": [*map(str, range(1001))]}}]}
+            ),
             "categories of field 'c' must be at most 1000, because each gets noise of its own",
         ),
         ('{"fields": [{"name": "shoe", "type": "number"}]}', "one column 'shoe'"),
