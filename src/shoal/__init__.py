@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from shoal.metrics import score_clustering
     from shoal.privacy import Adjacency, Guarantee, Ledger, Release
-    from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, label_on_device
+    from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, label_on_device, load_release
     from shoal.schema import Category, Date, Flag, Number, Ordinal, Place, Schema, SchemaEncoder
 
 __version__ = "0.1.0"
@@ -81,6 +81,7 @@ __all__ = [
     "check_pipeline",
     "epsilon_lower_bound",
     "label_on_device",
+    "load_release",
     "membership_inference",
     "metric_epsilon_lower_bound",
     "replay_estimator",

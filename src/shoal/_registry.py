@@ -363,6 +363,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "check_pipeline": "audit",
         "epsilon_lower_bound": "audit",
         "label_on_device": "reports",
+        "load_release": "reports",
         "membership_inference": "audit",
         "metric_epsilon_lower_bound": "audit",
         "replay_estimator": "audit",

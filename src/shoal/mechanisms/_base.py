@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import public_box
+from shoal._cluster_table import ShownWithPromise
 from shoal._report_channel import ReportChannel, channel_bounds
 from shoal._table_input import validate_table
 from shoal._typing import Floats, RandomState, TableLike
@@ -93,7 +94,7 @@ class ReportNames(OneToOneFeatureMixin):
         return np.array(self.schema.space.names, dtype=object)
 
 
-class Mechanism(ReportChannel, ReportNames, TransformerMixin, BaseEstimator):
+class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, BaseEstimator):
     """A local randomizer: records in, reports out, one row each.
 
     Subclasses store ``epsilon``, ``bounds``, ``schema``, ``ledger`` and ``random_state``, and say

@@ -122,7 +122,7 @@ class Laplace(MetricMechanism):
     See Also
     --------
     PlanarLaplace, SphericalLaplace : The same distribution for two and three columns, drawn in
-    other ways.
+        other ways.
     Piecewise : Local privacy, the same for near and far records.
     shoal.cluster.DPKMeans : Clusters in the central model, where a curator holds the records.
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
+from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
 from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
@@ -34,7 +35,7 @@ MAX_ROUNDS = 6  # of simulations, each with other peaks taken for real
 SEEDS = 2**31 - 1
 
 
-class NoiseAwareDensity(ClusterMixin, BaseEstimator):
+class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
     """Clusters of any shape, from reports whose noise is known.
 
     The density of the records on a grid over the public box is estimated by the iterative Bayesian

@@ -17,6 +17,7 @@ from shoal.schema.columns import (
     read_numbers,
     to_texts,
 )
+from shoal.schema.descriptions import FieldPoints, describe_points
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
 from shoal.schema.places import Place
@@ -34,6 +35,7 @@ __all__ = [
     "Date",
     "EncodedSpace",
     "Field",
+    "FieldPoints",
     "Flag",
     "Number",
     "Ordinal",
@@ -42,6 +44,7 @@ __all__ = [
     "Schema",
     "SchemaEncoder",
     "Text",
+    "describe_points",
     "import_table_schema",
     "named_columns",
     "parse_doubles",

@@ -16,6 +16,7 @@ from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.columns import Column, named_columns
 from shoal.schema.csvw import table_schema_from_csvw
+from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
 from shoal.schema.table_schema import field_from_dict, field_to_dict, read_object
@@ -441,6 +442,9 @@ class Schema:
             stop = start + sum(len(shape.names) for shape in field.shapes)
             yield field, whole[:, start:stop]
             start = stop
+
+    def _repr_html_(self) -> str:
+        return schema_html(self)
 
     def _read(self, field: Field, columns: Mapping[str, Column]) -> Any:
         return field.read(columns, self.missing_values)

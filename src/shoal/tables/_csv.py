@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal._numbers import BY_SCHEMA
 from shoal._optional import require
 from shoal._typing import Floats
 from shoal.exceptions import DataError
@@ -80,11 +81,14 @@ def parse_numbers(name: str, values: Sequence[Any]) -> Floats:
     """Return the values of a column, text or numbers or None, as finite doubles."""
     numbers = read_numbers(plain_column(values))
     if numbers is None:
-        raise DataError(f"column {name!r} must hold numbers, got text: choose columns without it")
+        raise DataError(
+            f"column {name!r} must hold numbers, got text: choose columns without it, or "
+            f"{BY_SCHEMA}"
+        )
     if not np.isfinite(numbers).all():
         raise DataError(
             f"column {name!r} must hold finite numbers, got a missing, infinite or nan one: "
-            "fill or drop those lines"
+            f"drop those lines, or {BY_SCHEMA}"
         )
     return numbers
 

@@ -331,7 +331,7 @@ def _user_ids(name: str, values: Sequence[Any]) -> list[str | int]:
 
 
 def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any) -> Path:
-    """Write columns of numbers to a CSV or Parquet file.
+    """Write columns of numbers or text to a CSV or Parquet file.
 
     The file gets its name when it is complete, so a crash leaves the old one, or none. What is
     written reads back with :func:`read_table` as the same names and the same numbers.
@@ -343,7 +343,7 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
     names : sequence of str
         Names of the columns, all different.
     values : array-like of shape (n, d)
-        Their values.
+        Their values: numbers, or objects such as numbers, text and dates, None for none.
 
     Returns
     -------
@@ -366,10 +366,10 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
     """
     file = _known(path, names)
     heads, table = list(names), np.asarray(values)
-    if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iuf":
+    if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iufO":
         raise ParameterError(
-            f"values must be a table of numbers with one column for each of {len(heads)} names, "
-            f"got shape {table.shape} of {table.dtype}"
+            "values must be a table of numbers or objects with one column for each of "
+            f"{len(heads)} names, got shape {table.shape} of {table.dtype}"
         )
     writer = _write_parquet if file.suffix.lower() in PARQUET else _write_csv
     try:
@@ -433,7 +433,10 @@ def _write_csv(path: Path, names: Sequence[str], table: Any) -> None:
 def _write_parquet(path: Path, names: Sequence[str], table: Any) -> None:
     arrow = require("pyarrow", extra="arrow")
     parquet = require("pyarrow.parquet", extra="arrow")
-    columns = [np.ascontiguousarray(column) for column in table.T]
+    columns = [
+        column.tolist() if table.dtype.kind == "O" else np.ascontiguousarray(column)
+        for column in table.T
+    ]
     with path.open("xb") as file:
         parquet.write_table(arrow.table(columns, names=list(names)), file)
 
