@@ -237,12 +237,8 @@ def _read(
 def _unbounded(field: Field) -> Number | Date:
     """Return a field that reads values as they are, missing ones as NaN."""
     if isinstance(field, Date):
-        return replace(field, minimum=FIRST_DAY, maximum=LAST_DAY, missing="category", fill=None)
-    assert isinstance(field, Number)
-    # As a feature: weights may not be negative.
-    return replace(
-        field, minimum=-WIDEST, maximum=WIDEST, role="feature", missing="category", fill=None
-    )
+        return Date(field.name, minimum=FIRST_DAY, maximum=LAST_DAY, format=field.format)
+    return Number(field.name, minimum=-WIDEST, maximum=WIDEST)
 
 
 class _Plan(NamedTuple):
