@@ -32,6 +32,7 @@ WAYS_OUT = {
     "privacy_unit": "name it with --user-column",
     "random_state": "leave out its seed, or lower --samples",
     "runs": "give --runs instead",
+    "schema": "compare both with `shoal schema FILE --check SCHEMA`",
     "samples": "give --samples instead",
     "unit": "name it with --unit, such as km",
     "user_ids": "name the column of users with --user-column, or make a ledger with "

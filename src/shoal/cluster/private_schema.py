@@ -177,7 +177,7 @@ def _wanted(template: Any) -> list[Field]:
     """Return the fields that lack what can be learned; refuse those that lack something else."""
     if not isinstance(template, Schema):
         raise ParameterError(
-            f"template must be a Schema, got {type(template).__name__}: pass Schema.load(path)"
+            f"template must be a Schema, got {type(template).__name__}: load it from its file"
         )
     wanted = [field for field in template if field.lacking]
     for field in wanted:
