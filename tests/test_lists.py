@@ -72,7 +72,7 @@ def test_refusals(make, cells, text):
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
 def test_lists_beside_other_columns(make):
-    with pytest.raises(DataTypeError, match="in column 'v': pass it alone or drop it"):
+    with pytest.raises(DataTypeError, match="in column 'v': drop it, or pass it alone"):
         validate_records(make({"v": [[1.0, 2.0]], "w": [1.0]}))
 
 

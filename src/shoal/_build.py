@@ -35,7 +35,7 @@ LOCAL = tuple(sorted(class_names("local")))
 LOCATIONS = {method.class_name: method.location for method in METHODS}
 
 # Parameters that have an option of their own, and what is no parameter but is asked for as one.
-LEFT_TO_OPTIONS = {"ledger": "--ledger", "random_state": "--seed"}
+LEFT_TO_OPTIONS = {"ledger": "--ledger", "random_state": "--seed", "schema": "--schema"}
 OPTIONS = {"bounds": "--bounds", "epsilon": "--epsilon", **LEFT_TO_OPTIONS}
 NO_PARAMETERS = {
     "user_ids": "the column of users is named by --user-column of shoal cluster",
@@ -88,8 +88,11 @@ def build_estimator(
             f"the target must be one of {', '.join(known.values())}, or module:object, got {name!r}"
         )
     label = known[name.lower()]
-    if bounds is None and settings.get("metric") != "cosine":  # which brings its own
-        raise MissingBoundsError(f"{label} needs public bounds: pass --bounds LOW,HIGH")
+    if bounds is None and "schema" not in settings and settings.get("metric") != "cosine":
+        raise MissingBoundsError(
+            f"{label} needs public bounds: pass --bounds LOW,HIGH, or --schema FILE for a table "
+            "with text, dates or gaps"
+        )
     first = {} if label in CENTRAL else {"epsilon": 1.0}
     return _with_settings(load_class(LOCATIONS[label]), {**first, **settings}, label=label)
 

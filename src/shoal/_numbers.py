@@ -6,7 +6,9 @@ from typing import Any
 
 from shoal.exceptions import ParameterError
 
-FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
+# A fill that is computed from the records would be read from them without noise.
+BY_SCHEMA = "describe the table with a schema (`shoal schema FILE`, or shoal.Schema)"
+FINITE = f"X must hold finite numbers, got NaN or inf: drop those records, or {BY_SCHEMA}"
 
 
 def positive(name: str, value: Any) -> float:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from shoal._lists import array_of_lists
-from shoal._numbers import FINITE
+from shoal._numbers import BY_SCHEMA, FINITE
 from shoal._typing import Floats, Records
 from shoal.exceptions import DataError, DataTypeError
 
@@ -93,7 +93,9 @@ def leaves_last_fit(
 
 # scikit-learn's checks ask for these words; the number of records is left out of them.
 NO_COLUMNS = "X must be a table: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required."
-TEXT = "X must be a table of numbers, got text or other objects: encode or drop those columns"
+TEXT = (
+    f"X must be a table of numbers, got text or other objects: drop those columns, or {BY_SCHEMA}"
+)
 PRECISIONS = [np.float64, np.float32, np.float16]  # the first is that of all other numbers
 NOT_NUMBERS = (str, bytes, bytearray, np.datetime64, np.timedelta64)
 
@@ -219,9 +221,9 @@ def _refuse_text(X: Any) -> None:
             if not (kind.is_numeric() or kind == nw.Boolean):
                 # The name alone: the text of an Enum lists its values.
                 got = type(kind).__name__
-                way = "pass it alone" if kind in (nw.List, nw.Array) else "encode"
+                way = "pass it alone" if kind in (nw.List, nw.Array) else BY_SCHEMA
                 raise DataTypeError(
-                    f"X must hold numbers only, got {got} in column {name!r}: {way} or drop it"
+                    f"X must hold numbers only, got {got} in column {name!r}: drop it, or {way}"
                 )
         return
     listed = isinstance(X, list | tuple)

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from shoal import plotting
-from shoal.cli._clusters import released_clusters
+from shoal._cluster_table import cluster_table
 from shoal.cli.cluster import cluster_command
 from shoal.cluster import DPDensity
 from shoal.exceptions import (
@@ -151,7 +151,7 @@ def test_a_density_of_one_column(data, tmp_path):
 def test_extents_in_a_box_as_wide_as_doubles():
     box = (-1.7e308, 1.7e308)
     model = DPDensity(bounds=box, random_state=0).fit(np.full((500, 1), 1.6e308))
-    values = released_clusters(model.release_, ("x",)).values
+    values = cluster_table(model.release_, ("x",)).values
     assert len(values)
     assert np.isfinite(values).all()
     assert (np.abs(values[:, -2:]) <= box[1]).all()

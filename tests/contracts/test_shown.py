@@ -23,6 +23,7 @@ from helpers.estimator_instances import INSTANCES
 from shoal.cluster import DPKMeans, _curator
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.privacy import Ledger
+from shoal.reports import load_release
 
 N = 2357  # a prime: no grid, tree or table has so many of anything
 MARK = 7.654321012345
@@ -104,6 +105,11 @@ SHOWS = {
     "members": lambda model: repr(inspect.getmembers(model)),
     "dir": lambda model: repr({name: getattr(model, name) for name in dir(model)}),
     "promise": lambda model: str(model.guarantee_) + model.guarantee_._repr_html_(),
+    "clusters": lambda model: (
+        load_release(model.release_)._repr_html_()
+        if "clusters" in model.release_.values or "centers" in model.release_.values
+        else ""
+    ),
     "release": lambda model: str(model.release_) + model.release_._repr_html_(),
     "release in full": lambda model: repr(model.release_) + model.release_.to_json(),
     "ledger": lambda model: repr(model.ledger) + str(model.ledger),

@@ -4,13 +4,21 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from helpers.charts import column, layers, legend, release, released_centers, titles
+from helpers.charts import (
+    column,
+    layers,
+    legend,
+    release,
+    released_centers,
+    released_density,
+    titles,
+)
 from shoal.cluster import DPKMeans
 from shoal.exceptions import ParameterError
 from shoal.plotting import draw_release
 
 
-@pytest.mark.parametrize("columns", [1, 2, 5, 40])
+@pytest.mark.parametrize("columns", [1, 2, 40])
 def test_centers_and_what_may_be_noise(columns):
     model = DPKMeans(3, epsilon=5.0, bounds=(-1.0, 1.0), random_state=0)
     model.fit(np.full((500, columns), -0.9))
@@ -40,12 +48,19 @@ def test_places_and_sizes_are_those_of_the_release():
     assert box.encoding["x"]["axis"]["title"] == "age (records' unit)"
 
 
-def test_many_columns_run_over_their_sides_of_the_box():
-    given = released_centers(4)
-    lines = layers(draw_release(given, ["a'", "b", "c", "d"]), mark="line")
-    heights = (given.values["centers"] + 1) / 2
-    np.testing.assert_allclose([column(one.rows, "y") for one in lines], heights, atol=1e-5)
-    assert '"a\'"' in lines[0].encoding["x"]["axis"]["labelExpr"]
+def test_clusters_of_reports_are_drawn_too():
+    """Their releases have shares instead of sizes, and a density in clusters alone."""
+    given = released_centers(2).values
+    box = {name: given[name] for name in ("centers", "low", "high")}
+    picture = draw_release(release(**box, weights=np.array([0.2, 0.5, 0.3])))
+    dots = [row for one in layers(picture, mark="point") for row in one.rows]
+    assert dots[0]["area"] / dots[1]["area"] == pytest.approx(2 / 5, rel=1e-4)
+    whole = released_density()
+    inside = {name: value for name, value in whole.values.items() if name != "density"}
+    heights = whole.values["density"].ravel()[inside["cells"]]
+    part = release(**inside, values=heights, shape=[6, 6], columns=["a", "b"])
+    drawn, same = draw_release(part), draw_release(whole, ["a", "b"])
+    assert [one.rows for one in layers(drawn)] == [one.rows for one in layers(same)]
 
 
 def test_more_columns_than_names_fit_are_turned_into_the_plane_of_the_centers():

@@ -85,7 +85,7 @@ def both_infinities(path):
     pq.write_table(pa.table({"a": [np.inf, -np.inf], "b": [SECRET, 1.0]}), path)
 
 
-FINITE = "X must hold finite numbers, got NaN or inf: drop or fill those records first"
+FINITE = "X must hold finite numbers, got NaN or inf: drop those records, or describe the table"
 DAMAGED = (
     "the data must be whole Parquet, Feather or CSV files, got file 3 of '{folder}': it is damaged"
 )

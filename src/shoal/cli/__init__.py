@@ -17,7 +17,10 @@ from shoal.cli.datasets import datasets_command
 from shoal.cli.demo import demo_command
 from shoal.cli.ledger import ledger_command
 from shoal.cli.perturb import perturb_command
+from shoal.cli.plan import plan_command
+from shoal.cli.predict import predict_command
 from shoal.cli.reproduce import reproduce_command
+from shoal.cli.schema import schema_command
 from shoal.exceptions import ShoalError
 
 __all__ = ["app", "main"]
@@ -39,7 +42,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo_command,
     "ledger": ledger_command,
     "perturb": perturb_command,
+    "plan": plan_command,
+    "predict": predict_command,
     "reproduce": reproduce_command,
+    "schema": schema_command,
 }
 for name, command in COMMANDS.items():
     app.command(name, cls=RecordedCommand)(command)

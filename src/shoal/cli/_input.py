@@ -6,12 +6,14 @@ Small files are read at once, all others are streamed.
 import csv
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    from shoal.schema import Schema
     from shoal.tables import ArrayTable, ArrowTable
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "parse_bounds_file",
     "parse_columns",
     "parse_list",
+    "read_schema",
 ]
 
 Pair = tuple[float, float] | tuple[list[float], list[float]]
@@ -36,6 +39,11 @@ LEFT_OUT = "-"
 COLUMNS_NEEDED = (
     "--columns must name every column that is used, as in --columns age,height: names are not "
     "taken from the file, whose first line may be a record; look at it yourself"
+)
+
+HEADER_NEEDED = (
+    "--columns must come with --schema only where --no-header says that the file has no names: the "
+    "schema names the columns"
 )
 
 STREAMED_BYTES = 1 << 26  # from this size on, a CSV or Parquet file is read some records at a time
@@ -97,6 +105,25 @@ class GivenColumns(NamedTuple):
     header: tuple[str, ...] | None = None
 
 
+def read_schema(path: Path | None, *, user: str | None = None) -> "Schema | None":
+    """Read the schema of ``--schema``, complete; a column of users gets that role in it."""
+    from shoal.schema import Field, Schema
+
+    if path is None:
+        return None
+    schema = Schema.load(path)
+    if user is not None:
+        if schema.user is not None and schema.user.name != user:
+            raise ParameterError(
+                f"--user-column must be that of the schema, {schema.user.name!r}, or be left out, "
+                f"got {user!r}"
+            )
+        others = [field for field in schema.fields if field.name != user]
+        schema = replace(schema, fields=[*others, Field(user, role="user")])
+    schema.check_complete()
+    return schema
+
+
 def parse_columns(
     columns: str | None,
     *,
@@ -104,11 +131,14 @@ def parse_columns(
     no_header: bool = False,
     apart: Mapping[str, str | None] | None = None,
     array: bool = False,
+    schema: "Schema | None" = None,
 ) -> GivenColumns:
     """Parse which columns are used; a name that is not given is not taken from the file.
 
-    Those of an array of numpy are all used, and need no names.
+    Those of an array of numpy are all used, and need no names. Those of a schema are named by it.
     """
+    if schema is not None:
+        return _columns_of_schema(columns, schema, no_header=no_header, array=array)
     names = _split(columns)
     if columns is None and not no_header and bounds and bounds.lower().endswith(".json"):
         names = list(parse_bounds_file(Path(bounds)))
@@ -136,12 +166,16 @@ def parse_columns(
 
 
 def open_records(
-    path: Path, columns: GivenColumns, *, user: str | None = None
+    path: Path,
+    columns: GivenColumns,
+    *,
+    user: str | None = None,
+    schema: "Schema | None" = None,
 ) -> "ArrayTable | ArrowTable":
-    """Open a file or a folder of raw records: in memory, or streamed.
+    """Open a file or a folder of raw records: in memory, or streamed; encoded by a schema if any.
 
     Both give the same numbers; of a stream only names and types have been looked at. With a column
-    of users, one file is read at once.
+    of users, or of weights, one file is read at once.
     """
     from shoal.tables import ArrayTable, ArrowTable, is_array_path, open_array, read_table
 
@@ -154,6 +188,18 @@ def open_records(
                 f"left out, got {len(used)} names"
             )
         return ArrayTable(array, used)
+    apart = [] if schema is None else [schema.user, schema.sample_weight]
+    for field in apart:
+        if field is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):
+            raise ParameterError(
+                f"a schema with the role {field.role!r} must come with one CSV or Parquet file, "
+                f"got {str(path)!r}: it is read at once, to see the rows of each user; put the "
+                "records into one file, or give the field the role 'ignore' for a promise to rows"
+            )
+    if schema is not None:
+        if any(apart) or not _is_streamed(path):
+            return read_table(path, schema=schema, names=header)
+        return ArrowTable(path, schema=schema, names=header)
     if user is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):
         raise ParameterError(
             f"--user-column must come with one CSV or Parquet file, got {str(path)!r}: it is read "
@@ -182,6 +228,19 @@ def check_outside(option: str, path: Path, data: Path) -> None:
         raise ParameterError(
             f"{option} must lie outside the folder of the records {str(data)!r}, got {str(path)!r}"
         )
+
+
+def _columns_of_schema(
+    columns: str | None, schema: "Schema", *, no_header: bool, array: bool
+) -> GivenColumns:
+    if array:
+        raise ParameterError("--schema must come with a CSV file or a Parquet file, got an array")
+    if not no_header:
+        if columns is not None:
+            raise ParameterError(f"{HEADER_NEEDED}, got {columns!r}")
+        return GivenColumns(schema.columns)
+    header = parse_columns(columns, no_header=True).header
+    return GivenColumns(schema.columns, header)
 
 
 def _from_file(path: Path, names: Sequence[str] | None) -> Pair:

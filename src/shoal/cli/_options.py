@@ -16,6 +16,7 @@ __all__ = [
     "Columns",
     "LedgerFile",
     "NoHeader",
+    "SchemaFile",
     "Settings",
     "TableName",
     "Who",
@@ -84,6 +85,14 @@ NoHeader = Annotated[
         "--no-header",
         help="The first line of a CSV file is a record: --columns names all columns in order, "
         "- those to leave out.",
+    ),
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema",
+        help="JSON file that describes the columns, text, dates and gaps included; made by `shoal "
+        "schema`. In place of --bounds and --columns.",
     ),
 ]
 Settings = Annotated[

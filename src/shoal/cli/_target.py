@@ -10,6 +10,7 @@ from shoal.exceptions import LedgerFileError, ParameterError
 if TYPE_CHECKING:
     from shoal._bounds import Ball
     from shoal.privacy import Ledger
+    from shoal.schema import Schema
 
 __all__ = [
     "build_target",
@@ -32,6 +33,7 @@ def build_target(
     settings: Sequence[str],
     ledger: "Ledger | None",
     seed: int | None,
+    schema: "Schema | None" = None,
 ) -> Any:
     """Build one of the known estimators or mechanisms from its options, not fitted."""
     from shoal._build import build_estimator, parse_settings
@@ -39,6 +41,10 @@ def build_target(
     if name.lower() not in map(str.lower, known):
         raise ParameterError(f"--target must be one of {', '.join(known)}, got {name!r}")
     kwargs = parse_settings(settings)
+    if schema is not None:
+        if bounds is not None:
+            raise ParameterError(f"--bounds must be left out with --schema, got {bounds!r}")
+        kwargs["schema"] = schema
     for parameter, option in OPTIONS.items():
         if parameter in kwargs:
             raise ParameterError(f"--set must leave {parameter} to {option}, got {parameter} in it")

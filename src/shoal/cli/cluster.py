@@ -15,6 +15,7 @@ from shoal.cli._options import (
     Columns,
     LedgerFile,
     NoHeader,
+    SchemaFile,
     Settings,
     TableName,
     Who,
@@ -24,7 +25,7 @@ from shoal.cli._screen import progress_bar
 from shoal.exceptions import MissingPackageError, ParameterError, ReleaseError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.cli._clusters import Clusters
+    from shoal._cluster_table import ClusterTable
 
 __all__ = ["cluster_command"]
 
@@ -61,6 +62,10 @@ def cluster_command(
         ),
     ] = None,
     columns: Columns = None,
+    schema: SchemaFile = None,
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, help="Number of clusters; --set n_clusters=K.")
+    ] = None,
     no_header: NoHeader = False,
     user_column: Annotated[
         str | None,
@@ -98,24 +103,27 @@ def cluster_command(
 ) -> None:
     """Find private clusters of your own file, and write a release that may be published.
 
-    Folders, and files of more than 64 MiB, are never in memory as a whole.
+    Folders, and files of more than 64 MiB, are never in memory as a whole, unless a column says
+    whose record each row is. A table with text, dates or gaps needs --schema FILE (`shoal schema`).
 
     Example: shoal cluster people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import CENTRAL
-    from shoal.cli._clusters import released_clusters, uncertain_centers
-    from shoal.cli._input import named_columns, open_records, parse_columns
+    from shoal._cluster_table import cluster_table
+    from shoal.cli._input import named_columns, open_records, parse_columns, read_schema
     from shoal.cli._output import staged
     from shoal.cli._target import build_target, ledger_to_charge
     from shoal.tables import ArrayTable, array_file, is_array_path, write_table
 
+    described = read_schema(schema, user=user_column)
     chosen = parse_columns(
         columns,
         bounds=bounds,
         no_header=no_header,
         apart={"--user-column": user_column},
         array=is_array_path(data),
+        schema=described,
     )
     model = build_target(
         target,
@@ -123,24 +131,28 @@ def cluster_command(
         epsilon=epsilon,
         bounds=bounds,
         names=chosen.used,
-        settings=setting or [],
+        settings=_with_k(setting or [], k),
         ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
         seed=seed,
+        schema=described,
     )
-    _set_users(model, user_column, records_per_user)
+    user = user_column
+    if described is not None and described.user is not None:
+        user = described.user.name
+    _set_users(model, user, records_per_user)
     _check_places(array_file(data), out, labels, ledger)
-    records = open_records(data, chosen, user=user_column)
-    names = named_columns(chosen.used, records.columns)
+    records = open_records(data, chosen, user=user, schema=described)
+    names = chosen.used if described else named_columns(chosen.used, records.columns)
     _check_longitude(model, names, longitude)
     in_memory = isinstance(records, ArrayTable)
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("clustering"):
-            if isinstance(records, ArrayTable) and records.user_ids is not None:
+            if not described and isinstance(records, ArrayTable) and records.user_ids is not None:
                 model.fit(records, user_ids=records.user_ids)
             else:
                 model.fit(records)
         release = model.release_
-        clusters = released_clusters(release, names)
+        clusters = cluster_table(release, names)
         with _after_the_spend(
             f"the release cannot be written to {str(out)!r}", "and nothing was released"
         ):
@@ -154,8 +166,8 @@ def cluster_command(
                 stage.show()
         with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
             notes = [
-                *_promise_notes(model, user_column),
-                *uncertain_centers(model, clusters),
+                *_promise_notes(model, user),
+                *_uncertain_centers(model, clusters),
                 *_picture(release, names, stage.path / PICTURE),
             ]
             stage.show()
@@ -167,6 +179,15 @@ def cluster_command(
         typer.echo(json.dumps(_plain(release, clusters, stage.shown, labels, notes)))
     else:
         _print(release, clusters, stage.shown, labels, notes)
+
+
+def _with_k(settings: list[str], k: int | None) -> list[str]:
+    if k is None:
+        return settings
+    for pair in settings:
+        if pair.partition("=")[0] == "n_clusters":
+            raise ParameterError(f"--k must be given alone, got {k} and --set {pair}")
+    return [*settings, f"n_clusters={k}"]
 
 
 def _set_users(model: Any, user_column: str | None, records_per_user: int | None) -> None:
@@ -213,6 +234,18 @@ def _promise_notes(model: Any, user_column: str | None) -> list[str]:
     return notes
 
 
+def _uncertain_centers(model: Any, clusters: "ClusterTable") -> list[str]:
+    """Return a line on the centers that may be noise alone and the options that help, or none."""
+    if clusters.certain.all():
+        return []
+    known = int(clusters.certain.sum())
+    numbers = ", ".join(map(str, (~clusters.certain).nonzero()[0]))
+    option = f"--k {known}" if known else "--epsilon"
+    bounds = "LOW:HIGH,..." if isinstance(model.bounds, str) else "private"
+    ways = option if model.bounds is None else f"--bounds {bounds} or {option}"
+    return [f"{model.advice_} ({ways}); not listed as segments: {numbers}"]
+
+
 def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | None) -> None:
     """Refuse, before anything is spent, what would destroy the data or publish the labels."""
     from shoal.cli._input import check_outside
@@ -257,11 +290,12 @@ def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
 
 
 def _print(
-    release: Any, clusters: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
+    release: Any, clusters: "ClusterTable", files: list[Path], labels: Path | None, notes: list[str]
 ) -> None:
     # Names of columns are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
-    screen.print(_table(release.kind, clusters))
+    for table in _tables(release.kind, clusters, screen.width):
+        screen.print(table)
     screen.print(f"{release.guarantee}\n", soft_wrap=True)
     if release.ledger is not None:
         screen.print(f"ledger: {release.ledger}")
@@ -274,7 +308,30 @@ def _print(
         screen.print(f"for the curator only: {labels.resolve()}", soft_wrap=True)
 
 
-def _table(kind: str, clusters: "Clusters") -> Table:
+def _tables(kind: str, clusters: "ClusterTable", width: int) -> list[Table]:
+    """Return the clusters as tables that fit on the screen."""
+    if not clusters.described:
+        return [_table(kind, clusters)]
+    heads, rows = clusters.texts()
+    sizes = [max(map(len, column)) + 3 for column in zip(heads, *rows, strict=True)]
+    tables: list[Table] = []
+    first = 1
+    while first < len(heads) or not tables:
+        last = first + 1
+        while last < len(heads) and sum([sizes[0], 1, *sizes[first : last + 1]]) <= width:
+            last += 1
+        known = int(clusters.certain.sum())
+        table = Table(title=None if tables else f"Released by {kind}: {known} clusters")
+        for index in (0, *range(first, min(last, len(heads)))):
+            table.add_column(heads[index], justify="right" if index else "left")
+        for row in rows:
+            table.add_row(row[0], *row[first:last])
+        tables.append(table)
+        first = last
+    return tables
+
+
+def _table(kind: str, clusters: "ClusterTable") -> Table:
     shown = list(range(clusters.columns))
     if clusters.columns > MAX_SHOWN:
         own = clusters.columns - clusters.measures
@@ -302,7 +359,7 @@ def _short(value: float, digits: int) -> str:
 
 
 def _plain(
-    release: Any, clusters: "Clusters", files: list[Path], labels: Path | None, notes: list[str]
+    release: Any, clusters: "ClusterTable", files: list[Path], labels: Path | None, notes: list[str]
 ) -> dict[str, object]:
     return {
         "target": release.kind,

@@ -14,6 +14,7 @@ from shoal.density import find_boxes
 from shoal.exceptions import ParameterError
 from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._cells import draw_thresholds
+from shoal.plotting._center_tables import draw_center_table
 from shoal.plotting._density import cluster_heading, cluster_panels, density_panels
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._points import BOX, FLAT, box_rows
@@ -45,7 +46,7 @@ NO_PROMISE = " (nothing is promised: not to be published)"
 
 def draw_release(
     release: Any,
-    columns: Sequence[str],
+    columns: Sequence[str] | None = None,
     *,
     labels: Sequence[str] | None = None,
     path: str | os.PathLike[str] | None = None,
@@ -55,12 +56,12 @@ def draw_release(
     Parameters
     ----------
     release : Release
-        Of a DPKMeans, a DPWaveCluster or a DPDensity.
-    columns : sequence of str
-        Names of the columns.
+        Of a DPKMeans, a DPWaveCluster, a DPDensity, or of clusters of reports.
+    columns : sequence of str, default=None
+        Names of the columns; None = those of the release, or their numbers.
     labels : sequence of str, default=None
         What each center is, as it may be published; shown instead of its number where centers lie
-        in the plane (of one or two columns, or of more than 16).
+        in the plane (of one or two columns, or of more than 16; others are a table).
     path : path, default=None
         File to write as well: PNG; of a release with a promise SVG, PDF, HTML or JSON too.
 
@@ -86,17 +87,24 @@ def draw_release(
     Picture(panels=1, records=False)
     """
     values = release.values
-    if "density" in values:
-        return _draw_density_release(release, columns, path)
+    if "density" in values or "tree" in values:
+        return _draw_density_release(release, _named(values, columns), path)
     if "centers" not in values:
         return draw_thresholds(release, path=path) if "band" in values else None
+    if "sizes" not in values:  # of reports: shares, and every center is one
+        certain = np.ones(len(values["centers"]), dtype=np.bool_)
+        values = {**values, "sizes": values["weights"], "certain": certain}
+    columns = _named(values, columns)
     holds = release.guarantee.holds
     canvas = Canvas(path, records=not holds)
     if labels is not None and len(labels) != len(values["centers"]):
         raise ParameterError(
             f"labels must be one for each of {len(values['centers'])} centers, got {len(labels)}"
         )
+    title = f"Released centers and noisy sizes{'' if holds else NO_PROMISE}"
     names = _short(columns)
+    if "schema" in values or FLAT < len(names) <= MAX_NAMES:
+        return draw_center_table(canvas, values, names, title=title)
     key = Key()
     if values["certain"].any():
         key.add(CENTER, COLORS["central"], "circle")
@@ -106,11 +114,8 @@ def draw_release(
         key.add("public box", GRAY, line_glyph(BOX["strokeDash"]))
     if len(names) > MAX_NAMES:
         layers = _places(canvas, _mapped(values), DIRECTIONS, key, labels, in_box=False)
-    elif len(names) > FLAT:
-        layers = _profiles(canvas, values, names, key)
     else:
         layers = _places(canvas, values, names, key, labels)
-    title = f"Released centers and noisy sizes{'' if holds else NO_PROMISE}"
     width, height = (WIDTH, HEIGHT) if labels is None else (WIDE, HIGH)
     drawn = panel(*layers, canvas.legend(key), width=width, height=height, title=title)
     return canvas.finish([drawn], key=key)
@@ -123,7 +128,7 @@ def _draw_density_release(
     values, holds = release.values, release.guarantee.holds
     title = f"Released density, clusters and their tree{'' if holds else NO_PROMISE}"
     canvas = Canvas(path, title=title, records=not holds)
-    released = np.asarray(values["density"], dtype=np.float64)
+    released = _released_density(values)
     clusters_of = np.full(released.shape, NOISE, dtype=np.int64)
     clusters_of.flat[values["cells"]] = values["clusters"]
     heading = cluster_heading(clusters_of, released)
@@ -139,6 +144,21 @@ def _draw_density_release(
     sides = [one for both in zip(maps, clusters, strict=True) for one in both]
     across = 3 if len(maps) == 1 else 4
     return canvas.finish([*sides, tree], columns=across, square=True, least=least)
+
+
+def _released_density(values: Mapping[str, Any]) -> Floats:
+    """Return the density of all cells; where only those of clusters have one, 0 elsewhere."""
+    if "density" in values:
+        return np.asarray(values["density"], dtype=np.float64)
+    density = np.zeros(tuple(values["shape"]))
+    density.flat[values["cells"]] = values["values"]
+    return density
+
+
+def _named(values: Mapping[str, Any], columns: Sequence[str] | None) -> list[str]:
+    """Return names of the columns, or their numbers."""
+    count = len(values["low"])
+    return list(columns or values.get("columns") or [f"column {n}" for n in range(1, count + 1)])
 
 
 def _finest(values: Mapping[str, Any]) -> float:
@@ -270,33 +290,6 @@ def _apart(centers: Floats, ends: Floats, radii: Floats, labels: Sequence[str]) 
         best = int(cost.argmin())
         spots[number], taken = found[best], np.vstack([taken, boxes[best]])
     return np.asarray((spots - [0.0, HIGH]) / scale + ends[0])
-
-
-def _profiles(canvas: Canvas, values: Any, names: Sequence[str], key: Key) -> list[Any]:
-    """Show each center as a line over the columns, each of which runs over its side of the box."""
-    heights = (values["centers"] - values["low"]) / (values["high"] - values["low"])
-    widths = 0.8 + 4.0 * np.sqrt(_areas(values["sizes"]) / LARGEST)
-    order = list(range(len(names)))
-    labels: dict[str, Any] = {"labelExpr": f"{list(names)!r}[datum.value]", "labelAngle": -35}
-    x = Axis("", (-0.3, len(names) - 0.4), ticks=order, **labels)
-    y = Axis("place in the box (0 = low, 1 = high)", (-0.02, 1.02), grid=True)
-    layer = partial(canvas.layer, x=x, y=y)
-    told = {"note": " ", "set": "column", "y": "place in the box"}
-    layers = []
-    for number, (height, width) in enumerate(zip(heights, widths, strict=True)):
-        sure = bool(values["certain"][number])
-        note = _note(values, number)
-        rows = table(name=CENTER if sure else UNSURE, note=note, set=list(names), x=order, y=height)
-        line: dict[str, Any] = {"strokeWidth": float(width), "opacity": 0.5 if sure else 1.0}
-        if not sure:
-            line["strokeDash"] = BOX["strokeDash"]
-        dots: dict[str, Any] = {"shape": "circle", "size": 26, "filled": sure, "opacity": 1}
-        layers.append(layer(rows, "line", key=key, **line))
-        if not sure:
-            dots["fill"] = "#ffffff"
-        layers.append(layer(rows, "point", key=key, told=told, **dots))
-    words = table(x=order[-1], y=heights[:, -1], words=[*map(str, range(len(heights)))])
-    return [*layers, layer(words, "text", align="left", dx=7, fontSize=11)]
 
 
 def _note(values: Any, number: int, labels: Sequence[str] | None = None) -> str:

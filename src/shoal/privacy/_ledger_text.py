@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING
 
+from shoal import _html
 from shoal.privacy.accounting import cost, metric_cost, readable_epsilon
 
 if TYPE_CHECKING:
@@ -35,13 +35,9 @@ def ledger_text(ledger: Ledger) -> str:
 def ledger_html(ledger: Ledger) -> str:
     """Return the same table for a notebook."""
     entries = ledger.entries
-    rows = [f"<tr>{''.join(f'<th>{name}</th>' for name in (*_COLUMNS, *_EVERYTHING))}</tr>"]
-    for entry in entries:
-        cells = (html.escape(cell) for cell in (*_row(entry), *_rest(entry)))
-        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
-    foot = "".join(f"<p>{html.escape(line)}</p>" for line in _totals(ledger, entries))
-    caption = html.escape(_title(ledger))
-    return f"<table><caption>{caption}</caption>{''.join(rows)}</table>{foot}"
+    rows = [(*_row(entry), *_rest(entry)) for entry in entries]
+    spent = _html.table((*_COLUMNS, *_EVERYTHING), rows, caption=_title(ledger))
+    return _html.block(spent, *map(_html.paragraph, _totals(ledger, entries)))
 
 
 def _title(ledger: Ledger) -> str:

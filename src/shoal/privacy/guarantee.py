@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self
 
-from shoal import _numbers
+from shoal import _html, _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import conversions
 from shoal.privacy.distance_units import parse_unit
@@ -331,8 +330,7 @@ class Guarantee:
         return guarantee_text(self)
 
     def _repr_html_(self) -> str:
-        mark = "holds" if self.holds else "does not hold"
-        return f"<p><strong>Guarantee ({mark})</strong>: {html.escape(str(self))}</p>"
+        return _html.block(_html.promise(str(self), holds=self.holds))
 
     def _require_promise(self, wanted: str) -> None:
         if self.notion == "none":

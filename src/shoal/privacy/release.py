@@ -7,7 +7,6 @@ with their type and shape, and infinities and NaN, which JSON lacks, by name.
 from __future__ import annotations
 
 import functools
-import html
 import importlib.metadata
 import json
 import os
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
+from shoal import _html
 from shoal._files import atomic_write
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.privacy._plain import freeze, from_plain, same, to_plain
@@ -232,11 +232,10 @@ class Release:
         return f"release of {self.kind} ({', '.join(self.values)}): {self.guarantee}{paid}"
 
     def _repr_html_(self) -> str:
-        names = html.escape(", ".join(self.values))
-        promise = self.guarantee._repr_html_()
-        paid = "" if self.ledger is None else f"<p>Ledger: {self.ledger}</p>"
-        kind = html.escape(self.kind)
-        return f"<p>Release of <strong>{kind}</strong>: {names}</p>{promise}{paid}"
+        held = _html.paragraph(", ".join(self.values), strong=f"Release of {self.kind}")
+        promise = _html.promise(str(self.guarantee), holds=self.guarantee.holds)
+        paid = "" if self.ledger is None else _html.paragraph(str(self.ledger), strong="Ledger")
+        return _html.block(held, promise, paid)
 
 
 def _refuse_constant(name: str) -> None:

@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
+from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
+from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
 from shoal.density import GridCells, build_tree, choose_nodes, label_cells, prominence_for
 from shoal.exceptions import DataError, ParameterError
@@ -33,7 +35,7 @@ MAX_ROUNDS = 6  # of simulations, each with other peaks taken for real
 SEEDS = 2**31 - 1
 
 
-class NoiseAwareDensity(ClusterMixin, BaseEstimator):
+class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
     """Clusters of any shape, from reports whose noise is known.
 
     The density of the records on a grid over the public box is estimated by the iterative Bayesian
@@ -225,7 +227,7 @@ class NoiseAwareDensity(ClusterMixin, BaseEstimator):
                 "grid hold too few reports to show shapes; choose columns, or use NoiseAwareKMeans"
             )
         noise = report_noise(self.mechanism, columns, biased=True)
-        bounds = self.mechanism.bounds if self.bounds is None else self.bounds
+        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
         try:
             check_random_state(self.random_state)
         except ValueError:

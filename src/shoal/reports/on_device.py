@@ -3,6 +3,7 @@
 A release says by which metric its clusters were made, and labels follow that metric and no other:
 
 * ``"bounds"`` (DPKMeans): Euclidean distance in units of the bounds, on the lattice of the fit;
+* ``"schema"`` (DPKMeans): the same, of records encoded by the schema that the release carries;
 * ``"cosine"`` (DPKMeans): the same, of records brought to length 1;
 * ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the reports;
 * ``"cells"`` (DPWaveCluster, DPDensity, NoiseAwareDensity): the cluster of the record's cell, or
@@ -12,8 +13,9 @@ A release says by which metric its clusters were made, and labels follow that me
 Each gives the labels of the estimator's own ``predict``, bit for bit.
 """
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -21,14 +23,15 @@ import numpy.typing as npt
 
 from shoal._bounds import public_box
 from shoal._directions import unit_length
-from shoal._records import column_names, validate_records
+from shoal._records import NO_RECORDS, column_names, validate_records
 from shoal._typing import Floats, Labels
 from shoal.density import find_boxes
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import Lattice
 from shoal.privacy import Release
+from shoal.schema import Schema
 
-__all__ = ["label_on_device", "nearest_centers"]
+__all__ = ["center_distances", "label_encoded", "label_on_device", "nearest_centers"]
 
 BLOCK_VALUES = 1 << 18  # distances held at a time
 
@@ -43,15 +46,19 @@ def nearest_centers(rows: Floats, centers: Floats) -> npt.NDArray[np.int32]:
     labels = np.empty(len(rows), dtype=np.int32)
     step = max(1, BLOCK_VALUES // len(centers))
     for start in range(0, len(rows), step):
-        block = rows[start : start + step]
-        squares = np.zeros((len(block), len(centers)))
-        with np.errstate(over="ignore"):  # too far for a double: infinitely far
-            for column, values in zip(block.T, centers.T, strict=True):
-                gaps = column[:, None] - values
-                gaps *= gaps
-                squares += gaps
+        squares = _squared_distances(rows[start : start + step], centers)
         labels[start : start + step] = squares.argmin(axis=1)
     return labels
+
+
+def _squared_distances(rows: Floats, centers: Floats) -> Floats:
+    squares = np.zeros((len(rows), len(centers)))
+    with np.errstate(over="ignore"):  # too far for a double: infinitely far
+        for column, values in zip(rows.T, centers.T, strict=True):
+            gaps = column[:, None] - values
+            gaps *= gaps
+            squares += gaps
+    return squares
 
 
 Values = Mapping[str, Any]
@@ -75,7 +82,8 @@ def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int |
         which do not.
     x : array-like of shape (d,) or (n, d), pandas Series, or pandas, polars or Arrow table
         The record, or all records on the device. Columns with names are put into the order of the
-        release, where that has names; an array is taken in order.
+        release, where that has names; an array is taken in order. Of a release with a schema, what
+        the schema encodes: a data frame, a dict of columns or of the values of one record, or rows.
     metric : {"euclidean"}, default=None
         Of bare centers: distance in the unit of the records. A release has its own.
 
@@ -107,26 +115,66 @@ def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int |
     1
     """
     values = _values(release, metric)
-    labels_of, columns = METRICS[values["metric"]], _columns(values)
-    records, single = _records(x, values.get("columns"))
-    if records.shape[1] != columns:
-        raise DataError(f"X must have the {columns} columns of the release, got {records.shape[1]}")
-    labels = labels_of(values, records)
+    records, single = _given_records(x, values)
+    labels = _labels(values, records)
     return int(labels[0]) if single else labels
 
 
-def _in_bounds(values: Values, records: Floats) -> Labels:
+def label_encoded(release: Release, records: Floats) -> Labels:
+    """Return labels of records that are encoded by the schema of the release already, if any."""
+    return _labels(_values(release, None), records)
+
+
+def center_distances(release: Release, x: Any) -> Floats:
+    """Return the distance of records to each center, in the metric of the release."""
+    values = _values(release, None)
+    if values["metric"] not in POINTS:
+        raise ParameterError(
+            f"transform must be of a release with centers, got cells of {release.kind}, which have "
+            "no distance: use predict"
+        )
+    records, single = _given_records(x, values)
+    rows, centers, unit = POINTS[values["metric"]](values, records)
+    distances = np.sqrt(_squared_distances(rows, centers)) * unit
+    return distances[0] if single else distances
+
+
+def _labels(values: Values, records: Floats) -> Labels:
+    columns = _columns(values)
+    if records.shape[1] != columns:
+        raise DataError(f"X must have the {columns} columns of the release, got {records.shape[1]}")
+    if values["metric"] in POINTS:
+        rows, centers, _ = POINTS[values["metric"]](values, records)
+        return nearest_centers(rows, centers)
+    return CELLS[values["metric"]](values, records)
+
+
+class _Points(NamedTuple):
+    """Records and centers where distance is Euclidean, and how long 1 of that distance is."""
+
+    rows: Floats
+    centers: Floats
+    unit: float
+
+
+def _in_bounds(values: Values, records: Floats) -> _Points:
     lattice = _lattice(values, records.shape[1])
     rows, centers = (lattice.encode(points) for points in (records, _centers(values["centers"])))
-    return nearest_centers(rows.astype(np.float64), centers.astype(np.float64))
+    widest = 1.0
+    if values["metric"] == "schema":
+        widest = float(np.max(values["high"]))
+    elif "column_weights" in values:
+        widest = math.sqrt(np.max(values["column_weights"]))
+    step = widest / (2 * int(lattice.high.max()))
+    return _Points(rows.astype(np.float64), centers.astype(np.float64), step)
 
 
-def _by_cosine(values: Values, records: Floats) -> Labels:
+def _by_cosine(values: Values, records: Floats) -> _Points:
     return _in_bounds(values, unit_length(records.T).T)
 
 
-def _euclidean(values: Values, records: Floats) -> Labels:
-    return nearest_centers(records, _centers(values["centers"]))
+def _euclidean(values: Values, records: Floats) -> _Points:
+    return _Points(records, _centers(values["centers"]), 1.0)
 
 
 def _in_cells(values: Values, records: Floats) -> Labels:
@@ -163,16 +211,18 @@ def _is_grid(grids: Any, shape: Any) -> bool:
     return all(isinstance(fine, int) and 0 < side <= fine for side, fine in pairs)
 
 
-METRICS: dict[str, Callable[[Values, Floats], Labels]] = {
+POINTS: dict[str, Callable[[Values, Floats], _Points]] = {
     "bounds": _in_bounds,
+    "schema": _in_bounds,
     "cosine": _by_cosine,
     "euclidean": _euclidean,
-    "cells": _in_cells,
-    "boxes": _in_boxes,
 }
+CELLS: dict[str, Callable[[Values, Floats], Labels]] = {"cells": _in_cells, "boxes": _in_boxes}
+METRICS = (*POINTS, *CELLS)
 # What a release has to hold for labels by its metric.
 NEEDED = {
     "bounds": ("centers", "low", "high", "half"),
+    "schema": ("centers", "schema", "low", "high", "half"),
     "cosine": ("centers", "low", "high", "half"),
     "euclidean": ("centers",),
     "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
@@ -195,7 +245,7 @@ def _values(release: Any, metric: str | None) -> Values:
         raise ParameterError(f"metric must be that of the release, {named!r}, got {metric!r}")
     if not isinstance(named, str) or named not in METRICS:
         raise ParameterError(
-            f"release must say its metric, one of {tuple(METRICS)}, got {named!r} of "
+            f"release must say its metric, one of {METRICS}, got {named!r} of "
             f"{release.kind}: release it again with this version of shoal"
         )
     missing = [name for name in NEEDED[named] if name not in values]
@@ -211,6 +261,29 @@ def _columns(values: Values) -> int:
     if "cell_low" in values:
         return int(np.shape(values["cell_low"])[1])
     return len(values["shape"])
+
+
+def _given_records(x: Any, values: Values) -> tuple[Floats, bool]:
+    """Return records as the metric takes them, and whether it is a single one."""
+    if "schema" not in values:
+        return _records(x, values.get("columns"))
+    if nw.dependencies.is_pandas_series(x):
+        x, single = x.to_frame().T, True
+    elif isinstance(x, Mapping):
+        single = not any(_is_column(value) for value in x.values())
+        x = {name: [value] for name, value in x.items()} if single else x
+    else:
+        single = isinstance(x, list | tuple | np.ndarray) and not any(map(_is_column, x))
+        x = [x] if single else x
+    records = Schema.from_dict(values["schema"]).encode(x)
+    if not len(records):
+        raise DataError(NO_RECORDS)
+    return records, single
+
+
+def _is_column(value: Any) -> bool:
+    """Return whether it holds several values."""
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
 def _records(x: Any, columns: list[str] | None) -> tuple[Floats, bool]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from shoal._lists import arrow_lists, is_arrow_list
-from shoal._numbers import FINITE
+from shoal._numbers import BY_SCHEMA, FINITE
 from shoal._optional import require
 from shoal._typing import Floats
 from shoal.exceptions import DataError, DataTypeError, ParameterError
@@ -91,7 +91,7 @@ def check_columns(schema: Any, names: Sequence[str], where: str) -> bool:
             continue
         # Its first word alone: the rest may list names of fields, which were not given.
         got = str(kind).partition("<")[0]
-        way = f"choose columns without it{', or it alone' if lists else ''}"
+        way = f"choose columns without it, or {'it alone' if lists else BY_SCHEMA}"
         raise DataTypeError(f"column {name!r} must hold numbers, got {got} in {where}: {way}")
     return lists
 

@@ -19,13 +19,20 @@ from shoal._optional import require
 from shoal._typing import Records
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.schema import Schema
-from shoal.tables._csv import is_missing, parse_numbers, read_csv, unreadable
+from shoal.tables._csv import first_row, is_missing, parse_numbers, read_csv, unreadable
 from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
 from shoal.tables.columns import check_names, locate_columns
 from shoal.tables.spark_table import SparkTable
 
-__all__ = ["check_table_path", "open_table", "read_columns", "read_table", "write_table"]
+__all__ = [
+    "check_table_path",
+    "open_table",
+    "read_columns",
+    "read_first_line",
+    "read_table",
+    "write_table",
+]
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv",)
@@ -180,6 +187,54 @@ def read_columns(
     return _arrow_columns(file, wanted, names)
 
 
+def read_first_line(path: str | os.PathLike[str]) -> list[str]:
+    r"""Return the first line of a CSV file, or the names of a Parquet file: for the curator's eyes.
+
+    Whether it holds names or a record is for somebody to say who looks at it.
+
+    Parameters
+    ----------
+    path : path-like
+        As for :func:`read_table`.
+
+    Returns
+    -------
+    values : list of str
+        Without blanks around them.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or is empty.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "people.csv"
+    >>> _ = path.write_text("age,city\n30,A\n")
+    >>> read_first_line(path)
+    ['age', 'city']
+    >>> folder.cleanup()
+    """
+    file = Path(path)
+    values = _parquet_names(file) if file.suffix.lower() in PARQUET else first_row(file)
+    if not values:
+        raise DataError(f"{str(path)!r} must hold at least one record, got none")
+    return [value.strip() for value in values]
+
+
+def _parquet_names(path: Path) -> list[str]:
+    parquet = require("pyarrow.parquet", extra="arrow")
+    arrow = require("pyarrow", extra="arrow")
+    try:
+        return list(parquet.read_schema(path).names)
+    except OSError as error:
+        raise unreadable(path, error.strerror or "it is not a Parquet file") from None
+    except arrow.ArrowException:
+        raise unreadable(path, "it is not a Parquet file") from None
+
+
 def _read_described(
     file: Path,
     schema: Schema,
@@ -276,7 +331,7 @@ def _user_ids(name: str, values: Sequence[Any]) -> list[str | int]:
 
 
 def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any) -> Path:
-    """Write columns of numbers to a CSV or Parquet file.
+    """Write columns of numbers or text to a CSV or Parquet file.
 
     The file gets its name when it is complete, so a crash leaves the old one, or none. What is
     written reads back with :func:`read_table` as the same names and the same numbers.
@@ -288,7 +343,7 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
     names : sequence of str
         Names of the columns, all different.
     values : array-like of shape (n, d)
-        Their values.
+        Their values: numbers, or objects such as numbers, text and dates, None for none.
 
     Returns
     -------
@@ -311,10 +366,10 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
     """
     file = _known(path, names)
     heads, table = list(names), np.asarray(values)
-    if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iuf":
+    if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iufO":
         raise ParameterError(
-            f"values must be a table of numbers with one column for each of {len(heads)} names, "
-            f"got shape {table.shape} of {table.dtype}"
+            "values must be a table of numbers or objects with one column for each of "
+            f"{len(heads)} names, got shape {table.shape} of {table.dtype}"
         )
     writer = _write_parquet if file.suffix.lower() in PARQUET else _write_csv
     try:
@@ -378,7 +433,10 @@ def _write_csv(path: Path, names: Sequence[str], table: Any) -> None:
 def _write_parquet(path: Path, names: Sequence[str], table: Any) -> None:
     arrow = require("pyarrow", extra="arrow")
     parquet = require("pyarrow.parquet", extra="arrow")
-    columns = [np.ascontiguousarray(column) for column in table.T]
+    columns = [
+        column.tolist() if table.dtype.kind == "O" else np.ascontiguousarray(column)
+        for column in table.T
+    ]
     with path.open("xb") as file:
         parquet.write_table(arrow.table(columns, names=list(names)), file)
 

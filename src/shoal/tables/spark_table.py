@@ -6,7 +6,7 @@ from math import isqrt
 from typing import Any
 
 from shoal._lists import UNEQUAL
-from shoal._numbers import FINITE
+from shoal._numbers import BY_SCHEMA, FINITE
 from shoal._optional import require
 from shoal._typing import Ints
 from shoal.exceptions import DataError, DataTypeError, ParameterError
@@ -81,6 +81,21 @@ class SparkTable(ExternalTable):
         width = self._first_width() if lists else None
         self._tasks_reader = replace(self._reader, names=fields, width=width)
         self._reader = replace(self._reader, width=width)
+
+    def with_schema(self, schema: Schema) -> "SparkTable":
+        """Return the same frame, read by another schema.
+
+        Parameters
+        ----------
+        schema : Schema
+            Whose columns are read.
+
+        Returns
+        -------
+        table : SparkTable
+            Not checked yet.
+        """
+        return SparkTable(self._frame, schema=schema)
 
     def check(self) -> None:
         """Check that every record can be read and is finite.
@@ -236,7 +251,7 @@ def _check_columns(frame: Any, names: Sequence[str], *, described: bool) -> bool
         lists = kinds[0].typeName() == "array" and kinds[0].elementType.typeName() in NUMBERS
         if lists and len(names) == 1:
             return True
-        way = f"choose columns without it{', or it alone' if lists else ''}"
+        way = f"choose columns without it, or {'it alone' if lists else BY_SCHEMA}"
         raise DataTypeError(
             f"column {name!r} must hold numbers, got {kinds[0].typeName()} in the frame: {way}"
         )

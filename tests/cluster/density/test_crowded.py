@@ -9,9 +9,9 @@ from sklearn.datasets import make_circles
 from sklearn.metrics import adjusted_rand_score
 
 from helpers.charts import layers
+from shoal._cluster_table import cluster_table
 from shoal.audit import Neighbors, replay_estimator
 from shoal.audit.attacks._shadow_releases import release_features
-from shoal.cli._clusters import released_clusters
 from shoal.cluster import DPDensity
 from shoal.cluster._leaves import release_shape
 from shoal.cluster._noise import PureNoise
@@ -179,7 +179,7 @@ def test_outlines_are_where_the_city_is(fitted):
 def test_all_readers_of_a_release_know_where_the_city_is(fitted):
     low, high = place_cells(fitted.release_.values)
     assert (np.abs((low + high) / 2 - 0.613) < 0.02).all()
-    table = released_clusters(fitted.release_, ["x", "y"])
+    table = cluster_table(fitted.release_, ["x", "y"])
     places = table.values[:, [table.names.index(name) for name in ("x", "y")]]
     np.testing.assert_allclose(places, 0.613, atol=0.003)
     picture = draw_release(fitted.release_, ["x", "y"])

@@ -1,0 +1,250 @@
+"""A release as a table of clusters: computed from the release alone, so nothing more is spent."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal import _html
+from shoal._numbers import readable
+from shoal._typing import Floats
+from shoal.density import place_cells
+from shoal.exceptions import ParameterError
+from shoal.schema import FieldPoints, Schema, describe_points
+
+if TYPE_CHECKING:
+    from shoal.privacy import Guarantee, Release
+
+__all__ = ["ClusterTable", "ShownWithPromise", "cluster_table", "released_html"]
+
+RADIUS = "radius: in units of the bounds, 1 is a column's width"
+SIZE = "noisy_size"
+
+
+class ClusterTable(NamedTuple):
+    """One row a cluster, in the order of the release, which is the order of labels.
+
+    Rows that are not ``certain`` may be noise alone, and are no segments. ``columns`` are as many
+    of the names as a reader needs of those that are, the last ``measures`` of them not the table's
+    own, and ``caption`` explains them. ``described`` says the same in the words of a schema, where
+    the release has one.
+    """
+
+    file: str
+    names: tuple[str, ...]
+    values: npt.NDArray[Any]
+    certain: npt.NDArray[np.bool_]
+    columns: int
+    caption: str = ""
+    measures: int = 0
+    described: tuple[FieldPoints, ...] = ()
+    sizes: Floats | None = None
+
+    def rows(self, *, certain: bool) -> list[dict[str, Any]]:
+        """Return the values of these clusters by name, and their number; None is not known."""
+        names = (*self.names, *_apart(("cluster",), self.names))
+        return [
+            dict(zip(names, (*map(_finite, self.values[number]), int(number)), strict=True))
+            for number in np.flatnonzero(self.certain == certain)
+        ]
+
+    def texts(self) -> tuple[list[str], list[list[str]]]:
+        """Return headings and rows for a reader: certain clusters alone, in words if there are any.
+
+        With a schema a row is a field and a column a cluster; else a row is a cluster.
+        """
+        numbers = np.flatnonzero(self.certain).tolist()
+        if self.described:
+            lines = [(field.name, field.texts()) for field in self.described]
+            if self.sizes is not None:
+                lines.insert(0, ("size (noisy)", [readable(float(size)) for size in self.sizes]))
+            headings = ["", *(f"cluster {number}" for number in numbers)]
+            return headings, [[name, *(cells[n] for n in numbers)] for name, cells in lines]
+        shown = self.values[:, : self.columns]
+        rows = [[str(number), *map(_readable, shown[number].tolist())] for number in numbers]
+        return ["cluster", *self.names[: self.columns]], rows
+
+    def to_html(self) -> str:
+        """Return the same for a notebook."""
+        headings, rows = self.texts()
+        unsure = int((~self.certain).sum())
+        notes = [self.caption] if self.caption and not self.described else []
+        notes += [f"{unsure} more may be noise alone"] if unsure else []
+        heading = f"{int(self.certain.sum())} clusters{': ' if notes else ''}{'; '.join(notes)}"
+        return _html.table(headings, rows, caption=heading)
+
+
+def cluster_table(release: "Release", columns: Sequence[str] | None = None) -> ClusterTable:
+    """Return what a release says about each cluster, and the name of a file for it.
+
+    Of centers: their noisy sizes, 95% radii in units of the bounds (inf: unknown), and whether they
+    are certain (1) or may be noise alone (0). Of cells: the extent of each cluster's; of those of a
+    density also their noisy size, its share of all records, and their center of mass. `columns` are
+    names of columns, where the release has none.
+    """
+    values = release.values
+    if "centers" in values:
+        return _table_of_centers(values, columns)
+    if "clusters" not in values:
+        raise ParameterError(f"release must hold centers or cells of clusters, got {release.kind}")
+    names = _names(values, len(values["low"]), columns)
+    sides = tuple(f"{column} {side}" for column in names for side in ("from", "to"))
+    extents = _extents(values)
+    certain = np.ones(len(extents), dtype=bool)
+    if "sizes" not in values:
+        names = (*_apart(("cells",), sides), *sides)
+        return ClusterTable("clusters.csv", names, extents, certain, len(names))
+    shares, rest = _shares(values)
+    heads = (*names, *_apart((SIZE, "share"), (*names, *sides)), *sides)
+    parts = [_middles(values), values["sizes"], shares, extents[:, 1:]]
+    caption = f"center of mass and size of each cluster; {rest:.0%} of records are in none"
+    return ClusterTable(
+        "clusters.csv",
+        heads,
+        np.column_stack(parts),
+        certain,
+        len(names) + 2,
+        caption,
+        measures=2,
+        sizes=np.asarray(values["sizes"], dtype=np.float64),
+    )
+
+
+def _table_of_centers(values: Mapping[str, Any], columns: Sequence[str] | None) -> ClusterTable:
+    centers = np.asarray(values["centers"], dtype=np.float64)
+    certain = np.asarray(values.get("certain", np.ones(len(centers))), dtype=np.bool_)
+    measures, caption = _measures(values, certain)
+    sizes = measures.get(SIZE)
+    if "schema" not in values:
+        names = _names(values, centers.shape[1], columns)
+        heads = (*names, *_apart(tuple(measures), names))
+        table = np.column_stack([centers, *measures.values()])
+        shown = len(names) + 2
+        return ClusterTable(
+            "centers.csv", heads, table, certain, shown, caption, measures=2, sizes=sizes
+        )
+    described = describe_points(Schema.from_dict(values["schema"]), centers)
+    named: list[tuple[str, Any]] = []
+    for field in described:
+        named.append((field.name, field.values))
+        if field.shares is not None:
+            named.append((f"{field.name} share", field.shares))
+        if field.missing is not None:
+            named.append((f"{field.name} missing", field.missing.tolist()))
+    named += [(name, each.tolist()) for name, each in measures.items()]
+    table = np.empty((len(centers), len(named)), dtype=object)
+    for index, (_, each) in enumerate(named):
+        table[:, index] = each
+    names = tuple(field.name for field in described)
+    others = [name for name, _ in named if name not in names]
+    renamed = dict(zip(others, _apart(others, names), strict=True))
+    heads = tuple(renamed.get(name, name) for name, _ in named)
+    return ClusterTable(
+        "centers.csv", heads, table, certain, len(heads), described=tuple(described), sizes=sizes
+    )
+
+
+def _measures(
+    values: Mapping[str, Any], certain: npt.NDArray[np.bool_]
+) -> tuple[dict[str, npt.NDArray[Any]], str]:
+    """Return what is known of centers beside where they are."""
+    if "sizes" not in values:  # of reports: shares, and radii in the reports' unit
+        measures = {"share": values["weights"], "radius": values["center_radius"]}
+        return measures, "radius: in the unit of the reports"
+    measures = {SIZE: values["sizes"], "radius": values["radii"], "certain": certain}
+    return {name: np.asarray(each, dtype=np.float64) for name, each in measures.items()}, RADIUS
+
+
+def _names(values: Mapping[str, Any], count: int, columns: Sequence[str] | None) -> tuple[str, ...]:
+    named = columns or values.get("columns") or [f"column {one}" for one in range(1, count + 1)]
+    return tuple(named)
+
+
+def _extents(values: Mapping[str, Any]) -> Floats:
+    """Count the cells of each cluster, and box them in."""
+    starts, ends = (_placed(values, part) for part in place_cells(values))
+    rows = []
+    for cluster in range(int(values["clusters"].max(initial=-1)) + 1):
+        mine = values["clusters"] == cluster
+        sides = np.column_stack([starts[mine].min(axis=0), ends[mine].max(axis=0)])
+        rows.append([mine.sum(), *sides.ravel()])
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 1 + 2 * len(values["low"]))
+
+
+def _middles(values: Mapping[str, Any]) -> Floats:
+    """Find the center of mass of each cluster's cells."""
+    low, high = place_cells(values)
+    part = (low + high) / 2
+    middles = []
+    for cluster in range(len(values["sizes"])):
+        mine = values["clusters"] == cluster
+        middles.append(np.average(part[mine], axis=0, weights=values["values"][mine]))
+    return _placed(values, np.reshape(middles, (-1, part.shape[1])))
+
+
+def _placed(values: Mapping[str, Any], part: Floats) -> Floats:
+    """Return parts of the box as points; no difference of its ends is taken: it may overflow."""
+    points: Floats = values["low"] * (1 - part) + values["high"] * part
+    return points
+
+
+def _shares(values: Mapping[str, Any]) -> tuple[Floats, float]:
+    """Return which part of all records each cluster has, and which part is in none."""
+    sizes = np.asarray(values["sizes"], dtype=np.float64)
+    total = max(float(values["records"]), float(sizes.sum()))
+    return sizes / total, 1.0 - float(sizes.sum()) / total
+
+
+def _finite(value: Any) -> Any:
+    """Return a value as JSON has it: None for a number that is not finite, a date as text."""
+    if isinstance(value, int | float | np.number):
+        return float(value) if np.isfinite(value) else None
+    return None if value is None else str(value)
+
+
+def _readable(value: float) -> str:
+    return readable(value) if np.isfinite(value) else "unknown"
+
+
+def _apart(wanted: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """Change names of ours until no column of the user's has the same name."""
+    names: list[str] = []
+    for name in wanted:
+        free = name
+        while free in taken or free in names:
+            free += "_"
+        names.append(free)
+    return tuple(names)
+
+
+class ShownWithPromise:
+    """An estimator that a notebook shows with its promise, and the clusters that it released.
+
+    The diagram is scikit-learn's own. Everything else comes from the guarantee and the release:
+    neither labels nor the number of records are looked at.
+    """
+
+    def _repr_html_inner(self) -> str:
+        return self._with_promise(super()._repr_html_inner())  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._with_promise(bundle["text/html"])
+        return bundle
+
+    def _with_promise(self, diagram: str) -> str:
+        if not hasattr(self, "n_features_in_"):
+            return diagram
+        guarantee: Guarantee = self.guarantee_  # type: ignore[attr-defined]
+        release = getattr(self, "release_", None)
+        promise = _html.promise(str(guarantee), holds=guarantee.holds)
+        shown = "" if release is None else released_html(release)
+        return f"{diagram}{_html.block(promise, shown)}"
+
+
+def released_html(release: "Release") -> str:
+    """Return the clusters of a release for a notebook; nothing where it holds none."""
+    known = "centers" in release.values or "clusters" in release.values
+    return cluster_table(release).to_html() if known else ""

@@ -1,0 +1,234 @@
+"""A schema and points of its space for readers: what a center says of each field, in its unit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal import _html
+from shoal._numbers import readable
+from shoal._typing import Floats
+from shoal.exceptions import ParameterError
+from shoal.schema.fields import MISSING, Field
+
+if TYPE_CHECKING:
+    from shoal.schema.schema import Schema
+
+__all__ = ["FieldPoints", "describe_points", "schema_html"]
+
+MAX_SHOWN = 8  # categories that a table lists
+MOSTLY = 0.5  # share of missing values from which there is no more to say
+
+
+@dataclass(frozen=True, eq=False)
+class FieldPoints:
+    """What points say of one field.
+
+    Parameters
+    ----------
+    name, unit : str
+        Of the field.
+    values : list
+        Of each point a number, a date, or the most common level; None where all are missing.
+    whole : bool, default=False
+        Whether numbers are whole ones.
+    positions : ndarray of shape (n,), default=None
+        Of numbers, dates and ordered levels, where the value lies between its bounds, from 0 to 1.
+    levels : list of dict, default=None
+        Of categories, the share of every level.
+    missing : ndarray of shape (n,), default=None
+        Share of missing values; None where there can be none.
+    """
+
+    name: str
+    unit: str
+    values: list[Any]
+    whole: bool = False
+    positions: Floats | None = None
+    levels: list[dict[str, float]] | None = None
+    missing: Floats | None = None
+
+    @property
+    def shares(self) -> list[float] | None:
+        """Share of the most common level, of categories."""
+        if self.levels is None:
+            return None
+        pairs = zip(self.levels, self.values, strict=True)
+        return [shares.get(level, 0.0) for shares, level in pairs]
+
+    def texts(self) -> list[str]:
+        """Return the value of each point for a reader, such as ``34 years`` or ``B 61%``.
+
+        Returns
+        -------
+        texts : list of str
+            Where most values are missing, that is said instead.
+        """
+        shares = self.shares
+        texts = []
+        for index, value in enumerate(self.values):
+            if self._is_missing(index):
+                texts.append(f"{MISSING} {self._share_missing(index):.0%}")
+            elif shares is not None:
+                texts.append(f"{value} {shares[index]:.0%}")
+            elif isinstance(value, float):
+                number = f"{value:,.0f}" if self.whole else readable(value)
+                texts.append(f"{number} {self.unit}".rstrip())
+            else:
+                texts.append(str(value))
+        return texts
+
+    def compared_with(self, overall: "FieldPoints") -> Floats:
+        """Return how far each point is from one other, from -1 to 1, in what its text says.
+
+        Parameters
+        ----------
+        overall : FieldPoints
+            The same field of a single point.
+
+        Returns
+        -------
+        differences : ndarray of shape (n,)
+            Of positions between the bounds, or of shares.
+        """
+        differences = np.zeros(len(self.values))
+        for index, value in enumerate(self.values):
+            if self._is_missing(index):
+                mine, other = self._share_missing(index), overall._share_missing(0)
+            elif self.levels is not None and overall.levels is not None:
+                mine, other = self.levels[index][value], overall.levels[0][value]
+            elif self.positions is not None and overall.positions is not None:
+                mine, other = float(self.positions[index]), float(overall.positions[0])
+            else:
+                continue
+            differences[index] = mine - other
+        return differences
+
+    def _is_missing(self, index: int) -> bool:
+        return self.values[index] is None or self._share_missing(index) > MOSTLY
+
+    def _share_missing(self, index: int) -> float:
+        return 0.0 if self.missing is None else float(self.missing[index])
+
+
+def describe_points(schema: "Schema", points: Any) -> list[FieldPoints]:
+    """Return what points of the encoded space say of each feature.
+
+    Parameters
+    ----------
+    schema : Schema
+        The public description of the table.
+    points : array-like of shape (n, space.columns)
+        Points, such as centers.
+
+    Returns
+    -------
+    described : list of FieldPoints
+        In the order of the features.
+
+    Examples
+    --------
+    >>> from shoal.schema import Category, Number, Schema, describe_points
+    >>> schema = Schema([
+    ...     Number("age", minimum=0, maximum=120, unit="years"), Category("city", ["A", "B"])
+    ... ])
+    >>> center = schema.encode({"age": [30, 40], "city": ["B", "B"]}).mean(axis=0)
+    >>> [field.texts() for field in describe_points(schema, [center])]
+    [['35 years'], ['B 100%']]
+    """
+    block = np.asarray(points, dtype=np.float64)
+    if block.ndim != 2 or block.shape[1] != schema.space.columns:
+        raise ParameterError(
+            f"points must have the {schema.space.columns} columns of the encoded space, got shape "
+            f"{block.shape}"
+        )
+    described = []
+    start = 0
+    for field in schema.features:
+        stop = start + sum(len(shape.names) for shape in field.shapes)
+        described.extend(_described(field, block[:, start:stop]))
+        start = stop
+    return described
+
+
+def _described(field: Field, block: Floats) -> list[FieldPoints]:
+    """Describe one field; a place has two coordinates, each described by itself."""
+    decoded = field.decode(block)
+    missing = decoded.pop(f"{field.name} {MISSING}", None)
+    described = []
+    for index, (name, values) in enumerate(decoded.items()):
+        if isinstance(values, list):
+            described.append(_category(field, values))
+            continue
+        gone = np.zeros(len(values)) if missing is None else np.asarray(missing)
+        plain = [
+            None if share >= 1.0 else value
+            for value, share in zip(np.asarray(values).tolist(), gone, strict=True)
+        ]
+        width = field.shapes[index].width
+        described.append(
+            FieldPoints(
+                name,
+                field.unit,
+                plain,
+                whole=getattr(field, "whole", False),
+                positions=np.clip(block[:, index] / width, 0.0, 1.0),
+                missing=missing,
+            )
+        )
+    return described
+
+
+def _category(field: Field, levels: list[dict[str, float]]) -> FieldPoints:
+    known = [_without_missing(field, shares) for shares in levels]
+    tops = [
+        max(shares, key=shares.__getitem__) if any(shares.values()) else None for shares in known
+    ]
+    missing = None
+    if field.missing == "category":
+        missing = np.array([shares.get(MISSING, 0.0) for shares in levels])
+    return FieldPoints(field.name, field.unit, tops, levels=levels, missing=missing)
+
+
+def _without_missing(field: Field, shares: Mapping[str, float]) -> dict[str, float]:
+    return {
+        level: share
+        for level, share in shares.items()
+        if not (field.missing == "category" and level == MISSING)
+    }
+
+
+def schema_html(schema: "Schema") -> str:
+    """Return the fields of a schema for a notebook."""
+    rows = [
+        (
+            field.name,
+            type(field).__name__.lower(),
+            field.role,
+            _values_of(field),
+            field.unit,
+            f"{field.weight:g}",
+            field.missing if field.fill is None else f"{field.missing}: {field.fill}",
+        )
+        for field in schema.fields
+    ]
+    headings = ("field", "type", "role", "values", "unit", "weight", "missing")
+    return _html.block(_html.table(headings, rows, caption=schema.title or "Schema"))
+
+
+def _values_of(field: Field) -> str:
+    """Return what anybody may enter, in few words."""
+    if field.lacking:
+        return f"needs {field.lacking}"
+    categories = getattr(field, "categories", ())
+    if categories:
+        more = len(categories) - MAX_SHOWN
+        listed = ", ".join(categories[:MAX_SHOWN])
+        return f"{listed} and {more} more" if more > 0 else listed
+    low, high = (getattr(field, end, None) for end in ("minimum", "maximum"))
+    if low is None and high is None:
+        return ""
+    ends = [f"{end:g}" if isinstance(end, float) else str(end) for end in (low, high)]
+    scale = ", log" if getattr(field, "scale", "") == "log" else ""
+    return f"{ends[0]} to {ends[1]}{scale}"
