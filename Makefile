@@ -8,15 +8,22 @@ WORKERS ?= 2
 PARALLEL = -n $(WORKERS) --dist loadfile
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo test test-full coverage java lint bench docs clean
+.PHONY: demo test test-full coverage java lint style types quick-tests all-tests bench docs clean
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
 
-test: $(VENV)/.test java lint
+# Types take the better part of a minute on one core: they are checked while tests run.
+test: java style
+	@$(MAKE) --no-print-directory --jobs=2 types quick-tests
+
+test-full: java style
+	@$(MAKE) --no-print-directory --jobs=2 types all-tests
+
+quick-tests: $(VENV)/.test
 	$(PYTEST) $(PARALLEL) -m "not full"
 
-test-full: $(VENV)/.test java lint
+all-tests: $(VENV)/.test
 	$(PYTEST) $(PARALLEL)
 
 # What no test runs, by file; slower than `make test`, so a target of its own.
@@ -24,11 +31,15 @@ coverage: $(VENV)/.test java
 	$(PYTEST) $(PARALLEL) -m "not full" -q --cov --cov-report=term-missing:skip-covered \
 	  --cov-report=html:build/coverage
 
-lint: $(VENV)/.test
+lint: style types
+
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: $(VENV)/.test
+	$(BIN)/mypy
 
 bench: $(VENV)/.bench $(VENV)/peers/.made
 	$(BIN)/python benchmarks/run.py

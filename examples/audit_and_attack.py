@@ -16,11 +16,11 @@ model = DPKMeans(4, epsilon=1.0, bounds=BOX)
 print(replay_estimator(model))
 
 # Sampling looks at the reports themselves, for the two records that show most.
-print(audit_mechanism(PlanarLaplace(2.0, bounds=BOX), samples=50_000))
+print(audit_mechanism(PlanarLaplace(2.0, bounds=BOX), samples=20_000))
 
 # An attacker knows all 60 records, but not which half of them was clustered.
 X = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 2))
 for name, target in (("without privacy", KMeans(4, n_init=1)), ("epsilon 1", model)):
-    print(f"{name}: {attack_centers(target, X, runs=10, shadows=32)}")
+    print(f"{name}: {attack_centers(target, X, runs=10, shadows=16)}")
 ceiling = advantage_ceiling(model.fit(X).guarantee_)
 print(f"no attacker on a release of epsilon 1 is right more often than {50 + 50 * ceiling:.0f}")

@@ -16,6 +16,7 @@ PAGES = [
             "index",
             "central",
             "tables",
+            "pipelines",
             "shapes",
             "wavecluster",
             "local",

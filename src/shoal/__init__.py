@@ -20,7 +20,14 @@ if TYPE_CHECKING:
         metric_epsilon_lower_bound,
         replay_estimator,
     )
-    from shoal.cluster import Ball, DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
+    from shoal.cluster import (
+        Ball,
+        ClusterProfile,
+        DPDensity,
+        DPKMeans,
+        DPWaveCluster,
+        PrivateCopy,
+    )
     from shoal.mechanisms import (
         Duchi,
         Hybrid,
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
     from shoal.metrics import score_clustering
     from shoal.privacy import Adjacency, Guarantee, Ledger, Release
     from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, label_on_device, load_release
-    from shoal.schema import Category, Date, Flag, Number, Ordinal, Schema, SchemaEncoder
+    from shoal.schema import Category, Date, Flag, Number, Ordinal, Place, Schema, SchemaEncoder
 
 __version__ = "0.1.0"
 
@@ -42,6 +49,7 @@ __all__ = [
     "Adjacency",
     "Ball",
     "Category",
+    "ClusterProfile",
     "DPDensity",
     "DPKMeans",
     "DPWaveCluster",
@@ -58,6 +66,7 @@ __all__ = [
     "Number",
     "Ordinal",
     "Piecewise",
+    "Place",
     "PlanarLaplace",
     "PrivateCopy",
     "Release",

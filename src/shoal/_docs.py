@@ -38,6 +38,12 @@ ledger : Ledger, default=None
 random_state : None, int, RandomState or Generator, default=None
     None draws from the operating system's entropy. A seed is for tests and experiments.""",
         # Parameters of mechanisms
+        "report_schema": """\
+schema : Schema, default=None
+    Instead of ``bounds``: the public description of a table. Records are encoded by it, and reports
+    are points of its encoded space, which ``schema.decode`` reads. Distances are those of the
+    schema; for one that is a place and nothing else, a metric epsilon is per kilometer on the
+    ground, or per the length that ``unit`` says.""",
         "local_epsilon": """\
 epsilon : float, default=1.0
     Local epsilon of the whole record: any two records are told apart by a factor of at most

@@ -7,10 +7,13 @@ class. It cannot import mechanisms, which read records (import contracts, docs/l
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
+from sklearn.base import clone
+
 from shoal._typing import Floats
 from shoal.privacy import Guarantee
+from shoal.schema import Schema
 
-__all__ = ["ReportChannel"]
+__all__ = ["ReportChannel", "channel_bounds"]
 
 
 class ReportChannel(ABC):
@@ -23,6 +26,7 @@ class ReportChannel(ABC):
     """
 
     bounds: Any
+    schema: Schema | None = None
     noise_kind: ClassVar[Literal["radial", "unbiased", "other"]] = "other"
     has_density: ClassVar[bool] = False
 
@@ -38,3 +42,13 @@ class ReportChannel(ABC):
     @abstractmethod
     def variance(self, X: Any = None) -> float | Floats:
         """Variance of one column of a report: the worst over the box, or that of each entry."""
+
+    def of_encoded(self) -> Any:
+        """Return an unfitted copy for records that are encoded already: it has no schema."""
+        return clone(self)
+
+
+def channel_bounds(channel: Any) -> Any:
+    """Return the public box of the records that were reported: as given, or of the schema."""
+    schema = getattr(channel, "schema", None)
+    return getattr(channel, "bounds", None) if schema is None else schema.space.bounds

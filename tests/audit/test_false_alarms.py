@@ -37,7 +37,7 @@ def generators(audits, seed):
 
 @pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)
 def test_randomized_response(confidence, times):
-    audits = 300 * times
+    audits = 150 * times
     bounds = [
         epsilon_lower_bound(
             randomized_response(EPSILON, rng), 0, 1, samples=400, confidence=confidence
@@ -54,7 +54,7 @@ def test_noise_alone(confidence, times):
 
     An audit that counts the half on which it chose its event is wrong every time.
     """
-    audits = 100 * times
+    audits = 40 * times
     bounds = [
         epsilon_lower_bound(
             lambda record, n, rng=rng: rng.integers(0, 9, size=(n, 20)),
@@ -97,7 +97,7 @@ def test_discrete_laplace_with_the_search_over_distances(confidence, times):
 @pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)
 def test_estimator_with_the_search_over_pairs(confidence, times):
     """A noisy count is exactly epsilon on every pair; the search's own estimates are too high."""
-    audits = 60 * times
+    audits = 40 * times
     bounds, searched = [], []
     for rng in generators(audits, 3):
         model = NoisyCount(EPSILON, rng=rng)

@@ -28,6 +28,8 @@ from shoal.privacy import Guarantee, Ledger
 BOX = (-1.0, 1.0)
 METRIC = Guarantee("metric", epsilon=2.0)
 FEW = {"samples": 30_000, "search_samples": 1_000}
+FEWER = {"samples": 10_000, "search_samples": 500}
+LONG = pytest.mark.full  # audited in `tests/mechanisms` too, or another of its kind here
 
 
 # Ours are cleared, and closely
@@ -37,15 +39,15 @@ FEW = {"samples": 30_000, "search_samples": 1_000}
     ("mechanism", "columns", "least"),
     [
         (PlanarLaplace(2.0, bounds=BOX), 2, 1.65),
-        (SphericalLaplace(2.0, bounds=BOX), 3, 1.5),
+        pytest.param(SphericalLaplace(2.0, bounds=BOX), 3, 1.5, marks=LONG),
         (Laplace(2.0, bounds=BOX), 1, 1.85),
-        (Laplace(2.0, bounds=BOX), 4, 1.2),
+        pytest.param(Laplace(2.0, bounds=BOX), 4, 1.2, marks=LONG),
         (Laplace(2.0, bounds=BOX, truncate="resample"), 1, 0.9),
-        (KdLaplace(2.0, bounds=BOX, remap="grid"), 2, 1.6),
+        pytest.param(KdLaplace(2.0, bounds=BOX, remap="grid"), 2, 1.6, marks=LONG),
         (KdLaplace(2.0, bounds=BOX), 2, 1.4),
         (Piecewise(2.0, bounds=BOX), 2, 1.7),
         (Duchi(2.0, bounds=BOX), 2, 1.7),
-        (Hybrid(2.0, bounds=BOX), 2, 1.7),
+        pytest.param(Hybrid(2.0, bounds=BOX), 2, 1.7, marks=LONG),
         (SquareWave(2.0, bounds=BOX), 2, 1.7),
     ],
 )
@@ -210,15 +212,15 @@ def test_the_result():
     ledger = Ledger(epsilon=1.0)
     mechanism = PlanarLaplace(2.0, unit="m", bounds=BOX, ledger=ledger, random_state=5)
     before = dict(vars(mechanism))
-    words = {**FEW, "progress": lambda *numbers: told.append(numbers), "random_state": 1}
+    words = {**FEWER, "progress": lambda *numbers: told.append(numbers), "random_state": 1}
     audit = audit_mechanism(mechanism, **words)
     assert len(ledger) == 0
     assert vars(mechanism) == before
     assert {total for _, total in told} == {told[-1][0]}
     assert [done for done, _ in told] == sorted(done for done, _ in told)
-    again = audit_mechanism(mechanism, **FEW, random_state=1)
+    again = audit_mechanism(mechanism, **FEWER, random_state=1)
     assert again.result == audit.result
-    assert again.result != audit_mechanism(mechanism, **FEW, random_state=2).result
+    assert again.result != audit_mechanism(mechanism, **FEWER, random_state=2).result
     lines = str(audit).splitlines()
     assert lines[0].startswith("at 99.9% confidence epsilon is at least 1.")
     assert lines[0].endswith("per unit of distance (claimed 2)")

@@ -143,7 +143,10 @@ def test_killed_halfway_it_goes_on_from_there(unbroken, tmp_path, path, jobs):
     assert TRIALS <= log.stat().st_size <= TRIALS + 2 * jobs
 
 
-@pytest.mark.parametrize(("plan", "again"), [("within write", 1), ("before sync", 0)])
+@pytest.mark.parametrize(
+    ("plan", "again"),
+    [("within write", 1), pytest.param("before sync", 0, marks=pytest.mark.full)],
+)
 def test_killed_in_a_write_it_goes_on_from_there(unbroken, tmp_path, path, plan, again):
     log = tmp_path / "log"
     process = start(path, log, plan=plan)
@@ -187,7 +190,7 @@ def test_only_workers_ignore_interrupts(jobs):
     assert {record["ignores"] for record in run_spec(SPEC, ignores, n_jobs=jobs)} == {jobs == 2}
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_a_failure_names_the_trial_and_keeps_what_was_done(unbroken, path, jobs):
     with RecordStore(path, SPEC) as store:
         with pytest.raises(TrialError, match=r"^ValueError in the trial 'line .*epsilon 2.0") as e:

@@ -27,9 +27,10 @@ def exact(monkeypatch):
 
 
 def findings(columns=2, **settings):
-    pairs = neighboring_datasets(BOX, n=20, columns=columns)
+    # Every third pair, once: a replay is exact, and each bug below shows on one of these.
+    pairs = list(neighboring_datasets(BOX, n=20, columns=columns))[::3]
     model = DPDensity(bounds=BOX, **settings)
-    return "\n".join(replay_estimator(model, pairs, repeats=2).findings)
+    return "\n".join(replay_estimator(model, pairs, repeats=1).findings)
 
 
 @pytest.mark.parametrize(

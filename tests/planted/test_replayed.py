@@ -43,8 +43,9 @@ WAVE = DPWaveCluster(bounds=BOX, grid=16)
 
 
 def findings(estimator):
-    pairs = neighboring_datasets(BOX, n=20)
-    return "\n".join(replay_estimator(estimator, pairs, repeats=2).findings)
+    # Every other pair, once: a replay is exact, and each bug below shows on one of these.
+    pairs = list(neighboring_datasets(BOX, n=20))[::2]
+    return "\n".join(replay_estimator(estimator, pairs, repeats=1).findings)
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from shoal.cli.ledger import ledger_command
 from shoal.cli.perturb import perturb_command
 from shoal.cli.predict import predict_command
 from shoal.cli.reproduce import reproduce_command
+from shoal.cli.schema import schema_command
 from shoal.exceptions import ShoalError
 
 __all__ = ["app", "main"]
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "perturb": perturb_command,
     "predict": predict_command,
     "reproduce": reproduce_command,
+    "schema": schema_command,
 }
 for name, command in COMMANDS.items():
     app.command(name, cls=RecordedCommand)(command)

@@ -13,7 +13,7 @@ a parameter that is changed afterwards make the promise of reports that are out 
 import numbers
 import threading
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -21,20 +21,22 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._cluster_table import ShownWithPromise
-from shoal._report_channel import ReportChannel
+from shoal._report_channel import ReportChannel, channel_bounds
 from shoal._table_input import validate_table
 from shoal._typing import Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._report_files import check_out, release_reports
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
 from shoal.privacy import Adjacency, Event, Guarantee, Ledger
+from shoal.schema import Schema
 from shoal.tables import ArrayTable
 
-__all__ = ["Mechanism", "same_state"]
+__all__ = ["Mechanism", "ReportNames", "as_table", "same_state"]
 
 
 CHUNK_VALUES = 1 << 16  # numbers perturbed at a time
@@ -69,13 +71,34 @@ class SourceInUse:
         return kept[1] if same_state(kept[0], random_state) else self.keep(random_state)
 
 
-class Mechanism(
-    ShownWithPromise, ReportChannel, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
-):
+class ReportNames(OneToOneFeatureMixin):
+    """Reports have the columns of the records, or those of the schema's encoded ones."""
+
+    schema: Schema | None
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns of reports.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the records' columns, for mechanisms without a schema.
+
+        Returns
+        -------
+        names : ndarray of object
+            Those of the records, or of the schema's encoded columns.
+        """
+        if self.schema is None:
+            return super().get_feature_names_out(input_features)
+        return np.array(self.schema.space.names, dtype=object)
+
+
+class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, BaseEstimator):
     """A local randomizer: records in, reports out, one row each.
 
-    Subclasses store ``epsilon``, ``bounds``, ``ledger`` and ``random_state``, and say how records
-    are perturbed, what that costs and what it promises.
+    Subclasses store ``epsilon``, ``bounds``, ``schema``, ``ledger`` and ``random_state``, and say
+    how records are perturbed, what that costs and what it promises.
     """
 
     epsilon: float
@@ -111,7 +134,7 @@ class Mechanism(
         self : Mechanism
             The mechanism.
         """
-        table = validate_table(X, estimator=self)
+        table = validate_table(X, estimator=self, schema=self.schema)
         self._check(table.columns)
         # A seed's stream goes on from one transform to the next and starts again at fit.
         in_use = SourceInUse()
@@ -143,7 +166,12 @@ class Mechanism(
         """
         fitted = hasattr(self, "n_features_in_")
         # Without fit there are no columns to compare with, and transform must not note any.
-        table = validate_table(X, estimator=self if fitted else BaseEstimator(), reset=not fitted)
+        table = validate_table(
+            X,
+            estimator=self if fitted else BaseEstimator(),
+            reset=not fitted,
+            schema=self.schema,
+        )
         check_out(table, out)
         self._check(table.columns)
         if not hasattr(self, "_in_use"):
@@ -163,16 +191,27 @@ class Mechanism(
 
         Parameters
         ----------
-        x : array-like of shape (d,)
-            The record.
+        x : array-like of shape (d,), or dict
+            The record; with a schema, its values by the names of their columns, or in their order.
 
         Returns
         -------
         z : ndarray of shape (d,)
             Its report.
         """
-        report: Floats = self.transform(np.atleast_2d(x))[0]
+        report: Floats = self.transform(as_table(x, self.schema))[0]
         return report
+
+    def of_encoded(self) -> Self:
+        """Return an unfitted copy for records that are encoded already.
+
+        Returns
+        -------
+        mechanism : Mechanism
+            Its reports are those of this one, and its bounds those of the schema's space.
+        """
+        copy: Self = super().of_encoded()
+        return copy if self.schema is None else copy.set_params(**self._encoded_params())
 
     @abstractmethod
     def lattice(self, columns: int) -> Lattice:
@@ -190,11 +229,28 @@ class Mechanism(
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         """Draw the reports of checked records."""
 
+    def _encoded_params(self) -> dict[str, Any]:
+        """Return the parameters that differ for records that are encoded already."""
+        return {"schema": None, "bounds": channel_bounds(self)}
+
+    @property
+    def _columns(self) -> int:
+        """Number of columns of a report; without a schema it needs ``fit``."""
+        if self.schema is not None:
+            return self.schema.space.columns
+        check_is_fitted(self, "n_features_in_")
+        return int(self.n_features_in_)
+
     def _check(self, columns: int) -> None:
         self._check_epsilon()
         if not (self.ledger is None or isinstance(self.ledger, Ledger)):
             raise ParameterError(f"ledger must be a Ledger or None, got {self.ledger!r}")
-        public_box(self.bounds, columns)
+        if self.bounds is not None and self.schema is not None:
+            raise ParameterError(
+                "bounds must be left out where a schema is given, got both: the schema says what "
+                "its columns may hold"
+            )
+        public_box(channel_bounds(self), columns)
         self.lattice(columns)  # a box that no lattice fits is refused before anything is spent
 
     @property
@@ -267,6 +323,13 @@ class Mechanism(
         tags.requires_fit = False
         tags.non_deterministic = True
         return tags
+
+
+def as_table(x: Any, schema: Schema | None) -> Any:
+    """Return a table of one record; with a schema it may be a dict, and hold text."""
+    if schema is None:
+        return np.atleast_2d(x)
+    return {name: [value] for name, value in x.items()} if isinstance(x, Mapping) else [list(x)]
 
 
 def weakest(one: Guarantee, two: Guarantee) -> Guarantee:

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import public_box
+from shoal._report_channel import channel_bounds
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
@@ -46,7 +46,7 @@ class LocalMechanism(Mechanism):
 
     def _report_lattice(self, columns: int, *, step: float, max_index: int) -> Lattice:
         """Spread steps of [-1, 1] over the box: index 0 is its center, max_index the last index."""
-        box = public_box(self.bounds, columns)
+        box = public_box(channel_bounds(self), columns)
         # Halving first keeps the width of a box as wide as the doubles themselves finite.
         half = box.high / 2 - box.low / 2
         center = box.low / 2 + box.high / 2
@@ -61,7 +61,7 @@ class LocalMechanism(Mechanism):
 
     def _units(self, X: Any, columns: int) -> Floats:
         """Clip records to the box and map it to [-1, 1]."""
-        box = public_box(self.bounds, columns)
+        box = public_box(channel_bounds(self), columns)
         half = box.high / 2 - box.low / 2
         center = box.low / 2 + box.high / 2
         clipped = np.clip(np.asarray(X, dtype=np.float64), box.low, box.high)
@@ -70,7 +70,7 @@ class LocalMechanism(Mechanism):
 
     def _unit_variance(self, columns: int) -> float:
         """Return the square of half the widest column: the largest variance of one unit."""
-        box = public_box(self.bounds, columns)
+        box = public_box(channel_bounds(self), columns)
         return float((box.high / 2 - box.low / 2).max()) ** 2
 
 
@@ -175,8 +175,7 @@ class ColumnMechanism(LocalMechanism):
             columns = records.shape[1]
             half = self.lattice(columns).step / self._unit_step(columns)
             return self._of_units(self._units(records, columns), columns) * half**2
-        check_is_fitted(self, "n_features_in_")
-        columns = int(self.n_features_in_)
+        columns = self._columns
         # Every distribution here has a variance that is linear in the square of the record.
         worst = float(self._of_units(np.array([0.0, 1.0]), columns).max())
         return worst * self._unit_variance(columns)

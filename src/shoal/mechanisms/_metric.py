@@ -11,20 +11,30 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import public_box
+from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
 from shoal.noise import Lattice, RandomSource
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger, MetricEvent, parse_unit
+from shoal.privacy import (
+    Adjacency,
+    Event,
+    Guarantee,
+    Ledger,
+    MetricEvent,
+    convert_epsilon,
+    parse_unit,
+)
+from shoal.schema import Place, Schema
 
 __all__ = ["MetricMechanism"]
 
 
 DEFAULT_EPSILON = 1.0
+KILOMETER = "km"
 FINENESS = 2.0**-12  # lattice step over 1 / epsilon and over the box: 1/4096 is far below either
 # Steps finer than either of these serve nothing and are not taken:
 FARTHEST = 2.0**-50  # over the largest bound: doubles hold hardly finer records
@@ -48,6 +58,7 @@ class MetricMechanism(Mechanism):
         radius: float | None = None,
         unit: str = "",
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         ledger: Ledger | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -56,6 +67,7 @@ class MetricMechanism(Mechanism):
         self.radius = radius
         self.unit = unit
         self.bounds = bounds
+        self.schema = schema
         self.ledger = ledger
         self.random_state = random_state
 
@@ -65,7 +77,7 @@ class MetricMechanism(Mechanism):
             "metric",
             epsilon=self._promised(),
             adjacency=Adjacency.SUBSTITUTE,
-            unit=self.unit,
+            unit=self._distance_unit,
         )
 
     def log_density(self, z: Any, x: Any) -> Floats:
@@ -112,8 +124,7 @@ class MetricMechanism(Mechanism):
         if X is not None:
             shape = np.shape(X)
             return np.full(shape, (shape[-1] + 1) / self._rate() ** 2)
-        check_is_fitted(self, "n_features_in_")
-        return float(self.n_features_in_ + 1) / self._rate() ** 2
+        return float(self._columns + 1) / self._rate() ** 2
 
     def lattice(self, columns: int) -> Lattice:
         """Return the public lattice that records and reports lie on.
@@ -133,8 +144,8 @@ class MetricMechanism(Mechanism):
         ParameterError
             If no lattice so fine fits the box.
         """
-        box = public_box(self.bounds, columns)
-        rate, coarsest = self._rate(), FINENESS / self._promised()
+        box = public_box(channel_bounds(self), columns)
+        rate, coarsest = self._rate(), FINENESS / self._column_epsilon()
         narrowest = 2.0 * float((box.high / 2 - box.low / 2).min())
         farthest = float(max(np.abs(box.low).max(), np.abs(box.high).max()))
         step = min(coarsest, max(FINENESS * narrowest, FARTHEST * farthest, FINEST / rate))
@@ -156,11 +167,44 @@ class MetricMechanism(Mechanism):
         return float(self.level) / float(self.radius)
 
     def _rate(self) -> float:
-        """Return the epsilon that the noise is drawn at."""
-        return self._promised()
+        """Return the epsilon that the noise is drawn at, per unit of the columns."""
+        return self._column_epsilon()
+
+    def _column_epsilon(self) -> float:
+        """Return the metric epsilon per unit of the columns, which of a place is not the km."""
+        place = self._place
+        if place is None:
+            return self._promised()
+        per_km = convert_epsilon(Fraction(self._promised()), self._distance_unit, KILOMETER)
+        # Two places are at most so much further apart in the plane than on the ground.
+        return float(per_km) * place.kilometers / place.stretch
+
+    @property
+    def _place(self) -> Place | None:
+        """Return the field of a schema that has a place and nothing else."""
+        features = () if self.schema is None else self.schema.features
+        alone = features[0] if len(features) == 1 else None
+        return alone if isinstance(alone, Place) else None
+
+    @property
+    def _distance_unit(self) -> str:
+        return self.unit if self.unit or self._place is None else KILOMETER
+
+    def _encoded_params(self) -> dict[str, Any]:
+        without = {"epsilon": self._column_epsilon(), "unit": "", "level": None, "radius": None}
+        return {**super()._encoded_params(), **without}
 
     def _check(self, columns: int) -> None:
-        parse_unit(self.unit)
+        length = parse_unit(self.unit).kind == parse_unit(KILOMETER).kind
+        if self._place is not None and self.unit and not length:
+            raise ParameterError(
+                f"unit must be a length such as 'km' for a place, got {self.unit!r}"
+            )
+        if self.schema is not None and self._place is None and length:
+            raise ParameterError(
+                f"unit must be no length for a schema that is not one place, got {self.unit!r}: "
+                "epsilon is per unit of the schema's own distance"
+            )
         super()._check(columns)
 
     def _check_epsilon(self) -> None:
@@ -184,7 +228,7 @@ class MetricMechanism(Mechanism):
 
     def _event(self) -> Event:
         return MetricEvent(
-            epsilon=self._promised(), unit=self.unit, purpose="one report of each record"
+            epsilon=self._promised(), unit=self._distance_unit, purpose="one report of each record"
         )
 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:

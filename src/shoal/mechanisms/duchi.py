@@ -11,13 +11,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from shoal._docs import shared_docs
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import LocalMechanism
 from shoal.noise import Lattice, RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
+from shoal.schema import Schema
 
 __all__ = ["Duchi"]
 
@@ -34,6 +34,7 @@ class Duchi(LocalMechanism):
     {local_epsilon}
     {bounds}
         Reports are the corners of a wider box with the same center.
+    {report_schema}
     {ledger_of_reports}
     {random_state}
 
@@ -61,11 +62,13 @@ class Duchi(LocalMechanism):
         epsilon: float = 1.0,
         *,
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         ledger: Ledger | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
+        self.schema = schema
         self.ledger = ledger
         self.random_state = random_state
 
@@ -137,8 +140,7 @@ class Duchi(LocalMechanism):
             half = self.lattice(columns).step / value
             spread: Floats = (value**2 - self._units(records, columns) ** 2) * half**2
             return spread
-        check_is_fitted(self, "n_features_in_")
-        columns = int(self.n_features_in_)
+        columns = self._columns
         return self._value(columns) ** 2 * self._unit_variance(columns)
 
     def _value(self, columns: int) -> float:

@@ -20,6 +20,7 @@ from shoal.mechanisms._local import ColumnMechanism
 from shoal.mechanisms.windows import Window, piecewise_distribution
 from shoal.noise import RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
+from shoal.schema import Schema
 
 __all__ = ["Hybrid"]
 
@@ -37,6 +38,7 @@ class Hybrid(ColumnMechanism):
     {local_epsilon}
     {bounds}
         Reports lie in a wider box.
+    {report_schema}
     {columns}
     {ledger_of_reports}
     {random_state}
@@ -64,12 +66,14 @@ class Hybrid(ColumnMechanism):
         epsilon: float = 1.0,
         *,
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         columns: str = "all",
         ledger: Ledger | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
+        self.schema = schema
         self.columns = columns
         self.ledger = ledger
         self.random_state = random_state

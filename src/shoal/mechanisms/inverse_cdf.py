@@ -15,8 +15,14 @@ from shoal._typing import Ints
 from shoal.exceptions import DataError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.noise import RandomSource, planar_laplace, spherical_laplace
+from shoal.schema import Schema
 
 __all__ = ["PlanarLaplace", "SphericalLaplace"]
+
+
+def _flag(schema: Schema | None) -> str:
+    """Say why a place may be more columns than two."""
+    return "" if schema is None else " of the schema (a place that may be missing is three)"
 
 
 @shared_docs
@@ -30,6 +36,7 @@ class PlanarLaplace(MetricMechanism):
     {unit}
     {bounds}
         Reports may lie outside.
+    {report_schema}
     {ledger_of_reports}
     {random_state}
 
@@ -54,11 +61,25 @@ class PlanarLaplace(MetricMechanism):
     (5, 2)
     >>> mechanism.guarantee_.epsilon
     0.02
+
+    Places of the globe, with an epsilon per kilometer:
+
+    >>> from shoal.schema import Place, Schema
+    >>> home = Place("home", center=(24.94, 60.17), radius=50.0, missing="refuse")
+    >>> mechanism = PlanarLaplace(epsilon=0.5, schema=Schema([home]))
+    >>> report = mechanism.randomize({"home": "24.95, 60.2"})
+    >>> sorted(mechanism.schema.decode([report]))
+    ['home latitude', 'home longitude']
+    >>> print(mechanism.guarantee_.epsilon, mechanism.guarantee_.unit)
+    0.5 km
     """
 
     def _check(self, columns: int) -> None:
         if columns != 2:
-            raise DataError(f"X must have 2 columns for PlanarLaplace, got {columns}: use Laplace")
+            raise DataError(
+                f"X must have 2 columns for PlanarLaplace, got {columns}{_flag(self.schema)}: use "
+                "Laplace"
+            )
         super()._check(columns)
 
     def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
@@ -76,6 +97,7 @@ class SphericalLaplace(MetricMechanism):
     {unit}
     {bounds}
         Reports may lie outside.
+    {report_schema}
     {ledger_of_reports}
     {random_state}
 

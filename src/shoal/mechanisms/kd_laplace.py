@@ -11,19 +11,21 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import cells_per_column, public_box
 from shoal._docs import shared_docs
+from shoal._report_channel import channel_bounds
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
-from shoal.mechanisms._base import same_state
+from shoal.mechanisms._base import ReportNames, as_table, same_state
 from shoal.mechanisms.laplace import Laplace
 from shoal.noise import as_source, is_seeded
 from shoal.privacy import Guarantee, Ledger
 from shoal.remap import BayesRemap, GridRemap
+from shoal.schema import Schema
 from shoal.tables import ArrayTable
 
 __all__ = ["KdLaplace"]
@@ -34,7 +36,7 @@ GRID_CELLS = 64
 
 
 @shared_docs
-class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
     """Perturb records with d-dimensional Laplace noise, then remap the reports.
 
     ``fit_transform`` perturbs each record once, fits the remap on these reports and returns them
@@ -47,6 +49,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     {metric_epsilon}
     {unit}
     {bounds}
+    {report_schema}
     remap : {"bayes", "grid", None}, default="bayes"
         ``"bayes"``: all reports go to where their records are expected, with the prior estimated
         from the reports (``BayesRemap``). ``"grid"``: reports outside the box go to the
@@ -97,6 +100,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         *,
         unit: str = "",
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         remap: str | None = "bayes",
         grid_cells: Any = None,
         ledger: Ledger | None = None,
@@ -105,6 +109,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.epsilon = epsilon
         self.unit = unit
         self.bounds = bounds
+        self.schema = schema
         self.remap = remap
         self.grid_cells = grid_cells
         self.ledger = ledger
@@ -182,19 +187,19 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        x : array-like of shape (d,)
-            The record.
+        x : array-like of shape (d,), or dict
+            The record; with a schema, its values by the names of their columns, or in their order.
 
         Returns
         -------
         point : ndarray of shape (d,)
             Where its report goes.
         """
-        point: Floats = np.asarray(self.transform(np.atleast_2d(x)))[0]
+        point: Floats = np.asarray(self.transform(as_table(x, self.schema)))[0]
         return point
 
-    def _records(self, X: Any, *, reset: bool = True) -> Floats:
-        table = validate_table(X, estimator=self, reset=reset)
+    def _records(self, X: Any, *, reset: bool = True) -> ArrayTable:
+        table = validate_table(X, estimator=self, reset=reset, schema=self.schema)
         if not isinstance(table, ArrayTable):
             # The prior comes from all reports: what is far away gets it where reports are gathered.
             raise ParameterError(
@@ -202,13 +207,13 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "or a Spark DataFrame: perturb them with Laplace, whose reports are the same, and "
                 "remap those"
             )
-        return table.doubles()
+        return table
 
     def _fit_reports(self, X: Any) -> Floats:
         records = self._records(X)
         source = as_source(self.random_state)
-        mechanism = self._mechanism(source).fit(records[:1])
-        self._check_remap(records.shape[1])
+        mechanism = self._mechanism(source).fit(records)
+        self._check_remap(records.columns)
         reports = np.asarray(mechanism.transform(records))
         # A seed's stream goes on from fit to transform; a pickle holds a seed of that, no key.
         later = int(source.words(1)[0]) if source.seeded else None
@@ -232,7 +237,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return reports
         if isinstance(self.remap_, BayesRemap):
             return np.asarray(self.remap_.transform(reports))
-        box = public_box(self.bounds, reports.shape[1])
+        box = public_box(channel_bounds(self), reports.shape[1])
         outside = ((reports < box.low) | (reports > box.high)).any(axis=1)
         points = reports.copy()
         if outside.any():
@@ -246,6 +251,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.epsilon,
             unit=self.unit,
             bounds=self.bounds,
+            schema=self.schema,
             ledger=self.ledger,
             random_state=random_state,
         )
@@ -258,7 +264,7 @@ class KdLaplace(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.remap == "bayes":
             return BayesRemap(mechanism, cells=self.grid_cells)
         cells = GRID_CELLS if self.grid_cells is None else self.grid_cells
-        return GridRemap(bounds=self.bounds, cells=cells)
+        return GridRemap(bounds=channel_bounds(self), cells=cells)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,15 +20,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 from scipy.special import ndtr
-from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box, public_box
 from shoal._docs import shared_docs
+from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.noise import Lattice, RandomSource, k_norm
 from shoal.privacy import Event, Guarantee, Ledger
+from shoal.schema import Schema
 
 __all__ = ["Laplace", "Truncated", "corner_mass", "truncated"]
 
@@ -103,6 +104,7 @@ class Laplace(MetricMechanism):
     {unit}
     {bounds}
         Reports may lie outside.
+    {report_schema}
     truncate : {None, "resample"}, default=None
         ``"resample"`` redraws on the device until the report lies inside the box. How often a
         draw lands inside depends on the record, so this is not free: the noise is drawn at
@@ -147,6 +149,7 @@ class Laplace(MetricMechanism):
         radius: float | None = None,
         unit: str = "",
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         truncate: str | None = None,
         ledger: Ledger | None = None,
         random_state: RandomState = None,
@@ -156,6 +159,7 @@ class Laplace(MetricMechanism):
         self.radius = radius
         self.unit = unit
         self.bounds = bounds
+        self.schema = schema
         self.truncate = truncate
         self.ledger = ledger
         self.random_state = random_state
@@ -183,7 +187,7 @@ class Laplace(MetricMechanism):
         if self.truncate is None:
             return densities
         reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
-        box = public_box(self.bounds, reports.shape[1])
+        box = public_box(channel_bounds(self), reports.shape[1])
         centers = np.clip(np.atleast_2d(np.asarray(x, dtype=np.float64)), box.low, box.high)
         densities = super().log_density(reports, centers)
         densities -= np.log(truncated(centers, box, self._rate()).mass)
@@ -209,11 +213,10 @@ class Laplace(MetricMechanism):
             return super().variance(X)
         if X is not None:
             records = np.asarray(X, dtype=np.float64)
-            box = public_box(self.bounds, records.shape[1])
+            box = public_box(channel_bounds(self), records.shape[1])
             return truncated(np.clip(records, box.low, box.high), box, self._rate()).variance
-        check_is_fitted(self, "n_features_in_")
-        d = int(self.n_features_in_)
-        box = public_box(self.bounds, d)
+        d = self._columns
+        box = public_box(channel_bounds(self), d)
         widest = float((box.high - box.low).max())
         return min((d + 1) / self._rate() ** 2, widest**2 / 4)
 
@@ -223,7 +226,7 @@ class Laplace(MetricMechanism):
         super()._check(columns)
         if self.truncate is None:
             return
-        box = public_box(self.bounds, columns)
+        box = public_box(channel_bounds(self), columns)
         chance = corner_mass(tuple((box.high - box.low).tolist()), self._rate())
         if chance < RAREST:
             raise ParameterError(
@@ -237,7 +240,7 @@ class Laplace(MetricMechanism):
         return event if self.truncate is None else replace(event, purpose=REDRAWN)
 
     def _rate(self) -> float:
-        return self._promised() / (1 if self.truncate is None else 2)
+        return self._column_epsilon() / (1 if self.truncate is None else 2)
 
     def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
         return k_norm(count, columns, scale=scale, source=source)

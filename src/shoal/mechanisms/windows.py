@@ -29,6 +29,7 @@ from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import ColumnMechanism
 from shoal.noise import RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
+from shoal.schema import Schema
 
 __all__ = ["Piecewise", "SquareWave", "Window", "piecewise_distribution"]
 
@@ -130,6 +131,7 @@ class Piecewise(ColumnMechanism):
     {local_epsilon}
     {bounds}
         Reports lie in a box C times as wide.
+    {report_schema}
     {columns}
     {ledger_of_reports}
     {random_state}
@@ -165,12 +167,14 @@ class Piecewise(ColumnMechanism):
         epsilon: float = 1.0,
         *,
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         columns: str = "all",
         ledger: Ledger | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
+        self.schema = schema
         self.columns = columns
         self.ledger = ledger
         self.random_state = random_state
@@ -198,6 +202,7 @@ class SquareWave(ColumnMechanism):
     {local_epsilon}
     {bounds}
         Reports lie in a box at most twice as wide.
+    {report_schema}
     {ledger_of_reports}
     {random_state}
 
@@ -227,11 +232,13 @@ class SquareWave(ColumnMechanism):
         epsilon: float = 1.0,
         *,
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         ledger: Ledger | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
+        self.schema = schema
         self.ledger = ledger
         self.random_state = random_state
 

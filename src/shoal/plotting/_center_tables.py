@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal._numbers import readable
 from shoal._typing import Floats
-from shoal.plotting._canvas import Canvas, Key, columns_for, panel
+from shoal.plotting._canvas import Canvas, Key, Rows, columns_for, panel
 from shoal.plotting._data import text
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._theme import DIVERGING
@@ -44,7 +44,7 @@ def draw_center_table(
     fields = [text(field.name) for field in described]
     texts = [[_cut(one) for one in field.texts()] for field in described]
     apart = [field.compared_with(other) for field, other in zip(described, overall, strict=True)]
-    rows = [
+    rows: Rows = [
         {"x": head, "y": SIZE, "value": 0.0, "words": readable(float(size))}
         for head, size in zip(heads, sizes, strict=True)
     ]
@@ -60,7 +60,7 @@ def draw_center_table(
     color = _color(max(LEAST, *(abs(row["value"]) for row in rows)))
     beside = columns_for(len(heads), most=int(max(WIDEST // wide, 1)))
     height = HIGH * (len(fields) + 1)
-    drawn = []
+    drawn: list[Any] = []
     for start in range(0, len(heads), beside):
         shown = heads[start : start + beside]
         cells = [row for row in rows if row["x"] in shown]

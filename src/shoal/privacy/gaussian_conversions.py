@@ -73,8 +73,14 @@ def gdp_to_epsilon(mu: float, delta: float) -> float:
     >>> round(gdp_to_epsilon(0.2367, 1e-6), 3)
     1.0
     """
-    mu = _numbers.non_negative("mu", mu)
-    wanted = math.log(_numbers.positive_probability("delta", delta))
+    return _gdp_to_epsilon(
+        _numbers.non_negative("mu", mu), _numbers.positive_probability("delta", delta)
+    )
+
+
+@functools.lru_cache(maxsize=256)  # a fit and its audit ask for the same again and again
+def _gdp_to_epsilon(mu: float, delta: float) -> float:
+    wanted = math.log(delta)
     if mu == 0 or _log_delta(mu, 0.0) <= wanted:
         return 0.0
     high = mu * (mu / 2 + math.sqrt(-2 * wanted))  # where the first term alone is below delta
@@ -106,8 +112,14 @@ def epsilon_to_gdp(epsilon: float, delta: float) -> float:
     >>> round(epsilon_to_gdp(1.0, 1e-6), 4)
     0.2367
     """
-    epsilon = _numbers.positive("epsilon", epsilon)
-    wanted = math.log(_numbers.positive_probability("delta", delta))
+    return _epsilon_to_gdp(
+        _numbers.positive("epsilon", epsilon), _numbers.positive_probability("delta", delta)
+    )
+
+
+@functools.lru_cache(maxsize=256)  # every fit with the same promise asks for the same
+def _epsilon_to_gdp(epsilon: float, delta: float) -> float:
+    wanted = math.log(delta)
     high = 1.0
     while _log_delta(high, epsilon) <= wanted:
         high *= 2

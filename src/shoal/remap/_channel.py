@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
-from sklearn.base import clone
 
 from shoal._bounds import Box
 from shoal._report_channel import ReportChannel
@@ -41,7 +40,7 @@ class Channel:
             )
         self.box = box
         self.middle = box.low / 2 + box.high / 2
-        copy = clone(mechanism).set_params(ledger=None, random_state=None)
+        copy = mechanism.of_encoded().set_params(ledger=None, random_state=None)
         self.mechanism = copy.fit(self.middle[None, :])
         self.peak = float(self.log_density(np.zeros((1, len(self.middle))))[0])
         self._learn_distribution(box)

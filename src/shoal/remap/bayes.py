@@ -17,6 +17,7 @@ import numpy as np
 
 from shoal import _numbers
 from shoal._bounds import Box, cells_per_column, public_box
+from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats
 from shoal.exceptions import ParameterError
 from shoal.privacy import Guarantee
@@ -185,7 +186,7 @@ class BayesRemap(Remap):
     def _box(self, columns: int) -> Box:
         if self.bounds is not None:
             return public_box(self.bounds, columns)
-        return public_box(getattr(self.mechanism, "bounds", None), columns)
+        return public_box(channel_bounds(self.mechanism), columns)
 
     def _dense(self, channel: Channel) -> DensePosterior:
         columns = len(channel.box.low)

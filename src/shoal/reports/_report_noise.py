@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from scipy.special import roots_genlaguerre
 from scipy.stats import chi2
-from sklearn.base import clone
 
 from shoal._bounds import Box
 from shoal._report_channel import ReportChannel
@@ -85,7 +84,7 @@ def report_noise(mechanism: Any, columns: int, *, biased: bool = False) -> Repor
             f"mechanism must report all columns, got {mechanism.columns!r}: sampled columns "
             "hold no whole record"
         )
-    copy = clone(mechanism).set_params(ledger=None)
+    copy = mechanism.of_encoded().set_params(ledger=None)
     # The parameters are checked here, on a record that nobody has.
     middle = np.zeros((1, columns))
     copy.fit(middle)

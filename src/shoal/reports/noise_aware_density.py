@@ -17,6 +17,7 @@ from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
+from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
 from shoal.density import GridCells, build_tree, choose_nodes, label_cells, prominence_for
 from shoal.exceptions import DataError, ParameterError
@@ -226,7 +227,7 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "grid hold too few reports to show shapes; choose columns, or use NoiseAwareKMeans"
             )
         noise = report_noise(self.mechanism, columns, biased=True)
-        bounds = self.mechanism.bounds if self.bounds is None else self.bounds
+        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
         try:
             check_random_state(self.random_state)
         except ValueError:

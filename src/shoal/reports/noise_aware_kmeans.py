@@ -17,6 +17,7 @@ from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
+from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
@@ -216,7 +217,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
             _numbers.count("max_iter", self.max_iter)
         _numbers.positive_probability("confidence", self.confidence)
         distribution = report_noise(self.mechanism, columns)
-        bounds = self.mechanism.bounds if self.bounds is None else self.bounds
+        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
         try:
             check_random_state(self.random_state)
         except ValueError:

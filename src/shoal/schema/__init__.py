@@ -1,4 +1,11 @@
-"""The public description of a table: fields, and the encoding that follows from them alone."""
+"""The public description of a table: fields, and the encoding that follows from them alone.
+
+``SchemaEncoder`` is loaded when first asked for: it needs scikit-learn, whose import takes seconds,
+and reading a table does not.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from shoal.schema.columns import (
     MISSING_NUMBERS,
@@ -8,13 +15,18 @@ from shoal.schema.columns import (
     plain_column,
     raw_columns,
     read_numbers,
+    to_texts,
 )
 from shoal.schema.descriptions import FieldPoints, describe_points
-from shoal.schema.encoder import SchemaEncoder
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
+from shoal.schema.places import Place
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
+from shoal.schema.table_schema import import_table_schema
+
+if TYPE_CHECKING:
+    from shoal.schema.encoder import SchemaEncoder
 
 __all__ = [
     "MISSING_NUMBERS",
@@ -28,13 +40,23 @@ __all__ = [
     "Number",
     "Ordinal",
     "Part",
+    "Place",
     "Schema",
     "SchemaEncoder",
     "Text",
     "describe_points",
+    "import_table_schema",
     "named_columns",
     "parse_doubles",
     "plain_column",
     "raw_columns",
     "read_numbers",
+    "to_texts",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name != "SchemaEncoder":
+            raise AttributeError(f"module 'shoal.schema' has no attribute {name!r}")
+        return importlib.import_module("shoal.schema.encoder").SchemaEncoder

@@ -35,6 +35,7 @@ __all__ = [
     "to_codes",
     "to_days",
     "to_numbers",
+    "to_texts",
 ]
 
 # Words for a missing number, in any capitals; categories may be called so (NA is Namibia).
@@ -172,6 +173,15 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
     return result
 
 
+def to_texts(column: Column, missing: Collection[str] = ()) -> list[str | None]:
+    """Return the text by which values are compared with categories, None where there is none."""
+    plain = column.values if column.kind in ("text", "object") else column.values.tolist()
+    if column.kind == "boolean":
+        plain = [None if math.isnan(value) else bool(value) for value in plain]
+    texts = [None if text is None else text.strip() for text in map(_text, plain)]
+    return [None if text in missing else text for text in texts]
+
+
 def to_days(column: Column, name: str, missing: Collection[str], pattern: str) -> Floats:
     """Return days since 1970, with their fractions, NaN where there is none."""
     days: Floats | None = None
@@ -292,9 +302,8 @@ def _from_rows(X: Any, names: Sequence[str], others: Sequence[str]) -> dict[str,
 def _object_array(values: Any, *, rows: bool = False) -> npt.NDArray[Any]:
     """Keep every value as it is: numpy would make text of a number beside text."""
     if not rows:
-        array = np.empty(len(values), dtype=object)
-        array[:] = list(values)
-        return array
+        # One by one: a column of lists would be taken for a table.
+        return np.fromiter(values, dtype=object, count=len(values))
     try:
         return np.array([list(row) for row in values], dtype=object)
     except (TypeError, ValueError):

@@ -84,27 +84,10 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        records : ndarray of object, shape (n, fields)
-            One column for each feature, None where a value is missing.
+        records : ndarray of object, shape (n, columns of the features)
+            In the order of the schema, None where a value is missing.
         """
-        schema = self._checked()
-        decoded = schema.decode(X)
-        columns = []
-        for field in schema.features:
-            values = decoded[field.name]
-            if isinstance(values, list):  # shares of levels
-                plain = [max(shares, key=shares.__getitem__) for shares in values]
-                plain = [None if level == "missing" else level for level in plain]
-            else:
-                absent = decoded.get(f"{field.name} missing", np.zeros(len(values)))
-                plain = [
-                    None if share > 1 / 2 else value
-                    for value, share in zip(values.tolist(), absent, strict=True)
-                ]
-            column = np.empty(len(plain), dtype=object)
-            column[:] = plain
-            columns.append(column)
-        return np.stack(columns, axis=1)
+        return self._checked().restore(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the names of the encoded columns.

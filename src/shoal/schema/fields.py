@@ -149,6 +149,21 @@ class Field:
         """Return what points of the encoded columns, shape (n, columns), mean."""
         return {}
 
+    def restore(self, block: Floats) -> list[list[Any]]:
+        """Return the values that points are nearest to, for each column of the table.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n, columns)
+            Points of the encoded columns.
+
+        Returns
+        -------
+        values : list of list
+            None where a value is missing.
+        """
+        return []
+
     def _check(self) -> None:
         """Check what only this kind of field has."""
 
@@ -241,6 +256,11 @@ class Category(Field):
         totals = shares.sum(axis=1, keepdims=True)
         shares = np.divide(shares, totals, out=np.zeros_like(shares), where=totals > 0)
         return {self.name: [dict(zip(self.levels, row, strict=True)) for row in shares.tolist()]}
+
+    def restore(self, block: Floats) -> list[list[Any]]:
+        """Return the level with the largest share."""
+        nearest = [self.levels[code] for code in block.argmax(axis=1).tolist()]
+        return [[None if level == MISSING else level for level in nearest]]
 
     def _read(self, columns: Mapping[str, Column], words: Sequence[str], other: int) -> Ints:
         codes = {level: code for code, level in enumerate(self.levels)}

@@ -69,6 +69,13 @@ class _Measured(Field):
             decoded[self.name] = self._value(np.clip(np.nan_to_num(others, nan=0.5), 0.0, 1.0))
         return decoded
 
+    def restore(self, block: Floats) -> list[list[Any]]:
+        """Return the values that points are nearest to."""
+        decoded = self.decode(block)
+        absent = decoded.get(f"{self.name} {MISSING}", np.zeros(len(block))) > 1 / 2
+        values = decoded[self.name].tolist()
+        return [[None if gone else value for value, gone in zip(values, absent, strict=True)]]
+
     def _position(self, values: Floats) -> Floats:
         low, high = self.limits
         # Halves: the difference of two bounds may be too large for a double.

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal._files import atomic_write
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.columns import Column, named_columns
+from shoal.schema.csvw import table_schema_from_csvw
 from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
-from shoal.schema.table_schema import field_from_dict, field_to_dict
+from shoal.schema.table_schema import field_from_dict, field_to_dict, read_object
 
 __all__ = ["Schema"]
 
@@ -259,19 +261,37 @@ class Schema:
         >>> schema.decode(schema.encode({"age": [30], "city": ["A"]}))
         {'age': array([30.]), 'city': [{'A': 1.0, 'other': 0.0}]}
         """
-        block = np.asarray(points, dtype=np.float64)
-        if block.shape[1:] != (self.space.columns,):
-            raise ParameterError(
-                f"points must have the {self.space.columns} columns of the encoded space, got "
-                f"shape {block.shape}"
-            )
         decoded: dict[str, Any] = {}
-        start = 0
-        for field in self.features:
-            stop = start + sum(len(shape.names) for shape in field.shapes)
-            decoded |= field.decode(block[:, start:stop])
-            start = stop
+        for field, block in self.blocks(points):
+            decoded |= field.decode(block)
         return decoded
+
+    def restore(self, points: Any) -> npt.NDArray[np.object_]:
+        """Return the records that points of the encoded space are nearest to.
+
+        Parameters
+        ----------
+        points : array-like of shape (n, space.columns)
+            Points.
+
+        Returns
+        -------
+        records : ndarray of object, shape (n, len(columns))
+            The columns of the features as a table has them, None where a value is missing.
+
+        Examples
+        --------
+        >>> from shoal.schema import Category, Number, Schema
+        >>> schema = Schema([Number("age", minimum=0, maximum=120), Category("city", ["A"])])
+        >>> schema.restore(schema.encode({"age": [30, None], "city": ["A", "B"]})).tolist()
+        [[30.0, 'A'], [None, 'other']]
+        """
+        columns = [
+            np.fromiter(values, dtype=object, count=len(values))
+            for field, block in self.blocks(points)
+            for values in field.restore(block)
+        ]
+        return np.stack(columns, axis=1)
 
     @classmethod
     def from_names(cls, names: Sequence[str]) -> Self:
@@ -374,17 +394,54 @@ class Schema:
         ParameterError
             If the file cannot be read, or is no schema.
         """
-        try:
-            plain = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as failure:
+        return cls.from_dict(read_object(path))
+
+    @classmethod
+    def from_csvw(
+        cls, source: str | os.PathLike[str] | Mapping[str, Any], *, table: str | None = None
+    ) -> Self:
+        """Return the schema that W3C's metadata of "CSV on the Web" describe.
+
+        Parameters
+        ----------
+        source : path-like or dict
+            A JSON file of metadata, or what it holds.
+        table : str, default=None
+            The ``url`` of one of several tables, or its file name.
+
+        Returns
+        -------
+        schema : Schema
+            It may still lack bounds and categories, which the metadata need not say. Columns that
+            shoal cannot encode, such as durations, have the role ``"ignore"``.
+
+        Raises
+        ------
+        ParameterError
+            If the metadata cannot be read.
+
+        Examples
+        --------
+        >>> from shoal.schema import Schema
+        >>> age = {"name": "age", "datatype": {"base": "integer", "minimum": 0, "maximum": 120}}
+        >>> Schema.from_csvw({"tableSchema": {"columns": [age]}})["age"].maximum
+        120.0
+        """
+        return cls.from_dict(table_schema_from_csvw(source, table=table))
+
+    def blocks(self, points: Any) -> Iterator[tuple[Field, Floats]]:
+        """Return each feature with its columns of the points."""
+        whole = np.asarray(points, dtype=np.float64)
+        if whole.shape[1:] != (self.space.columns,):
             raise ParameterError(
-                f"schema must be a JSON file, got {str(path)!r}: {failure.strerror}"
-            ) from None
-        except (ValueError, RecursionError):
-            raise ParameterError(
-                f"schema must be a JSON file, got {str(path)!r}, which is no JSON"
-            ) from None
-        return cls.from_dict(plain)
+                f"points must have the {self.space.columns} columns of the encoded space, got "
+                f"shape {whole.shape}"
+            )
+        start = 0
+        for field in self.features:
+            stop = start + sum(len(shape.names) for shape in field.shapes)
+            yield field, whole[:, start:stop]
+            start = stop
 
     def _repr_html_(self) -> str:
         return schema_html(self)

@@ -74,3 +74,8 @@ class EncodedSpace:
         for part in self.parts:
             widths[part.start : part.stop] = part.width
         return widths
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The box around all encoded records, as ``bounds=`` takes it."""
+        return np.zeros(self.columns), self.widths

@@ -6,14 +6,18 @@ and ``missingValues``; ``categories`` and ``categoriesOrdered`` of version 2. Un
 standard has and shoal does not need is left aside; what it cannot read as it is meant is refused.
 """
 
+import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from shoal.exceptions import ParameterError
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
+from shoal.schema.places import Place
 
-__all__ = ["field_from_dict", "field_to_dict"]
+__all__ = ["field_from_dict", "field_to_dict", "import_table_schema", "read_object"]
 
 NUMBERS = ("number", "integer", "year")
 DATES = ("date", "datetime")
@@ -24,12 +28,15 @@ SHARED = ("weight", "missing", "fill", "unit", "role")
 OWN: dict[type[Field], tuple[str, ...]] = {
     Number: ("scale",),
     Category: ("other",),
+    Place: ("longitude", "latitude", "center", "radius"),
     Field: (),
     Date: (),
     Ordinal: (),
     Flag: (),
     Text: (),
 }
+# Of the standard, and nothing that shoal encodes.
+NOT_ENCODED = ("time", "yearmonth", "duration", "object", "array", "list", "geojson")
 UNREAD = {"decimalChar": ".", "groupChar": None, "bareNumber": True}  # as shoal reads numbers
 
 
@@ -68,9 +75,9 @@ def field_to_dict(field: Field) -> dict[str, Any]:
     if field.missing_values:
         plain["missingValues"] = list(field.missing_values)
     constraints: dict[str, Any] = {"required": True} if field.missing == "refuse" else {}
+    if isinstance(field, Date | Place) and field.format not in ("", "default"):
+        plain["format"] = field.format
     if isinstance(field, Number | Date):
-        if isinstance(field, Date) and field.format:
-            plain["format"] = field.format
         bounds = {"minimum": field.minimum, "maximum": field.maximum}
         constraints |= {key: _whole(value) for key, value in bounds.items() if value is not None}
     elif isinstance(field, Ordinal):
@@ -87,6 +94,87 @@ def field_to_dict(field: Field) -> dict[str, Any]:
         if getattr(field, key) != (USUAL_ROLE if key == "role" else getattr(usual, key))
     }
     return {**plain, **({"shoal": ours} if ours else {})}
+
+
+def read_object(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """Return the JSON object that a file holds."""
+    try:
+        plain = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as failure:
+        raise ParameterError(
+            f"schema must be a JSON file, got {str(path)!r}: {failure.strerror}"
+        ) from None
+    except (ValueError, RecursionError):  # also what is not UTF-8
+        raise ParameterError(
+            f"schema must be a JSON file, got {str(path)!r}, which is no JSON"
+        ) from None
+    if not isinstance(plain, Mapping):
+        raise ParameterError(
+            f"schema must be a JSON file with an object, got {str(path)!r} with something else"
+        )
+    return plain
+
+
+def import_table_schema(
+    source: str | os.PathLike[str] | Mapping[str, Any], *, table: str | None = None
+) -> dict[str, Any]:
+    """Return the Table Schema of a table that somebody else described.
+
+    Parameters
+    ----------
+    source : path-like or dict
+        A Table Schema of Frictionless, or a Data Resource or Data Package that holds one.
+    table : str, default=None
+        Name or file name of one of several resources.
+
+    Returns
+    -------
+    schema : dict
+        For ``Schema.from_dict``. Fields of types that shoal does not encode, such as durations,
+        get the role ``"ignore"``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no schema, or which one is meant is not known.
+
+    Examples
+    --------
+    >>> from shoal.schema import import_table_schema
+    >>> fields = [{"name": "took", "type": "duration"}]
+    >>> package = {"resources": [{"path": "people.csv", "schema": {"fields": fields}}]}
+    >>> import_table_schema(package)
+    {'fields': [{'name': 'took', 'type': 'any', 'shoal': {'role': 'ignore'}}]}
+    """
+    plain = source if isinstance(source, Mapping) else read_object(source)
+    resources = plain.get("resources", [plain])
+    if not isinstance(resources, list) or not all(isinstance(one, Mapping) for one in resources):
+        raise ParameterError("resources of a data package must be a list of objects")
+    if len(resources) > 1:
+        known = {str(one.get("name", one.get("path", ""))): one for one in resources}
+        resources = [
+            one
+            for name, one in known.items()
+            if table is not None and table in (name, str(one.get("path", "")).rpartition("/")[2])
+        ]
+        if len(resources) != 1:
+            raise ParameterError(
+                f"one resource of a data package must be meant, got {table!r} where there are "
+                f"{sorted(known)}"
+            )
+    schema = resources[0].get("schema", resources[0]) if resources else None
+    if not isinstance(schema, Mapping) or not isinstance(schema.get("fields"), list):
+        raise ParameterError(
+            "a schema must be a JSON object with a list of fields, got something else"
+        )
+    return {**schema, "fields": [_tidied(field) for field in schema["fields"]]}
+
+
+def _tidied(field: Any) -> Any:
+    if not isinstance(field, Mapping) or field.get("type") not in NOT_ENCODED:
+        return field
+    kept = {key: field[key] for key in ("name", "title", "description") if key in field}
+    return {**kept, "type": "any", "shoal": {"role": "ignore"}}
 
 
 def _kind_of(
@@ -106,8 +194,13 @@ def _kind_of(
         pattern = plain.get("format", "default")
         return Date, {**bounds, "format": "" if pattern in ("default", "any") else pattern}
     unread = ours.get("role") in ("user", "ignore")
-    named: dict[str, type[Field]] = {"boolean": Flag, "any": Field, "string": Category}
-    if unread and kind != "boolean":
+    named: dict[str, type[Field]] = {
+        "boolean": Flag,
+        "any": Field,
+        "string": Category,
+        "geopoint": Place,
+    }
+    if unread and kind not in ("boolean", "geopoint"):
         return Field, {}
     if kind == "string" and ours.get("role") == "describe":
         return Text, {}
@@ -116,7 +209,7 @@ def _kind_of(
             f"type of field {name!r} must be one of {TYPES}, got {kind!r}: give the field the "
             "role 'ignore'"
         )
-    return named[kind], {}
+    return named[kind], {"format": plain.get("format", "default")} if kind == "geopoint" else {}
 
 
 def _labels(name: str, listed: Any) -> list[Any]:
@@ -152,5 +245,7 @@ def _type_of(field: Field) -> str:
 
 
 def _whole(value: Any) -> Any:
-    """Write whole numbers as such."""
+    """Write whole numbers as such, and pairs as lists."""
+    if isinstance(value, tuple):
+        return [_whole(one) for one in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -3,7 +3,14 @@
 from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
 from shoal.tables.columns import CHANGED, refuse_infinite
-from shoal.tables.files import check_table_path, open_table, read_columns, read_table, write_table
+from shoal.tables.files import (
+    check_table_path,
+    open_table,
+    read_columns,
+    read_first_line,
+    read_table,
+    write_table,
+)
 from shoal.tables.numpy_files import array_file, is_array_path, open_array
 from shoal.tables.spark_table import SparkTable
 from shoal.tables.table import (
@@ -35,6 +42,7 @@ __all__ = [
     "open_array",
     "open_table",
     "read_columns",
+    "read_first_line",
     "read_table",
     "refuse_infinite",
     "usable_threads",

@@ -17,7 +17,8 @@ and no value may be longer than 131,072 characters.
 
 import csv
 import gzip
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,19 +38,19 @@ from shoal.schema import (
 )
 from shoal.tables.columns import check_header, locate_columns
 
-__all__ = ["arrow_csv", "is_missing", "parse_numbers", "read_csv", "unreadable"]
+__all__ = ["arrow_csv", "first_row", "is_missing", "parse_numbers", "read_csv", "unreadable"]
+
+
+def first_row(path: Path) -> list[str]:
+    """Return the values of the first line that is not blank; none of an empty file."""
+    with _opened(path) as file:
+        return next((row for row in csv.reader(file) if row), [])
 
 
 def read_csv(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
     """Return columns of a file as text, as it is written."""
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else Path.open
-    try:
-        with opener(path, mode="rt", newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except OSError as error:
-        raise unreadable(path, error.strerror or "it is damaged") from None
-    except (UnicodeDecodeError, EOFError, csv.Error):
-        raise unreadable(path, "it is not text separated by commas") from None
+    with _opened(path) as file:
+        rows = [row for row in csv.reader(file) if row]
     if not rows:
         raise DataError(f"{str(path)!r} must hold at least one record, got none")
     width = len(rows[0])
@@ -62,6 +63,18 @@ def read_csv(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> 
         found = list(names)
     indices = locate_columns(found, wanted, repr(str(path)))
     return {name: [row[index] for row in rows] for name, index in zip(wanted, indices, strict=True)}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else Path.open
+    try:
+        with opener(path, mode="rt", newline="", encoding="utf-8-sig") as file:
+            yield file
+    except OSError as error:
+        raise unreadable(path, error.strerror or "it is damaged") from None
+    except (UnicodeDecodeError, EOFError, csv.Error):
+        raise unreadable(path, "it is not text separated by commas") from None
 
 
 def parse_numbers(name: str, values: Sequence[Any]) -> Floats:

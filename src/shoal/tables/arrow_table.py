@@ -110,6 +110,27 @@ class ArrowTable(ExternalTable):
         """The file or folder that was given; None for a dataset."""
         return self._path
 
+    def with_schema(self, schema: Schema) -> "ArrowTable":
+        """Return the same files, read by another schema.
+
+        Parameters
+        ----------
+        schema : Schema
+            Whose columns are read.
+
+        Returns
+        -------
+        table : ArrowTable
+            Not checked yet.
+        """
+        return ArrowTable(
+            self._dataset if self._path is None else self._path,
+            names=self._header,
+            schema=schema,
+            memory=self._memory,
+            threads=self._threads,
+        )
+
     @property
     def fits_in_memory(self) -> bool:
         """Return whether the records, once they are counted, may be kept in memory."""

@@ -19,13 +19,20 @@ from shoal._optional import require
 from shoal._typing import Records
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.schema import Schema
-from shoal.tables._csv import is_missing, parse_numbers, read_csv, unreadable
+from shoal.tables._csv import first_row, is_missing, parse_numbers, read_csv, unreadable
 from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
 from shoal.tables.columns import check_names, locate_columns
 from shoal.tables.spark_table import SparkTable
 
-__all__ = ["check_table_path", "open_table", "read_columns", "read_table", "write_table"]
+__all__ = [
+    "check_table_path",
+    "open_table",
+    "read_columns",
+    "read_first_line",
+    "read_table",
+    "write_table",
+]
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv",)
@@ -178,6 +185,54 @@ def read_columns(
     if file.suffix.lower() not in PARQUET:
         return read_csv(file, wanted, names)
     return _arrow_columns(file, wanted, names)
+
+
+def read_first_line(path: str | os.PathLike[str]) -> list[str]:
+    r"""Return the first line of a CSV file, or the names of a Parquet file: for the curator's eyes.
+
+    Whether it holds names or a record is for somebody to say who looks at it.
+
+    Parameters
+    ----------
+    path : path-like
+        As for :func:`read_table`.
+
+    Returns
+    -------
+    values : list of str
+        Without blanks around them.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or is empty.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "people.csv"
+    >>> _ = path.write_text("age,city\n30,A\n")
+    >>> read_first_line(path)
+    ['age', 'city']
+    >>> folder.cleanup()
+    """
+    file = Path(path)
+    values = _parquet_names(file) if file.suffix.lower() in PARQUET else first_row(file)
+    if not values:
+        raise DataError(f"{str(path)!r} must hold at least one record, got none")
+    return [value.strip() for value in values]
+
+
+def _parquet_names(path: Path) -> list[str]:
+    parquet = require("pyarrow.parquet", extra="arrow")
+    arrow = require("pyarrow", extra="arrow")
+    try:
+        return list(parquet.read_schema(path).names)
+    except OSError as error:
+        raise unreadable(path, error.strerror or "it is not a Parquet file") from None
+    except arrow.ArrowException:
+        raise unreadable(path, "it is not a Parquet file") from None
 
 
 def _read_described(

@@ -82,6 +82,21 @@ class SparkTable(ExternalTable):
         self._tasks_reader = replace(self._reader, names=fields, width=width)
         self._reader = replace(self._reader, width=width)
 
+    def with_schema(self, schema: Schema) -> "SparkTable":
+        """Return the same frame, read by another schema.
+
+        Parameters
+        ----------
+        schema : Schema
+            Whose columns are read.
+
+        Returns
+        -------
+        table : SparkTable
+            Not checked yet.
+        """
+        return SparkTable(self._frame, schema=schema)
+
     def check(self) -> None:
         """Check that every record can be read and is finite.
 

@@ -105,7 +105,7 @@ def test_columns_of_other_units_are_attacked_alike():
 # Promises are kept
 
 
-RUNS = 300
+RUNS = 200
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_a_promise_about_cells_is_kept(alone):
 @pytest.mark.parametrize("epsilon", [1.0, 100.0])
 def test_a_promise_about_a_density_is_kept(epsilon):
     """Noisy counts are attacked: of little epsilon in vain, of much with success."""
-    runs, model = 100, DPDensity(epsilon=epsilon, bounds=BOX, n_clusters=2)
+    runs, model = 60, DPDensity(epsilon=epsilon, bounds=BOX, n_clusters=2)
     found = attack_centers(model, CLUSTERS, targets=[OUTLIER], runs=runs, random_state=0)
     if epsilon == 1.0:
         assert share_right(found) <= most_right(runs, epsilon)
@@ -145,7 +145,7 @@ def test_the_attack_comes_near_the_ceiling(alone):
 
 
 def test_a_promise_that_is_not_kept_is_seen():
-    runs, model = 120, wave(1.0, FourTimesEpsilon)
+    runs, model = 80, wave(1.0, FourTimesEpsilon)
     found = attack_centers(model, CLUSTERS, targets=[OUTLIER], runs=runs, random_state=0)
     assert share_right(found) > most_right(runs, 1.0)
 

@@ -109,11 +109,11 @@ def test_numbers_of_values_and_words_may_leak(words):
 
 
 def test_false_alarms_are_no_more_than_allowed():
-    """200 audits of two pairs each, of a claim that is exact; red by chance once in 1000.
+    """100 audits of two pairs each, of a claim that is exact; red by chance once in 1000.
 
     Seen: no alarm where 20 are allowed. Exact limits on both probabilities are wider than need be.
     """
-    epsilon, confidence, audits = 2.0, 0.9, 200
+    epsilon, confidence, audits = 2.0, 0.9, 100
     pairs = [Neighbors(f"n = {n}", records=np.zeros((n, 1)), added=[0.0]) for n in (1, 5)]
     streams = np.random.SeedSequence(1).spawn(audits)
     bounds = []

@@ -20,7 +20,16 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from shoal import DPKMeans, Laplace, Ledger, NoiseAwareKMeans, check_pipeline
+from shoal import (
+    DPKMeans,
+    Laplace,
+    Ledger,
+    NoiseAwareKMeans,
+    Number,
+    Schema,
+    SchemaEncoder,
+    check_pipeline,
+)
 from shoal.exceptions import ParameterError
 
 MODEL = DPKMeans(3, bounds=(0.0, 1.0))
@@ -50,6 +59,8 @@ def test_what_keeps_the_promise():
     assert report.ok
     assert str(report).startswith("ok: no step reads records before the noise\n")
     assert check_pipeline(MODEL).ok
+    schema = Schema([Number("age", minimum=0, maximum=120)])
+    assert check_pipeline(make_pipeline(SchemaEncoder(schema), MODEL)).ok
 
 
 def test_a_scaler_fitted_elsewhere_is_fitted_again():

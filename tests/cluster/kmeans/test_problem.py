@@ -106,6 +106,7 @@ def exact_means(X, **kwargs):
         patch("shoal.cluster.kmeans._tree.window_statistics", spy_windows),
         patch("shoal.cluster.kmeans._grid.nearest_statistics", spy),
         patch("shoal.cluster.kmeans._lloyd.nearest_statistics", spy),
+        patch("shoal.cluster.kmeans._mixed.nearest_statistics", spy),
     ):
         model = DPKMeans(bounds=(-1.0, 1.0), **kwargs).fit(X)
     if not seen:  # a grid alone
@@ -185,6 +186,7 @@ def fit_watched(X, **kwargs):
         patch("shoal.cluster.kmeans._centered.window_statistics", spy_windows),
         patch("shoal.cluster.kmeans._grid.nearest_statistics", spy),
         patch("shoal.cluster.kmeans._lloyd.nearest_statistics", spy),
+        patch("shoal.cluster.kmeans._mixed.nearest_statistics", spy),
     ):
         model = DPKMeans(**kwargs).fit(X)
     if not seen:  # clusters of leaves, and no statistic around their centers

@@ -8,6 +8,7 @@ from sklearn.preprocessing import FunctionTransformer
 from shoal._registry import METHODS, Method
 from shoal.audit.pipelines._probe import probe_step
 from shoal.audit.pipelines.report import Verdict
+from shoal.schema import SchemaEncoder
 
 __all__ = ["PUBLIC_WAY", "judge", "private_method"]
 
@@ -55,7 +56,7 @@ def judge(step: Any) -> tuple[Verdict, str, str]:
     """Return the verdict on a step that sees records, its reason and the private way."""
     if step is None or isinstance(step, str):
         return "one record at a time", "records pass as they are", ""
-    if _is_schema_encoder(step):
+    if isinstance(step, SchemaEncoder):
         return "one record at a time", "encoded by the public schema alone", ""
     probe = probe_step(step)
     if probe.evidence:
@@ -108,8 +109,3 @@ def private_method(step: Any) -> Method | None:
             ):
                 return method
     return None
-
-
-def _is_schema_encoder(step: Any) -> bool:
-    kind = type(step)
-    return kind.__name__ == "SchemaEncoder" and kind.__module__.startswith("shoal.")

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._bounds import Box
-from shoal._typing import Floats
+from shoal._typing import Floats, Ints
 from shoal.cluster._noise import BudgetedNoise
 from shoal.engines import StreamTable, magnitude_counts, magnitude_edges
 from shoal.noise import RandomSource
 from shoal.tables import ArrayTable
 
-__all__ = ["private_box"]
+__all__ = ["FALSE_BINS", "filled_bins", "private_box"]
 
 
 FALSE_BINS = 0.01  # probability that noise alone puts any bin above the threshold
@@ -44,15 +44,9 @@ def private_box(
     edges = magnitude_edges()
     low, high = np.empty(columns), np.empty(columns)
     for column, counts in enumerate(noisy):
-        filled = np.flatnonzero(counts > threshold)
-        if filled.size:
-            # Tails are beside what is full: with few bins to be wrong about, fewer records will do.
-            first, last = int(filled[0]), int(filled[-1])
-            while first > 0 and counts[first - 1] > beside:
-                first -= 1
-            while last + 1 < len(counts) and counts[last + 1] > beside:
-                last += 1
-            low[column], high[column] = edges[first], edges[last + 1]
+        filled = filled_bins(counts, threshold, beside)
+        if filled is not None:
+            low[column], high[column] = edges[filled[0]], edges[filled[1] + 1]
         else:
             # Too few records to be sure of any bin: both signs, up to the likeliest magnitude.
             middle = len(counts) // 2
@@ -61,3 +55,17 @@ def private_box(
             high[column] = edges[middle + magnitude.argmax() + 1]
             low[column] = -high[column]
     return Box(low, high)
+
+
+def filled_bins(counts: Ints, threshold: float, beside: float) -> tuple[int, int] | None:
+    """Return the first and the last bin above the threshold, and fuller ones beside; or None."""
+    filled = np.flatnonzero(counts > threshold)
+    if not filled.size:
+        return None
+    # Tails are beside what is full: with few bins to be wrong about, fewer records will do.
+    first, last = int(filled[0]), int(filled[-1])
+    while first > 0 and counts[first - 1] > beside:
+        first -= 1
+    while last + 1 < len(counts) and counts[last + 1] > beside:
+        last += 1
+    return first, last

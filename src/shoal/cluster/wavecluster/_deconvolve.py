@@ -33,6 +33,7 @@ FAR = 40.0  # scales of the noise: values beyond are known well enough as they a
 STRONGEST = 0.5
 SLOPE, DOUBT = 2.0, 0.3  # strength grows with noise over threshold, from 0.3 on
 NEIGHBOR_ROUNDS = 5
+TINY = float(np.finfo(np.float64).tiny)
 CERTAIN = 1e-9  # no cell is more certain than this
 
 
@@ -139,24 +140,25 @@ def _sparsest(likelihood: Floats, weights: Floats, zero: int) -> Floats:
 
 def _fit(likelihood: Floats, weights: Floats, prior: Floats) -> float:
     """Return the log likelihood of the values."""
-    return float(weights @ np.log(likelihood @ prior + np.finfo(np.float64).tiny))
+    return float(weights @ np.log(likelihood @ prior + TINY))
 
 
 def _learn(likelihood: Floats, weights: Floats, zero: int, pseudo: float) -> Floats:
     prior = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
     zeros = pseudo * np.sqrt(max(weights.sum(), 1.0))  # some, where all values are far
+    joint = np.empty_like(likelihood)
     for _ in range(ROUNDS):
-        prior = weights @ _posterior(likelihood, prior)
+        prior = weights @ _posterior(likelihood, prior, out=joint)
         prior[zero] += zeros
         prior /= prior.sum()
     return prior
 
 
-def _posterior(likelihood: Floats, prior: Floats) -> Floats:
-    joint: Floats = likelihood * prior
+def _posterior(likelihood: Floats, prior: Floats, out: Floats | None = None) -> Floats:
+    joint: Floats = np.multiply(likelihood, prior, out=out)
     # Candidates that the prior has given up may be a value's only ones: the total must not vanish.
-    joint += np.finfo(np.float64).tiny * likelihood.shape[1] * prior
-    joint /= joint.sum(axis=1, keepdims=True)
+    joint += TINY * likelihood.shape[1] * prior
+    joint /= np.add.reduce(joint, axis=1, keepdims=True)
     return joint
 
 

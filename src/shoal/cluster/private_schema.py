@@ -1,0 +1,416 @@
+"""What a schema still lacks, learned from the records for a price.
+
+* **Bounds** of numbers and dates, in two releases: counts between powers of two, by sign, say of
+  which magnitude values are, as for ``DPKMeans(bounds="private")``; a histogram of 32 equal bins
+  between those says where they end. A private quantile would need bounds to begin with, and powers
+  of two alone are wide: years from 1950 to 2020 lie between 1024 and 2048. Days are counted from
+  2000 on, where powers of two are close together for most dates.
+* **Categories**: those that enough people have (:mod:`shoal.cluster._partitions`), for a delta.
+
+Adjacency: add or remove one row, or one user with their first ``records_per_user`` rows. The budget
+is divided equally among the fields that lack something. Proof: proofs/partitions.md.
+"""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal import _numbers
+from shoal._typing import Floats, Ints, RandomState
+from shoal.cluster._budget import check_epsilon, check_ledger
+from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
+from shoal.cluster._partitions import select_partitions, selection_noise
+from shoal.cluster.kmeans._contributions import bounded_contributions, check_same_rows, read_users
+from shoal.cluster.kmeans._private_bounds import FALSE_BINS, filled_bins
+from shoal.engines import magnitude_counts, magnitude_edges
+from shoal.exceptions import DataError, ParameterError
+from shoal.noise import RandomSource, as_source
+from shoal.privacy import (
+    Adjacency,
+    ApproximateEvent,
+    Event,
+    Guarantee,
+    Ledger,
+    PrivacyUnit,
+    Receipt,
+    Release,
+)
+from shoal.schema import Category, Date, Field, Number, Schema, named_columns, raw_columns, to_texts
+from shoal.tables import ArrayTable, read_columns
+
+__all__ = ["LearnedSchema", "learn_schema"]
+
+BINS = 32  # between the powers of two
+SURE = 2.0  # deviations: to leave an empty bin in costs little, to clip filled ones more
+MAX_CLIPPED = 0.02  # of all values at each end, about: where noise is larger than that, bins stay
+SMALLEST, WIDEST = 2.0**-40, 2.0**60  # magnitudes below are 0, those beyond are clipped
+NEAR_ZERO = 1 / 8  # of the other end: an end so close to 0 is 0
+ORIGIN = (date(2000, 1, 1) - date(1970, 1, 1)).days
+FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
+MAX_CATEGORIES = 1000  # of a field, as a schema allows
+
+
+@dataclass(frozen=True)
+class LearnedSchema:
+    """A schema that was completed from the records, and what that promises.
+
+    Parameters
+    ----------
+    schema : Schema
+        The template with what was learned; it may still lack what too few people have.
+    guarantee_ : Guarantee
+        The promise of all that was learned.
+    release_ : Release
+        The same as a release: the schema, and noisy counts of the categories that were learned.
+
+    Examples
+    --------
+    >>> from shoal.cluster import learn_schema
+    >>> from shoal.schema import Number, Schema
+    >>> template = Schema([Number("age", minimum=0)])
+    >>> learn_schema({"age": [30, 41, 67] * 100}, template, epsilon=1.0).guarantee_.epsilon
+    1.0
+    """
+
+    schema: Schema
+    guarantee_: Guarantee
+    release_: Release
+
+
+def learn_schema(
+    X: Any,
+    template: Schema,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    ledger: Ledger | None = None,
+    user_ids: Any = None,
+    records_per_user: int = 1,
+    random_state: RandomState = None,
+) -> LearnedSchema:
+    """Spend a budget on the bounds and categories that a schema lacks.
+
+    What the template declares is kept and costs nothing. Types must be declared: they are known
+    without the records. So must be the order of ordered categories.
+
+    Parameters
+    ----------
+    X : data frame, dict of columns, rows in the order of the fields, or path
+        The table; a path is that of a CSV or Parquet file.
+    template : Schema
+        With fields that lack bounds or categories (``template.lacking()``).
+    epsilon : float
+        Budget, divided equally among these fields.
+    delta : float, default=0.0
+        The other part of the promise; categories need it above 0.
+    ledger : Ledger, default=None
+        Charged before anything is drawn.
+    user_ids : array-like of shape (n,), default=None
+        Whose record each row is, as for :class:`DPKMeans`; by default those of the template's field
+        with the role ``"user"``, if it has one. The promise is then made to users.
+    records_per_user : int, default=1
+        Rows of each user that count: the first ones.
+    random_state : int, default=None
+        A seed makes the result repeatable, and the promise void.
+
+    Returns
+    -------
+    learned : LearnedSchema
+        The schema, its guarantee and its release. Fields of which too few people have any value
+        still lack theirs: see ``learned.schema.lacking()``.
+
+    Raises
+    ------
+    ParameterError
+        If a field lacks what cannot be learned, or a parameter breaks its rule; nothing is spent.
+    DataError
+        If a column is not there, or holds something else than its field says; nothing is spent.
+
+    Examples
+    --------
+    >>> from shoal.cluster import learn_schema
+    >>> from shoal.schema import Category, Number, Schema
+    >>> template = Schema([Number("age", minimum=0), Category("city")])
+    >>> table = {"age": [30, 41, 67, 88] * 100, "city": ["A", "B", "A", "A"] * 100}
+    >>> learned = learn_schema(table, template, epsilon=2.0, delta=1e-6, random_state=0)
+    >>> learned.schema["age"].maximum, learned.schema["city"].categories
+    (96.0, ('A', 'B'))
+    """
+    wanted = _wanted(template)
+    check_epsilon(epsilon)
+    _numbers.probability("delta", delta)
+    _numbers.count("records_per_user", records_per_user)
+    check_ledger(ledger)
+    source = as_source(random_state)
+    if not wanted:
+        free = Guarantee("central", 0.0)
+        return LearnedSchema(template, free, _release(template, {}, free, None))
+    table = _read(X, template, wanted, user_ids, int(records_per_user))
+    plan = _plan(wanted, float(epsilon), float(delta), table.contribution)
+    promise = Guarantee(
+        "central",
+        epsilon=float(epsilon),
+        delta=float(delta) if plan.delta or plan.noise.approximate else 0.0,
+        adjacency=Adjacency.ADD_REMOVE,
+        seeded=source.seeded,
+        privacy_unit=table.privacy_unit,
+        mu=None if plan.delta else plan.noise.mu,
+    )
+    receipt = _charge(ledger, plan, promise, wanted)
+    counts: dict[str, dict[str, int]] = {}
+    learned: dict[str, Field] = {}
+    for field in wanted:
+        if isinstance(field, Category):
+            learned[field.name], counts[field.name] = _categories(field, table, plan, source)
+        else:
+            learned[field.name] = _bounds(field, table, plan, source)
+    schema = replace(template, fields=[learned.get(field.name, field) for field in template])
+    return LearnedSchema(schema, promise, _release(schema, counts, promise, receipt))
+
+
+def _wanted(template: Any) -> list[Field]:
+    """Return the fields that lack what can be learned; refuse those that lack something else."""
+    if not isinstance(template, Schema):
+        raise ParameterError(
+            f"template must be a Schema, got {type(template).__name__}: pass Schema.load(path)"
+        )
+    wanted = [field for field in template if field.lacking]
+    for field in wanted:
+        if not isinstance(field, Number | Date | Category):
+            raise ParameterError(
+                f"field {field.name!r} of the template must have {field.lacking}, which is not "
+                "learned from records: declare it"
+            )
+    return wanted
+
+
+class _Table(NamedTuple):
+    """What is read of the records, and how much one person may add."""
+
+    values: Mapping[str, Any]  # doubles of a number or date, NaN for none; text of a category
+    users: npt.NDArray[np.integer[Any]] | None
+    contribution: int
+    privacy_unit: PrivacyUnit
+
+
+def _read(
+    X: Any, template: Schema, wanted: Sequence[Field], user_ids: Any, records_per_user: int
+) -> _Table:
+    """Read the columns, and keep the rows that count."""
+    own = template.user if user_ids is None else None
+    names = [field.name for field in wanted]
+    if isinstance(X, str | os.PathLike):
+        X = read_columns(X, [*names, *([] if own is None else [own.name])])
+    columns = named_columns(X, names, others=template.all_columns)
+    if own is not None:
+        user_ids = raw_columns(X, [own.name], others=template.all_columns)[own.name]
+    check_same_rows(X, user_ids)
+    rows = len(columns[names[0]].values)
+    if not rows:
+        raise DataError("X must hold at least one record, got none")
+    given = bounded_contributions(
+        ArrayTable(np.empty((rows, 0))),
+        sample_weight=None,
+        weight_limit=1.0,
+        user_ids=user_ids,
+        records_per_user=records_per_user,
+        user_column="" if own is None else own.name,
+    )
+    kept = np.arange(rows) if given.rows is None else given.rows
+    values: dict[str, Any] = {}
+    for field in wanted:
+        words = (*template.missing_values, *field.missing_values)
+        if isinstance(field, Category):
+            texts = to_texts(columns[field.name], words)
+            values[field.name] = [texts[row] for row in kept]
+        else:
+            values[field.name] = _unbounded(field).read(columns, words)[kept]
+    users = None if user_ids is None else read_users(user_ids, rows).codes[kept]
+    return _Table(values, users, given.max_contribution, given.privacy_unit)
+
+
+def _unbounded(field: Field) -> Number | Date:
+    """Return a field that reads values as they are, missing ones as NaN."""
+    if isinstance(field, Date):
+        return replace(field, minimum=FIRST_DAY, maximum=LAST_DAY, missing="category", fill=None)
+    assert isinstance(field, Number)
+    # As a feature: weights may not be negative.
+    return replace(
+        field, minimum=-WIDEST, maximum=WIDEST, role="feature", missing="category", fill=None
+    )
+
+
+class _Plan(NamedTuple):
+    """Noise of all releases, and the price of each field; from public numbers alone."""
+
+    noise: BudgetedNoise
+    budget: float  # of each field
+    delta: float  # of all selections together
+    each_delta: float
+    threshold: float  # how many people a category or a bin needs, about
+    event: Event
+
+
+def _plan(wanted: Sequence[Field], epsilon: float, delta: float, contribution: int) -> _Plan:
+    """Choose Laplace or normal noise: whichever shows what fewer people have."""
+    selections = [field.name for field in wanted if isinstance(field, Category)]
+    if selections and not delta:
+        raise ParameterError(
+            f"delta must be above 0 to learn the categories of field {selections[0]!r}, got 0: "
+            "take about 1e-6, or declare them"
+        )
+    plans: list[tuple[BudgetedNoise, float]] = [(PureNoise(epsilon), delta if selections else 0.0)]
+    if delta:
+        part = delta / 2 if selections else delta
+        plans.append((noise_for(epsilon, part), delta - part))
+    options = [_priced(noise, own, selections, wanted, contribution) for noise, own in plans]
+    best = min(options, key=lambda option: option.threshold)
+    event = best.noise.event(_purpose(wanted))
+    if selections:
+        event = ApproximateEvent(epsilon=epsilon, delta=delta, purpose=_purpose(wanted))
+    return best._replace(event=event)
+
+
+def _priced(
+    noise: BudgetedNoise,
+    delta: float,
+    selections: Sequence[str],
+    wanted: Sequence[Field],
+    contribution: int,
+) -> _Plan:
+    budget = noise.total_budget / len(wanted)
+    each = delta / max(len(selections), 1)
+    if selections:
+        chosen = selection_noise(noise, budget, max_keys=contribution, delta=each)
+        threshold = float(chosen.threshold)
+    else:
+        threshold = noise.count_tail(budget, FALSE_BINS, contribution=contribution)
+    return _Plan(noise, budget, delta, each, threshold, noise.event(""))
+
+
+def _purpose(wanted: Sequence[Field]) -> str:
+    return ", ".join(f"{field.lacking} of {field.name}" for field in wanted)
+
+
+def _charge(
+    ledger: Ledger | None, plan: _Plan, promise: Guarantee, wanted: Sequence[Field]
+) -> Receipt | None:
+    if ledger is None:
+        return None
+    entry = ledger.spend(
+        plan.event,
+        purpose=f"learn_schema: {_purpose(wanted)}",
+        privacy_unit=promise.privacy_unit,
+        seeded=promise.seeded,
+        columns=[field.name for field in wanted],
+    )
+    return entry.receipt
+
+
+def _categories(
+    field: Category, table: _Table, plan: _Plan, source: RandomSource
+) -> tuple[Field, dict[str, int]]:
+    """Release the categories that enough people have; of too many, those with most."""
+    texts = table.values[field.name]
+    chosen = select_partitions(
+        [() if text is None else (text,) for text in texts],
+        plan.noise,
+        plan.budget,
+        max_keys=table.contribution,
+        delta=plan.each_delta,
+        source=source,
+        users=table.users,
+    )
+    order = np.argsort(-chosen.counts, kind="stable")[:MAX_CATEGORIES]
+    kept = {chosen.keys[i]: int(chosen.counts[i]) for i in np.sort(order)}
+    return replace(field, categories=tuple(kept)), kept
+
+
+def _bounds(field: Field, table: _Table, plan: _Plan, source: RandomSource) -> Field:
+    """Release two histograms, and fill in the ends that are lacking."""
+    assert isinstance(field, Number | Date)
+    values = table.values[field.name]
+    values = values[~np.isnan(values)] - (ORIGIN if isinstance(field, Date) else 0)
+    size, budget = table.contribution, plan.budget / 2
+    exact = magnitude_counts(values[:, None])[0]
+    noisy = plan.noise.counts(exact, budget, contribution=size, source=source)
+    filled = filled_bins(
+        noisy,
+        plan.noise.count_tail(budget, FALSE_BINS / len(noisy), contribution=size),
+        plan.noise.count_tail(budget, FALSE_BINS / 2, contribution=size),
+    )
+    # Without a bin that is surely filled the second release is made all the same, of [0, 1].
+    edges = magnitude_edges()
+    ends = (0.0, 1.0) if filled is None else _rounded(edges[filled[0]], edges[filled[1] + 1])
+    noisy = plan.noise.counts(_histogram(values, *ends), budget, contribution=size, source=source)
+    if filled is None:
+        return field
+    deviation = plan.noise.count_deviation(budget, contribution=size)
+    low, high = _trimmed(noisy, *ends, deviation)
+    if isinstance(field, Date):
+        days = np.clip(np.array(_whole(low, high)) + ORIGIN, *_unbounded(field).limits)
+        return _filled(field, *np.datetime_as_string(days.astype("datetime64[D]")).tolist())
+    return _filled(field, *(_whole(low, high) if field.whole else (low, high)))
+
+
+def _histogram(values: Floats, low: float, high: float) -> Ints:
+    """Count the values in equal bins; those beyond an end are in the bin beside it."""
+    positions = np.clip((values - low) / (high - low) * BINS, 0, BINS - 1).astype(np.int64)
+    return np.bincount(positions, minlength=BINS)
+
+
+def _trimmed(noisy: Ints, low: float, high: float, deviation: float) -> tuple[float, float]:
+    """Move both ends inwards past bins that together hold hardly more than noise."""
+    tails = SURE * deviation * np.sqrt(np.arange(1, BINS + 1))
+    tails = np.minimum(tails, MAX_CLIPPED * max(int(noisy.sum()), 0))
+    first, last = (
+        int(above.argmax()) if above.any() else 0
+        for above in (np.cumsum(noisy) > tails, np.cumsum(noisy[::-1]) > tails)
+    )
+    if first + last >= BINS:
+        return low, high
+    edges = np.linspace(low, high, BINS + 1)
+    return _rounded(float(edges[first]), float(edges[BINS - last]))
+
+
+def _filled(field: Number | Date, low: Any, high: Any) -> Field:
+    """Return the field with the ends that it lacks; as it is where they do not fit the others."""
+    if isinstance(field, Number) and field.role == "sample_weight":
+        low = field.minimum
+    low = low if field.minimum is None else field.minimum
+    high = high if field.maximum is None else field.maximum
+    if low is not None and not low < high:
+        return field
+    return replace(field, minimum=low, maximum=high)
+
+
+def _whole(low: float, high: float) -> tuple[int, int]:
+    return math.floor(low), math.ceil(high)
+
+
+def _rounded(low: float, high: float) -> tuple[float, float]:
+    """Set an end to 0 that is an end of the bin of 0, or on the way to 0 from far beyond."""
+    if -SMALLEST <= low <= NEAR_ZERO * high:
+        low = 0.0
+    if NEAR_ZERO * low <= high <= SMALLEST:
+        high = 0.0
+    return (float(low), float(high)) if low < high else (0.0, 1.0)
+
+
+def _release(
+    schema: Schema,
+    counts: Mapping[str, Mapping[str, int]],
+    promise: Guarantee,
+    paid: Receipt | None,
+) -> Release:
+    values = {
+        "schema": schema.to_dict(),
+        "category_counts": {k: dict(v) for k, v in counts.items()},
+    }
+    return Release("learn_schema", values, promise, ledger=paid)

@@ -1,0 +1,248 @@
+"""Records as a cluster and a level of each field: all that a profile counts.
+
+A record becomes small whole numbers, by public rules and by itself alone: its cluster by the
+published release, of a category its level, of a number or a date one of several public bins. Tables
+in memory, in files and in Spark are read by the same :class:`Coding`, so they give the same counts.
+"""
+
+import datetime
+import functools
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from dataclasses import field as dataclass_field
+from typing import Any, Literal
+
+import numpy as np
+
+from shoal._typing import Floats, Ints, Labels
+from shoal.exceptions import DataError, ParameterError
+from shoal.privacy import Release
+from shoal.reports import label_on_device
+from shoal.schema import (
+    Category,
+    Column,
+    Date,
+    EncodedSpace,
+    Field,
+    Number,
+    Ordinal,
+    Schema,
+    read_numbers,
+)
+
+__all__ = ["NO_CLUSTER", "Coding", "Histogram", "Labeler", "histogram_of"]
+
+MISSING = "missing"
+NO_CLUSTER = -1
+EPOCH = datetime.date(1970, 1, 1)
+CELL_METRICS = ("cells", "boxes")  # a record may be in no cluster
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The public levels of a field that records are counted in, missing ones last.
+
+    Parameters
+    ----------
+    field : Field
+        A field with a type.
+    kind : {"levels", "numbers", "dates"}
+        Categories, or bins of numbers or dates.
+    levels : tuple of str
+        Names of all levels; that of missing values is the last, where the field has it.
+    edges : tuple of float, default=()
+        Of bins, in the field's unit or in days since 1970: a bin reaches from its edge to the next,
+        the last one with both.
+    """
+
+    field: Field
+    kind: Literal["levels", "numbers", "dates"]
+    levels: tuple[str, ...]
+    edges: tuple[float, ...] = ()
+
+    @property
+    def bins(self) -> int:
+        """Number of levels that are not "missing"."""
+        return len(self.levels) - (self.levels[-1] == MISSING and self.field.missing == "category")
+
+    def codes(self, values: Any) -> Ints:
+        """Return the level of each canonical value."""
+        if isinstance(self.field, Category):
+            codes: Ints = values
+            return codes
+        absent = np.isnan(values)
+        if self.field.missing != "category" and absent.any():
+            self.field.encode(values)  # refuses them, as it does for features
+        if self.edges:
+            found = np.searchsorted(np.array(self.edges[1:-1]), values, side="right")
+        else:
+            found = np.where(absent, 0.0, values).astype(np.int64)
+        return np.where(absent, self.bins, found)
+
+
+def histogram_of(field: Field, bins: int) -> Histogram | None:
+    """Return the levels of a field, numbers in about so many bins; None where it has none."""
+    absent = (MISSING,) if field.missing == "category" else ()
+    if isinstance(field, Category):
+        return Histogram(field, "levels", field.levels)
+    if isinstance(field, Ordinal):
+        return Histogram(field, "levels", (*field.levels, *absent))
+    if not isinstance(field, Number | Date):
+        return None
+    edges = _edges(field, bins)
+    kind: Literal["numbers", "dates"] = "dates" if isinstance(field, Date) else "numbers"
+    names = [
+        f"{_name(kind, low)} to {_name(kind, high)}" for low, high in itertools.pairwise(edges)
+    ]
+    return Histogram(field, kind, (*names, *absent), edges)
+
+
+def _edges(field: Number | Date, bins: int) -> tuple[float, ...]:
+    """Cut the public range into bins that are alike on the field's own scale."""
+    low, high = field.limits
+    positions = np.linspace(0.0, 1.0, bins + 1)
+    if isinstance(field, Number) and field.scale == "log":
+        inner = low + np.expm1(positions * np.log1p(high - low))
+    else:
+        inner = low * (1 - positions) + high * positions
+    if isinstance(field, Date) or field.whole:
+        inner = np.ceil(inner)
+    middle = np.unique(inner[(inner > low) & (inner < high)])
+    return (low, *middle.tolist(), high)
+
+
+def _name(kind: str, value: float) -> str:
+    return str(EPOCH + datetime.timedelta(days=value)) if kind == "dates" else f"{value:.6g}"
+
+
+@dataclass(frozen=True)
+class Labeler:
+    """From the columns of a table to the cluster of each record, by a published release.
+
+    Parameters
+    ----------
+    release : Release
+        With clusters.
+    columns : tuple of str
+        Columns of the table that clusters depend on.
+    schema : Schema, default=None
+        That of the release, where it was made with one.
+    """
+
+    release: Release = dataclass_field(compare=False)
+    columns: tuple[str, ...]
+    schema: Schema | None = None
+
+    @classmethod
+    def of(cls, release: Any, described: Schema) -> "Labeler":
+        """Return that of a release; without names of columns, of the features in their order."""
+        values = release.values
+        if "metric" not in values or not ("centers" in values or "clusters" in values):
+            raise ParameterError(
+                f"release must hold clusters, got one of {release.kind}: pass the release_ of "
+                "DPKMeans, DPDensity or another clusterer"
+            )
+        if values.get("schema") is not None:
+            schema = Schema.from_dict(values["schema"])
+            return cls(release, schema.columns, schema)
+        columns = tuple(values.get("columns") or described.columns)
+        return cls(release, columns)
+
+    @property
+    def clusters(self) -> tuple[int, ...]:
+        """All labels that a record may get; -1, for no cluster, is the last."""
+        values = self.release.values
+        if "centers" in values:
+            count = len(values["centers"])
+        else:
+            count = 1 + max((int(label) for label in np.ravel(values["clusters"])), default=-1)
+        none = (NO_CLUSTER,) if values["metric"] in CELL_METRICS else ()
+        return (*range(count), *none)
+
+    def labels(self, columns: Mapping[str, Column]) -> Labels:
+        """Return the cluster of each record."""
+        rows = len(columns[self.columns[0]].values)
+        if not rows:
+            return np.empty(0, dtype=np.int32)
+        found = label_on_device(self.release, self._records(columns))
+        return np.asarray(found)
+
+    def _records(self, columns: Mapping[str, Column]) -> Any:
+        if self.schema is not None:
+            return {name: _plain(columns[name]) for name in self.columns}
+        numbers = []
+        for name in self.columns:
+            values = read_numbers(columns[name])
+            if values is None:
+                raise DataError(
+                    f"column {name!r} must hold numbers, as the release was made of them, got text"
+                )
+            numbers.append(values)
+        return np.stack(numbers, axis=1)
+
+
+def _plain(column: Column) -> Any:
+    """Return values that are read again as what they are."""
+    if column.kind != "boolean":
+        return column.values
+    return [None if np.isnan(value) else bool(value) for value in column.values]
+
+
+@dataclass(frozen=True)
+class Coding(Schema):
+    """A schema that reads a record as its cluster and the level of each field.
+
+    Tables of every kind take it as their schema: their blocks have the cluster in the first column,
+    and a level in each further one.
+    """
+
+    _: KW_ONLY
+    labeler: Labeler
+    histograms: tuple[Histogram, ...]
+
+    @classmethod
+    def of(cls, described: Schema, labeler: Labeler, histograms: Sequence[Histogram]) -> "Coding":
+        """Return the coding of a described table; columns of the release are typed by its own."""
+        known = set(described.all_columns)
+        further = [
+            field
+            for field in (() if labeler.schema is None else labeler.schema.features)
+            if not known & set(field.columns)
+        ]
+        return cls(
+            (*described.fields, *further),
+            described.missing_values,
+            labeler=labeler,
+            histograms=tuple(histograms),
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the table that are read, in the order of the schema."""
+        read = {name for histogram in self.histograms for name in histogram.field.columns}
+        read |= set(self.labeler.columns)
+        declared = self.all_columns
+        unknown = (name for name in self.labeler.columns if name not in declared)
+        return (*(name for name in declared if name in read), *unknown)
+
+    @functools.cached_property
+    def space(self) -> EncodedSpace:
+        """Names of the columns of a block."""
+        return EncodedSpace((), ("cluster", *(one.field.name for one in self.histograms)))
+
+    def check_complete(self) -> None:
+        """Refuse a field whose levels are not declared."""
+        for histogram in self.histograms:
+            if histogram.field.lacking:
+                raise ParameterError(
+                    f"field {histogram.field.name!r} of the schema must have "
+                    f"{histogram.field.lacking}: declare what anybody may enter, without looking "
+                    "at the records"
+                )
+
+    def encode_columns(self, columns: Mapping[str, Column]) -> list[Floats]:
+        """Return the cluster and the level of each field, of every record."""
+        labels = self.labeler.labels(columns)
+        levels = (one.codes(self._read(one.field, columns)) for one in self.histograms)
+        return [labels.astype(np.float64), *(one.astype(np.float64) for one in levels)]

@@ -1,0 +1,160 @@
+"""What a profile releases: for each field and cluster shares, quantiles and their intervals.
+
+All of it is plain data, and enough to draw and to write everything later: :func:`profile_rows` and
+the charts need nothing else. Rows of all tables are the clusters in the order of ``"clusters"``,
+and overall in the last row.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal._typing import Floats
+from shoal.cluster.profile._coding import Histogram
+from shoal.cluster.profile._estimates import QUANTILES, Consistent, Interval, quantile_values
+from shoal.cluster.profile._plan import CONFIDENCE, ProfilePlan, deviations_for
+from shoal.cluster.profile._sentences import find_statements, write_sentences
+from shoal.schema import Schema
+
+__all__ = ["Row", "profile_rows", "release_values"]
+
+EPOCH = datetime.date(1970, 1, 1)
+ENDS = ("", "_low", "_high")  # of the names of a value and its interval
+
+
+def release_values(
+    plan: ProfilePlan,
+    consistent: Sequence[Consistent],
+    *,
+    clusters: Sequence[int],
+    schema: Schema,
+    noun: str,
+    notes: Sequence[str],
+) -> dict[str, Any]:
+    """Return the values of the release, from noisy counts alone."""
+    factor = deviations_for(CONFIDENCE, approximate=plan.noise.approximate)
+    sizes = _stacked(consistent[0], lambda one: one.size_interval(factor))
+    fields = [
+        _field_values(field.histogram, counts, field.deviation, factor)
+        for field, counts in zip(plan.fields, consistent, strict=True)
+    ]
+    statements = find_statements(
+        [field.histogram for field in plan.fields],
+        consistent,
+        fields,
+        approximate=plan.noise.approximate,
+    )
+    values: dict[str, Any] = {
+        "clusters": list(clusters),
+        "noun": noun,
+        "sizes": sizes.value,
+        "sizes_low": sizes.low,
+        "sizes_high": sizes.high,
+        "confidence": CONFIDENCE,
+        "fields": fields,
+        "notes": list(notes),
+        "schema": schema.to_dict(),
+    }
+    values["sentences"] = write_sentences(values, statements)
+    return values
+
+
+def _field_values(
+    histogram: Histogram, counts: Consistent, deviation: float, factor: float
+) -> dict[str, Any]:
+    field = histogram.field
+    shares = _stacked(counts, lambda one: one.share_interval(factor))
+    values: dict[str, Any] = {
+        "name": field.name,
+        "title": field.title or field.name,
+        "unit": field.unit,
+        "kind": histogram.kind,
+        "type": type(field).__name__.lower(),
+        "levels": list(histogram.levels),
+        "missing": histogram.bins < len(histogram.levels),
+        "deviation": deviation,
+        "counts": counts.counts,
+        "shares": shares.value,
+        "shares_low": shares.low,
+        "shares_high": shares.high,
+    }
+    if histogram.edges:
+        values["edges"] = np.array(histogram.edges)
+        values |= _quantiles(histogram, counts, shares.value, factor)
+    return values
+
+
+def _quantiles(
+    histogram: Histogram, counts: Consistent, shares: Floats, factor: float
+) -> dict[str, Any]:
+    edges = np.array(histogram.edges)
+    found, lows, highs = [], [], []
+    for q in QUANTILES:
+        value = quantile_values(shares[:, : histogram.bins], edges, q)
+        if getattr(histogram.field, "whole", histogram.kind == "dates"):
+            value = np.floor(value)
+        bins = [one.quantile_bins(q, histogram.bins, factor) for one in (counts, counts.total)]
+        first, last = (np.concatenate(pair) for pair in zip(*bins, strict=True))
+        found.append(value)
+        lows.append(np.minimum(edges[first], value))
+        highs.append(np.maximum(edges[last + 1], value))
+    return {
+        "quantiles": np.array(QUANTILES),
+        "values": np.stack(found, axis=1),
+        "values_low": np.stack(lows, axis=1),
+        "values_high": np.stack(highs, axis=1),
+    }
+
+
+def _stacked(counts: Consistent, interval: Any) -> Interval:
+    """Return intervals of the clusters, and overall in the last row."""
+    parts = (interval(counts), interval(counts.total))
+    return Interval(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
+
+
+class Row(NamedTuple):
+    """One number of a profile; ``cluster`` is a label, or "overall"."""
+
+    cluster: int | str
+    field: str
+    statistic: str
+    level: str
+    value: float | str
+    low: float | str
+    high: float | str
+    unit: str
+
+
+def profile_rows(values: Mapping[str, Any]) -> list[Row]:
+    """Return all sizes, shares and quantiles of a released profile, one a row."""
+    rows: list[Row] = []
+    for index, cluster in enumerate((*values["clusters"], "overall")):
+        size, low, high = (float(values[f"sizes{end}"][index]) for end in ENDS)
+        rows.append(Row(cluster, "", "size", "", size, low, high, values["noun"]))
+        for field in values["fields"]:
+            rows += _field_rows(cluster, index, field)
+    return rows
+
+
+def _field_rows(cluster: int | str, index: int, field: Mapping[str, Any]) -> list[Row]:
+    rows = []
+    for column, q in enumerate(field.get("quantiles", ())):
+        value, low, high = (float(field[f"values{end}"][index, column]) for end in ENDS)
+        name, unit = f"{q:g}", field["unit"]
+        if field["kind"] == "dates":
+            dates = _date(value), _date(low), _date(high)
+            rows.append(Row(cluster, field["name"], "quantile", name, *dates, ""))
+        else:
+            rows.append(Row(cluster, field["name"], "quantile", name, value, low, high, unit))
+    levels = field["levels"]
+    first = 0 if field["kind"] == "levels" else len(levels) - bool(field["missing"])
+    for column in range(first, len(levels)):
+        value, low, high = (float(field[f"shares{end}"][index, column]) for end in ENDS)
+        rows.append(Row(cluster, field["name"], "share", levels[column], value, low, high, ""))
+    return rows
+
+
+def _date(days: float) -> str:
+    return str(EPOCH + datetime.timedelta(days=days))

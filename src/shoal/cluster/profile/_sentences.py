@@ -1,0 +1,186 @@
+"""What distinguishes each cluster, in plain sentences: only what is clear of the noise.
+
+A statement is made where the interval of the cluster and that of all records do not overlap. These
+intervals are wide enough for all of them together: with 95% confidence every statement of a profile
+is true of the table, not each one by itself (Bonferroni; proofs/profile.md).
+"""
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal._typing import Floats
+from shoal.cluster.profile._coding import MISSING, NO_CLUSTER, Histogram
+from shoal.cluster.profile._estimates import Consistent
+from shoal.cluster.profile._plan import CONFIDENCE, deviations_for
+
+__all__ = ["MAX_STATEMENTS", "Statement", "find_statements", "write_sentences"]
+
+MAX_STATEMENTS = 4  # of a cluster
+QUARTILES = (0.25, 0.5, 0.75)
+LESS = 0.75  # a level that is rare in a cluster says less of it than one that is common
+SMALLEST = 0.02  # smaller differences of shares are not worth a sentence, however clear
+THOUSANDS, MILLIONS = 1e4, 1e7
+LONG = 120  # days: longer spans are written in months
+EPOCH = datetime.date(1970, 1, 1)
+
+
+class Statement(NamedTuple):
+    """A clear difference: how large it is, from 0 to 1, and in words."""
+
+    strength: float
+    text: str
+
+
+def find_statements(
+    histograms: Sequence[Histogram],
+    consistent: Sequence[Consistent],
+    fields: Sequence[Mapping[str, Any]],
+    *,
+    approximate: bool,
+) -> list[list[Statement]]:
+    """Return the clear differences of each cluster from all records, the strongest first."""
+    groups = len(consistent[0].sizes)
+    quartiles = len(QUARTILES)
+    intervals = (groups + 1) * sum(
+        len(one.levels) + quartiles * bool(one.edges) for one in histograms
+    )
+    factor = deviations_for(1 - (1 - CONFIDENCE) / intervals, approximate=approximate)
+    found: list[list[Statement]] = [[] for _ in range(groups)]
+    for histogram, counts, field in zip(histograms, consistent, fields, strict=True):
+        for group, statements in enumerate(_of_levels(histogram, counts, field, factor)):
+            found[group] += statements
+        if histogram.edges:
+            for group, statements in enumerate(_of_quartiles(histogram, counts, field, factor)):
+                found[group] += statements
+    return [sorted(one, key=lambda each: -each.strength)[:MAX_STATEMENTS] for one in found]
+
+
+def _of_levels(
+    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], factor: float
+) -> list[list[Statement]]:
+    """Compare shares: of each cluster the largest clear difference, and that of missing values."""
+    own, all_ = counts.share_interval(factor), counts.total.share_interval(factor)
+    gaps = np.maximum(own.low - all_.high, all_.low - own.high)
+    gaps[np.abs(own.value - all_.value) < SMALLEST] = -1.0
+    differences = own.value - all_.value
+    tellings = np.maximum(differences, -LESS * differences)
+    bins = histogram.bins
+    other = getattr(histogram.field, "other", "")
+    spoken = [] if histogram.edges else list(range(bins))
+    if field["type"] == "flag":
+        spoken = [histogram.levels.index("true")]
+    statements = []
+    for group in range(len(gaps)):
+        # A category says more than all others together.
+        named = [level for level in spoken if histogram.levels[level] != other]
+        clear = [level for level in named if gaps[group, level] > 0] or spoken
+        chosen = [max(clear, key=tellings[group].__getitem__)] if clear else []
+        chosen += range(bins, len(histogram.levels))  # missing
+        statements.append(
+            [
+                Statement(
+                    abs(own.value[group, level] - all_.value[0, level]),
+                    f"{_level_name(field, histogram.levels[level])} "
+                    f"{_percent(own.value[group, level])} against "
+                    f"{_percent(all_.value[0, level])} overall",
+                )
+                for level in chosen
+                if gaps[group, level] > 0
+            ]
+        )
+    return statements
+
+
+def _level_name(field: Mapping[str, Any], level: str) -> str:
+    flag = field["type"] == "flag" and level != MISSING
+    return str(field["title"]) if flag else f"{field['title']} {level}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if 0 < share < 0.01 else f"{share:.0%}"
+
+
+def _of_quartiles(
+    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], factor: float
+) -> list[list[Statement]]:
+    """Compare quartiles, and show the middle half where one of them differs clearly."""
+    columns = [field["quantiles"].tolist().index(q) for q in QUARTILES]
+    shares = field["shares"][-1, : histogram.bins]
+    below = np.concatenate([[0.0], np.cumsum(shares / max(shares.sum(), 1e-12))])
+    values = field["values"][:, columns]
+    # How far the quartile of a cluster is from that of all records, in ranks of these.
+    shifts = np.abs(np.interp(values[:-1], histogram.edges, below) - QUARTILES)
+    for column, q in enumerate(QUARTILES):
+        first, last = counts.quantile_bins(q, histogram.bins, factor)
+        all_first, all_last = counts.total.quantile_bins(q, histogram.bins, factor)
+        shifts[(first <= all_last) & (last >= all_first), column] = 0.0
+    strengths = 2 * shifts.max(axis=1)
+    ends = values[:, [0, -1]]
+    return [
+        [Statement(float(strength), _against(field, ends[group], ends[-1]))] if strength else []
+        for group, strength in enumerate(strengths)
+    ]
+
+
+def _against(field: Mapping[str, Any], own: Floats, overall: Floats) -> str:
+    """Write the middle half of a cluster beside that of all records, the unit once."""
+    largest = float(np.abs([own, overall]).max())
+    word = "" if field["kind"] == "dates" else _scale(largest)[1]
+    unit = f" {field['unit']}" if field["unit"] else ""
+    texts = [
+        format_range(field, float(ends[0]), float(ends[1]), like=largest) for ends in (own, overall)
+    ]
+    return f"{field['title']} {texts[0]}{word}{unit} against {texts[1]} overall"
+
+
+def format_range(field: Mapping[str, Any], low: float, high: float, like: float = 0.0) -> str:
+    """Write a range of numbers or dates for people, in thousands where `like` is so large."""
+    if field["kind"] == "dates":
+        pattern = "%Y-%m" if high - low > LONG else "%Y-%m-%d"
+        days = [EPOCH + datetime.timedelta(days=float(day)) for day in (low, high)]
+        return _join(day.strftime(pattern) for day in days)
+    scale, _ = _scale(max(abs(low), abs(high), like))
+    low, high = low / scale, high / scale
+    span = high - low if high > low else max(abs(low), 1.0)
+    # No digit that is finer than the bin it comes from.
+    edges = np.asarray(field["edges"])
+    width = np.diff(edges)[min(int(np.searchsorted(edges, low * scale)), len(edges) - 2)] / scale
+    power = math.floor(math.log10(max(span / 5, width)))
+    rounded = (round(one / 10.0**power) * 10.0**power + 0.0 for one in (low, high))
+    return _join(f"{one:,.{max(0, -power)}f}" for one in rounded)
+
+
+def _join(texts: Iterable[str]) -> str:
+    return " to ".join(dict.fromkeys(texts))
+
+
+def _scale(largest: float) -> tuple[float, str]:
+    if largest >= MILLIONS:
+        return 1e6, " million"
+    return (1e3, " thousand") if largest >= THOUSANDS else (1.0, "")
+
+
+def write_sentences(
+    values: Mapping[str, Any], statements: Sequence[Sequence[Statement]]
+) -> list[str]:
+    """Return one sentence for each cluster."""
+    sentences = []
+    for index, (cluster, known) in enumerate(zip(values["clusters"], statements, strict=True)):
+        name = "in no cluster" if cluster == NO_CLUSTER else f"cluster {cluster}"
+        size, low, high = (float(values[f"sizes{end}"][index]) for end in ("", "_low", "_high"))
+        if low <= 0:
+            sentences.append(f"{name}: perhaps nobody, at most {high:,.0f} {values['noun']}")
+            continue
+        text = ", ".join(one.text for one in known) or "nothing that is clear of the noise"
+        sentences.append(f"{name} ({format_size(size, high - size)} {values['noun']}): {text}")
+    return sentences
+
+
+def format_size(size: float, half: float) -> str:
+    """Write a size with as many digits as its noise leaves."""
+    step = 10.0 ** max(0, math.ceil(math.log10(max(half, 1.0) / 5)))
+    return f"about {round(size / step) * step:,.0f}"

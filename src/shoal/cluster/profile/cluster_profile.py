@@ -1,0 +1,342 @@
+"""What distinguishes each cluster: a private profile of a published clustering.
+
+Central differential privacy under add/remove of one record, or of one user with all records: pure
+for ``delta=0``, and counted in mu of Gaussian differential privacy otherwise. Records are counted
+by cluster and level of each described field; every count gets exact discrete noise, and everything
+after the noise is post-processing (proofs/profile.md). The clusters were published before, so a
+record's cluster depends on that record alone, and all clusters share one epsilon.
+"""
+
+import csv
+import html
+import io
+import os
+from pathlib import Path
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from shoal import _numbers
+from shoal._docs import shared_docs
+from shoal._files import atomic_write
+from shoal._optional import require
+from shoal._records import leaves_last_fit
+from shoal._table_input import validate_table
+from shoal._typing import Ints, RandomState, TableLike
+from shoal.cluster._budget import charge, check_epsilon, check_ledger
+from shoal.cluster.kmeans._contributions import (
+    LEVELS,
+    Contributions,
+    bounded_contributions,
+    check_same_rows,
+    counted_rows,
+)
+from shoal.cluster.profile._coding import Coding, Labeler
+from shoal.cluster.profile._counts import exact_counts
+from shoal.cluster.profile._estimates import consistent_counts
+from shoal.cluster.profile._plan import ProfilePlan, plan_profile, typical_size
+from shoal.cluster.profile._profiles import read_profiles
+from shoal.cluster.profile._release import Row, profile_rows, release_values
+from shoal.exceptions import ParameterError
+from shoal.noise import RandomSource, as_source
+from shoal.privacy import Adjacency, Guarantee, Ledger, Release
+from shoal.schema import Number, Schema
+from shoal.tables import ArrayTable, ArrowTable, SparkTable
+
+__all__ = ["ClusterProfile"]
+
+
+@shared_docs
+class ClusterProfile(BaseEstimator):
+    """What distinguishes each cluster: shares, quantiles and missing rates, with their noise.
+
+    Parameters
+    ----------
+    release : Release or fitted estimator
+        Published clusters.
+    schema : Schema, default=None
+        The public description of the table; None for that of the release. Fields with the role
+        "feature" or "describe" are described, also where clusters were made without them.
+    {epsilon}
+    delta : float, default=0.0
+        0 for pure differential privacy, above 0 for Gaussian noise.
+    records_per_user : int, default=1
+        Public number of records that count of each user where ``user_ids`` are given; noise is
+        scaled to it.
+    user_column : str, default=""
+        Name of the column that ``user_ids`` come from, for the guarantee and the ledger.
+    {ledger}
+    {random_state}
+
+    Attributes
+    ----------
+    profiles_ : mapping of Profile
+        By cluster, -1 for records in none, and ``"overall"``.
+    {guarantee_}
+    release_ : Release
+        The only thing meant to leave the curator: all that tables and charts are made of.
+    {features_in_}
+
+    See Also
+    --------
+    shoal.cluster.profile_noise : How noisy a profile would be, before anything is spent.
+
+    Notes
+    -----
+    Intervals hold the exact value in the table with 95% confidence, each by itself, from the known
+    noise alone; how well the table speaks for others is not in them. Sentences say only what is
+    clear of the noise: with 95% confidence all of them together are true of the table.
+
+    The budget is divided among fields in proportion to m^(1/3) of their m levels (with delta: mu^2
+    to m^(1/2)), which makes the total squared error of the counts least.
+
+    Where the promise ends: errors before anything is spent are for the curator's eyes, as those of
+    :class:`~shoal.DPKMeans` are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.cluster import ClusterProfile, DPKMeans
+    >>> from shoal.schema import Category, Number, Schema
+    >>> table = {"age": np.repeat([25.0, 60.0], 5000), "city": ["A"] * 4000 + ["B"] * 6000}
+    >>> model = DPKMeans(2, bounds=(0, 120), random_state=0).fit(table["age"].reshape(-1, 1))
+    >>> schema = Schema([
+    ...     Number("age", minimum=0, maximum=120, unit="years"),
+    ...     Category("city", ["A", "B"], role="describe"),
+    ... ])
+    >>> profile = ClusterProfile(model.release_, schema=schema, random_state=0).fit(table)
+    >>> for part in profile.describe()[0].split(", "):
+    ...     print(part)
+    cluster 0 (about 5,010 records): age 25 to 26 years against 25 to 61 overall
+    city A 80% against 40% overall
+    """
+
+    def __init__(
+        self,
+        release: Any = None,
+        *,
+        schema: Schema | None = None,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        records_per_user: int = 1,
+        user_column: str = "",
+        ledger: Ledger | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.release = release
+        self.schema = schema
+        self.epsilon = epsilon
+        self.delta = delta
+        self.records_per_user = records_per_user
+        self.user_column = user_column
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @leaves_last_fit
+    def fit(self, X: TableLike, y: Any = None, *, user_ids: Any = None) -> Self:
+        """Spend the budget and describe the clusters.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns, path, Arrow dataset or Spark DataFrame
+            The records, with the columns that clusters were made of and those to describe.
+        {y}
+        user_ids : array-like of shape (n,), default=None
+            Whose record each row is, as for :class:`~shoal.DPKMeans`; by default what the schema
+            says. The rows of one user may be in several clusters: the promise is for all of them
+            together.
+
+        Returns
+        -------
+        self : ClusterProfile
+            The fitted profile.
+        """
+        clusters, schema = self._published(), self._described()
+        self._check_parameters()
+        labeler = Labeler.of(clusters, schema)
+        plan = self._plan(schema, labeler, users=user_ids is not None or schema.user is not None)
+        coding = Coding.of(schema, labeler, [one.histogram for one in plan.fields])
+        opened = X.with_schema(coding) if isinstance(X, ArrowTable | SparkTable) else X
+        table = validate_table(opened, estimator=self, user_ids=user_ids, schema=coding)
+        given = self._contributions(X, table, user_ids, schema)
+        source = as_source(self.random_state)
+        promise = Guarantee(
+            "central",
+            epsilon=float(self.epsilon),
+            delta=float(self.delta) if plan.noise.approximate else 0.0,
+            adjacency=Adjacency.ADD_REMOVE,
+            seeded=source.seeded,
+            privacy_unit=given.privacy_unit,
+            mu=plan.noise.mu,
+        )
+        receipt = charge(
+            self.ledger,
+            table,
+            plan.noise,
+            plan.budgets,
+            what=f"ClusterProfile({len(labeler.clusters)})",
+            promise=promise,
+            columns=coding.columns,
+        )
+        noisy = _noisy_counts(
+            counted_rows(table, given), given, plan, len(labeler.clusters), source
+        )
+        values = release_values(
+            plan,
+            consistent_counts(noisy, [one.deviation for one in plan.fields], record=given.record),
+            clusters=labeler.clusters,
+            schema=schema,
+            noun=_noun(given),
+            notes=_notes(schema, plan),
+        )
+        self.guarantee_ = promise
+        self.release_ = Release("ClusterProfile", values, promise, ledger=receipt)
+        self.profiles_ = read_profiles(self.release_.values)
+        return self
+
+    def describe(self) -> list[str]:
+        """Return a sentence for each cluster: what is clear of the noise, the strongest first.
+
+        Returns
+        -------
+        sentences : list of str
+            Such as "cluster 2 (about 4,100 people): city B 61% against 20% overall". Ranges of
+            numbers are of the middle half.
+        """
+        check_is_fitted(self)
+        return list(self.release_.values["sentences"])
+
+    def to_frame(self) -> Any:
+        """Return all sizes, shares and quantiles with their intervals.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One number a row.
+        """
+        check_is_fitted(self)
+        pandas = require("pandas", extra="pandas")
+        return pandas.DataFrame(profile_rows(self.release_.values), columns=list(Row._fields))
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the rows of :meth:`to_frame` as CSV text, and write them to a file if asked.
+
+        Parameters
+        ----------
+        path : path-like, default=None
+            A file; one that exists is replaced.
+
+        Returns
+        -------
+        text : str
+            With a header line.
+        """
+        check_is_fitted(self)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows(profile_rows(self.release_.values))
+        if path is not None:
+            with atomic_write(Path(path)) as part:
+                part.write_text(text.getvalue(), encoding="utf-8")
+        return text.getvalue()
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "release_"):
+            return f"<p>{html.escape(repr(self))}</p>"
+        items = "".join(f"<li>{html.escape(one)}</li>" for one in self.describe())
+        return f"<ul>{items}</ul>{self.guarantee_._repr_html_()}"
+
+    def _published(self) -> Release:
+        release = getattr(self.release, "release_", self.release)
+        if not isinstance(release, Release):
+            raise ParameterError(
+                f"release must be a Release with clusters, got {type(release).__name__}: pass the "
+                "release_ of a fitted estimator, or Release.load(path)"
+            )
+        return release
+
+    def _described(self) -> Schema:
+        schema = self.schema
+        if schema is None:
+            plain = self._published().values.get("schema")
+            if plain is None:
+                raise ParameterError(
+                    "schema must be given for a release that was made without one, got None: pass "
+                    "Schema.load(path)"
+                )
+            return Schema.from_dict(plain)
+        if not isinstance(schema, Schema):
+            raise ParameterError(
+                f"schema must be a Schema, got {type(schema).__name__}: pass Schema.load(path)"
+            )
+        return schema
+
+    def _check_parameters(self) -> None:
+        check_epsilon(self.epsilon)
+        _numbers.probability("delta", self.delta)
+        _numbers.count("records_per_user", self.records_per_user)
+        _numbers.text("user_column", self.user_column)
+        check_ledger(self.ledger)
+
+    def _plan(self, schema: Schema, labeler: Labeler, *, users: bool) -> ProfilePlan:
+        """Plan the release before the table is opened: by public numbers alone."""
+        record = LEVELS if schema.sample_weight is not None else 1
+        people = int(self.records_per_user) if users else 1
+        return plan_profile(
+            schema,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            contribution=record * people,
+            cluster_size=record * typical_size(labeler.release.values.get("sizes")),
+        )
+
+    def _contributions(
+        self, X: Any, table: ArrayTable | ArrowTable | SparkTable, user_ids: Any, schema: Schema
+    ) -> Contributions:
+        """Bound what each person adds, by what ``fit`` was given or by the roles of the schema."""
+        column, weights, limit = self.user_column, None, 1.0
+        if isinstance(table, ArrayTable):
+            if user_ids is None and schema.user is not None:
+                user_ids, column = table.user_ids, column or schema.user.name
+            if isinstance(schema.sample_weight, Number):
+                weights, limit = table.weights, float(schema.sample_weight.maximum or 1.0)
+        check_same_rows(X, user_ids)
+        return bounded_contributions(
+            table,
+            sample_weight=weights,
+            weight_limit=limit,
+            user_ids=user_ids,
+            records_per_user=int(self.records_per_user),
+            user_column=column,
+        )
+
+
+def _noisy_counts(
+    table: ArrayTable | ArrowTable | SparkTable,
+    given: Contributions,
+    plan: ProfilePlan,
+    clusters: int,
+    source: RandomSource,
+) -> list[Ints]:
+    """Count records by cluster and level, and add noise to every count of every field."""
+    levels = [len(field.histogram.levels) for field in plan.fields]
+    exact = exact_counts(table, clusters, levels, given.weights)
+    return [
+        plan.noise.counts(counts, field.budget, contribution=given.max_contribution, source=source)
+        for counts, field in zip(exact, plan.fields, strict=True)
+    ]
+
+
+def _noun(given: Contributions) -> str:
+    """Return what is counted: people, where each has one record."""
+    unit = given.privacy_unit
+    return "people" if unit.kind == "user" and given.max_contribution == 1 else "records"
+
+
+def _notes(schema: Schema, plan: ProfilePlan) -> list[str]:
+    known = {field.histogram.field.name for field in plan.fields}
+    return [
+        f"{field.name} is not described" for field in schema.described if field.name not in known
+    ]

@@ -1,0 +1,136 @@
+"""The picture of a plan: what each epsilon would buy, before anything is spent."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from shoal.plotting._canvas import Axis, Canvas, Key, Rows, around, panel, table
+from shoal.plotting._picture import Picture
+from shoal.plotting._theme import LOOKS
+
+__all__ = ["draw_plan"]
+
+WIDTH, HEIGHT = 250, 190
+WITHOUT = "k-means without privacy"
+EPSILON = "ε"
+
+
+def draw_plan(
+    plan: Any, *, title: str | None = None, path: str | os.PathLike[str] | None = None
+) -> Picture:
+    """Draw what each epsilon would buy: cost, smallest cluster that is seen, error of a profile.
+
+    Parameters
+    ----------
+    plan : object
+        With ``rows`` (each with ``epsilon``, ``cost_ratio``, ``low``, ``high``,
+        ``smallest_cluster``, ``share_error`` and ``median_error``) and ``smallest_without_noise``.
+    title : str, default=None
+        Of the whole picture.
+    path : path, default=None
+        File to write as well: PNG, SVG, PDF, HTML or JSON.
+
+    Returns
+    -------
+    picture : Picture
+        The chart.
+
+    Raises
+    ------
+    ParameterError
+        If the file cannot be written.
+    MissingPackageError
+        If the extra ``plot`` is not installed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> row = {"epsilon": 1.0, "cost_ratio": 1.1, "low": 1.0, "high": 1.3}
+    >>> row |= {"smallest_cluster": 80.0, "share_error": 0.02, "median_error": 0.01}
+    >>> draw_plan(SimpleNamespace(rows=[SimpleNamespace(**row)], smallest_without_noise=50.0))
+    Picture(panels=3, records=False)
+    """
+    canvas = Canvas(path, title=title)
+    rows = plan.rows
+    panels = (_costs(canvas, rows), _clusters(canvas, rows, plan), _profiles(canvas, rows))
+    return canvas.finish(panels, columns=3)
+
+
+def _costs(canvas: Canvas, rows: Sequence[Any]) -> Any:
+    key = Key()
+    name = key.add("expected, and range", *LOOKS["central"])
+    key.add_levels([WITHOUT])
+    points = table(
+        name=name,
+        x=[row.epsilon for row in rows],
+        y=[row.cost_ratio for row in rows],
+        low=[row.low for row in rows],
+        high=[row.high for row in rows],
+    )
+    y = Axis("cost over k-means (ratio)", around([1.0, *(row.high for row in rows)]), grid=True)
+    layer = partial(canvas.layer, x=_epsilons(rows), y=y, key=key)
+    bands = [row | {"y": row["low"], "y2": row["high"]} for row in points]
+    told = {"x": EPSILON, "y": "expected cost", "low": "from", "high": "to"}
+    return panel(
+        layer(bands, "area", opacity=0.18),
+        layer(points, "line", strokeWidth=1.8),
+        layer(points, "point", told=told, filled=True, size=50, opacity=1),
+        *canvas.levels({WITHOUT: 1.0}, y, key),
+        width=WIDTH,
+        height=HEIGHT,
+        title="What the clusters cost",
+    )
+
+
+def _clusters(canvas: Canvas, rows: Sequence[Any], plan: Any) -> Any:
+    key = Key()
+    name = key.add("with noise", *LOOKS["central"])
+    levels = {WITHOUT: float(plan.smallest_without_noise)}
+    key.add_levels(levels)
+    sizes = [row.smallest_cluster for row in rows]
+    ends = around([*sizes, *levels.values()], log=True)
+    y = Axis("records", ends, log=True, grid=True)
+    points = table(name=name, x=[row.epsilon for row in rows], y=sizes)
+    return panel(
+        *_line(canvas, points, x=_epsilons(rows), y=y, key=key, unit="records"),
+        *canvas.levels(levels, y, key),
+        width=WIDTH,
+        height=HEIGHT,
+        title="Smallest cluster that is seen",
+    )
+
+
+def _profiles(canvas: Canvas, rows: Sequence[Any]) -> Any:
+    key = Key()
+    names = [
+        key.add("share of a category", *LOOKS["central"]),
+        key.add("median, in widths of its bounds", *LOOKS["local"]),
+    ]
+    points = []
+    for name, field in zip(names, ("share_error", "median_error"), strict=True):
+        values = [100 * getattr(row, field) for row in rows]
+        points += table(name=name, x=[row.epsilon for row in rows], y=values)
+    y = Axis("half of its 95% interval (%)", around([p["y"] for p in points], log=True), log=True)
+    return panel(
+        *_line(canvas, points, x=_epsilons(rows), y=y, key=key, unit="%"),
+        width=WIDTH,
+        height=HEIGHT,
+        title="Error of a profile",
+    )
+
+
+def _line(canvas: Canvas, points: Rows, *, x: Axis, y: Axis, key: Key, unit: str) -> list[Any]:
+    """Return a line with its points; what is not finite is left out."""
+    layer = partial(canvas.layer, x=x, y=y, key=key)
+    kept = [row for row in points if row["y"] is not None]
+    told = {"name": " ", "x": EPSILON, "y": unit}
+    return [
+        layer(kept, "line", strokeWidth=1.8),
+        layer(kept, "point", told=told, filled=True, size=50, opacity=1),
+    ]
+
+
+def _epsilons(rows: Sequence[Any]) -> Axis:
+    values = [row.epsilon for row in rows]
+    return Axis(EPSILON, around(values, log=True), log=True, ticks=values)

@@ -1,0 +1,272 @@
+"""What a schema lacks is learned for its price, and nothing else is."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import BaseEstimator
+
+from helpers.cases import case
+from shoal.audit import Neighbors, replay_estimator
+from shoal.cluster import learn_schema, private_schema
+from shoal.exceptions import BudgetExceededError, DataError, ParameterError
+from shoal.privacy import ApproximateEvent, GDPEvent, Ledger, PrivacyUnit, PureEvent
+from shoal.schema import Category, Date, Field, Flag, Number, Ordinal, Schema, Text
+
+N = 4000
+RNG = np.random.default_rng(3)
+TABLE = {
+    "age": RNG.integers(0, 96, N).tolist(),
+    "born": RNG.integers(1930, 2010, N).tolist(),
+    "joined": [f"{d}" for d in np.datetime64("2012-03-01") + RNG.integers(0, 4000, N)],
+    "city": RNG.choice(["Oulu", "Turku", "Vaasa"], N).tolist(),
+    "member": RNG.choice(["yes", "no"], N).tolist(),
+    "who": [f"person {i // 2}" for i in range(N)],
+    "secret": [f"secret {i}" for i in range(N)],
+}
+TEMPLATE = Schema(
+    [
+        Number("age", whole=True),
+        Number("born", maximum=2026),
+        Date("joined"),
+        Category("city"),
+        Flag("member"),
+    ]
+)
+PRICE = {"epsilon": 4.0, "delta": 1e-6, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return learn_schema(TABLE, TEMPLATE, **PRICE)
+
+
+def test_bounds_and_categories_are_found(learned):
+    schema = learned.schema
+    assert schema.lacking() == {}
+    assert (schema["age"].minimum, schema["age"].maximum) == (0, 96)
+    assert 1900 <= schema["born"].minimum <= 1930
+    assert schema["born"].maximum == 2026
+    assert "2010-01-01" <= schema["joined"].minimum <= "2012-03-01"
+    assert "2023-02-10" <= schema["joined"].maximum <= "2025-01-01"
+    assert schema["city"].categories == ("Oulu", "Turku", "Vaasa")
+    assert schema["member"] == TEMPLATE["member"]
+    assert learned.release_.values["schema"] == schema.to_dict()
+    counts = learned.release_.values["category_counts"]["city"]
+    assert all(abs(count - TABLE["city"].count(city)) < 200 for city, count in counts.items())
+
+
+def test_the_same_from_every_table(learned, tmp_path):
+    frame = pd.DataFrame(TABLE)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    pq.write_table(pa.table(TABLE), tmp_path / "people.parquet")
+    forms = {
+        "pandas": frame,
+        "polars": pl.DataFrame(TABLE),
+        "Arrow": pa.table(TABLE),
+        "rows": [list(row) for row in zip(*(TABLE[f.name] for f in TEMPLATE), strict=True)],
+        "CSV": tmp_path / "people.csv",
+        "Parquet": str(tmp_path / "people.parquet"),
+    }
+    for name, form in forms.items():
+        with case(form=name):
+            assert learn_schema(form, TEMPLATE, **PRICE).release_ == learned.release_
+
+
+def test_what_is_declared_costs_nothing():
+    ledger = Ledger(epsilon=1.0)
+    complete = Schema([Number("age", minimum=0, maximum=120), Flag("member"), Text("secret")])
+    free = learn_schema(TABLE, complete, epsilon=1.0, ledger=ledger)
+    assert free.schema == complete
+    assert free.guarantee_.epsilon == free.guarantee_.delta == 0.0
+    assert len(ledger) == 0
+
+
+def test_one_entry_for_all_fields():
+    ledger = Ledger(epsilon=5.0, delta=1e-5)
+    learned = learn_schema(TABLE, TEMPLATE, ledger=ledger, **PRICE)
+    (entry,) = ledger.entries
+    assert isinstance(entry.event, ApproximateEvent)
+    assert (entry.event.epsilon, entry.event.delta) == (4.0, 1e-6)
+    assert entry.columns == ("age", "born", "joined", "city")
+    assert entry.purpose == (
+        "learn_schema: a minimum and a maximum of age, a minimum of born, a minimum and a maximum "
+        "of joined, categories of city"
+    )
+    assert learned.release_.ledger == entry.receipt
+    assert (learned.guarantee_.epsilon, learned.guarantee_.delta) == (4.0, 1e-6)
+
+
+def test_noise_by_what_it_costs():
+    """Laplace for one field, normal for many; a pure promise stays pure."""
+    numbers = [Number(name) for name in ("age", "born")]
+    ages = Schema([Number("age")])
+    for template, delta, kind in [
+        (ages, 0.0, PureEvent),
+        (ages, 1e-6, PureEvent),
+        (Schema([*numbers, *[Number(f"age {i}") for i in range(8)]]), 1e-6, GDPEvent),
+    ]:
+        with case(fields=len(template.fields), delta=delta):
+            ledger = Ledger(epsilon=2.0, delta=1e-5)
+            table = {field.name: TABLE["age"] for field in template}
+            learned = learn_schema(table, template, epsilon=1.0, delta=delta, ledger=ledger)
+            assert type(ledger.entries[0].event) is kind
+            assert learned.guarantee_.delta == (1e-6 if kind is GDPEvent else 0.0)
+
+
+def test_rare_values_leave_no_trace(learned):
+    template = Schema([Category("secret"), Category("city")])
+    learned = learn_schema(TABLE, template, **PRICE)
+    assert learned.schema.lacking() == {"secret": "categories"}
+    assert "secret " not in learned.release_.to_json().replace('"secret"', "")
+
+
+def test_columns_without_values_still_lack_theirs():
+    nothing = {"x": [None] * 500, "d": [""] * 500, "c": [None] * 500, "w": [float("nan")] * 500}
+    template = Schema([Number("x"), Date("d"), Category("c"), Number("w", role="sample_weight")])
+    learned = learn_schema(nothing, template, **PRICE)
+    assert learned.schema == template
+
+
+def test_ends_that_contradict_what_is_declared_are_left_out():
+    learned = learn_schema(TABLE, Schema([Number("born", maximum=5)]), epsilon=4.0, random_state=0)
+    assert learned.schema.lacking() == {"born": "a minimum"}
+
+
+def test_weights_and_gaps():
+    values = [math.nan, "", 3.0, 3.5] * 500
+    template = Schema([Number("x", role="sample_weight"), Number("y", missing="fill", fill=-900)])
+    learned = learn_schema({"x": values, "y": values}, template, epsilon=4.0, random_state=0)
+    x, y = learned.schema
+    assert isinstance(x, Number)
+    assert isinstance(y, Number)
+    assert x.minimum is None
+    assert 3.5 <= (x.maximum or 0.0) <= 4.0
+    assert (y.minimum or 0.0) >= 0.0  # the fill is no value
+
+
+def test_users_add_their_first_rows():
+    template = Schema([*TEMPLATE.fields, Field("who", role="user")])
+    ledger = Ledger(epsilon=9.0, delta=1e-5, privacy_unit=PrivacyUnit.user("who"))
+    by_field = learn_schema(TABLE, template, ledger=ledger, records_per_user=2, **PRICE)
+    unit = PrivacyUnit.user("who", max_rows=2)
+    assert by_field.guarantee_.privacy_unit == ledger.entries[0].privacy_unit == unit
+    frame = pd.DataFrame(TABLE)
+    given = learn_schema(frame, TEMPLATE, user_ids=frame["who"], records_per_user=2, **PRICE)
+    assert given.schema.fields == by_field.schema.fields[:-1]
+    assert given.guarantee_ == by_field.guarantee_
+    # One person in thousands of rows is one person.
+    crowd = {"city": ["Oulu"] * N, "who": ["me"] * N}
+    alone = Schema([Category("city"), Field("who", role="user")])
+    assert learn_schema(crowd, alone, **PRICE).schema.lacking() == {"city": "categories"}
+
+
+@pytest.mark.parametrize(
+    ("table", "fields", "error", "words"),
+    [
+        ({}, [Field("age")], ParameterError, "field 'age' of the template must have a type"),
+        ({}, [Ordinal("city")], ParameterError, "two or more categories, which is not learned"),
+        ({"epsilon": 0.0}, [Number("age")], ParameterError, "epsilon must be"),
+        ({"delta": 0.0}, [Category("city")], ParameterError, "delta must be above 0"),
+        ({"delta": 1.0}, [Category("city")], ParameterError, r"delta must be a number in \[0, 1\)"),
+        ({"records_per_user": 0}, [Number("age")], ParameterError, "records_per_user"),
+        ({}, [Number("absent")], DataError, "none named 'absent'"),
+        ({}, [Number("city")], DataError, "column 'city' must hold numbers"),
+        ({}, [Date("city")], DataError, "column 'city' must hold dates"),
+        ({"X": {"age": []}}, [Number("age")], DataError, "at least one record"),
+        ({"user_ids": [1.5] * N}, [Number("age")], DataError, "user_ids must be"),
+    ],
+)
+def test_refusals_spend_nothing(table, fields, error, words):
+    ledger = Ledger(epsilon=9.0, delta=1e-5)
+    kwargs = {"X": TABLE, **PRICE, **table}
+    with pytest.raises(error, match=words) as refused:
+        learn_schema(kwargs.pop("X"), Schema(fields), ledger=ledger, **kwargs)
+    assert len(ledger) == 0
+    assert "\n" not in str(refused.value)
+    assert "Oulu" not in str(refused.value)
+
+
+def test_a_ledger_that_cannot_pay_refuses():
+    with pytest.raises(BudgetExceededError):
+        learn_schema(TABLE, TEMPLATE, ledger=Ledger(epsilon=1.0, delta=1e-5), **PRICE)
+    with pytest.raises(ParameterError, match="template must be a Schema"):
+        learn_schema(TABLE, {"fields": []}, **PRICE)
+
+
+class Learner(BaseEstimator):
+    """Numbers and a category of one digit, as an estimator that a replay can fit."""
+
+    def __init__(self, *, delta=1e-6, ledger=None, random_state=None):
+        self.delta = delta
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X):
+        template = Schema([Number("x"), Category("y"), Number("z", minimum=0)])
+        columns = {name: X[:, i] for i, name in enumerate("xyz")}
+        learned = learn_schema(
+            columns,
+            template,
+            epsilon=1.0,
+            delta=self.delta,
+            ledger=self.ledger,
+            random_state=self.random_state,
+        )
+        self.guarantee_, self.release_ = learned.guarantee_, learned.release_
+        return self
+
+
+CROWD = np.column_stack([np.arange(300) % 90, np.arange(300) % 2, np.full(300, 5.0)])
+PAIRS = [
+    Neighbors("like the others", CROWD, [7.0, 1.0, 5.0]),
+    Neighbors("a new category, far away", CROWD, [-1e30, 9.0, 1e12]),
+    Neighbors("beside one other", CROWD[:1], [1e-9, 3.0, 0.0]),
+]
+
+
+def findings():
+    return "\n".join(replay_estimator(Learner(), PAIRS, repeats=2).findings)
+
+
+def test_replay_costs_what_is_claimed():
+    audit = replay_estimator(Learner(), PAIRS, repeats=2)
+    assert audit.findings == ()
+    assert audit.loss == pytest.approx(audit.budget)
+
+
+def test_planted_budget_that_is_not_divided(monkeypatch):
+    right = private_schema._priced
+
+    def whole(noise, *rest):
+        return right(noise, *rest)._replace(budget=noise.total_budget)
+
+    monkeypatch.setattr(private_schema, "_priced", whole)
+    assert "all releases cost mu^2 0.1574, claimed 0.05248" in findings()
+
+
+def test_planted_bounds_of_the_records(monkeypatch):
+    plain = private_schema._bounds
+
+    def leaky(field, table, plan, source):
+        found: Any = plain(field, table, plan, source)
+        return replace(found, maximum=float(np.nanmax(table.values[field.name])))
+
+    monkeypatch.setattr(private_schema, "_bounds", leaky)
+    assert "differs although all noisy values are the same" in findings()
+
+
+def test_planted_bins_between_the_ends_of_the_records(monkeypatch):
+    plain = private_schema._histogram
+
+    def peeking(values, low, high):
+        return plain(values, float(values.min()), float(values.max()) + 1.0)
+
+    monkeypatch.setattr(private_schema, "_histogram", peeking)
+    assert "costs" in findings()
