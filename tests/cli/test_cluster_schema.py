@@ -151,12 +151,11 @@ def test_a_column_without_any_value_is_a_column_of_missing_ones(people):
 
 
 LONG = {"type": "string", "constraints": {"enum": [f"c{number}" for number in range(1001)]}}
-LIST = "must be a JSON object with a list of fields"
 # What the file of the schema holds, or what is different in its first field; options; message.
 BAD = {
     "no file": (None, (), "schema must be a JSON file, got"),
     "no json": ("{", (), "which is no JSON"),
-    "no schema": ("[1]", (), LIST),
+    "no schema": ("[1]", (), "schema must be a JSON file with an object, got"),
     "unknown type": ({"type": "duration"}, (), "type of field 'age' must be one of"),
     "missing column": ({"name": "height"}, (), "must have one column 'height', got none"),
     "twice": ({"name": "city"}, (), "fields must have different names, got 'city' twice"),

@@ -63,15 +63,15 @@ def draw_center_table(
     drawn: list[Any] = []
     for start in range(0, len(heads), beside):
         shown = heads[start : start + beside]
-        cells = [row for row in rows if row["x"] in shown]
+        inside = [row for row in rows if row["x"] in shown]
         across = alt.X("x:N", sort=shown, axis=alt.Axis(title="cluster", labelAngle=0, **axes))
         layer = partial(canvas.layer, x=across, y=down)
-        colored = [{name: row[name] for name in ("x", "y", "value")} for row in cells]
+        colored = [{name: row[name] for name in ("x", "y", "value")} for row in inside]
         told = {"value": "against all clusters"}
         look: dict[str, Any] = {"stroke": "#ffffff", "strokeWidth": 1}
         layers = [
             layer(colored, "rect", told=told, channels={"color": color}, **look),
-            layer(cells, "text", fontSize=11),
+            layer(inside, "text", fontSize=11),
         ]
         above = "" if drawn else title
         drawn.append(panel(*layers, width=wide * len(shown), height=height, title=above))
