@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from shoal.cli import app as commands
 from shoal.cli.cluster import cluster_command
+from shoal.cli.perturb import perturb_command
 from shoal.cli.predict import predict_command
 from shoal.exceptions import ShoalError
 from shoal.privacy import Ledger, Release
@@ -216,6 +217,18 @@ def test_labels_are_not_put_beside_the_release(people, tmp_path):
         "release.json",
         "release.png",
     ]
+
+
+def test_reports_of_a_described_table(people, tmp_path):
+    reports = typer.Typer()
+    reports.command()(perturb_command)
+    files = ["-o", str(tmp_path / "reports.csv"), "--schema", str(tmp_path / "s.json")]
+    result = CliRunner().invoke(reports, [str(people), *files, "--epsilon", "2"])
+    assert result.exit_code == 0, result.output
+    with (tmp_path / "reports.csv").open() as file:
+        names, *rows = csv.reader(file)
+    assert tuple(names) == Schema(FIELDS).space.names
+    assert len(rows) == 301
 
 
 def test_both_commands_are_listed():

@@ -20,6 +20,7 @@ __all__ = [
     "GivenColumns",
     "check_outside",
     "named_columns",
+    "only_features",
     "open_records",
     "parse_bounds",
     "parse_bounds_file",
@@ -122,6 +123,11 @@ def read_schema(path: Path | None, *, user: str | None = None) -> "Schema | None
         schema = replace(schema, fields=[*others, Field(user, role="user")])
     schema.check_complete()
     return schema
+
+
+def only_features(schema: "Schema | None") -> "Schema | None":
+    """Return a schema of the features alone: users and weights are not asked for."""
+    return None if schema is None else replace(schema, fields=schema.features)
 
 
 def parse_columns(
