@@ -1,6 +1,7 @@
 """Private clusters of mixed tables: numbers, categories and gaps, by a schema.
 
 `python benchmarks/mixed.py [--sets adult] [--methods schema,box] [--epsilons 0.5,1] [--out CSV]`
+`python benchmarks/mixed.py --profile` measures profiles of clusters (`mixed_profiles.py`).
 `python benchmarks/mixed.py --final` runs the sets that no choice has seen, with other seeds.
 
 Costs are mean squared distances in the encoded space (categories as one-hot blocks, numbers in
@@ -30,6 +31,7 @@ from pathlib import Path
 import numpy as np
 from kept_runs import KeptRuns
 from mixed_peer import peer_centers, peer_python
+from mixed_profiles import profile_lines
 from mixed_sets import (
     CLUSTERS,
     DESIGN,
@@ -189,6 +191,7 @@ def main() -> None:
     )
     words.add_argument("--seeds", type=int, default=10, help="how many")
     words.add_argument("--final", action="store_true", help="the sets that are run once")
+    words.add_argument("--profile", action="store_true", help="errors of profiles instead")
     words.add_argument("--out", type=Path, help="CSV file with a line for each fit")
     options = words.parse_args()
     known = FINAL if options.final else DESIGN
@@ -198,7 +201,9 @@ def main() -> None:
         if unknown:
             raise SystemExit(f"must be some of {', '.join(allowed)}, got {unknown[0]!r}")
     first = FINAL_SEED if options.final else 0
-    for line in lines(options, range(first, first + options.seeds)):
+    seeds = range(first, first + options.seeds)
+    found = profile_lines(options, seeds, known) if options.profile else lines(options, seeds)
+    for line in found:
         print(line, flush=True)
 
 

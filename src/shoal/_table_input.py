@@ -119,10 +119,16 @@ def _encoded_table(
             in_python="read the table first, or give those fields the role 'ignore' for a promise "
             "to rows",
         )
-    if table.schema != schema:
+    ours = not isinstance(X, ArrayTable) or schema.space.holds(np.asarray(X.X, dtype=np.float64))
+    if table.schema != schema or not ours:
         raise DataError(
             "X must be a table that was read with the schema of the estimator, got another one: "
             "pass schema= when it is read"
+        )
+    if reset and schema.user is not None and getattr(table, "user_ids", None) is None:
+        raise DataError(
+            "X must say whose record each row is, as the schema does, got a table without: read "
+            "it with the schema"
         )
     names = np.array(schema.columns, dtype=object)
     if reset:

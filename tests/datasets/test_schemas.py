@@ -1,5 +1,6 @@
 """Every data set has a schema that describes its table: bounds hold, numbers need no flags."""
 
+import itertools
 import os
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from shoal import datasets
 from shoal.datasets import list_datasets, load, make_customers
-from shoal.schema import Schema
+from shoal.schema import Place, Schema
 
 FOLDER = os.environ.get("SHOAL_DATA")
 needs_files = pytest.mark.skipif(
@@ -16,7 +17,8 @@ needs_files = pytest.mark.skipif(
 INFOS = {info.name: info for info in list_datasets()}
 BUNDLED = [info.name for info in INFOS.values() if info.bundled]
 MIXED = [info.name for info in INFOS.values() if info.table]
-SMALL = ["seeds", "transfusion", "mopsi_finland", "s1", "kd_laplace_heart"]
+SMALL = ["seeds", "transfusion", "s1", "kd_laplace_heart"]
+PLACES = [info.name for info in INFOS.values() if info.places]
 MAKERS = [name for name in datasets.__all__ if name.startswith("make_")]
 
 
@@ -49,9 +51,21 @@ def test_generated(name):
 
 
 @needs_files
-@pytest.mark.parametrize("name", [*SMALL, *MIXED])
+@pytest.mark.parametrize("name", [*SMALL, *PLACES, *MIXED])
 def test_files(name):
     check(load(name))
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_discs_of_places_hold_the_box(name):
+    """A corner of the public box would be moved to the rim if it were outside."""
+    info = INFOS[name]
+    schema = Schema.from_dict(info.table_schema())
+    corners = np.array(list(itertools.product(*info.limits)))
+    place = schema.fields[0]
+    assert isinstance(place, Place)
+    km = (schema.encode(dict(zip(info.columns, corners.T, strict=True))) - 0.5) * place.kilometers
+    assert (np.hypot(*km.T) < place.radius).all()
 
 
 def test_every_entry_has_a_schema_without_its_file():

@@ -153,8 +153,8 @@ def _describe(screen: Console, known: _Known) -> None:
         table.add_column(heading)
     for heading in ("low", "high"):
         table.add_column(heading, justify="right")
-    for field in _schema(known)["fields"]:
-        table.add_row(field["name"], *_domain(field))
+    for column, domain in _domains(known).items():
+        table.add_row(column, *domain)
     screen.print(table)
     screen.print(f"why they hold: {info.reason}", soft_wrap=True)
 
@@ -163,14 +163,20 @@ def _schema(known: _Known) -> "Mapping[str, Any]":
     return known.info.table_schema(known.dataset.columns if known.dataset is not None else ())
 
 
+def _domains(known: _Known) -> dict[str, tuple[str, str, str]]:
+    """Return the type of each column, and its bounds if it has any."""
+    if known.info.table:
+        return {field["name"]: _domain(field) for field in _schema(known)["fields"]}
+    bounds = _bounds(known).items()
+    return {column: ("number", f"{low:g}", f"{high:g}") for column, (low, high) in bounds}
+
+
 def _domain(field: "Mapping[str, Any]") -> tuple[str, str, str]:
-    """Return what a column may hold: its type, and its bounds if it has any."""
     constraints = field.get("constraints", {})
     listed = field.get("categories", constraints.get("enum"))
     if listed is not None:
         return f"one of {len(listed)}", "", ""
-    ends = [constraints.get(end, "") for end in ("minimum", "maximum")]
-    low, high = (f"{end:g}" if isinstance(end, float | int) else end for end in ends)
+    low, high = (f"{constraints[end]:g}" for end in ("minimum", "maximum"))
     return field["type"], low, high
 
 

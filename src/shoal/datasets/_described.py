@@ -1,8 +1,8 @@
 """Table Schemas of the data sets, as plain JSON: what each column may hold, and why.
 
-Those of mixed tables are files of the package, in the format of Frictionless; those of tables of
-numbers follow from their bounds. No class of :mod:`shoal.schema` is needed to read them, so that
-names of data sets can be had at once.
+Those of mixed tables and of places are files of the package, in the format of Frictionless; those
+of tables of numbers follow from their bounds. No class of :mod:`shoal.schema` is needed to read
+them, so that names of data sets can be had at once.
 """
 
 import json

@@ -205,6 +205,8 @@ class DatasetInfo:
         names.
     table : tuple of str
         All columns to load, of a mixed table; empty for others.
+    places : bool, default=False
+        Whether its columns are the longitude and latitude of places around a public point.
     label : str or None
         Column with the ground-truth label.
     file : str or None
@@ -229,6 +231,7 @@ class DatasetInfo:
     source: str
     columns: tuple[str, ...] = ()
     table: tuple[str, ...] = ()
+    places: bool = False
     label: str | None = None
     file: str | None = None
     sha256: str | None = None
@@ -264,7 +267,7 @@ class DatasetInfo:
         >>> seeds.table_schema()["fields"][0]["constraints"]
         {'required': True, 'minimum': 5.0, 'maximum': 30.0}
         """
-        if self.table:
+        if self.table or self.places:
             return described(self.name).content
         return of_numbers(self.name, self.columns or columns, self.limits, self.reason).content
 

@@ -242,6 +242,7 @@ REGISTRY = (
         license=SIPU,
         source="SIPU Mopsi locations, P. Fränti et al.",
         columns=("lat", "lon"),
+        places=True,
         file="mopsi_finland.csv",
         sha256="a41057028648bda9e91286f8f461b65a9852352de467a09b7e2d12d7169cff16",
         origin=github(
@@ -258,6 +259,7 @@ REGISTRY = (
         license="SNAP states no license; taken from a GPL-3.0 repository",
         source="SNAP loc-gowalla (E. Cho, S. Myers, J. Leskovec, KDD 2011), check-ins in New York",
         columns=("lat", "lon"),
+        places=True,
         file="gowalla_nyc_checkins.csv.gz",
         sha256="4499a42f1048354095ae034a37c13ffb64b95674ff99bfe3d56fefeeff72cea5",
         # Packed, and the bytes of a packed file depend on who packs it.

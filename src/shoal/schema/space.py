@@ -14,6 +14,8 @@ from shoal._typing import Floats
 
 __all__ = ["EncodedSpace", "Part"]
 
+TABLE = 2  # dimensions of one
+
 
 class Part(NamedTuple):
     """Columns of one field that belong together.
@@ -79,3 +81,37 @@ class EncodedSpace:
     def bounds(self) -> tuple[Floats, Floats]:
         """The box around all encoded records, as ``bounds=`` takes it."""
         return np.zeros(self.columns), self.widths
+
+    def holds(self, records: Floats) -> bool:
+        """Return whether records lie in the space, as encoded ones do.
+
+        Parameters
+        ----------
+        records : ndarray of float64, shape (n, columns)
+            Records.
+
+        Returns
+        -------
+        inside : bool
+            One record outside may move a sum by more than noise is made for.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from shoal.schema import Category, Schema
+        >>> space = Schema([Category("city", ["A", "B"])]).space
+        >>> space.holds(np.full((1, 4), space.widths[0]))
+        False
+        """
+        if records.ndim != TABLE or records.shape[1] != self.columns:
+            return False
+        for part in self.parts:
+            block = records[:, part.start : part.stop]
+            if part.kind == "simplex":
+                full, empty = block == part.width, block == 0.0
+                inside = (full.sum(axis=1) == 1) & (full | empty).all(axis=1)
+            else:
+                inside = ((block >= 0.0) & (block <= part.width)).all(axis=1)
+            if not inside.all():
+                return False
+        return True
