@@ -15,6 +15,7 @@ from shoal.plotting._demo import draw_demo
 from shoal.plotting._density import draw_density, draw_density_clusters
 from shoal.plotting._means import draw_bars, draw_heat_map
 from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
+from shoal.plotting._plan import draw_plan
 from shoal.plotting._points import draw_perturbation_area, draw_scatter
 from shoal.plotting._profiles import draw_profile
 from shoal.plotting._releases import draw_release
@@ -36,6 +37,7 @@ __all__ = [
     "draw_lines",
     "draw_n_clusters",
     "draw_perturbation_area",
+    "draw_plan",
     "draw_profile",
     "draw_rates",
     "draw_release",
