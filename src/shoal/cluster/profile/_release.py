@@ -72,6 +72,7 @@ def _field_values(
         "unit": field.unit,
         "kind": histogram.kind,
         "type": type(field).__name__.lower(),
+        "scale": getattr(field, "scale", "linear"),
         "levels": list(histogram.levels),
         "missing": histogram.bins < len(histogram.levels),
         "deviation": deviation,
