@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from shoal.cli import COMMANDS, app, main
 from shoal.cluster import DPKMeans
+from shoal.schema import Number, Schema
 
 # Less work than by default, to be quick; the words of the example stay.
 FEWER = {
@@ -30,6 +31,9 @@ def files(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     people = np.clip(rng.normal([40.0, 75.0], [15.0, 12.0], size=(400, 2)), 0, 120)
     np.savetxt("people.csv", people, delimiter=",", header="age,weight", comments="")
+    Schema([Number("age", minimum=0, maximum=120), Number("weight", minimum=0, maximum=250)]).save(
+        "people.json"
+    )
     released = DPKMeans(2, bounds=(0.0, 120.0)).fit(pd.read_csv("people.csv")).release_
     Path("shoal-cluster").mkdir()
     released.save("shoal-cluster/release.json")
@@ -69,6 +73,7 @@ def test_example(command, monkeypatch, capsys):
         "ledger": "people.ledger",
         "attack": "shoal-attack/report.html",
         "audit": "shoal-audit/report.html",
+        "plan": "shoal-plan/plan.html",
     }
     assert command not in made or Path(made[command]).is_file()
 

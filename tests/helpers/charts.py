@@ -1,5 +1,6 @@
 """What a chart holds, layer by layer; and one small call of each function that draws."""
 
+import math
 from functools import partial
 from types import SimpleNamespace
 
@@ -166,6 +167,21 @@ COSTS = [
     for model in ("central", "local")
     for at in (0.006, 0.02, 5.65685, 11.3137, 22.6274, 45.2548)
 ]
+PLAN = SimpleNamespace(
+    rows=[
+        SimpleNamespace(
+            epsilon=epsilon,
+            cost_ratio=1 + 1 / epsilon,
+            low=1.0,
+            high=2 + 1 / epsilon,
+            smallest_cluster=size,
+            share_error=share,
+            median_error=math.nan,
+        )
+        for epsilon, size, share in ((0.5, math.inf, 0.4), (1.0, 90.0, 0.2), (4.0, 40.0, 0.05))
+    ],
+    smallest_without_noise=30.0,
+)
 CLUSTERED = {
     "labels": {"clusters": np.arange(60) % 3 - 1},
     "centers": {"clusters": POINTS[:2]},
@@ -280,4 +296,5 @@ PICTURES = {
         SimpleNamespace(eps=0.3, neighbor=3, distances=[0.1, 0.2, 0.3, 1.5]),
     ),
     "demonstration": partial(plotting.draw_demo, EXAMPLE, COSTS),
+    "plan": partial(plotting.draw_plan, PLAN, title=EVIL),
 }

@@ -17,6 +17,7 @@ from shoal.cli.datasets import datasets_command
 from shoal.cli.demo import demo_command
 from shoal.cli.ledger import ledger_command
 from shoal.cli.perturb import perturb_command
+from shoal.cli.plan import plan_command
 from shoal.cli.predict import predict_command
 from shoal.cli.reproduce import reproduce_command
 from shoal.cli.schema import schema_command
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo_command,
     "ledger": ledger_command,
     "perturb": perturb_command,
+    "plan": plan_command,
     "predict": predict_command,
     "reproduce": reproduce_command,
     "schema": schema_command,

@@ -12,6 +12,13 @@ from shoal.experiments.demo import (
     example,
 )
 from shoal.experiments.estimate import Estimate, rounded
+from shoal.experiments.plan import (
+    PLANNED_EPSILONS,
+    PlanRow,
+    ReleasePlan,
+    plan_release,
+    plan_report,
+)
 from shoal.experiments.promise_audit import PromiseAudit, audit_promise, audit_report, draw_promise
 from shoal.experiments.provenance import Provenance, typed_command
 from shoal.experiments.record_store import Record, RecordStore
@@ -24,6 +31,7 @@ __all__ = [
     "ATTACKS",
     "CENTRAL_EPSILONS",
     "METRIC_EPSILONS",
+    "PLANNED_EPSILONS",
     "AttackRow",
     "AttackSuite",
     "Component",
@@ -31,11 +39,13 @@ __all__ = [
     "Estimate",
     "Example",
     "ExperimentSpec",
+    "PlanRow",
     "Progress",
     "PromiseAudit",
     "Provenance",
     "Record",
     "RecordStore",
+    "ReleasePlan",
     "Report",
     "Trial",
     "Work",
@@ -48,6 +58,8 @@ __all__ = [
     "draw_promise",
     "example",
     "offset_progress",
+    "plan_release",
+    "plan_report",
     "rounded",
     "run_spec",
     "typed_command",

@@ -16,7 +16,9 @@ from shoal.plotting._density import draw_density, draw_density_clusters
 from shoal.plotting._maps import draw_map
 from shoal.plotting._means import draw_bars, draw_heat_map
 from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
+from shoal.plotting._plan import draw_plan
 from shoal.plotting._points import draw_perturbation_area, draw_scatter
+from shoal.plotting._profiles import draw_profile
 from shoal.plotting._releases import draw_release
 from shoal.plotting._selection import draw_k_distance, draw_n_clusters
 from shoal.plotting._trees import draw_cluster_tree
@@ -37,6 +39,8 @@ __all__ = [
     "draw_map",
     "draw_n_clusters",
     "draw_perturbation_area",
+    "draw_plan",
+    "draw_profile",
     "draw_rates",
     "draw_release",
     "draw_roc",

@@ -15,7 +15,7 @@ from shoal._typing import Floats
 from shoal.cluster.profile._coding import Histogram
 from shoal.cluster.profile._estimates import QUANTILES, Consistent, Interval, quantile_values
 from shoal.cluster.profile._plan import CONFIDENCE, ProfilePlan, deviations_for
-from shoal.cluster.profile._sentences import find_statements, write_sentences
+from shoal.cluster.profile._sentences import find_statements, summaries, write_sentences
 from shoal.schema import Schema
 
 __all__ = ["Row", "profile_rows", "release_values"]
@@ -72,6 +72,7 @@ def _field_values(
         "unit": field.unit,
         "kind": histogram.kind,
         "type": type(field).__name__.lower(),
+        "scale": getattr(field, "scale", "linear"),
         "levels": list(histogram.levels),
         "missing": histogram.bins < len(histogram.levels),
         "deviation": deviation,
@@ -83,6 +84,7 @@ def _field_values(
     if histogram.edges:
         values["edges"] = np.array(histogram.edges)
         values |= _quantiles(histogram, counts, shares.value, factor)
+    values["summaries"] = summaries(values)
     return values
 
 
