@@ -54,6 +54,10 @@ def test_the_scale_is_in_kilometers():
 def test_what_is_no_map_is_refused(feature, words):
     with pytest.raises(ParameterError, match=words):
         draw_map({"features": [feature]}, center=(0, 0), radius=1.0)
+
+
+def test_a_release_without_places_has_no_map():
+    X = np.random.default_rng(0).random((100, 2))
+    clusters = load_release(DPKMeans(2, bounds=(0, 1), random_state=0).fit(X).release_)
     with pytest.raises(ParameterError, match="with a place"):
-        X = np.random.default_rng(0).random((100, 2))
-        load_release(DPKMeans(2, bounds=(0, 1)).fit(X).release_).to_geojson()
+        clusters.to_geojson()

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._bounds import Box, public_box
+from shoal._table_input import refuse_users
 from shoal._typing import Floats, Ints
 from shoal.engines import HALF, Engine, Kernel, MergeKernel, Part
 from shoal.exceptions import ParameterError
@@ -34,6 +35,7 @@ def schema_box(bounds: Any, schema: Schema | None, columns: int) -> Box:
             "bounds must be left out where a schema is given, got both: the schema says what its "
             "columns may hold"
         )
+    refuse_users(schema)
     return public_box(schema.space.bounds, columns)
 
 

@@ -24,6 +24,7 @@ from shoal.cluster.density import dp_density
 from shoal.engines import Part
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Ledger, Release
+from shoal.schema import Field
 
 HOME = Place(
     "home", longitude="lon", latitude="lat", center=(24.94, 60.17), radius=50.0, missing="refuse"
@@ -165,6 +166,7 @@ def test_planted_a_stratum_that_is_not_paid_for(monkeypatch):
     [
         (Schema([Number("x", minimum=0, maximum=1), CITY]), "'fill' or 'refuse'"),
         (Schema([CITY]), "got categories only"),
+        (Schema([HOME, Field("x", role="user")]), "the promise is to rows"),
         (Schema([HOME, Category("c", [str(i) for i in range(70)])]), "at most 64 combinations"),
     ],
 )
