@@ -20,6 +20,7 @@ __all__ = [
     "GivenColumns",
     "check_outside",
     "named_columns",
+    "only_features",
     "open_records",
     "parse_bounds",
     "parse_bounds_file",
@@ -131,6 +132,11 @@ def with_user(schema: "Schema", user: str | None) -> "Schema":
     column = Field(user, role="user")
     fields = [column if field.name == user else field for field in schema.fields]
     return replace(schema, fields=fields if column in fields else [*fields, column])
+
+
+def only_features(schema: "Schema | None") -> "Schema | None":
+    """Return a schema of the features alone: users and weights are not asked for."""
+    return None if schema is None else replace(schema, fields=schema.features)
 
 
 def parse_columns(

@@ -208,13 +208,13 @@ def _numbers(
     return [
         canvas.layer(bars, "rect", x=x, y=y, told={"y": "share"}, color=color, opacity=PALE),
         canvas.layer(steps, "line", x=x, y=y, color=INK, interpolate="step-after", strokeWidth=1.6),
-        *_spread(canvas, field, index, x, y, 0.92 * top),
+        *_spread(canvas, field, index, x=x, y=y, at=0.92 * top),
         canvas.legend(key),
     ]
 
 
 def _spread(
-    canvas: Canvas, field: Mapping[str, Any], index: int, x: Any, y: Axis, at: float
+    canvas: Canvas, field: Mapping[str, Any], index: int, *, x: Any, y: Axis, at: float
 ) -> list[Any]:
     columns = field["quantiles"].tolist()
     quartile, median, third = (columns.index(q) for q in (0.25, 0.5, 0.75))

@@ -262,7 +262,7 @@ class Schema:
         {'age': array([30.]), 'city': [{'A': 1.0, 'other': 0.0}]}
         """
         decoded: dict[str, Any] = {}
-        for field, block in self._blocks(points):
+        for field, block in self.blocks(points):
             decoded |= field.decode(block)
         return decoded
 
@@ -288,7 +288,7 @@ class Schema:
         """
         columns = [
             np.fromiter(values, dtype=object, count=len(values))
-            for field, block in self._blocks(points)
+            for field, block in self.blocks(points)
             for values in field.restore(block)
         ]
         return np.stack(columns, axis=1)
@@ -429,7 +429,7 @@ class Schema:
         """
         return cls.from_dict(table_schema_from_csvw(source, table=table))
 
-    def _blocks(self, points: Any) -> Iterator[tuple[Field, Floats]]:
+    def blocks(self, points: Any) -> Iterator[tuple[Field, Floats]]:
         """Return each feature with its columns of the points."""
         whole = np.asarray(points, dtype=np.float64)
         if whole.shape[1:] != (self.space.columns,):
