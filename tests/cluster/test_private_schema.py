@@ -15,9 +15,10 @@ from sklearn.base import BaseEstimator
 from helpers.cases import case
 from shoal.audit import Neighbors, replay_estimator
 from shoal.audit._recorder import Recorder
-from shoal.cluster import learn_schema, private_schema
+from shoal.cluster import _learned_ends, learn_schema, private_schema
+from shoal.cluster._noise import PureNoise
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
-from shoal.noise import observed
+from shoal.noise import SeededSource, observed
 from shoal.privacy import (
     ApproximateEvent,
     GDPEvent,
@@ -316,10 +317,35 @@ def test_planted_bounds_of_the_records(monkeypatch):
 
 
 def test_planted_bins_between_the_ends_of_the_records(monkeypatch):
-    plain = private_schema._histogram
+    plain = _learned_ends._histogram
 
     def peeking(values, low, high):
         return plain(values, float(values.min()), float(values.max()) + 1.0)
 
-    monkeypatch.setattr(private_schema, "_histogram", peeking)
+    monkeypatch.setattr(_learned_ends, "_histogram", peeking)
     assert "costs" in findings()
+
+
+def test_ends_of_values_with_much_budget():
+    """With hardly any noise: within a bin of the outermost values, and zero where it is near."""
+    noise = PureNoise(1e4)
+    for values, ends in [
+        (np.linspace(1950, 2020, 999), (1920, 2048)),
+        (np.linspace(18, 90, 999), (16, 92)),
+        (-np.linspace(18, 90, 999), (-92, -16)),
+        (np.linspace(-30, 7, 999), (-31, 8)),
+        (np.zeros(99), (0, 1 / 32)),
+        (np.full(99, 5.0), (5, 5.125)),
+    ]:
+        with case(ends=ends):
+            found = _learned_ends.release_ends(
+                values, noise, 1e4, contribution=1, source=SeededSource(0)
+            )
+            assert found is not None
+            low, high = found
+            assert low <= values.min() <= values.max() <= high
+            assert low >= ends[0]
+            assert high <= ends[1]
+    assert _learned_ends.up_to_zero(1.0, 100.0) == (0.0, 100.0)
+    assert _learned_ends.up_to_zero(-100.0, -1.0) == (-100.0, 0.0)
+    assert _learned_ends.up_to_zero(-3.0, 100.0) == (-3.0, 100.0)
