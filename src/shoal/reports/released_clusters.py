@@ -80,7 +80,7 @@ class ReleasedClusters:
     """
 
     def __init__(self, release: Release) -> None:
-        if "centers" not in release.values and "clusters" not in release.values:
+        if not any(name in release.values for name in ("centers", "clusters", "strata")):
             raise ReleaseError(
                 f"release must hold clusters, got one of {release.kind}: pass that of DPKMeans, "
                 "DPDensity or the like"
@@ -102,8 +102,9 @@ class ReleasedClusters:
     def n_clusters(self) -> int:
         """Number of clusters, those that may be noise alone included."""
         values = self.release.values
-        if "centers" in values:
-            return len(values["centers"])
+        for name in ("centers", "sizes"):
+            if name in values:
+                return len(values[name])
         return int(np.max(values["clusters"], initial=-1)) + 1
 
     def predict(self, X: Any) -> Labels:
