@@ -27,6 +27,7 @@ __all__ = [
     "parse_columns",
     "parse_list",
     "read_schema",
+    "with_user",
 ]
 
 Pair = tuple[float, float] | tuple[list[float], list[float]]
@@ -108,21 +109,29 @@ class GivenColumns(NamedTuple):
 
 def read_schema(path: Path | None, *, user: str | None = None) -> "Schema | None":
     """Read the schema of ``--schema``, complete; a column of users gets that role in it."""
-    from shoal.schema import Field, Schema
+    from shoal.schema import Schema
 
     if path is None:
         return None
-    schema = Schema.load(path)
-    if user is not None:
-        if schema.user is not None and schema.user.name != user:
-            raise ParameterError(
-                f"--user-column must be that of the schema, {schema.user.name!r}, or be left out, "
-                f"got {user!r}"
-            )
-        others = [field for field in schema.fields if field.name != user]
-        schema = replace(schema, fields=[*others, Field(user, role="user")])
+    schema = with_user(Schema.load(path), user)
     schema.check_complete()
     return schema
+
+
+def with_user(schema: "Schema", user: str | None) -> "Schema":
+    """Return the schema in which the column of ``--user-column`` says whose row each row is."""
+    from shoal.schema import Field
+
+    if user is None:
+        return schema
+    if schema.user is not None and schema.user.name != user:
+        raise ParameterError(
+            f"--user-column must be that of the schema, {schema.user.name!r}, or be left out, "
+            f"got {user!r}"
+        )
+    column = Field(user, role="user")
+    fields = [column if field.name == user else field for field in schema.fields]
+    return replace(schema, fields=fields if column in fields else [*fields, column])
 
 
 def only_features(schema: "Schema | None") -> "Schema | None":

@@ -133,7 +133,9 @@ def _chosen(what: str, wanted: Sequence[Any] | None, known: Sequence[Any]) -> li
 def _telling(values: Mapping[str, Any]) -> list[str]:
     """Return the fields in which clusters differ most, in the order of the schema."""
     fields = values["fields"]
-    gaps = [float(np.abs(one["shares"][:-1] - one["shares"][-1]).sum(axis=1).max()) for one in fields]
+    gaps = [
+        float(np.abs(one["shares"][:-1] - one["shares"][-1]).sum(axis=1).max()) for one in fields
+    ]
     chosen = sorted(np.argsort(gaps)[::-1][:MAX_FIELDS].tolist())
     return [str(fields[index]["name"]) for index in chosen]
 
@@ -172,11 +174,20 @@ def _levels(
     return [
         canvas.layer(bars, "bar", x=x, y=y, told=told, color=color, opacity=PALE),
         canvas.layer(
-            table(y=names, x=overall[kept], name=OVERALL), "tick", x=x, y=y, color=INK, thickness=2.5
+            table(y=names, x=overall[kept], name=OVERALL),
+            "tick",
+            x=x,
+            y=y,
+            color=INK,
+            thickness=2.5,
         ),
         canvas.layer(
             table(y=names, x=low[index, kept], x2=high[index, kept]),
-            "rule", x=x, y=y, color=DARK_GRAY, strokeWidth=1.2,
+            "rule",
+            x=x,
+            y=y,
+            color=DARK_GRAY,
+            strokeWidth=1.2,
         ),
         canvas.legend(key),
     ]
@@ -197,13 +208,13 @@ def _numbers(
     return [
         canvas.layer(bars, "rect", x=x, y=y, told={"y": "share"}, color=color, opacity=PALE),
         canvas.layer(steps, "line", x=x, y=y, color=INK, interpolate="step-after", strokeWidth=1.6),
-        *_spread(canvas, field, index, x, y, 0.92 * top),
+        *_spread(canvas, field, index, x=x, y=y, at=0.92 * top),
         canvas.legend(key),
     ]
 
 
 def _spread(
-    canvas: Canvas, field: Mapping[str, Any], index: int, x: Any, y: Axis, at: float
+    canvas: Canvas, field: Mapping[str, Any], index: int, *, x: Any, y: Axis, at: float
 ) -> list[Any]:
     columns = field["quantiles"].tolist()
     quartile, median, third = (columns.index(q) for q in (0.25, 0.5, 0.75))
@@ -231,9 +242,7 @@ def _bars(field: Mapping[str, Any]) -> tuple[Floats, Floats]:
     first = min(int(np.flatnonzero(below <= TAIL)[-1]), bins - 1)
     last = max(int(np.flatnonzero(below >= below[-1] - TAIL)[0]), first + 1)
     starts = np.arange(first, last, math.ceil((last - first) / MAX_BARS))
-    return np.append(edges[starts], edges[last]), np.add.reduceat(
-        shares[:, :last], starts, axis=1
-    )
+    return np.append(edges[starts], edges[last]), np.add.reduceat(shares[:, :last], starts, axis=1)
 
 
 def _shown(field: Mapping[str, Any], values: Floats) -> Floats:

@@ -8,7 +8,7 @@ from shoal.reports.clustering import ReportClusters, cluster_reports
 from shoal.reports.gaussian_channel import GaussianChannel
 from shoal.reports.noise_aware_density import NoiseAwareDensity
 from shoal.reports.noise_aware_kmeans import NoiseAwareKMeans
-from shoal.reports.on_device import label_on_device
+from shoal.reports.on_device import label_encoded, label_on_device
 from shoal.reports.released_clusters import ReleasedClusters, load_release
 from shoal.reports.selection import ClusterCount, DBSCANEps, select_dbscan_eps, select_n_clusters
 
@@ -21,6 +21,7 @@ __all__ = [
     "ReleasedClusters",
     "ReportClusters",
     "cluster_reports",
+    "label_encoded",
     "label_on_device",
     "load_release",
     "select_dbscan_eps",

@@ -121,7 +121,33 @@ def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int |
 
 
 def label_encoded(release: Release, records: Floats) -> Labels:
-    """Return labels of records that are encoded by the schema of the release already, if any."""
+    """Find the clusters of records that are encoded by the schema of the release already, if any.
+
+    Parameters
+    ----------
+    release : Release
+        With clusters.
+    records : ndarray of float64, shape (n, d)
+        Encoded records, in the columns of the release.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n,)
+        What :func:`label_on_device` gives for the same records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.cluster import DPKMeans
+    >>> from shoal.reports import label_encoded
+    >>> from shoal.schema import Number, Schema
+    >>> schema = Schema([Number("age", minimum=0, maximum=120)])
+    >>> table = {"age": np.repeat([25.0, 60.0], 500)}
+    >>> model = DPKMeans(2, schema=schema, random_state=0).fit(table)
+    >>> labels = label_encoded(model.release_, schema.encode(table))
+    >>> (labels == model.predict(table)).all()
+    np.True_
+    """
     return _labels(_values(release, None), records)
 
 

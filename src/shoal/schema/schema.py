@@ -19,7 +19,7 @@ from shoal.schema.csvw import table_schema_from_csvw
 from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
-from shoal.schema.table_schema import field_from_dict, field_to_dict, read_object
+from shoal.schema.table_schema import field_from_dict, field_to_dict, read_json
 
 __all__ = ["Schema"]
 
@@ -164,10 +164,10 @@ class Schema:
             raise ParameterError("schema must have a field with the role 'feature', got none")
         for name, lacking in self.lacking().items():
             raise ParameterError(
-                f"field {name!r} of the schema must have {lacking}: declare what anybody may "
-                "enter, without looking at the records",
-                parameter="schema",
-                in_python="or learn it privately with shoal.cluster.learn_schema",
+                f"field {name!r} of the schema must have {lacking}, known without the records",
+                parameter="lacking",
+                in_python="declare what anybody may enter, or learn it privately with "
+                "shoal.cluster.learn_schema",
             )
 
     def read(self, X: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -394,7 +394,7 @@ class Schema:
         ParameterError
             If the file cannot be read, or is no schema.
         """
-        return cls.from_dict(read_object(path))
+        return cls.from_dict(read_json(path))
 
     @classmethod
     def from_csvw(

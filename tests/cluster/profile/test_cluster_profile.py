@@ -1,5 +1,7 @@
 """A profile: the same bits from every table, its promise, its words, and what it refuses."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,6 +116,22 @@ def test_sentences_say_what_is_clear(fitted):
         assert "overall" in sentence
         assert "age" in sentence
         assert sentence.count("against") <= 4
+
+
+def test_a_release_with_a_schema_needs_no_other(tmp_path):
+    schema = Schema([field if field.name == "joined" else _feature(field) for field in SCHEMA])
+    model = DPKMeans(2, schema=schema, random_state=0).fit(TABLE)
+    found = ClusterProfile(model, random_state=0, epsilon=50.0).fit(TABLE)
+    sizes = np.bincount(model.predict(TABLE))
+    for cluster, size in enumerate(sizes):
+        assert found.profiles_[cluster].size.value == pytest.approx(size, abs=5)
+    TABLE.to_csv(tmp_path / "people.csv", index=False)
+    again = ClusterProfile(model.release_, random_state=0, epsilon=50.0)
+    assert again.fit(tmp_path / "people.csv").release_ == found.release_
+
+
+def _feature(field):
+    return dataclasses.replace(field, role="feature")
 
 
 def test_records_in_no_cluster_are_a_group():

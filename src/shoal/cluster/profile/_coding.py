@@ -18,7 +18,7 @@ import numpy as np
 from shoal._typing import Floats, Ints, Labels
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Release
-from shoal.reports import label_on_device
+from shoal.reports import label_encoded
 from shoal.schema import (
     Category,
     Column,
@@ -30,6 +30,7 @@ from shoal.schema import (
     Schema,
     read_numbers,
 )
+from shoal.tables import refuse_infinite
 
 __all__ = ["NO_CLUSTER", "Coding", "Histogram", "Labeler", "histogram_of"]
 
@@ -165,28 +166,22 @@ class Labeler:
         rows = len(columns[self.columns[0]].values)
         if not rows:
             return np.empty(0, dtype=np.int32)
-        found = label_on_device(self.release, self._records(columns))
-        return np.asarray(found)
-
-    def _records(self, columns: Mapping[str, Column]) -> Any:
         if self.schema is not None:
-            return {name: _plain(columns[name]) for name in self.columns}
-        numbers = []
-        for name in self.columns:
-            values = read_numbers(columns[name])
-            if values is None:
-                raise DataError(
-                    f"column {name!r} must hold numbers, as the release was made of them, got text"
-                )
-            numbers.append(values)
-        return np.stack(numbers, axis=1)
+            encoded = self.schema.encode_columns(columns)
+        else:
+            encoded = [_numbers(name, columns[name]) for name in self.columns]
+        return label_encoded(self.release, np.stack(encoded, axis=1))
 
 
-def _plain(column: Column) -> Any:
-    """Return values that are read again as what they are."""
-    if column.kind != "boolean":
-        return column.values
-    return [None if np.isnan(value) else bool(value) for value in column.values]
+def _numbers(name: str, column: Column) -> Floats:
+    """Return the numbers of a column that a release without a schema was made of."""
+    values = read_numbers(column)
+    if values is None:
+        raise DataError(
+            f"column {name!r} must hold numbers, as the release was made of them, got text"
+        )
+    refuse_infinite(values)
+    return values
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from shoal._typing import Floats
 from shoal.cluster.profile._coding import Histogram
 from shoal.cluster.profile._estimates import QUANTILES, Consistent, Interval, quantile_values
 from shoal.cluster.profile._plan import CONFIDENCE, ProfilePlan, deviations_for
-from shoal.cluster.profile._sentences import find_statements, write_sentences
+from shoal.cluster.profile._sentences import find_statements, summaries, write_sentences
 from shoal.schema import Schema
 
 __all__ = ["Row", "profile_rows", "release_values"]
@@ -84,6 +84,7 @@ def _field_values(
     if histogram.edges:
         values["edges"] = np.array(histogram.edges)
         values |= _quantiles(histogram, counts, shares.value, factor)
+    values["summaries"] = summaries(values)
     return values
 
 

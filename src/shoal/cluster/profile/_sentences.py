@@ -17,7 +17,7 @@ from shoal.cluster.profile._coding import MISSING, NO_CLUSTER, Histogram
 from shoal.cluster.profile._estimates import Consistent
 from shoal.cluster.profile._plan import CONFIDENCE, deviations_for
 
-__all__ = ["MAX_STATEMENTS", "Statement", "find_statements", "write_sentences"]
+__all__ = ["MAX_STATEMENTS", "Statement", "find_statements", "summaries", "write_sentences"]
 
 MAX_STATEMENTS = 4  # of a cluster
 QUARTILES = (0.25, 0.5, 0.75)
@@ -129,12 +129,17 @@ def _of_quartiles(
 def _against(field: Mapping[str, Any], own: Floats, overall: Floats) -> str:
     """Write the middle half of a cluster beside that of all records, the unit once."""
     largest = float(np.abs([own, overall]).max())
-    word = "" if field["kind"] == "dates" else _scale(largest)[1]
+    everyone = format_range(field, float(overall[0]), float(overall[1]), like=largest)
+    return f"{field['title']} {_with_unit(field, own, largest)} against {everyone} overall"
+
+
+def _with_unit(field: Mapping[str, Any], ends: Floats, like: float = 0.0) -> str:
+    low, high = map(float, ends)
+    text = format_range(field, low, high, like=like)
+    if field["kind"] == "dates":
+        return text
     unit = f" {field['unit']}" if field["unit"] else ""
-    texts = [
-        format_range(field, float(ends[0]), float(ends[1]), like=largest) for ends in (own, overall)
-    ]
-    return f"{field['title']} {texts[0]}{word}{unit} against {texts[1]} overall"
+    return f"{text}{_scale(max(abs(low), abs(high), like))[1]}{unit}"
 
 
 def format_range(field: Mapping[str, Any], low: float, high: float, like: float = 0.0) -> str:
@@ -162,6 +167,17 @@ def _scale(largest: float) -> tuple[float, str]:
     if largest >= MILLIONS:
         return 1e6, " million"
     return (1e3, " thousand") if largest >= THOUSANDS else (1.0, "")
+
+
+def summaries(field: Mapping[str, Any]) -> list[str]:
+    """Return a field in a few words, in each cluster and overall: middle half, or commonest."""
+    if field["kind"] == "levels":
+        commonest = np.argmax(field["shares"], axis=1).tolist()
+        shares = (float(field["shares"][row, level]) for row, level in enumerate(commonest))
+        names = (field["levels"][level] for level in commonest)
+        return [f"{name} {_percent(share)}" for name, share in zip(names, shares, strict=True)]
+    columns = [field["quantiles"].tolist().index(q) for q in (0.25, 0.75)]
+    return [_with_unit(field, ends) for ends in field["values"][:, columns]]
 
 
 def write_sentences(

@@ -1,0 +1,167 @@
+"""``shoal profile``: what distinguishes each cluster of an earlier release."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from shoal.cli._options import Columns, LedgerFile, NoHeader, SchemaFile, TableName, Who
+from shoal.cli._screen import progress_bar
+from shoal.exceptions import MissingPackageError, ParameterError
+
+if TYPE_CHECKING:
+    from shoal.cluster import ClusterProfile
+
+__all__ = ["profile_command"]
+
+RELEASE, TABLE, PICTURE, PAGE = "profile.json", "profile.csv", "profile.png", "profile.html"
+FILES = (RELEASE, TABLE, PICTURE, PAGE)
+
+
+def profile_command(
+    data: Annotated[
+        Path,
+        typer.Argument(help="CSV, Parquet or Feather file of raw records, or a folder of them."),
+    ],
+    *,
+    release: Annotated[
+        Path, typer.Option(help="Clusters that were published: release.json of `shoal cluster`.")
+    ],
+    schema: SchemaFile = None,
+    epsilon: Annotated[float, typer.Option(help="Budget of this profile.")] = 1.0,
+    delta: Annotated[
+        float, typer.Option(help="Above 0 for Gaussian noise; keywords of text need it.")
+    ] = 0.0,
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    user_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that says whose record each row is: the promise is then made to people, "
+            "and not to rows."
+        ),
+    ] = None,
+    records_per_user: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rows of each person that count; 1 if left out."),
+    ] = None,
+    ledger: LedgerFile = None,
+    table: TableName = None,
+    who: Who = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the profile; the clusters in it are kept.")
+    ] = Path("shoal-profile"),
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Repeat the profile; voids the guarantee.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Describe the clusters of an earlier release: what is clear of the noise, in sentences.
+
+    Fields with the role "describe" are described too. Writes a page, a picture, a table and the
+    release of the profile, which may all be published.
+
+    Example: shoal profile people.csv --release DIR/release.json --schema s.json --epsilon 0.5
+    """
+    # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal.cli._input import check_outside, open_described, parse_columns, read_schema
+    from shoal.cli._output import after_the_spend, staged
+    from shoal.cli._target import ledger_to_charge
+    from shoal.cluster import ClusterProfile
+    from shoal.privacy import Release
+
+    clusters = Release.load(release)
+    described = read_schema(schema, user=user_column, release=clusters)
+    header = parse_columns(columns, no_header=no_header, schema=described).header
+    user = user_column if described.user is None else described.user.name
+    if user is None and records_per_user is not None:
+        raise ParameterError(
+            f"--records-per-user must come with --user-column NAME, got {records_per_user} alone"
+        )
+    check_outside("--out", out, data)
+    if data.resolve() in [(out / name).resolve() for name in FILES]:
+        raise ParameterError(f"--out must not replace the data, got {str(out)!r}")
+    model = ClusterProfile(
+        clusters,
+        schema=described,
+        epsilon=epsilon,
+        delta=delta,
+        records_per_user=records_per_user or 1,
+        user_column=user or "",
+        ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
+        random_state=seed,
+    )
+    records = open_described(data, model.table_columns, described, header=header)
+    with staged(out, FILES, mark=RELEASE) as stage:
+        with progress_bar("describing"):
+            model.fit(records)
+        with after_the_spend(
+            f"the profile cannot be written to {str(out)!r}", "and nothing was released"
+        ):
+            model.release_.save(stage.path / RELEASE)
+            model.to_csv(stage.path / TABLE)
+            stage.show()
+        with after_the_spend("the page cannot be drawn", f"and the profile is in {out}"):
+            notes = [*_promise_notes(model, user), *_drawn(model, stage.path)]
+            stage.show()
+    if as_json:
+        typer.echo(json.dumps(_plain(model, stage.shown, notes)))
+    else:
+        _print(model, stage.shown, notes)
+
+
+def _promise_notes(model: "ClusterProfile", user: str | None) -> list[str]:
+    notes = list(model.release_.values["notes"])
+    if model.random_state is not None:
+        notes.append("no promise: who knows --seed can take the noise away")
+    if user is None:
+        notes.append(
+            "the promise is to rows: a person with several rows is protected less; use "
+            "--user-column"
+        )
+    return notes
+
+
+def _drawn(model: "ClusterProfile", folder: Path) -> list[str]:
+    """Draw the page and the picture; return a note where there are none."""
+    from shoal.plotting import draw_profile, profile_page
+
+    try:
+        draw_profile(model, path=folder / PICTURE)
+        (folder / PAGE).write_text(profile_page(model), encoding="utf-8")
+    except MissingPackageError as missing:
+        return [f"no page and no picture: {missing}"]
+    return []
+
+
+def _print(model: "ClusterProfile", files: list[Path], notes: list[str]) -> None:
+    # Names of columns are the user's: square brackets in them are no markup.
+    screen = Console(markup=False, highlight=False)
+    for sentence in model.describe():
+        screen.print(sentence, soft_wrap=True)
+    screen.print(f"\n{model.guarantee_}\n", soft_wrap=True)
+    if model.release_.ledger is not None:
+        screen.print(f"ledger: {model.release_.ledger}")
+    for note in notes:
+        screen.print(note, soft_wrap=True)
+    state = "may be published" if model.guarantee_.holds else "not to be published"
+    for file in files:
+        screen.print(f"{state}: {file.resolve()}", soft_wrap=True)
+
+
+def _plain(model: "ClusterProfile", files: list[Path], notes: list[str]) -> dict[str, Any]:
+    from shoal.cluster.profile import Row
+
+    release = model.release_
+    rows = [dict(zip(Row._fields, row, strict=True)) for row in model.rows()]
+    return {
+        "sentences": model.describe(),
+        "rows": rows,
+        "guarantee": {**release.guarantee.to_dict(), "text": str(release.guarantee)},
+        "may_be_published": release.guarantee.holds,
+        "ledger": None if release.ledger is None else release.ledger.to_dict(),
+        "files": [str(file) for file in files],
+        "notes": notes,
+    }
