@@ -165,8 +165,9 @@ class ReleasedClusters:
         -------
         frame : pandas.DataFrame
             Of centers: numbers, most common levels and their shares, shares of missing values,
-            noisy sizes, and whether a center is certain or may be noise alone. Of cells: where
-            each cluster lies.
+            noisy sizes, and whether a center is certain or may be noise alone; numbers on a
+            logarithmic scale are means of logarithms, below the mean. Of cells: where each cluster
+            lies.
         """
         pandas = require("pandas", extra="frame")
         table = cluster_table(self.release)
