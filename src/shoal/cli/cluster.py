@@ -321,7 +321,9 @@ def _tables(kind: str, clusters: "ClusterTable", width: int) -> list[Table]:
         while last < len(heads) and sum([sizes[0], 1, *sizes[first : last + 1]]) <= width:
             last += 1
         known = int(clusters.certain.sum())
-        table = Table(title=None if tables else f"Released by {kind}: {known} clusters")
+        caption = clusters.caption if last >= len(heads) else None
+        title = None if tables else f"Released by {kind}: {known} clusters"
+        table = Table(title=title, caption=caption or None)
         for index in (0, *range(first, min(last, len(heads)))):
             table.add_column(heads[index], justify="right" if index else "left")
         for row in rows:
