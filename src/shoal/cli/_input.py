@@ -107,11 +107,15 @@ class GivenColumns(NamedTuple):
 
 def read_schema(path: Path | None, *, user: str | None = None) -> "Schema | None":
     """Read the schema of ``--schema``, complete; a column of users gets that role in it."""
-    from shoal.schema import Field, Schema
+    from shoal.schema import Schema
 
-    if path is None:
-        return None
-    schema = Schema.load(path)
+    return None if path is None else with_users(Schema.load(path), user)
+
+
+def with_users(schema: "Schema", user: str | None) -> "Schema":
+    """Return a complete schema in which the column of ``--user-column`` has that role."""
+    from shoal.schema import Field
+
     if user is not None:
         if schema.user is not None and schema.user.name != user:
             raise ParameterError(

@@ -15,7 +15,12 @@ from shoal._typing import Floats
 from shoal.cluster.profile._coding import Histogram
 from shoal.cluster.profile._estimates import QUANTILES, Consistent, Interval, quantile_values
 from shoal.cluster.profile._plan import CONFIDENCE, ProfilePlan, deviations_for
-from shoal.cluster.profile._sentences import find_statements, summaries, write_sentences
+from shoal.cluster.profile._sentences import (
+    find_statements,
+    format_size,
+    summaries,
+    write_sentences,
+)
 from shoal.schema import Schema
 
 __all__ = ["Row", "profile_rows", "release_values"]
@@ -52,6 +57,10 @@ def release_values(
         "sizes": sizes.value,
         "sizes_low": sizes.low,
         "sizes_high": sizes.high,
+        "size_texts": [
+            format_size(float(size), float(high - size))
+            for size, high in zip(sizes.value, sizes.high, strict=True)
+        ],
         "confidence": CONFIDENCE,
         "fields": fields,
         "notes": list(notes),

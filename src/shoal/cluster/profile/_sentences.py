@@ -138,7 +138,8 @@ def _with_unit(field: Mapping[str, Any], ends: Floats, like: float = 0.0) -> str
     text = format_range(field, low, high, like=like)
     if field["kind"] == "dates":
         return text
-    unit = f" {field['unit']}" if field["unit"] else ""
+    # "visits 2 to 4", not "visits 2 to 4 visits".
+    unit = f" {field['unit']}" if field["unit"] not in ("", field["title"]) else ""
     return f"{text}{_scale(max(abs(low), abs(high), like))[1]}{unit}"
 
 
