@@ -228,7 +228,7 @@ def test_centers_that_may_be_noise_are_no_segments(tmp_path):
     assert f"{known} clusters" in shown
     assert f"{len(noise)} of 6 centers may be noise alone" in shown
     assert "span at most 1% of income: narrow these bounds, have them learned, or" in shown
-    assert f"(--bounds private or --set n_clusters={known})" in shown
+    assert f"(--bounds private or --k {known})" in shown
     assert f"not listed as segments: {', '.join(map(str, noise))}" in shown
     rows = [line.split()[1] for line in shown.splitlines() if line.startswith("│")]
     assert rows == list(map(str, listed))

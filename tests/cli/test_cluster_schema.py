@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from shoal.cli import app as commands
 from shoal.cli.cluster import cluster_command
+from shoal.cli.perturb import perturb_command
 from shoal.cli.predict import predict_command
 from shoal.exceptions import ShoalError
 from shoal.privacy import Ledger, Release
@@ -151,12 +152,11 @@ def test_a_column_without_any_value_is_a_column_of_missing_ones(people):
 
 
 LONG = {"type": "string", "constraints": {"enum": [f"c{number}" for number in range(1001)]}}
-LIST = "must be a JSON object with a list of fields"
 # What the file of the schema holds, or what is different in its first field; options; message.
 BAD = {
     "no file": (None, (), "schema must be a JSON file, got"),
     "no json": ("{", (), "which is no JSON"),
-    "no schema": ("[1]", (), LIST),
+    "no schema": ("[1]", (), "schema must be a JSON file with an object, got"),
     "unknown type": ({"type": "duration"}, (), "type of field 'age' must be one of"),
     "missing column": ({"name": "height"}, (), "must have one column 'height', got none"),
     "twice": ({"name": "city"}, (), "fields must have different names, got 'city' twice"),
@@ -217,6 +217,18 @@ def test_labels_are_not_put_beside_the_release(people, tmp_path):
         "release.json",
         "release.png",
     ]
+
+
+def test_reports_of_a_described_table(people, tmp_path):
+    reports = typer.Typer()
+    reports.command()(perturb_command)
+    files = ["-o", str(tmp_path / "reports.csv"), "--schema", str(tmp_path / "s.json")]
+    result = CliRunner().invoke(reports, [str(people), *files, "--epsilon", "2"])
+    assert result.exit_code == 0, result.output
+    with (tmp_path / "reports.csv").open() as file:
+        names, *rows = csv.reader(file)
+    assert tuple(names) == Schema(FIELDS).space.names
+    assert len(rows) == 301
 
 
 def test_both_commands_are_listed():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from shoal.cluster import DPKMeans, profile_noise
+from shoal.cluster import ClusterProfile, DPKMeans, profile_noise
 from shoal.datasets import make_customers
 from shoal.exceptions import ParameterError
 from shoal.experiments import _made_up_tables, plan_release
@@ -79,9 +79,14 @@ def test_errors_are_those_of_a_profile(planned):
     noise = profile_noise(SCHEMA, epsilon=2.0, cluster_size=750)
     assert {one.field for one in noise} == {field.name for field in SCHEMA.described}
     assert planned.rows[1].share_error == max(one.share_error for one in noise)
-    of_people = plan_release(SCHEMA, n=3000, k=4, epsilons=[2.0], tables=1, records_per_user=5)
-    assert of_people.rows[0].share_error > 3 * planned.rows[1].share_error
-    assert of_people.rows[0].smallest_cluster >= planned.rows[1].smallest_cluster
+
+
+def test_five_records_of_a_person_need_five_times_the_epsilon(planned):
+    (row,) = plan_release(SCHEMA, n=3000, k=4, epsilons=[1.0], tables=2, records_per_user=5).rows
+    single = planned.rows[0]  # of 0.2
+    assert row.cost_ratio == pytest.approx(single.cost_ratio, rel=0.05)
+    assert 1 / 2 < row.smallest_cluster / single.smallest_cluster < 2
+    assert row.share_error == pytest.approx(single.share_error, rel=1e-6)
 
 
 def test_text_page_and_values(planned):
@@ -153,6 +158,27 @@ def test_the_smallest_cluster_is_as_forecast(planned):
             seen[factor] += stands_for(table, centers, model.certain_, 3)
     assert seen[0.2] == 0
     assert seen[2.0] >= 4
+
+
+def test_the_error_of_a_profile_is_as_forecast():
+    """The widest intervals of customers' clusters, within a factor of 2."""
+    customers = make_customers(4000, random_state=0)
+    features = Schema(customers.schema.features)
+    forecast = plan_release(features, n=4000, k=4, epsilons=[1.0], tables=1).rows[0]
+    model = DPKMeans(4, epsilon=1.0, schema=features, random_state=0).fit(customers.table)
+    profile = ClusterProfile(model, epsilon=1.0, random_state=0).fit(customers.table)
+    two = {name: values[:2] for name, values in customers.table.items()}
+    shares, medians = [], []
+    for cluster in range(4):
+        for name, field in profile.profiles_[cluster].fields.items():
+            if isinstance(features[name], Category):
+                shares += [(one.high - one.low) / 2 for one in field.shares.values()]
+            elif name == "age":  # whose scale is even
+                middle = field.quantiles[0.5]
+                ends = features.encode({**two, "age": [middle.low, middle.high]})[:, 0]
+                medians.append((ends[1] - ends[0]) / features.space.widths[0] / 2)
+    assert 1 / 2 < max(shares) / forecast.share_error < 2
+    assert 1 / 2 < max(medians) / forecast.median_error < 2
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_unreadable_files(tmp_path):
     with pytest.raises(ParameterError, match="No such file"):
         Schema.from_csvw(tmp_path / "none.json")
     path = tmp_path / "bad.json"
-    for text, words in (("{", "no JSON"), ("[1]", "an object"), ('"\xff"', "no JSON")):
+    for text, words in (("{", "no JSON"), ("[1]", "JSON object"), ('"\xff"', "no JSON")):
         path.write_bytes(text.encode("latin-1"))
         with pytest.raises(ParameterError, match=words):
             Schema.from_csvw(path)

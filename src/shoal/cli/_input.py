@@ -20,12 +20,14 @@ __all__ = [
     "GivenColumns",
     "check_outside",
     "named_columns",
+    "only_features",
     "open_records",
     "parse_bounds",
     "parse_bounds_file",
     "parse_columns",
     "parse_list",
     "read_schema",
+    "with_user",
 ]
 
 Pair = tuple[float, float] | tuple[list[float], list[float]]
@@ -109,23 +111,32 @@ def read_schema(path: Path | None, *, user: str | None = None) -> "Schema | None
     """Read the schema of ``--schema``, complete; a column of users gets that role in it."""
     from shoal.schema import Schema
 
-    return None if path is None else with_users(Schema.load(path), user)
-
-
-def with_users(schema: "Schema", user: str | None) -> "Schema":
-    """Return a complete schema in which the column of ``--user-column`` has that role."""
-    from shoal.schema import Field
-
-    if user is not None:
-        if schema.user is not None and schema.user.name != user:
-            raise ParameterError(
-                f"--user-column must be that of the schema, {schema.user.name!r}, or be left out, "
-                f"got {user!r}"
-            )
-        others = [field for field in schema.fields if field.name != user]
-        schema = replace(schema, fields=[*others, Field(user, role="user")])
+    if path is None:
+        return None
+    schema = with_user(Schema.load(path), user)
     schema.check_complete()
     return schema
+
+
+def with_user(schema: "Schema", user: str | None) -> "Schema":
+    """Return the schema in which the column of ``--user-column`` says whose row each row is."""
+    from shoal.schema import Field
+
+    if user is None:
+        return schema
+    if schema.user is not None and schema.user.name != user:
+        raise ParameterError(
+            f"--user-column must be that of the schema, {schema.user.name!r}, or be left out, "
+            f"got {user!r}"
+        )
+    column = Field(user, role="user")
+    fields = [column if field.name == user else field for field in schema.fields]
+    return replace(schema, fields=fields if column in fields else [*fields, column])
+
+
+def only_features(schema: "Schema | None") -> "Schema | None":
+    """Return a schema of the features alone: users and weights are not asked for."""
+    return None if schema is None else replace(schema, fields=schema.features)
 
 
 def parse_columns(

@@ -189,7 +189,13 @@ def _number(name: str, leave: str) -> dict[str, Any]:
 
 def _date(name: str, leave: str) -> dict[str, Any]:
     pattern = _ask("How is it written?", "format", date_pattern, default="", shown="YYYY-MM-DD")
-    low = _ask(f"The earliest {name} anybody may enter, as YYYY-MM-DD?", "bound", _day, default=None, shown=leave)
+    low = _ask(
+        f"The earliest {name} anybody may enter, as YYYY-MM-DD?",
+        "bound",
+        _day,
+        default=None,
+        shown=leave,
+    )
     high = _ask(
         f"The latest {name} anybody may enter, as YYYY-MM-DD?",
         "bound",

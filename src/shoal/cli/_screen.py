@@ -20,6 +20,8 @@ WAYS_OUT = {
     "bounds": "give --bounds LOW,HIGH, or LOW:HIGH for each column",
     "claim": "only a method with a guarantee_ of its own can be audited by its reports",
     "estimator": "name an estimator whose guarantee_ is central and that has a release_",
+    "lacking": "declare what anybody may enter, or learn it with `shoal schema FILE "
+    "--from-frictionless SCHEMA --private EPS`",
     "limits": "leave out its limits to open it, or name another file",
     "metric_epsilon": "make one with `shoal ledger FILE --epsilon LIMIT --metric-epsilon LIMIT "
     "--metric-unit UNIT`",
@@ -30,6 +32,7 @@ WAYS_OUT = {
     "privacy_unit": "name it with --user-column",
     "random_state": "leave out its seed, or lower --samples",
     "runs": "give --runs instead",
+    "schema": "compare both with `shoal schema FILE --check SCHEMA`",
     "samples": "give --samples instead",
     "unit": "name it with --unit, such as km",
     "user_ids": "name the column of users with --user-column, or make a ledger with "

@@ -13,6 +13,7 @@ from shoal.cli._options import (
     Columns,
     LedgerFile,
     NoHeader,
+    SchemaFile,
     TableName,
     Who,
     complete_local,
@@ -61,6 +62,7 @@ def perturb_command(
     ] = None,
     bounds: BoundsText = None,
     columns: Columns = None,
+    schema: SchemaFile = None,
     no_header: NoHeader = False,
     unit: Annotated[
         str | None,
@@ -91,11 +93,25 @@ def perturb_command(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._bounds import public_box
     from shoal._build import LOCAL
-    from shoal.cli._input import named_columns, open_records, parse_columns
+    from shoal._report_channel import channel_bounds
+    from shoal.cli._input import (
+        named_columns,
+        only_features,
+        open_records,
+        parse_columns,
+        read_schema,
+    )
     from shoal.cli._target import build_target, ledger_to_charge
     from shoal.tables import ArrayTable, is_array_path
 
-    chosen = parse_columns(columns, bounds=bounds, no_header=no_header, array=is_array_path(data))
+    described = only_features(read_schema(schema))
+    chosen = parse_columns(
+        columns,
+        bounds=bounds,
+        no_header=no_header,
+        array=is_array_path(data),
+        schema=described,
+    )
     mechanism = build_target(
         target,
         LOCAL,
@@ -105,16 +121,17 @@ def perturb_command(
         settings=setting or [],
         ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
         seed=seed,
+        schema=described,
     )
     if unit is not None:
         _set_unit(mechanism, unit)
-    records = open_records(data, chosen)
-    names = named_columns(chosen.used, records.columns)
+    records = open_records(data, chosen, schema=described)
+    names = records.names if described else named_columns(chosen.used, records.columns)
     if isinstance(records, ArrayTable):
         count = _in_memory(mechanism, records, names, data, out)
     else:
         count = _streamed(mechanism, records, data, out)
-    box = public_box(mechanism.bounds, len(names))
+    box = public_box(channel_bounds(mechanism), len(names))
     promises = _promises(mechanism.guarantee_, math.dist(box.low, box.high))
     if as_json:
         typer.echo(json.dumps(_plain(target, promises, (count, len(names)), out, mechanism.ledger)))

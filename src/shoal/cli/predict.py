@@ -1,7 +1,6 @@
 """``shoal predict``: labels of new records from a release alone, for the curator or on a device."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +13,6 @@ from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal._typing import Labels
-    from shoal.reports import ReleasedClusters
-    from shoal.schema import Schema
     from shoal.tables import Block
 
 __all__ = ["predict_command"]
@@ -51,13 +48,13 @@ def predict_command(
     Example: shoal predict shoal-cluster/release.json people.csv -o labels.csv
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._input import open_records, parse_columns
+    from shoal.cli._input import only_features, open_records, parse_columns
     from shoal.reports import load_release
     from shoal.tables import is_array_path, write_table
 
     file = release / RELEASE if release.is_dir() else release
     clusters = load_release(file)
-    schema = _features(clusters)
+    schema = only_features(clusters.schema)
     named = None if schema is not None else clusters.release.values.get("columns")
     if columns is None and named and not no_header and not is_array_path(data):
         columns = _listed(named)
@@ -82,12 +79,6 @@ def predict_command(
     else:
         typer.echo(f"for the curator only: {out.resolve()}")
         typer.echo(PRIVATE)
-
-
-def _features(clusters: "ReleasedClusters") -> "Schema | None":
-    """Return the schema of what labels follow from: users and weights are not asked for."""
-    schema = clusters.schema
-    return None if schema is None else replace(schema, fields=schema.features)
 
 
 def _listed(names: list[str]) -> str:

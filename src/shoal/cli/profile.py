@@ -117,7 +117,7 @@ def profile_command(
 
 def _schema(path: Path | None, clusters: "Release", user_column: str | None) -> "Schema":
     """Return the schema of ``--schema``, or else that of the release."""
-    from shoal.cli._input import read_schema, with_users
+    from shoal.cli._input import read_schema, with_user
     from shoal.schema import Schema
 
     described = read_schema(path, user=user_column)
@@ -128,7 +128,7 @@ def _schema(path: Path | None, clusters: "Release", user_column: str | None) -> 
             "--schema must be given for a release that was made without one: write it with "
             "`shoal schema`"
         )
-    return with_users(Schema.from_dict(clusters.values["schema"]), user_column)
+    return with_user(Schema.from_dict(clusters.values["schema"]), user_column)
 
 
 def _promise_notes(model: "ClusterProfile", user: str | None) -> list[str]:

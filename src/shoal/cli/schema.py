@@ -2,7 +2,6 @@
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -96,6 +95,7 @@ def schema_command(
 
     Example: shoal schema people.csv --header
     """
+    from shoal.cli._input import with_user
     from shoal.cli._interview import ask_fields
     from shoal.schema import Schema
 
@@ -120,7 +120,7 @@ def schema_command(
             schema = Schema.from_names(names.described)
     elif header is not None or columns is not None:
         raise ParameterError("--header and --columns must be left out where a file names columns")
-    schema = _with_user(schema, user_column)
+    schema = with_user(schema, user_column)
     learned = None
     if private is not None:
         learned = _learn(
@@ -216,22 +216,6 @@ def _named(data: Path, header: bool | None, columns: str | None, *, asked: bool)
             f"those to leave out, got {len(names)}"
         )
     return _Names([name for name in names if name != LEFT_OUT], names)
-
-
-def _with_user(schema: "Schema", user_column: str | None) -> "Schema":
-    """Return the schema in which one column says whose row each row is."""
-    from shoal.schema import Field
-
-    if user_column is None:
-        return schema
-    if schema.user is not None and schema.user.name != user_column:
-        raise ParameterError(
-            f"--user-column must be {schema.user.name!r}, which the schema says it is, got "
-            f"{user_column!r}"
-        )
-    user = Field(user_column, role="user")
-    fields = [user if field.name == user_column else field for field in schema]
-    return replace(schema, fields=fields if user in fields else [*fields, user])
 
 
 def _learn(

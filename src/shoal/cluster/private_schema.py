@@ -34,7 +34,6 @@ from shoal.noise import RandomSource, as_source
 from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
-    Event,
     Guarantee,
     Ledger,
     PrivacyUnit,
@@ -178,7 +177,7 @@ def _wanted(template: Any) -> list[Field]:
     """Return the fields that lack what can be learned; refuse those that lack something else."""
     if not isinstance(template, Schema):
         raise ParameterError(
-            f"template must be a Schema, got {type(template).__name__}: pass Schema.load(path)"
+            f"template must be a Schema, got {type(template).__name__}: load it from its file"
         )
     wanted = [field for field in template if field.lacking]
     for field in wanted:
@@ -238,12 +237,8 @@ def _read(
 def _unbounded(field: Field) -> Number | Date:
     """Return a field that reads values as they are, missing ones as NaN."""
     if isinstance(field, Date):
-        return replace(field, minimum=FIRST_DAY, maximum=LAST_DAY, missing="category", fill=None)
-    assert isinstance(field, Number)
-    # As a feature: weights may not be negative.
-    return replace(
-        field, minimum=-WIDEST, maximum=WIDEST, role="feature", missing="category", fill=None
-    )
+        return Date(field.name, minimum=FIRST_DAY, maximum=LAST_DAY, format=field.format)
+    return Number(field.name, minimum=-WIDEST, maximum=WIDEST)
 
 
 class _Plan(NamedTuple):
@@ -251,10 +246,9 @@ class _Plan(NamedTuple):
 
     noise: BudgetedNoise
     budget: float  # of each field
-    delta: float  # of all selections together
+    delta: float  # of all selections together, and of each
     each_delta: float
     threshold: float  # how many people a category or a bin needs, about
-    event: Event
 
 
 def _plan(wanted: Sequence[Field], epsilon: float, delta: float, contribution: int) -> _Plan:
@@ -270,11 +264,7 @@ def _plan(wanted: Sequence[Field], epsilon: float, delta: float, contribution: i
         part = delta / 2 if selections else delta
         plans.append((noise_for(epsilon, part), delta - part))
     options = [_priced(noise, own, selections, wanted, contribution) for noise, own in plans]
-    best = min(options, key=lambda option: option.threshold)
-    event = best.noise.event(_purpose(wanted))
-    if selections:
-        event = ApproximateEvent(epsilon=epsilon, delta=delta, purpose=_purpose(wanted))
-    return best._replace(event=event)
+    return min(options, key=lambda option: option.threshold)
 
 
 def _priced(
@@ -291,11 +281,7 @@ def _priced(
         threshold = float(chosen.threshold)
     else:
         threshold = noise.count_tail(budget, FALSE_BINS, contribution=contribution)
-    return _Plan(noise, budget, delta, each, threshold, noise.event(""))
-
-
-def _purpose(wanted: Sequence[Field]) -> str:
-    return ", ".join(f"{field.lacking} of {field.name}" for field in wanted)
+    return _Plan(noise, budget, delta, each, threshold)
 
 
 def _charge(
@@ -303,14 +289,17 @@ def _charge(
 ) -> Receipt | None:
     if ledger is None:
         return None
-    entry = ledger.spend(
-        plan.event,
-        purpose=f"learn_schema: {_purpose(wanted)}",
+    what = ", ".join(f"{field.lacking} of {field.name}" for field in wanted)
+    event = plan.noise.event(what)
+    if plan.delta:
+        event = ApproximateEvent(epsilon=promise.epsilon, delta=promise.delta, purpose=what)
+    return ledger.spend(
+        event,
+        purpose=f"learn_schema: {what}",
         privacy_unit=promise.privacy_unit,
         seeded=promise.seeded,
         columns=[field.name for field in wanted],
-    )
-    return entry.receipt
+    ).receipt
 
 
 def _categories(
@@ -356,6 +345,7 @@ def _bounds(field: Field, table: _Table, plan: _Plan, source: RandomSource) -> F
     if isinstance(field, Date):
         days = np.clip(np.array(_whole(low, high)) + ORIGIN, *_unbounded(field).limits)
         return _filled(field, *np.datetime_as_string(days.astype("datetime64[D]")).tolist())
+    low, high = _rounded(low, high)
     return _filled(field, *(_whole(low, high) if field.whole else (low, high)))
 
 
@@ -376,7 +366,7 @@ def _trimmed(noisy: Ints, low: float, high: float, deviation: float) -> tuple[fl
     if first + last >= BINS:
         return low, high
     edges = np.linspace(low, high, BINS + 1)
-    return _rounded(float(edges[first]), float(edges[BINS - last]))
+    return float(edges[first]), float(edges[BINS - last])
 
 
 def _filled(field: Number | Date, low: Any, high: Any) -> Field:

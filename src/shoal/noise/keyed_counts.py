@@ -62,7 +62,7 @@ class KeyCounts(Generic[Key]):
     def __post_init__(self) -> None:
         """Refuse an order that comes from the records."""
         if len(self.keys) != len(self.counts) or not _ascending(self.keys):
-            raise ParameterError("keys must ascend, each once, with a count each: use KeyCounts.of")
+            raise ParameterError("keys must ascend, each once, with a count each, got others")
 
     @classmethod
     def of(cls, counts: Mapping[Key, int]) -> Self:

@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal._numbers import readable
 from shoal._typing import Floats
-from shoal.plotting._canvas import Canvas, Key, columns_for, panel
+from shoal.plotting._canvas import Canvas, Key, Rows, columns_for, panel
 from shoal.plotting._data import text
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._theme import DIVERGING
@@ -44,7 +44,7 @@ def draw_center_table(
     fields = [text(field.name) for field in described]
     texts = [[_cut(one) for one in field.texts()] for field in described]
     apart = [field.compared_with(other) for field, other in zip(described, overall, strict=True)]
-    rows = [
+    rows: Rows = [
         {"x": head, "y": SIZE, "value": 0.0, "words": readable(float(size))}
         for head, size in zip(heads, sizes, strict=True)
     ]
@@ -60,18 +60,18 @@ def draw_center_table(
     color = _color(max(LEAST, *(abs(row["value"]) for row in rows)))
     beside = columns_for(len(heads), most=int(max(WIDEST // wide, 1)))
     height = HIGH * (len(fields) + 1)
-    drawn = []
+    drawn: list[Any] = []
     for start in range(0, len(heads), beside):
         shown = heads[start : start + beside]
-        cells = [row for row in rows if row["x"] in shown]
+        inside = [row for row in rows if row["x"] in shown]
         across = alt.X("x:N", sort=shown, axis=alt.Axis(title="cluster", labelAngle=0, **axes))
         layer = partial(canvas.layer, x=across, y=down)
-        colored = [{name: row[name] for name in ("x", "y", "value")} for row in cells]
+        colored = [{name: row[name] for name in ("x", "y", "value")} for row in inside]
         told = {"value": "against all clusters"}
         look: dict[str, Any] = {"stroke": "#ffffff", "strokeWidth": 1}
         layers = [
             layer(colored, "rect", told=told, channels={"color": color}, **look),
-            layer(cells, "text", fontSize=11),
+            layer(inside, "text", fontSize=11),
         ]
         above = "" if drawn else title
         drawn.append(panel(*layers, width=wide * len(shown), height=height, title=above))

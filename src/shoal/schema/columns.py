@@ -25,8 +25,10 @@ from shoal.exceptions import DataError, DataTypeError
 __all__ = [
     "MISSING_NUMBERS",
     "Column",
+    "category_text",
     "days_of",
     "named_columns",
+    "other_spelling",
     "parse_day",
     "parse_doubles",
     "plain_column",
@@ -40,11 +42,13 @@ __all__ = [
 
 # Words for a missing number, in any capitals; categories may be called so (NA is Namibia).
 MISSING_NUMBERS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
+MISSING_DAYS = (*MISSING_NUMBERS, "nat")
 EPOCH = datetime.datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
 TABLE = 2  # dimensions of one
 NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
 
+MAX_EXACT = 2**53  # whole numbers up to here are doubles
 UNKNOWN = -2  # code of text that is no category as it stands
 
 
@@ -58,12 +62,20 @@ class Column:
 
 def plain_column(values: Any) -> Column:
     """Return a column of a frame, an array or a list in plain form."""
+    if _is_arrow(values, "Array"):
+        values = require("pyarrow", extra="arrow").chunked_array([values])
     if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
         return _from_series(nw.from_native(values, series_only=True))
     array = values if isinstance(values, np.ndarray) else _object_array(values)
     if isinstance(array, np.ma.MaskedArray):
         raise DataTypeError("X must be a plain array, got a masked one: drop or fill its gaps")
+    if array.ndim != 1:
+        raise DataError(
+            f"X must have columns of one value a row, got one with {array.ndim} dimensions"
+        )
     kind = array.dtype.kind
+    if kind in "iu" and _beyond_doubles(array):
+        return Column("object", array.tolist())
     if kind in "iufb":
         return Column("boolean" if kind == "b" else "number", array.astype(np.float64))
     if kind == "M":
@@ -153,14 +165,20 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
 
     def code(value: Any) -> int:
         text = _text(value)
-        return missing if text is None else codes.get(text, codes.get(text.strip(), other))
+        if text is None:
+            return missing
+        for written in (text, text.strip(), other_spelling(text)):
+            if written in codes:
+                return codes[written]
+        return other
 
     if column.kind == "text":
-        get = codes.get
-        listed = [missing if value is None else get(value, UNKNOWN) for value in column.values]
+        listed = [
+            missing if value is None else codes.get(value, UNKNOWN) for value in column.values
+        ]
         found = np.array(listed, dtype=np.int64)
         for index in np.flatnonzero(found == UNKNOWN):
-            found[index] = get(column.values[index].strip(), other)
+            found[index] = code(column.values[index])
         return found
     if column.kind == "object":
         return np.array([code(value) for value in column.values], dtype=np.int64)
@@ -180,6 +198,11 @@ def to_texts(column: Column, missing: Collection[str] = ()) -> list[str | None]:
         plain = [None if math.isnan(value) else bool(value) for value in plain]
     texts = [None if text is None else text.strip() for text in map(_text, plain)]
     return [None if text in missing else text for text in texts]
+
+
+def category_text(value: Any) -> str:
+    """Return the text by which a declared category is compared with values."""
+    return str(_text(value)).strip()
 
 
 def to_days(column: Column, name: str, missing: Collection[str], pattern: str) -> Floats:
@@ -246,24 +269,28 @@ def _from_series(series: Any) -> Column:
         truth = {True: 1.0, False: 0.0}
         listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
         return Column("boolean", np.array(listed, dtype=np.float64))
-    if kind == nw.Decimal:
-        listed = [math.nan if _is_missing(value) else float(value) for value in series.to_list()]
-        return Column("number", np.array(listed, dtype=np.float64))
-    if kind.is_numeric():
+    if kind.is_integer() and series.len() and _beyond_doubles(series.drop_nulls().to_numpy()):
+        return plain_column(_object_array(series.to_list()))
+    if kind.is_numeric() and kind != nw.Decimal:
         return Column("number", np.asarray(series.to_numpy(), dtype=np.float64))
-    if kind in (nw.String, nw.Categorical, nw.Enum):
-        listed = series.cast(nw.String).to_list()
-        return Column("text", [value if type(value) is str else None for value in listed])
+    if kind == nw.String:
+        listed = series.to_list()
+        return Column("text", [value if isinstance(value, str) else None for value in listed])
     if kind in (nw.Date, nw.Datetime):
         if getattr(kind, "time_zone", None) is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return Column("time", _times(series.cast(nw.Datetime("us"))))
+        if kind == nw.Date:
+            series = series.cast(nw.Datetime("us"))
+        # Finer times are cut to microseconds by numpy, which cuts those of all tables alike.
+        return Column("time", np.asarray(series.to_numpy()).astype("datetime64[us]"))
     return plain_column(_object_array(series.to_list()))
 
 
-def _times(series: Any) -> npt.NDArray[np.datetime64]:
-    times: npt.NDArray[np.datetime64] = np.asarray(series.to_numpy()).astype("datetime64[us]")
-    return times
+def _beyond_doubles(values: npt.NDArray[Any]) -> bool:
+    """Return whether some whole number is too large for a double, which would be another one."""
+    if values.dtype.kind not in "iu" or not values.size:
+        return False
+    return bool(values.max() > MAX_EXACT or values.min() < -MAX_EXACT)
 
 
 def _from_frame(X: Any) -> dict[str, Any]:
@@ -277,7 +304,14 @@ def _from_frame(X: Any) -> dict[str, Any]:
 
 
 def _is_arrow_batch(X: Any) -> bool:
-    return type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch"
+    return _is_arrow(X, "RecordBatch")
+
+
+def _is_arrow(X: Any, name: str) -> bool:
+    """Return whether it is of a class of pyarrow, or of one below, without loading pyarrow."""
+    return any(
+        base.__module__.startswith("pyarrow") and base.__name__ == name for base in type(X).__mro__
+    )
 
 
 def _arrow_table(batch: Any) -> Any:
@@ -302,6 +336,10 @@ def _from_rows(X: Any, names: Sequence[str], others: Sequence[str]) -> dict[str,
 def _object_array(values: Any, *, rows: bool = False) -> npt.NDArray[Any]:
     """Keep every value as it is: numpy would make text of a number beside text."""
     if not rows:
+        if isinstance(values, str) or not isinstance(values, Collection):
+            raise DataTypeError(
+                f"X must have columns that are lists or arrays, got {type(values).__name__}"
+            )
         # One by one: a column of lists would be taken for a table.
         return np.fromiter(values, dtype=object, count=len(values))
     try:
@@ -319,6 +357,8 @@ def _each(values: Sequence[Any], convert: Callable[[Any], float | None]) -> Floa
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in NO_VALUES:
         return True
+    if isinstance(value, decimal.Decimal):
+        return value.is_nan()
     return isinstance(value, numbers.Number) and bool(value != value)  # noqa: PLR0124
 
 
@@ -329,8 +369,16 @@ def _number(value: Any, missing: Collection[str]) -> float | None:
         parsed = parse_doubles([value], missing)
         return None if parsed is None else float(parsed[0])
     if isinstance(value, bool | np.bool_ | numbers.Real | decimal.Decimal):
-        return float(value)
+        return _as_double(value)
     return None
+
+
+def _as_double(value: Any) -> float:
+    """Return the nearest double, infinite as that of text is where a number is beyond them."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _plain_number(word: str) -> float | None:
@@ -342,16 +390,31 @@ def _text(value: Any) -> str | None:
     """Return the text by which a value is compared with categories; None for none."""
     if _is_missing(value):
         return None
-    if isinstance(value, str):
-        return value
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else repr(number)
-    if isinstance(value, datetime.date):
-        return str(value.isoformat())
-    return str(value)
+    if isinstance(value, numbers.Real | decimal.Decimal):
+        return _number_text(value)
+    return str(value.isoformat() if isinstance(value, datetime.date) else value)
+
+
+def _number_text(value: Any) -> str:
+    """Return a whole number as such, whatever its type and size, and others as doubles."""
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, decimal.Decimal) and value.is_finite() and value == int(value):
+        return str(int(value))
+    number = _as_double(value)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def other_spelling(text: str) -> str:
+    """Return how a number or a truth would be written if it were one: 1.0 is 1, True is true."""
+    plain = text.strip()
+    if plain in ("True", "False"):
+        return plain.lower()
+    number = _plain_number(plain)
+    # Larger whole numbers are not told apart by doubles.
+    return plain if number is None or abs(number) > MAX_EXACT else str(_text(number))
 
 
 def _day(value: Any, missing: Collection[str], pattern: str) -> float | None:
@@ -369,7 +432,7 @@ def _day(value: Any, missing: Collection[str], pattern: str) -> float | None:
 
 
 def _day_of_text(value: str | None, missing: Collection[str], pattern: str) -> float | None:
-    if value is None or value.strip() in missing or not value.strip():
+    if value is None or value.strip() in missing or value.strip().lower() in MISSING_DAYS:
         return math.nan
     try:
         return parse_day(value.strip(), pattern)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.exceptions import ParameterError
-from shoal.schema.table_schema import read_object
+from shoal.schema.table_schema import read_json
 
 __all__ = ["table_schema_from_csvw"]
 
@@ -77,13 +77,15 @@ def table_schema_from_csvw(
     its file name.
     """
     folder = None if isinstance(source, Mapping) else Path(source).parent
-    metadata = source if isinstance(source, Mapping) else read_object(source)
+    metadata = source if isinstance(source, Mapping) else read_json(source)
+    if not isinstance(metadata, Mapping):
+        raise _wrong("they must be a JSON object")
     described = _one_table(metadata, table)
     schema = described.get("tableSchema", {})
     if isinstance(schema, str):
         if folder is None or re.match(r"\w+:", schema):
             raise _wrong("tableSchema must be written out or name a file beside the metadata")
-        schema = read_object(folder / schema)
+        schema = read_json(folder / schema)
     if not isinstance(schema, Mapping):
         raise _wrong("tableSchema must be an object")
     columns = schema.get("columns")

@@ -9,8 +9,9 @@ import numpy as np
 from shoal import _html
 from shoal._numbers import readable
 from shoal._typing import Floats
-from shoal.exceptions import ParameterError
 from shoal.schema.fields import MISSING, Field
+from shoal.schema.measures import Number
+from shoal.schema.places import Place
 
 if TYPE_CHECKING:
     from shoal.schema.schema import Schema
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["FieldPoints", "describe_points", "schema_html"]
 
 MAX_SHOWN = 8  # categories that a table lists
+DEGREE_DECIMALS = 3  # a hundred meters
 MOSTLY = 0.5  # share of missing values from which there is no more to say
 
 
@@ -31,8 +33,8 @@ class FieldPoints:
         Of the field.
     values : list
         Of each point a number, a date, or the most common level; None where all are missing.
-    whole : bool, default=False
-        Whether numbers are whole ones.
+    decimals : int, default=None
+        Digits after the point of numbers; None for three digits in all.
     positions : ndarray of shape (n,), default=None
         Of numbers, dates and ordered levels, where the value lies between its bounds, from 0 to 1.
     levels : list of dict, default=None
@@ -44,7 +46,7 @@ class FieldPoints:
     name: str
     unit: str
     values: list[Any]
-    whole: bool = False
+    decimals: int | None = None
     positions: Floats | None = None
     levels: list[dict[str, float]] | None = None
     missing: Floats | None = None
@@ -73,7 +75,7 @@ class FieldPoints:
             elif shares is not None:
                 texts.append(f"{value} {shares[index]:.0%}")
             elif isinstance(value, float):
-                number = f"{value:,.0f}" if self.whole else readable(value)
+                number = readable(value) if self.decimals is None else f"{value:,.{self.decimals}f}"
                 texts.append(f"{number} {self.unit}".rstrip())
             else:
                 texts.append(str(value))
@@ -137,19 +139,8 @@ def describe_points(schema: "Schema", points: Any) -> list[FieldPoints]:
     >>> [field.texts() for field in describe_points(schema, [center])]
     [['35 years'], ['B 100%']]
     """
-    block = np.asarray(points, dtype=np.float64)
-    if block.ndim != 2 or block.shape[1] != schema.space.columns:
-        raise ParameterError(
-            f"points must have the {schema.space.columns} columns of the encoded space, got shape "
-            f"{block.shape}"
-        )
-    described = []
-    start = 0
-    for field in schema.features:
-        stop = start + sum(len(shape.names) for shape in field.shapes)
-        described.extend(_described(field, block[:, start:stop]))
-        start = stop
-    return described
+    pairs = schema.blocks(points)
+    return [one for field, block in pairs for one in _described(field, block)]
 
 
 def _described(field: Field, block: Floats) -> list[FieldPoints]:
@@ -172,12 +163,18 @@ def _described(field: Field, block: Floats) -> list[FieldPoints]:
                 name,
                 field.unit,
                 plain,
-                whole=getattr(field, "whole", False),
+                decimals=_decimals(field),
                 positions=np.clip(block[:, index] / width, 0.0, 1.0),
                 missing=missing,
             )
         )
     return described
+
+
+def _decimals(field: Field) -> int | None:
+    if isinstance(field, Place):
+        return DEGREE_DECIMALS
+    return 0 if isinstance(field, Number) and field.whole else None
 
 
 def _category(field: Field, levels: list[dict[str, float]]) -> FieldPoints:

@@ -16,7 +16,7 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.exceptions import DataError, ParameterError
-from shoal.schema.columns import Column, to_codes
+from shoal.schema.columns import Column, category_text, other_spelling, to_codes, to_texts
 
 __all__ = [
     "MAX_LEVELS",
@@ -29,6 +29,7 @@ __all__ = [
     "PartShape",
     "Text",
     "check_categories",
+    "check_fill",
 ]
 
 ROLES = ("feature", "describe", "user", "sample_weight", "ignore")
@@ -219,16 +220,14 @@ class Category(Field):
     def _check(self) -> None:
         _numbers.text("other", self.other)
         object.__setattr__(self, "categories", check_categories(self.name, self.categories))
-        if self.fill is not None and self.fill not in self.levels:
-            raise ParameterError(
-                f"fill of field {self.name!r} must be one of its categories, got {self.fill!r}"
-            )
+        if self.fill is not None:
+            object.__setattr__(self, "fill", check_fill(self.name, self.fill, self.levels))
 
     @property
     def levels(self) -> tuple[str, ...]:
         """Return what a value counts as: a category, other, or missing."""
         further = (self.other, *((MISSING,) if self.missing == "category" else ()))
-        return (*self.categories, *(name for name in further if name not in self.categories))
+        return tuple(dict.fromkeys((*self.categories, *further)))
 
     @property
     def lacking(self) -> str:
@@ -268,7 +267,7 @@ class Category(Field):
         if self.missing == "category":
             absent = codes[MISSING]
         elif self.fill is not None:
-            absent = codes[str(self.fill)]
+            absent = codes[self.fill]
         codes |= {word: absent for word in (*words, *self.missing_values) if word not in codes}
         found = to_codes(columns[self.name], codes, other if other >= 0 else absent, absent)
         if (found < 0).any():
@@ -342,10 +341,7 @@ class Text(Field):
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Any:
         """Return the text, None where there is none."""
-        column = columns[self.name]
-        missing = {*words, *self.missing_values}
-        plain = column.values if column.kind in ("text", "object") else column.values.tolist()
-        return [None if value is None or str(value) in missing else str(value) for value in plain]
+        return to_texts(columns[self.name], (*words, *self.missing_values))
 
     @property
     def lacking(self) -> str:
@@ -356,18 +352,18 @@ class Text(Field):
 def _truth(value: Any) -> Any:
     """Return the flag that text means; other values as they are."""
     if isinstance(value, str):
-        word = value.strip().lower()
+        word = other_spelling(value).lower()
         return "true" if word in TRUE else "false" if word in FALSE else None
     if isinstance(value, bool | np.bool_) or value is None:
         return value
-    return {0: "false", 1: "true"}.get(value)
+    return "false" if value == 0 else "true" if value == 1 else None
 
 
 def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
     """Return categories by their text, as values of a table are; none twice, and not too many."""
     if isinstance(values, str):
         raise ParameterError(f"categories of field {name!r} must be a list, got {values!r}")
-    known = tuple(_category_text(value) for value in values)
+    known = tuple(category_text(value) for value in values)
     if len(set(known)) < len(known):
         raise ParameterError(f"categories of field {name!r} must be different, got one twice")
     if len(known) > MAX_LEVELS:
@@ -378,9 +374,8 @@ def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
     return known
 
 
-def _category_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
+def check_fill(name: str, fill: Any, levels: Sequence[str]) -> str:
+    """Return a fill by its text, which must be one of the levels."""
+    if (text := category_text(fill)) not in levels:
+        raise ParameterError(f"fill of field {name!r} must be one of its categories, got {fill!r}")
+    return text

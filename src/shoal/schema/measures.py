@@ -17,7 +17,7 @@ from shoal import _numbers
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.columns import Column, parse_day, to_codes, to_days, to_numbers
-from shoal.schema.fields import MISSING, Field, PartShape, check_categories
+from shoal.schema.fields import MISSING, Field, PartShape, check_categories, check_fill
 
 __all__ = ["Date", "Number", "Ordinal"]
 
@@ -140,6 +140,8 @@ class Number(_Measured):
                 )
             if not math.isfinite(self.maximum - self.minimum):
                 raise ParameterError(f"bounds of field {self.name!r} must be closer together")
+            if not self.minimum / 2 < self.maximum / 2:
+                raise ParameterError(f"bounds of field {self.name!r} must be further apart")
         if self.role == "sample_weight" and (self.minimum or 0.0) < 0:
             raise ParameterError(
                 f"minimum of field {self.name!r} must be 0 for a weight, got {self.minimum:g}"
@@ -170,8 +172,9 @@ class Number(_Measured):
         if self.scale == "linear":
             return super()._position(values)
         low, high = self.limits
-        position: Floats = np.log1p(values - low) / math.log1p(high - low)
-        return position
+        # One logarithm for both: another may differ in the last bit, and leave the interval.
+        position: Floats = np.log1p(values - low) / np.log1p(np.array([high - low]))
+        return np.minimum(position, 1.0)
 
     def _value(self, position: Floats) -> Any:
         if self.scale == "linear":
@@ -280,10 +283,8 @@ class Ordinal(_Measured):
 
     def _check(self) -> None:
         object.__setattr__(self, "categories", check_categories(self.name, self.categories))
-        if self.fill is not None and self.fill not in self.categories:
-            raise ParameterError(
-                f"fill of field {self.name!r} must be one of its categories, got {self.fill!r}"
-            )
+        if self.fill is not None:
+            object.__setattr__(self, "fill", check_fill(self.name, self.fill, self.categories))
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -307,7 +308,7 @@ class Ordinal(_Measured):
         codes |= {word: -1 for word in (*words, *self.missing_values) if word not in codes}
         ranks = to_codes(columns[self.name], codes, -1, -1).astype(np.float64)
         ranks[ranks < 0] = np.nan
-        return self._bounded(ranks, None if self.fill is None else codes[str(self.fill)])
+        return self._bounded(ranks, None if self.fill is None else codes[self.fill])
 
     def _value(self, position: Floats) -> Any:
         ranks = np.rint(super()._value(position)).astype(np.int64)

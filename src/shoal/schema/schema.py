@@ -19,7 +19,7 @@ from shoal.schema.csvw import table_schema_from_csvw
 from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
-from shoal.schema.table_schema import field_from_dict, field_to_dict, read_object
+from shoal.schema.table_schema import field_from_dict, field_to_dict, read_json
 
 __all__ = ["Schema"]
 
@@ -164,10 +164,10 @@ class Schema:
             raise ParameterError("schema must have a field with the role 'feature', got none")
         for name, lacking in self.lacking().items():
             raise ParameterError(
-                f"field {name!r} of the schema must have {lacking}: declare what anybody may "
-                "enter, without looking at the records",
-                parameter="schema",
-                in_python="or learn it privately with shoal.cluster.learn_schema",
+                f"field {name!r} of the schema must have {lacking}, known without the records",
+                parameter="lacking",
+                in_python="declare what anybody may enter, or learn it privately with "
+                "shoal.cluster.learn_schema",
             )
 
     def read(self, X: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class Schema:
         {'age': array([30.]), 'city': [{'A': 1.0, 'other': 0.0}]}
         """
         decoded: dict[str, Any] = {}
-        for field, block in self._blocks(points):
+        for field, block in self.blocks(points):
             decoded |= field.decode(block)
         return decoded
 
@@ -288,7 +288,7 @@ class Schema:
         """
         columns = [
             np.fromiter(values, dtype=object, count=len(values))
-            for field, block in self._blocks(points)
+            for field, block in self.blocks(points)
             for values in field.restore(block)
         ]
         return np.stack(columns, axis=1)
@@ -394,7 +394,7 @@ class Schema:
         ParameterError
             If the file cannot be read, or is no schema.
         """
-        return cls.from_dict(read_object(path))
+        return cls.from_dict(read_json(path))
 
     @classmethod
     def from_csvw(
@@ -429,7 +429,7 @@ class Schema:
         """
         return cls.from_dict(table_schema_from_csvw(source, table=table))
 
-    def _blocks(self, points: Any) -> Iterator[tuple[Field, Floats]]:
+    def blocks(self, points: Any) -> Iterator[tuple[Field, Floats]]:
         """Return each feature with its columns of the points."""
         whole = np.asarray(points, dtype=np.float64)
         if whole.shape[1:] != (self.space.columns,):

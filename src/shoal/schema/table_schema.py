@@ -17,7 +17,7 @@ from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
 from shoal.schema.places import Place
 
-__all__ = ["field_from_dict", "field_to_dict", "import_table_schema", "read_object"]
+__all__ = ["field_from_dict", "field_to_dict", "import_table_schema", "read_json"]
 
 NUMBERS = ("number", "integer", "year")
 DATES = ("date", "datetime")
@@ -96,10 +96,10 @@ def field_to_dict(field: Field) -> dict[str, Any]:
     return {**plain, **({"shoal": ours} if ours else {})}
 
 
-def read_object(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """Return the JSON object that a file holds."""
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Return what a JSON file holds."""
     try:
-        plain = json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as failure:
         raise ParameterError(
             f"schema must be a JSON file, got {str(path)!r}: {failure.strerror}"
@@ -108,11 +108,6 @@ def read_object(path: str | os.PathLike[str]) -> Mapping[str, Any]:
         raise ParameterError(
             f"schema must be a JSON file, got {str(path)!r}, which is no JSON"
         ) from None
-    if not isinstance(plain, Mapping):
-        raise ParameterError(
-            f"schema must be a JSON file with an object, got {str(path)!r} with something else"
-        )
-    return plain
 
 
 def import_table_schema(
@@ -146,8 +141,8 @@ def import_table_schema(
     >>> import_table_schema(package)
     {'fields': [{'name': 'took', 'type': 'any', 'shoal': {'role': 'ignore'}}]}
     """
-    plain = source if isinstance(source, Mapping) else read_object(source)
-    resources = plain.get("resources", [plain])
+    plain = source if isinstance(source, Mapping) else read_json(source)
+    resources = plain.get("resources", [plain]) if isinstance(plain, Mapping) else []
     if not isinstance(resources, list) or not all(isinstance(one, Mapping) for one in resources):
         raise ParameterError("resources of a data package must be a list of objects")
     if len(resources) > 1:

@@ -28,14 +28,7 @@ from shoal._numbers import BY_SCHEMA
 from shoal._optional import require
 from shoal._typing import Floats
 from shoal.exceptions import DataError
-from shoal.schema import (
-    MISSING_NUMBERS,
-    Number,
-    Schema,
-    parse_doubles,
-    plain_column,
-    read_numbers,
-)
+from shoal.schema import MISSING_NUMBERS, Schema, plain_column, read_numbers
 from shoal.tables.columns import check_header, locate_columns
 
 __all__ = ["arrow_csv", "first_row", "is_missing", "parse_numbers", "read_csv", "unreadable"]
@@ -124,18 +117,21 @@ def arrow_csv(path: Path, names: Sequence[str] | None, schema: Schema | None = N
         check_header(names, len(first), repr(str(path)))
     types = arrow.types
     # First lines may look like whole numbers, or like nothing at all: numbers are doubles.
-    doubles = {
+    column_types = {
         name: arrow.float64()
         for name, field in zip(names or first.names, first, strict=True)
         if types.is_integer(field.type)
         or types.is_floating(field.type)
         or types.is_null(field.type)
     }
-    declared = {name: _read_as(schema, name) for name in names or first.names}
-    doubles |= {name: kind for name, kind in declared.items() if kind is not None}
+    # What a schema describes is read as text, by its own words for what is missing.
+    described = () if schema is None else schema.all_columns
+    for name in names or first.names:
+        if name in described or name.strip() in described:
+            column_types[name] = arrow.string()
     return datasets.CsvFileFormat(
         parse_options=quoted,
-        convert_options=reader.ConvertOptions(column_types=doubles, **rules),
+        convert_options=reader.ConvertOptions(column_types=column_types, **rules),
         read_options=reader.ReadOptions(column_names=names),
     )
 
@@ -143,18 +139,6 @@ def arrow_csv(path: Path, names: Sequence[str] | None, schema: Schema | None = N
 def unreadable(path: Path, why: str) -> DataError:
     """Return the error for a file that cannot be read at once."""
     return DataError(f"the data must be a CSV or Parquet file, got {str(path)!r}: {why}")
-
-
-def _read_as(schema: Schema | None, name: str) -> Any:
-    """Return the type of a column of a schema; None where it is none of its columns."""
-    arrow = require("pyarrow", extra="arrow")
-    for field in () if schema is None else schema:
-        if name in field.columns or name.strip() in field.columns:
-            words = field.missing_values if isinstance(field, Number) else ("text",)
-            # Words for missing are for all columns alike, to pyarrow: others are read as text.
-            numbers = parse_doubles(words) is not None
-            return arrow.float64() if numbers else arrow.string()
-    return None
 
 
 def _capitals(word: str) -> set[str]:

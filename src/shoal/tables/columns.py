@@ -141,15 +141,10 @@ class BlockReader:
         if self.schema is None:
             return _numbers_of(batch, self.names, width=self.width, look=look)
         raw = {
-            name: plain_column(_chunked(batch.column(field)))
+            name: plain_column(batch.column(field))
             for name, field in zip(self.schema.columns, self.names, strict=True)
         }
         return self.schema.encode_columns(raw)
-
-
-def _chunked(column: Any) -> Any:
-    """Return an array of a batch in the form that narwhals takes."""
-    return require("pyarrow", extra="arrow").chunked_array([column])
 
 
 def _numbers_of(batch: Any, names: Sequence[str], *, width: int | None, look: bool) -> list[Floats]:

@@ -72,10 +72,9 @@ class AutoMethod(KMeansMethod):
         """Return the method that will run, from public and noisy values alone, and why."""
         which, body = self._choose_noise(problem.body), problem.body
         if suits_mixed(body):
-            levels = (
-                f"{len(body.simplices)} of them categories" if body.simplices else "no category"
-            )
-            why = f"noise follows the shape of {_parts(body)} parts, {levels}"
+            why = f"noise has the shape of {len(body.simplices)} categories"
+            if len(body.intervals):
+                why += f" and {len(body.intervals)} columns of numbers"
             return MethodChoice(MixedMethod(self.model), f"{why}; {which.reason}")
         method, why = choose_method(
             problem.n, problem.columns, problem.expected_clusters, problem.noise, problem.budget
@@ -150,10 +149,6 @@ def delta_advice(n: float, columns: int, n_clusters: int, epsilon: float) -> lis
         f"with delta = 1e-{digits} the noise of a center would be {pure / gaussian:.1f} times "
         f"smaller, {gaussian:.2g} in place of {pure:.2g} radii of a cluster"
     ]
-
-
-def _parts(body: Body) -> int:
-    return len(body.intervals) + len(body.simplices)
 
 
 def _noise_level(noise: BudgetedNoise, columns: int, body: Body | None) -> float:

@@ -38,7 +38,6 @@ GROWTH = 1.3  # of a round's budget over that of the round before
 MADE_UP, EACH = 1000, 20  # made-up records at least, and for each first center
 NUMBERS = 0.5  # spread of made-up numbers around their mean, of half their width
 EMPTY = 2.0  # deviations of a count's noise; a cell with fewer records holds nobody
-MIN_COLUMNS = 5  # from so many intervals of different widths on, rounds do better than cells
 
 
 class Schedule(NamedTuple):
@@ -91,9 +90,8 @@ class MixedMethod(KMeansMethod):
 
     def run(self, problem: Problem) -> KMeansResult:
         """Release the mean, find cells around it, merge them and settle."""
-        body = problem.body
-        origin = np.zeros((1, body.columns), dtype=np.int64)
-        mean = _take_round(problem, origin, MEAN_PART * problem.budget, None).means[0]
+        middle = _middle(problem.body)
+        mean = _take_round(problem, middle[None], MEAN_PART * problem.budget, middle).means[0]
         budget = (1 - MEAN_PART) * problem.budget
         multiple, before, after = _schedule(problem)
         k = problem.expected_clusters
@@ -110,10 +108,8 @@ class MixedMethod(KMeansMethod):
 
 
 def suits_mixed(body: Body) -> bool:
-    """Return whether records lie in a body that noise should know."""
-    if body.simplices:
-        return True
-    return not body.is_cube and body.columns >= MIN_COLUMNS
+    """Return whether records lie in a body that noise should know: one with categories."""
+    return bool(body.simplices)
 
 
 def part_noise(
@@ -169,9 +165,15 @@ def _first_points(problem: Problem, mean: Floats, k: int) -> Floats:
     return np.concatenate([found, made_up[again]])
 
 
-def _take_round(
-    problem: Problem, points: Floats | Ints, budget: float, mean: Floats | None
-) -> _Round:
+def _middle(body: Body) -> Floats:
+    """Return the middle of the body: of every interval, and as much of each level."""
+    middle = np.zeros(body.columns)
+    for simplex in body.simplices:
+        middle[simplex] = body.reaches[simplex] * (2 / (simplex.stop - simplex.start) - 1)
+    return middle
+
+
+def _take_round(problem: Problem, points: Floats, budget: float, mean: Floats) -> _Round:
     """Release counts, sums and levels around centers, and the means shrunk toward that of all."""
     reaches = problem.body.reaches
     centers = np.clip(np.rint(points), -reaches, reaches).astype(np.int64)
@@ -194,8 +196,8 @@ def _settle(problem: Problem, points: Floats, mean: Floats, budgets: list[float]
     return last
 
 
-def _means(body: Body, noisy: NoisyParts, mean: Floats | None) -> Floats:
-    """Return the noisy means, shrunk toward that of all where it is known, inside the body.
+def _means(body: Body, noisy: NoisyParts, mean: Floats) -> Floats:
+    """Return the noisy means, shrunk toward that of all, inside the body.
 
     The spread of true means is told from that of noisy ones, by their known noise (James & Stein
     1961): in all intervals together, and in each simplex.
@@ -204,16 +206,15 @@ def _means(body: Body, noisy: NoisyParts, mean: Floats | None) -> Floats:
     means = noisy.sums / counts[:, None]
     for simplex in body.simplices:
         means[:, simplex] -= body.reaches[simplex]
-    if mean is not None:
-        weights = counts / counts.sum()
-        for group in body.groups:
-            width = body.reaches[group]
-            moves = (means[:, group] - mean[group]) / width
-            noise = ((noisy.deviations.columns[group] / width) ** 2).mean() / counts**2
-            spread = max(0.0, float(weights @ ((moves**2).mean(axis=1) - noise)))
-            # At the largest epsilons the noise is too small for its square: nothing is shrunk.
-            part = np.divide(spread, spread + noise, out=np.ones_like(noise), where=noise > 0)
-            means[:, group] = mean[group] + part[:, None] * moves * width
+    weights = counts / counts.sum()
+    for group in body.groups:
+        width = body.reaches[group]
+        moves = (means[:, group] - mean[group]) / width
+        noise = ((noisy.deviations.columns[group] / width) ** 2).mean() / counts**2
+        spread = max(0.0, float(weights @ ((moves**2).mean(axis=1) - noise)))
+        # At the largest epsilons the noise is too small for its square: nothing is shrunk.
+        part = np.divide(spread, spread + noise, out=np.ones_like(noise), where=noise > 0)
+        means[:, group] = mean[group] + part[:, None] * moves * width
     for simplex in body.simplices:
         reach = int(body.reaches[simplex.start])
         shares = _to_shares((means[:, simplex] + reach) / (2 * reach))
