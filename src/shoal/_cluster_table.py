@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from shoal import _html
 from shoal._numbers import readable
-from shoal._outlines import decode_cells
 from shoal._typing import Floats
 from shoal.density import place_cells
 from shoal.exceptions import ParameterError
