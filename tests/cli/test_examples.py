@@ -73,7 +73,6 @@ def test_example(command, monkeypatch, capsys):
         "ledger": "people.ledger",
         "attack": "shoal-attack/report.html",
         "audit": "shoal-audit/report.html",
-        "plan": "shoal-plan/plan.html",
         "profile": "shoal-profile/profile.html",
     }
     assert command not in made or Path(made[command]).is_file()
