@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from shoal import _html
 from shoal._numbers import readable
+from shoal._outlines import decode_cells
 from shoal._typing import Floats
 from shoal.density import place_cells
 from shoal.exceptions import ParameterError
@@ -86,6 +87,8 @@ def cluster_table(release: "Release", columns: Sequence[str] | None = None) -> C
     values = release.values
     if "centers" in values:
         return _table_of_centers(values, columns)
+    if "schema" in values and "sizes" in values:
+        return _table_of_strata(values)
     if "clusters" not in values:
         raise ParameterError(f"release must hold centers or cells of clusters, got {release.kind}")
     names = _names(values, len(values["low"]), columns)
@@ -145,6 +148,27 @@ def _table_of_centers(values: Mapping[str, Any], columns: Sequence[str] | None) 
     )
 
 
+def _table_of_strata(values: Mapping[str, Any]) -> ClusterTable:
+    """Return centers of mass of clusters of cells, in the units of the fields, and their strata."""
+    strata = values.get("strata", [values])
+    middles = np.concatenate([_middles({**values, **one}) for one in strata])
+    named: dict[str, Any] = decode_cells(values, middles)
+    levels = [one.get("levels", {}) for one in strata]
+    for name in levels[0]:
+        named[name] = [levels[index][name] for index in values["cluster_strata"]]
+    own, (shares, rest) = tuple(named), _shares(values)
+    sizes = np.asarray(values["sizes"], dtype=np.float64)
+    heads = (*own, *_apart((SIZE, "share"), own))
+    table = np.empty((len(sizes), len(heads)), dtype=object)
+    for index, each in enumerate((*named.values(), sizes.tolist(), shares.tolist())):
+        table[:, index] = each
+    caption = f"center of mass and size of each cluster; {rest:.0%} of records are in none"
+    certain = np.ones(len(sizes), dtype=np.bool_)
+    return ClusterTable(
+        "clusters.csv", heads, table, certain, len(heads), caption, measures=2, sizes=sizes
+    )
+
+
 def _measures(
     values: Mapping[str, Any], certain: npt.NDArray[np.bool_]
 ) -> tuple[dict[str, npt.NDArray[Any]], str]:
@@ -157,6 +181,8 @@ def _measures(
 
 
 def _names(values: Mapping[str, Any], count: int, columns: Sequence[str] | None) -> tuple[str, ...]:
+    if "schema" in values:
+        columns = Schema.from_dict(values["schema"]).space.names
     named = columns or values.get("columns") or [f"column {one}" for one in range(1, count + 1)]
     return tuple(named)
 
@@ -203,7 +229,9 @@ def _finite(value: Any) -> Any:
     return None if value is None else str(value)
 
 
-def _readable(value: float) -> str:
+def _readable(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
     return readable(value) if np.isfinite(value) else "unknown"
 
 
@@ -246,5 +274,5 @@ class ShownWithPromise:
 
 def released_html(release: "Release") -> str:
     """Return the clusters of a release for a notebook; nothing where it holds none."""
-    known = "centers" in release.values or "clusters" in release.values
+    known = any(name in release.values for name in ("centers", "clusters", "strata"))
     return cluster_table(release).to_html() if known else ""

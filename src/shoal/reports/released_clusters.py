@@ -13,6 +13,7 @@ import numpy as np
 from shoal import _html
 from shoal._cluster_table import cluster_table
 from shoal._optional import require
+from shoal._outlines import release_geojson
 from shoal._typing import Floats, Labels
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.plotting import Picture, draw_release
@@ -80,7 +81,7 @@ class ReleasedClusters:
     """
 
     def __init__(self, release: Release) -> None:
-        if "centers" not in release.values and "clusters" not in release.values:
+        if not any(name in release.values for name in ("centers", "clusters", "strata")):
             raise ReleaseError(
                 f"release must hold clusters, got one of {release.kind}: pass that of DPKMeans, "
                 "DPDensity or the like"
@@ -104,6 +105,8 @@ class ReleasedClusters:
         values = self.release.values
         if "centers" in values:
             return len(values["centers"])
+        if "strata" in values:
+            return len(values["sizes"])
         return int(np.max(values["clusters"], initial=-1)) + 1
 
     def predict(self, X: Any) -> Labels:
@@ -175,6 +178,21 @@ class ReleasedClusters:
         frame = pandas.DataFrame(columns).infer_objects()
         frame.index.name = "cluster"
         return frame
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Return where clusters of places are, in degrees.
+
+        Returns
+        -------
+        collection : dict
+            A FeatureCollection of GeoJSON: centers as points, clusters of cells as polygons.
+
+        Raises
+        ------
+        ParameterError
+            If the release has no schema with a place, or other numbers beside it.
+        """
+        return release_geojson(self.release.values)
 
     def plot(self, path: "str | os.PathLike[str] | None" = None) -> Picture:
         """Draw the release.
