@@ -201,6 +201,8 @@ def _measures(
 
 
 def _names(values: Mapping[str, Any], count: int, columns: Sequence[str] | None) -> tuple[str, ...]:
+    if "schema" in values:
+        columns = Schema.from_dict(values["schema"]).space.names
     named = columns or values.get("columns") or [f"column {one}" for one in range(1, count + 1)]
     return tuple(named)
 
@@ -250,7 +252,9 @@ def _finite(value: Any) -> Any:
     return None if value is None else str(value)
 
 
-def _readable(value: float) -> str:
+def _readable(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
     return readable(value) if np.isfinite(value) else "unknown"
 
 

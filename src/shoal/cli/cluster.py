@@ -159,7 +159,7 @@ def cluster_command(
             release.save(stage.path / RELEASE)
             write_table(stage.path / clusters.file, clusters.names, clusters.values)
             stage.show()
-        if hasattr(model, "outlines") and len(names) == PLANE:
+        if hasattr(model, "outlines") and len(release.values["low"]) == PLANE:
             with _after_the_spend("outlines cannot be written", f"and the release is in {out}"):
                 outlines = model.outlines(longitude=longitude and names.index(longitude))
                 (stage.path / OUTLINES).write_text(json.dumps(outlines), encoding="utf-8")

@@ -13,6 +13,7 @@ import numpy as np
 from shoal import _html
 from shoal._cluster_table import cluster_table
 from shoal._optional import require
+from shoal._outlines import release_geojson
 from shoal._typing import Floats, Labels
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.plotting import Picture, draw_release
@@ -177,6 +178,21 @@ class ReleasedClusters:
         frame = pandas.DataFrame(columns).infer_objects()
         frame.index.name = "cluster"
         return frame
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Return where clusters of places are, in degrees.
+
+        Returns
+        -------
+        collection : dict
+            A FeatureCollection of GeoJSON: centers as points, clusters of cells as polygons.
+
+        Raises
+        ------
+        ParameterError
+            If the release has no schema with a place, or other numbers beside it.
+        """
+        return release_geojson(self.release.values)
 
     def plot(self, path: "str | os.PathLike[str] | None" = None) -> Picture:
         """Draw the release.
