@@ -34,6 +34,7 @@ from shoal.schema import Schema
 
 __all__ = ["Row", "profile_rows", "release_values"]
 
+COMMON = 3  # words of a summary
 EPOCH = datetime.date(1970, 1, 1)
 ENDS = ("", "_low", "_high")  # of the names of a value and its interval
 
@@ -102,7 +103,13 @@ def _keyword_values(
         "shares": shares.value,
         "shares_low": shares.low,
         "shares_high": shares.high,
+        "summaries": [_common_words(noisy.words, row) for row in shares.value],
     }
+
+
+def _common_words(words: Sequence[str], shares: Floats) -> str:
+    common = np.argsort(-shares, kind="stable")[:COMMON]
+    return ", ".join(words[word] for word in common if shares[word] > 0)
 
 
 def _field_values(
