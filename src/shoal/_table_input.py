@@ -20,7 +20,7 @@ from shoal.tables import (
     open_table,
 )
 
-__all__ = ["validate_table"]
+__all__ = ["refuse_users", "validate_table"]
 
 
 def validate_table(
@@ -96,6 +96,16 @@ def validate_table(
             "that are not these"
         )
     return table
+
+
+def refuse_users(schema: Schema | None) -> None:
+    """Refuse a schema that says whose record each row is, for promises that are made to rows."""
+    field = None if schema is None else (schema.user or schema.sample_weight)
+    if field is not None:
+        raise ParameterError(
+            f"schema must have no field with the role {field.role!r} here, where the promise is to "
+            f"rows and each counts once, got {field.name!r}: give it the role 'ignore'"
+        )
 
 
 def _encoded_table(

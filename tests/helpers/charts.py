@@ -271,6 +271,27 @@ PICTURES = {
         panels="clusterer",
         published="printed",
     ),
+    "map": partial(
+        plotting.draw_map,
+        {
+            "features": [
+                {
+                    "properties": {"cluster": 0, "size": 12.0, "stratum": {"kind": EVIL}},
+                    "geometry": {"type": "Point", "coordinates": [24.9, 60.2]},
+                },
+                {
+                    "properties": {"cluster": 1, "size": 3.0, "stratum": {"kind": "home"}},
+                    "geometry": {
+                        "type": "Polygon",
+                        "coordinates": [[[25.0, 60.2], [25.1, 60.2], [25.0, 60.3], [25.0, 60.2]]],
+                    },
+                },
+            ]
+        },
+        center=(24.94, 60.17),
+        radius=50.0,
+        title=EVIL,
+    ),
     "points in the plane": partial(
         plotting.draw_scatter,
         {"reports": POINTS[:, :2], "clusters": POINTS[:, :2] + 0.1},

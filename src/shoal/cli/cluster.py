@@ -157,7 +157,7 @@ def cluster_command(
             release.save(stage.path / RELEASE)
             write_table(stage.path / clusters.file, clusters.names, clusters.values)
             stage.show()
-        if hasattr(model, "outlines") and len(names) == PLANE:
+        if hasattr(model, "outlines") and len(release.values["low"]) == PLANE:
             with after_the_spend("outlines cannot be written", f"and the release is in {out}"):
                 outlines = model.outlines(longitude=longitude and names.index(longitude))
                 (stage.path / OUTLINES).write_text(json.dumps(outlines), encoding="utf-8")
@@ -310,7 +310,9 @@ def _tables(kind: str, clusters: "ClusterTable", width: int) -> list[Table]:
         while last < len(heads) and sum([sizes[0], 1, *sizes[first : last + 1]]) <= width:
             last += 1
         known = int(clusters.certain.sum())
-        table = Table(title=None if tables else f"Released by {kind}: {known} clusters")
+        caption = clusters.caption if last >= len(heads) else None
+        title = None if tables else f"Released by {kind}: {known} clusters"
+        table = Table(title=title, caption=caption or None)
         for index in (0, *range(first, min(last, len(heads)))):
             table.add_column(heads[index], justify="right" if index else "left")
         for row in rows:

@@ -13,6 +13,7 @@ from shoal.plotting._cells import draw_cells, draw_thresholds
 from shoal.plotting._curves import draw_lines, draw_trade_off
 from shoal.plotting._demo import draw_demo
 from shoal.plotting._density import draw_density, draw_density_clusters
+from shoal.plotting._maps import draw_map
 from shoal.plotting._means import draw_bars, draw_heat_map
 from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
 from shoal.plotting._plan import draw_plan
@@ -36,6 +37,7 @@ __all__ = [
     "draw_heat_map",
     "draw_k_distance",
     "draw_lines",
+    "draw_map",
     "draw_n_clusters",
     "draw_perturbation_area",
     "draw_plan",

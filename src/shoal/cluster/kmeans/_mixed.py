@@ -33,10 +33,11 @@ from shoal.engines import nearest_statistics
 __all__ = ["MixedMethod", "part_noise", "suits_mixed"]
 
 MEAN_PART = 0.1  # of the budget, for the mean of all
-FIRST_PART = 0.5  # of the rounds' budget, before cells are merged
+FIRST_PART = 0.4  # of the rounds' budget, before cells are merged
 GROWTH = 1.3  # of a round's budget over that of the round before
 MADE_UP, EACH = 1000, 20  # made-up records at least, and for each first center
 NUMBERS = 0.5  # spread of made-up numbers around their mean, of half their width
+RESTARTS = 20  # of merging: one by one, cells of a category's levels end in poor clusters
 EMPTY = 2.0  # deviations of a count's noise; a cell with fewer records holds nobody
 
 
@@ -50,9 +51,9 @@ class Schedule(NamedTuple):
 
 # Noise of a center below which a schedule pays, in radii of the body.
 SCHEDULES = (
-    (0.006, Schedule(6, 3, 2)),
-    (0.012, Schedule(4, 2, 1)),
-    (0.025, Schedule(4, 1, 1)),
+    (0.004, Schedule(6, 2, 2)),
+    (0.008, Schedule(6, 1, 1)),
+    (0.02, Schedule(3, 1, 1)),
     (0.07, Schedule(2, 1, 1)),
     (math.inf, Schedule(1, 0, 1)),
 )
@@ -83,7 +84,7 @@ class MixedMethod(KMeansMethod):
 
     def smallest_budget(self, budget: float) -> float:
         """Return the least that a single release gets of the method's budget."""
-        rounds = (1 - MEAN_PART) * FIRST_PART
+        rounds = (1 - MEAN_PART) * min(FIRST_PART, 1 - FIRST_PART)
         longest = max(max(before, after) for _, (_, before, after) in SCHEDULES)
         parts = [rounds * part for part in _growing(1.0, longest)]
         return min(MEAN_PART, *parts) * budget
@@ -250,7 +251,7 @@ def _respawn(problem: Problem, last: _Round, mean: Floats) -> Floats:
 def _merge(problem: Problem, last: _Round, k: int) -> Floats:
     """Merge cells to k, by k-means on their means with their noisy counts as weights."""
     places, weights = _cells(last)
-    return cluster_points(places, weights, k, problem.source)
+    return cluster_points(places, weights, k, problem.source, restarts=RESTARTS)
 
 
 def _count(problem: Problem, last: _Round) -> int:

@@ -62,8 +62,10 @@ class SynopsisMethod(KMeansMethod):
         return SMALLEST_PART * budget
 
 
-def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource) -> Floats:
-    """Find the k centers of weighted points."""
+def cluster_points(
+    points: Floats, weights: Floats, k: int, source: RandomSource, *, restarts: int = 0
+) -> Floats:
+    """Find the k centers of weighted points; ``restarts`` also look from random points."""
     m, d = points.shape
     if k == 1:
         return np.average(points, axis=0, weights=weights)[None]
@@ -75,6 +77,7 @@ def cluster_points(points: Floats, weights: Floats, k: int, source: RandomSource
     starts = 1 if m <= _direct(k) else STARTS
     with one_thread():
         fits = [_from_merged(points, weights, k, source) for _ in range(starts)]
+        fits += [_kmeans(points, weights, k, source) for _ in range(restarts)]
     best: Floats = min(fits, key=lambda fit: float(fit.inertia_)).cluster_centers_
     return best
 
