@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal._typing import Floats, Ints, Labels
+from shoal.cluster.profile._words import PARTS, word_columns
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Release
 from shoal.reports import label_encoded
@@ -35,6 +36,7 @@ from shoal.tables import refuse_infinite
 __all__ = ["NO_CLUSTER", "Coding", "Histogram", "Labeler", "histogram_of"]
 
 MISSING = "missing"
+WORD_LIMIT = 2**48
 NO_CLUSTER = -1
 EPOCH = datetime.date(1970, 1, 1)
 CELL_METRICS = ("cells", "boxes")  # a record may be in no cluster
@@ -204,18 +206,25 @@ class CodedSpace(EncodedSpace):
 
 @dataclass(frozen=True)
 class Coding(Schema):
-    """A schema that reads a record as its cluster and the level of each field.
+    """A schema that reads a record as its cluster, the level of each field, and words.
 
     Tables of every kind take it as their schema: their blocks have the cluster in the first column,
-    and a level in each further one.
+    a level in each further one, and then the words of texts.
     """
 
     _: KW_ONLY
     labeler: Labeler
     histograms: tuple[Histogram, ...]
+    texts: tuple[tuple[str, int], ...] = ()  # names, and how many words of each record
 
     @classmethod
-    def of(cls, described: Schema, labeler: Labeler, histograms: Sequence[Histogram]) -> "Coding":
+    def of(
+        cls,
+        described: Schema,
+        labeler: Labeler,
+        histograms: Sequence[Histogram],
+        texts: Sequence[tuple[str, int]] = (),
+    ) -> "Coding":
         """Return the coding of a described table; columns of the release are typed by its own."""
         known = set(described.all_columns)
         further = [
@@ -228,13 +237,14 @@ class Coding(Schema):
             described.missing_values,
             labeler=labeler,
             histograms=tuple(histograms),
+            texts=tuple(texts),
         )
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns of the table that are read, in the order of the schema."""
         read = {name for histogram in self.histograms for name in histogram.field.columns}
-        read |= set(self.labeler.columns)
+        read |= {*self.labeler.columns, *(name for name, _ in self.texts)}
         declared = self.all_columns
         unknown = (name for name in self.labeler.columns if name not in declared)
         return (*(name for name in declared if name in read), *unknown)
@@ -244,7 +254,13 @@ class Coding(Schema):
         """Names of the columns of a block, and what they may hold."""
         levels = tuple(len(one.levels) for one in self.histograms)
         names = ("cluster", *(one.field.name for one in self.histograms))
-        return CodedSpace((), names, self.labeler.clusters, levels)
+        words = [f"{name} {part}" for name, most in self.texts for part in range(most * PARTS)]
+        limits = (*levels, *[WORD_LIMIT] * len(words))
+        return CodedSpace((), (*names, *words), self.labeler.clusters, limits)
+
+    def first_word(self, name: str) -> int:
+        """Return the first column of a block that holds words of a field."""
+        return self.space.names.index(f"{name} 0")
 
     def check_complete(self) -> None:
         """Refuse a field whose levels are not declared."""
@@ -260,4 +276,9 @@ class Coding(Schema):
         """Return the cluster and the level of each field, of every record."""
         labels = self.labeler.labels(columns)
         levels = (one.codes(self._read(one.field, columns)) for one in self.histograms)
-        return [labels.astype(np.float64), *(one.astype(np.float64) for one in levels)]
+        words = [
+            column
+            for name, most in self.texts
+            for column in word_columns(self._read(self[name], columns), most)
+        ]
+        return [labels.astype(np.float64), *(one.astype(np.float64) for one in levels), *words]
