@@ -73,6 +73,7 @@ def test_example(command, monkeypatch, capsys):
         "ledger": "people.ledger",
         "attack": "shoal-attack/report.html",
         "audit": "shoal-audit/report.html",
+        "profile": "shoal-profile/profile.html",
     }
     assert command not in made or Path(made[command]).is_file()
 

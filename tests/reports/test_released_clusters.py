@@ -18,12 +18,12 @@ from shoal.schema import Category, Date, Flag, Number, Ordinal, Schema
 
 SCHEMA = Schema(
     [
-        Number("age", minimum=0, maximum=120, unit="years", whole=True),
+        Number("age", minimum=0, maximum=120, unit="years", whole=True, weight=20.0),
         Number("income", minimum=0, maximum=1_000_000, scale="log", unit="EUR", missing="refuse"),
         Category("city", ["A", "B"], weight=3.0),
         Flag("member", missing="fill", fill="false"),
         Date("joined", minimum="2010-01-01", maximum="2026-12-31"),
-        Ordinal("grade", ["low", "mid", "high"]),
+        Ordinal("grade", ["low", "mid", "high"], weight=0.1),
     ]
 )
 N = 400

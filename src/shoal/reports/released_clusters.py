@@ -103,10 +103,9 @@ class ReleasedClusters:
     def n_clusters(self) -> int:
         """Number of clusters, those that may be noise alone included."""
         values = self.release.values
-        if "centers" in values:
-            return len(values["centers"])
-        if "strata" in values:
-            return len(values["sizes"])
+        for name in ("centers", "sizes"):
+            if name in values:
+                return len(values[name])
         return int(np.max(values["clusters"], initial=-1)) + 1
 
     def predict(self, X: Any) -> Labels:
@@ -167,8 +166,9 @@ class ReleasedClusters:
         -------
         frame : pandas.DataFrame
             Of centers: numbers, most common levels and their shares, shares of missing values,
-            noisy sizes, and whether a center is certain or may be noise alone. Of cells: where
-            each cluster lies.
+            noisy sizes, and whether a center is certain or may be noise alone; numbers on a
+            logarithmic scale are means of logarithms, below the mean. Of cells: where each cluster
+            lies.
         """
         pandas = require("pandas", extra="frame")
         table = cluster_table(self.release)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from shoal.cluster import profile_noise
-from shoal.cluster.profile._plan import deviations_for, number_of_bins, plan_profile
+from shoal.cluster.profile._plan import number_of_bins, plan_profile
 from shoal.exceptions import ParameterError
 from shoal.schema import Category, Date, Flag, Number, Schema, Text
 
@@ -71,9 +71,3 @@ def test_noise_is_known_beforehand():
     assert thrice[1].deviation == pytest.approx(3 * few["city"].deviation, rel=0.2)
     with pytest.raises(ParameterError, match="cluster_size"):
         profile_noise(SCHEMA, epsilon=1.0, cluster_size=0)
-
-
-def test_deviations_are_quantiles_of_the_noise():
-    assert deviations_for(0.95, approximate=True) == pytest.approx(1.96, abs=0.001)
-    # P(|Laplace| > t) = exp(-t / scale), and the standard deviation is sqrt(2) scales.
-    assert math.exp(-deviations_for(0.95, approximate=False) * math.sqrt(2)) == pytest.approx(0.05)

@@ -185,6 +185,24 @@ def _numbers(name: str, column: Column) -> Floats:
 
 
 @dataclass(frozen=True)
+class CodedSpace(EncodedSpace):
+    """What coded records may be: one of the clusters, and levels below these numbers."""
+
+    clusters: tuple[int, ...]
+    levels: tuple[int, ...]
+
+    def holds(self, records: Floats) -> bool:
+        """Return whether each row is what a record may be coded as."""
+        if records.shape[1:] != (self.columns,):
+            return False
+        codes = records[:, 1:]
+        whole = bool((codes == np.floor(codes)).all() and (codes >= 0).all())
+        return whole and bool(
+            (codes < self.levels).all() and np.isin(records[:, 0], self.clusters).all()
+        )
+
+
+@dataclass(frozen=True)
 class Coding(Schema):
     """A schema that reads a record as its cluster and the level of each field.
 
@@ -223,8 +241,10 @@ class Coding(Schema):
 
     @functools.cached_property
     def space(self) -> EncodedSpace:
-        """Names of the columns of a block."""
-        return EncodedSpace((), ("cluster", *(one.field.name for one in self.histograms)))
+        """Names of the columns of a block, and what they may hold."""
+        levels = tuple(len(one.levels) for one in self.histograms)
+        names = ("cluster", *(one.field.name for one in self.histograms))
+        return CodedSpace((), names, self.labeler.clusters, levels)
 
     def check_complete(self) -> None:
         """Refuse a field whose levels are not declared."""

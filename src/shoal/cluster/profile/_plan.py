@@ -10,7 +10,6 @@ fields is least for budgets in proportion to m^(1/3) of pure noise, and to m^(1/
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from shoal import _numbers
 from shoal.cluster._budget import BudgetSplit, check_epsilon
 from shoal.cluster._noise import BudgetedNoise, noise_for
 from shoal.cluster.profile._coding import Histogram, histogram_of
+from shoal.cluster.profile._estimates import Tail
 from shoal.exceptions import ParameterError
 from shoal.noise import MAX_SCALE
 from shoal.schema import Schema
@@ -29,7 +29,6 @@ __all__ = [
     "FieldPlan",
     "ProfileBudgets",
     "ProfilePlan",
-    "deviations_for",
     "plan_profile",
     "profile_noise",
 ]
@@ -115,16 +114,6 @@ def number_of_bins(cluster_size: float, deviation: float) -> int:
     return int(min(max(wanted, MIN_BINS), MAX_BINS))
 
 
-def deviations_for(confidence: float, *, approximate: bool) -> float:
-    """Return how many standard deviations of a sum of noises hold it with this confidence.
-
-    Of one Laplace noise exactly; sums of several have lighter tails at the levels used here.
-    """
-    if approximate:
-        return NormalDist().inv_cdf((1 + confidence) / 2)
-    return math.log(1 / (1 - confidence)) / math.sqrt(2)
-
-
 class FieldNoise(NamedTuple):
     """How noisy the profile of a field is, in a cluster of a given size.
 
@@ -189,7 +178,7 @@ def profile_noise(
     plan = plan_profile(
         schema, epsilon=epsilon, delta=delta, contribution=contribution, cluster_size=size
     )
-    factor = deviations_for(CONFIDENCE, approximate=plan.noise.approximate)
+    factor = float(Tail(1 - CONFIDENCE, approximate=plan.noise.approximate).deviations())
     return tuple(
         FieldNoise(
             one.histogram.field.name,

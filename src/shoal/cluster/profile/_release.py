@@ -13,9 +13,20 @@ import numpy as np
 
 from shoal._typing import Floats
 from shoal.cluster.profile._coding import Histogram
-from shoal.cluster.profile._estimates import QUANTILES, Consistent, Interval, quantile_values
-from shoal.cluster.profile._plan import CONFIDENCE, ProfilePlan, deviations_for
-from shoal.cluster.profile._sentences import find_statements, summaries, write_sentences
+from shoal.cluster.profile._estimates import (
+    QUANTILES,
+    Consistent,
+    Interval,
+    Tail,
+    quantile_values,
+)
+from shoal.cluster.profile._plan import CONFIDENCE, ProfilePlan
+from shoal.cluster.profile._sentences import (
+    find_statements,
+    format_size,
+    summaries,
+    write_sentences,
+)
 from shoal.schema import Schema
 
 __all__ = ["Row", "profile_rows", "release_values"]
@@ -34,10 +45,10 @@ def release_values(
     notes: Sequence[str],
 ) -> dict[str, Any]:
     """Return the values of the release, from noisy counts alone."""
-    factor = deviations_for(CONFIDENCE, approximate=plan.noise.approximate)
-    sizes = _stacked(consistent[0], lambda one: one.size_interval(factor))
+    tail = Tail(1 - CONFIDENCE, approximate=plan.noise.approximate)
+    sizes = _stacked(consistent[0], lambda one: one.size_interval(tail))
     fields = [
-        _field_values(field.histogram, counts, field.deviation, factor)
+        _field_values(field.histogram, counts, field.deviation, tail)
         for field, counts in zip(plan.fields, consistent, strict=True)
     ]
     statements = find_statements(
@@ -52,6 +63,10 @@ def release_values(
         "sizes": sizes.value,
         "sizes_low": sizes.low,
         "sizes_high": sizes.high,
+        "size_texts": [
+            format_size(float(size), float(high - size))
+            for size, high in zip(sizes.value, sizes.high, strict=True)
+        ],
         "confidence": CONFIDENCE,
         "fields": fields,
         "notes": list(notes),
@@ -62,10 +77,10 @@ def release_values(
 
 
 def _field_values(
-    histogram: Histogram, counts: Consistent, deviation: float, factor: float
+    histogram: Histogram, counts: Consistent, deviation: float, tail: Tail
 ) -> dict[str, Any]:
     field = histogram.field
-    shares = _stacked(counts, lambda one: one.share_interval(factor))
+    shares = _stacked(counts, lambda one: one.share_interval(tail))
     values: dict[str, Any] = {
         "name": field.name,
         "title": field.title or field.name,
@@ -83,13 +98,13 @@ def _field_values(
     }
     if histogram.edges:
         values["edges"] = np.array(histogram.edges)
-        values |= _quantiles(histogram, counts, shares.value, factor)
+        values |= _quantiles(histogram, counts, shares.value, tail)
     values["summaries"] = summaries(values)
     return values
 
 
 def _quantiles(
-    histogram: Histogram, counts: Consistent, shares: Floats, factor: float
+    histogram: Histogram, counts: Consistent, shares: Floats, tail: Tail
 ) -> dict[str, Any]:
     edges = np.array(histogram.edges)
     found, lows, highs = [], [], []
@@ -97,7 +112,7 @@ def _quantiles(
         value = quantile_values(shares[:, : histogram.bins], edges, q)
         if getattr(histogram.field, "whole", histogram.kind == "dates"):
             value = np.floor(value)
-        bins = [one.quantile_bins(q, histogram.bins, factor) for one in (counts, counts.total)]
+        bins = [one.quantile_bins(q, histogram.bins, tail) for one in (counts, counts.total)]
         first, last = (np.concatenate(pair) for pair in zip(*bins, strict=True))
         found.append(value)
         lows.append(np.minimum(edges[first], value))

@@ -14,8 +14,8 @@ import numpy as np
 
 from shoal._typing import Floats
 from shoal.cluster.profile._coding import MISSING, NO_CLUSTER, Histogram
-from shoal.cluster.profile._estimates import Consistent
-from shoal.cluster.profile._plan import CONFIDENCE, deviations_for
+from shoal.cluster.profile._estimates import Consistent, Tail
+from shoal.cluster.profile._plan import CONFIDENCE
 
 __all__ = ["MAX_STATEMENTS", "Statement", "find_statements", "summaries", "write_sentences"]
 
@@ -44,26 +44,26 @@ def find_statements(
 ) -> list[list[Statement]]:
     """Return the clear differences of each cluster from all records, the strongest first."""
     groups = len(consistent[0].sizes)
-    quartiles = len(QUARTILES)
-    intervals = (groups + 1) * sum(
-        len(one.levels) + quartiles * bool(one.edges) for one in histograms
+    looked_at = (groups + 1) * sum(
+        len(one.levels) - one.bins + (len(QUARTILES) if one.edges else one.bins)
+        for one in histograms
     )
-    factor = deviations_for(1 - (1 - CONFIDENCE) / intervals, approximate=approximate)
+    tail = Tail((1 - CONFIDENCE) / looked_at, approximate=approximate)
     found: list[list[Statement]] = [[] for _ in range(groups)]
     for histogram, counts, field in zip(histograms, consistent, fields, strict=True):
-        for group, statements in enumerate(_of_levels(histogram, counts, field, factor)):
+        for group, statements in enumerate(_of_levels(histogram, counts, field, tail)):
             found[group] += statements
         if histogram.edges:
-            for group, statements in enumerate(_of_quartiles(histogram, counts, field, factor)):
+            for group, statements in enumerate(_of_quartiles(histogram, counts, field, tail)):
                 found[group] += statements
     return [sorted(one, key=lambda each: -each.strength)[:MAX_STATEMENTS] for one in found]
 
 
 def _of_levels(
-    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], factor: float
+    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], tail: Tail
 ) -> list[list[Statement]]:
     """Compare shares: of each cluster the largest clear difference, and that of missing values."""
-    own, all_ = counts.share_interval(factor), counts.total.share_interval(factor)
+    own, all_ = counts.share_interval(tail), counts.total.share_interval(tail)
     gaps = np.maximum(own.low - all_.high, all_.low - own.high)
     gaps[np.abs(own.value - all_.value) < SMALLEST] = -1.0
     differences = own.value - all_.value
@@ -105,7 +105,7 @@ def _percent(share: float) -> str:
 
 
 def _of_quartiles(
-    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], factor: float
+    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], tail: Tail
 ) -> list[list[Statement]]:
     """Compare quartiles, and show the middle half where one of them differs clearly."""
     columns = [field["quantiles"].tolist().index(q) for q in QUARTILES]
@@ -115,8 +115,8 @@ def _of_quartiles(
     # How far the quartile of a cluster is from that of all records, in ranks of these.
     shifts = np.abs(np.interp(values[:-1], histogram.edges, below) - QUARTILES)
     for column, q in enumerate(QUARTILES):
-        first, last = counts.quantile_bins(q, histogram.bins, factor)
-        all_first, all_last = counts.total.quantile_bins(q, histogram.bins, factor)
+        first, last = counts.quantile_bins(q, histogram.bins, tail)
+        all_first, all_last = counts.total.quantile_bins(q, histogram.bins, tail)
         shifts[(first <= all_last) & (last >= all_first), column] = 0.0
     strengths = 2 * shifts.max(axis=1)
     ends = values[:, [0, -1]]
@@ -138,7 +138,8 @@ def _with_unit(field: Mapping[str, Any], ends: Floats, like: float = 0.0) -> str
     text = format_range(field, low, high, like=like)
     if field["kind"] == "dates":
         return text
-    unit = f" {field['unit']}" if field["unit"] else ""
+    # "visits 2 to 4", not "visits 2 to 4 visits".
+    unit = f" {field['unit']}" if field["unit"] not in ("", field["title"]) else ""
     return f"{text}{_scale(max(abs(low), abs(high), like))[1]}{unit}"
 
 

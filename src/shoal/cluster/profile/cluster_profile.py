@@ -12,7 +12,7 @@ import html
 import io
 import os
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -152,11 +152,7 @@ class ClusterProfile(BaseEstimator):
         self : ClusterProfile
             The fitted profile.
         """
-        clusters, schema = self._published(), self._described()
-        self._check_parameters()
-        labeler = Labeler.of(clusters, schema)
-        plan = self._plan(schema, labeler, users=user_ids is not None or schema.user is not None)
-        coding = Coding.of(schema, labeler, [one.histogram for one in plan.fields])
+        schema, labeler, plan, coding = self._prepared(users=user_ids is not None)
         opened = X.with_schema(coding) if isinstance(X, ArrowTable | SparkTable) else X
         table = validate_table(opened, estimator=self, user_ids=user_ids, schema=coding)
         given = self._contributions(X, table, user_ids, schema)
@@ -195,6 +191,19 @@ class ClusterProfile(BaseEstimator):
         self.profiles_ = read_profiles(self.release_.values)
         return self
 
+    def table_schema(self) -> Schema:
+        """Return the schema by which ``fit`` reads a table: as clusters and levels.
+
+        A table with users may be read by it from a file, as
+        ``read_table(path, schema=profile.table_schema())``, and passed to ``fit``.
+
+        Returns
+        -------
+        schema : Schema
+            From public values alone.
+        """
+        return self._prepared(users=False).coding
+
     def describe(self) -> list[str]:
         """Return a sentence for each cluster: what is clear of the noise, the strongest first.
 
@@ -207,17 +216,27 @@ class ClusterProfile(BaseEstimator):
         check_is_fitted(self)
         return list(self.release_.values["sentences"])
 
+    def rows(self) -> list[Row]:
+        """Return all sizes, shares and quantiles with their intervals, one a row.
+
+        Returns
+        -------
+        rows : list of Row
+            Of each cluster, and overall.
+        """
+        check_is_fitted(self)
+        return profile_rows(self.release_.values)
+
     def to_frame(self) -> Any:
-        """Return all sizes, shares and quantiles with their intervals.
+        """Return the :meth:`rows` as a data frame.
 
         Returns
         -------
         frame : pandas.DataFrame
             One number a row.
         """
-        check_is_fitted(self)
-        pandas = require("pandas", extra="pandas")
-        return pandas.DataFrame(profile_rows(self.release_.values), columns=list(Row._fields))
+        rows = self.rows()
+        return require("pandas", extra="frame").DataFrame(rows, columns=list(Row._fields))
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the rows of :meth:`to_frame` as CSV text, and write them to a file if asked.
@@ -232,11 +251,10 @@ class ClusterProfile(BaseEstimator):
         text : str
             With a header line.
         """
-        check_is_fitted(self)
-        text = io.StringIO()
+        rows, text = self.rows(), io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(Row._fields)
-        writer.writerows(profile_rows(self.release_.values))
+        writer.writerows(rows)
         if path is not None:
             with atomic_write(Path(path)) as part:
                 part.write_text(text.getvalue(), encoding="utf-8")
@@ -280,6 +298,15 @@ class ClusterProfile(BaseEstimator):
         _numbers.text("user_column", self.user_column)
         check_ledger(self.ledger)
 
+    def _prepared(self, *, users: bool) -> "_Prepared":
+        """Check the parameters, and settle what will be read and released."""
+        clusters, schema = self._published(), self._described()
+        self._check_parameters()
+        labeler = Labeler.of(clusters, schema)
+        plan = self._plan(schema, labeler, users=users or schema.user is not None)
+        coding = Coding.of(schema, labeler, [one.histogram for one in plan.fields])
+        return _Prepared(schema, labeler, plan, coding)
+
     def _plan(self, schema: Schema, labeler: Labeler, *, users: bool) -> ProfilePlan:
         """Plan the release before the table is opened: by public numbers alone."""
         record = LEVELS if schema.sample_weight is not None else 1
@@ -311,6 +338,15 @@ class ClusterProfile(BaseEstimator):
             records_per_user=int(self.records_per_user),
             user_column=column,
         )
+
+
+class _Prepared(NamedTuple):
+    """What is known before a record is read."""
+
+    schema: Schema
+    labeler: Labeler
+    plan: ProfilePlan
+    coding: Coding
 
 
 def _noisy_counts(
