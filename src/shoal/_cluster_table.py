@@ -11,7 +11,7 @@ from shoal._numbers import readable
 from shoal._typing import Floats
 from shoal.density import place_cells
 from shoal.exceptions import ParameterError
-from shoal.schema import FieldPoints, Schema, describe_points
+from shoal.schema import Category, FieldPoints, Schema, describe_points
 
 if TYPE_CHECKING:
     from shoal.privacy import Guarantee, Release
@@ -20,6 +20,7 @@ __all__ = ["ClusterTable", "ShownWithPromise", "cluster_table", "released_html"]
 
 RADIUS = "radius: in units of the bounds, 1 is a column's width"
 SIZE = "noisy_size"
+MANY = 12  # clusters that do not fit side by side
 
 
 class ClusterTable(NamedTuple):
@@ -52,13 +53,17 @@ class ClusterTable(NamedTuple):
     def texts(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and rows for a reader: certain clusters alone, in words if there are any.
 
-        With a schema a row is a field and a column a cluster; else a row is a cluster.
+        With a schema a row is a field and a column a cluster, unless there are many of these; else
+        a row is a cluster.
         """
         numbers = np.flatnonzero(self.certain).tolist()
         if self.described:
             lines = [(field.name, field.texts()) for field in self.described]
             if self.sizes is not None:
                 lines.insert(0, ("size (noisy)", [readable(float(size)) for size in self.sizes]))
+            if len(numbers) > MANY:
+                rows = [[str(n), *(cells[n] for _, cells in lines)] for n in numbers]
+                return ["cluster", *(name for name, _ in lines)], rows
             headings = ["", *(f"cluster {number}" for number in numbers)]
             return headings, [[name, *(cells[n] for n in numbers)] for name, cells in lines]
         shown = self.values[:, : self.columns]
@@ -69,7 +74,7 @@ class ClusterTable(NamedTuple):
         """Return the same for a notebook."""
         headings, rows = self.texts()
         unsure = int((~self.certain).sum())
-        notes = [self.caption] if self.caption and not self.described else []
+        notes = [self.caption] if self.caption else []
         notes += [f"{unsure} more may be noise alone"] if unsure else []
         heading = f"{int(self.certain.sum())} clusters{': ' if notes else ''}{'; '.join(notes)}"
         return _html.table(headings, rows, caption=heading)
@@ -86,8 +91,14 @@ def cluster_table(release: "Release", columns: Sequence[str] | None = None) -> C
     values = release.values
     if "centers" in values:
         return _table_of_centers(values, columns)
-    if "clusters" not in values:
-        raise ParameterError(f"release must hold centers or cells of clusters, got {release.kind}")
+    if "clusters" in values or "strata" in values:
+        return _table_of_cells(values, columns)
+    raise ParameterError(f"release must hold centers or cells of clusters, got {release.kind}")
+
+
+def _table_of_cells(values: Mapping[str, Any], columns: Sequence[str] | None) -> ClusterTable:
+    if "schema" in values:
+        return _described_cells(values)
     names = _names(values, len(values["low"]), columns)
     sides = tuple(f"{column} {side}" for column in names for side in ("from", "to"))
     extents = _extents(values)
@@ -95,10 +106,9 @@ def cluster_table(release: "Release", columns: Sequence[str] | None = None) -> C
     if "sizes" not in values:
         names = (*_apart(("cells",), sides), *sides)
         return ClusterTable("clusters.csv", names, extents, certain, len(names))
-    shares, rest = _shares(values)
+    shares, caption = _shares(values)
     heads = (*names, *_apart((SIZE, "share"), (*names, *sides)), *sides)
     parts = [_middles(values), values["sizes"], shares, extents[:, 1:]]
-    caption = f"center of mass and size of each cluster; {rest:.0%} of records are in none"
     return ClusterTable(
         "clusters.csv",
         heads,
@@ -108,6 +118,39 @@ def cluster_table(release: "Release", columns: Sequence[str] | None = None) -> C
         caption,
         measures=2,
         sizes=np.asarray(values["sizes"], dtype=np.float64),
+    )
+
+
+def _described_cells(values: Mapping[str, Any]) -> ClusterTable:
+    """Describe clusters of cells by a schema: their middles, and the categories of their strata."""
+    fields = Schema.from_dict(values["schema"]).features
+    strata = [{**values, **one} for one in values.get("strata", [values])]
+    measured = Schema([field for field in fields if not isinstance(field, Category)])
+    middles = [_middles(one) for one in strata]
+    described = describe_points(measured, np.concatenate(middles))
+    counts = [len(some) for some in middles]
+    for field in fields:
+        if isinstance(field, Category):
+            levels = [one["levels"][field.name] for one in strata]
+            each = np.repeat(np.array(levels, dtype=object), counts).tolist()
+            described.append(FieldPoints(field.name, field.unit, each))
+    columns: list[tuple[str, Any]] = [(field.name, field.values) for field in described]
+    sizes, caption = None, "middle of each cluster's cells"
+    if "sizes" in values:
+        sizes = np.asarray(values["sizes"], dtype=np.float64)
+        shares, caption = _shares(values)
+        columns += [(SIZE, sizes.tolist()), ("share", shares.tolist())]
+    heads, table = _object_table(columns, [field.name for field in described])
+    certain = np.ones(len(table), dtype=bool)
+    return ClusterTable(
+        "clusters.csv",
+        heads,
+        table,
+        certain,
+        len(heads),
+        caption,
+        described=tuple(described),
+        sizes=sizes,
     )
 
 
@@ -133,16 +176,22 @@ def _table_of_centers(values: Mapping[str, Any], columns: Sequence[str] | None) 
         if field.missing is not None:
             named.append((f"{field.name} missing", field.missing.tolist()))
     named += [(name, each.tolist()) for name, each in measures.items()]
-    table = np.empty((len(centers), len(named)), dtype=object)
-    for index, (_, each) in enumerate(named):
-        table[:, index] = each
-    names = tuple(field.name for field in described)
-    others = [name for name, _ in named if name not in names]
-    renamed = dict(zip(others, _apart(others, names), strict=True))
-    heads = tuple(renamed.get(name, name) for name, _ in named)
+    heads, table = _object_table(named, [field.name for field in described])
     return ClusterTable(
         "centers.csv", heads, table, certain, len(heads), described=tuple(described), sizes=sizes
     )
+
+
+def _object_table(
+    columns: Sequence[tuple[str, Any]], own: Sequence[str]
+) -> tuple[tuple[str, ...], npt.NDArray[np.object_]]:
+    """Return names, those of ours unlike the table's own, and one column of values for each."""
+    others = [name for name, _ in columns if name not in own]
+    renamed = dict(zip(others, _apart(others, own), strict=True))
+    table = np.empty((len(columns[0][1]), len(columns)), dtype=object)
+    for index, (_, each) in enumerate(columns):
+        table[:, index] = each
+    return tuple(renamed.get(name, name) for name, _ in columns), table
 
 
 def _measures(
@@ -157,6 +206,8 @@ def _measures(
 
 
 def _names(values: Mapping[str, Any], count: int, columns: Sequence[str] | None) -> tuple[str, ...]:
+    if "schema" in values:
+        columns = Schema.from_dict(values["schema"]).space.names
     named = columns or values.get("columns") or [f"column {one}" for one in range(1, count + 1)]
     return tuple(named)
 
@@ -177,9 +228,10 @@ def _middles(values: Mapping[str, Any]) -> Floats:
     low, high = place_cells(values)
     part = (low + high) / 2
     middles = []
-    for cluster in range(len(values["sizes"])):
+    weights = values["values"] if "sizes" in values else np.ones(len(part))
+    for cluster in range(int(values["clusters"].max(initial=-1)) + 1):
         mine = values["clusters"] == cluster
-        middles.append(np.average(part[mine], axis=0, weights=values["values"][mine]))
+        middles.append(np.average(part[mine], axis=0, weights=weights[mine]))
     return _placed(values, np.reshape(middles, (-1, part.shape[1])))
 
 
@@ -189,11 +241,13 @@ def _placed(values: Mapping[str, Any], part: Floats) -> Floats:
     return points
 
 
-def _shares(values: Mapping[str, Any]) -> tuple[Floats, float]:
-    """Return which part of all records each cluster has, and which part is in none."""
+def _shares(values: Mapping[str, Any]) -> tuple[Floats, str]:
+    """Return which part of all records each cluster has, and a caption."""
     sizes = np.asarray(values["sizes"], dtype=np.float64)
     total = max(float(values["records"]), float(sizes.sum()))
-    return sizes / total, 1.0 - float(sizes.sum()) / total
+    rest = 1.0 - float(sizes.sum()) / total
+    caption = f"center of mass and size of each cluster; {rest:.0%} of records are in none"
+    return sizes / total, caption
 
 
 def _finite(value: Any) -> Any:
@@ -203,7 +257,9 @@ def _finite(value: Any) -> Any:
     return None if value is None else str(value)
 
 
-def _readable(value: float) -> str:
+def _readable(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
     return readable(value) if np.isfinite(value) else "unknown"
 
 
@@ -246,5 +302,5 @@ class ShownWithPromise:
 
 def released_html(release: "Release") -> str:
     """Return the clusters of a release for a notebook; nothing where it holds none."""
-    known = "centers" in release.values or "clusters" in release.values
+    known = any(name in release.values for name in ("centers", "clusters", "strata"))
     return cluster_table(release).to_html() if known else ""

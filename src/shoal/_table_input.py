@@ -20,7 +20,7 @@ from shoal.tables import (
     open_table,
 )
 
-__all__ = ["validate_table"]
+__all__ = ["refuse_users", "validate_table"]
 
 
 def validate_table(
@@ -98,13 +98,24 @@ def validate_table(
     return table
 
 
+def refuse_users(schema: Schema | None) -> None:
+    """Refuse a schema that says whose record each row is, for promises that are made to rows."""
+    field = None if schema is None else (schema.user or schema.sample_weight)
+    if field is not None:
+        raise ParameterError(
+            f"schema must have no field with the role {field.role!r} here, where the promise is to "
+            f"rows and each counts once, got {field.name!r}: give it the role 'ignore'"
+        )
+
+
 def _encoded_table(
     X: Any, schema: Schema, *, estimator: Any, reset: bool
 ) -> ArrayTable | ArrowTable | SparkTable:
     """Open records by their schema, encoded as they are read."""
     if not isinstance(schema, Schema):
         raise ParameterError(
-            f"schema must be a Schema, got {type(schema).__name__}: pass Schema.load(path)"
+            f"schema must be a Schema, got {type(schema).__name__}",
+            in_python="pass Schema.load(path)",
         )
     schema.check_complete()
     table: ArrayTable | ArrowTable | SparkTable | None = open_table(X, schema=schema)
@@ -122,8 +133,8 @@ def _encoded_table(
     ours = not isinstance(X, ArrayTable) or schema.space.holds(np.asarray(X.X, dtype=np.float64))
     if table.schema != schema or not ours:
         raise DataError(
-            "X must be a table that was read with the schema of the estimator, got another one: "
-            "pass schema= when it is read"
+            "X must be a table that was read with the schema of the estimator, got another one",
+            in_python="pass schema= when it is read",
         )
     if reset and schema.user is not None and getattr(table, "user_ids", None) is None:
         raise DataError(

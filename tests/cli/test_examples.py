@@ -21,7 +21,7 @@ FEWER = {
 }
 LONG = pytest.mark.full
 # Run in tests of their own, which take their time.
-ELSEWHERE = {"compare", "demo", "reproduce"}
+ELSEWHERE = {"compare", "demo", "plan", "reproduce"}
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_example(command, monkeypatch, capsys):
         "ledger": "people.ledger",
         "attack": "shoal-attack/report.html",
         "audit": "shoal-audit/report.html",
-        "plan": "shoal-plan/plan.html",
+        "profile": "shoal-profile/profile.html",
     }
     assert command not in made or Path(made[command]).is_file()
 

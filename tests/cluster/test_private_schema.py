@@ -14,9 +14,19 @@ from sklearn.base import BaseEstimator
 
 from helpers.cases import case
 from shoal.audit import Neighbors, replay_estimator
-from shoal.cluster import learn_schema, private_schema
+from shoal.audit._recorder import Recorder
+from shoal.cluster import _learned_ends, learn_schema, private_schema
+from shoal.cluster._noise import PureNoise
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
-from shoal.privacy import ApproximateEvent, GDPEvent, Ledger, PrivacyUnit, PureEvent
+from shoal.noise import SeededSource, observed
+from shoal.privacy import (
+    ApproximateEvent,
+    GDPEvent,
+    Ledger,
+    PrivacyUnit,
+    PureEvent,
+    epsilon_to_gdp,
+)
 from shoal.schema import Category, Date, Field, Flag, Number, Ordinal, Schema, Text
 
 N = 4000
@@ -208,12 +218,13 @@ class Learner(BaseEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
+    template = Schema([Number("x"), Category("y"), Number("z", minimum=0)])
+
     def fit(self, X):
-        template = Schema([Number("x"), Category("y"), Number("z", minimum=0)])
         columns = {name: X[:, i] for i, name in enumerate("xyz")}
         learned = learn_schema(
             columns,
-            template,
+            self.template,
             epsilon=1.0,
             delta=self.delta,
             ledger=self.ledger,
@@ -241,6 +252,49 @@ def test_replay_costs_what_is_claimed():
     assert audit.loss == pytest.approx(audit.budget)
 
 
+def test_several_selections_share_delta():
+    class TwoLists(Learner):
+        template = Schema([Category("x"), Category("y"), Category("z")])
+
+    audit = replay_estimator(TwoLists(), PAIRS, repeats=1)
+    assert audit.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        (Number("x"), [1.0, 40.0, 1e9]),
+        (Date("x"), ["2010-01-01", "2020-05-05", "1950-01-01"]),
+        (Category("x"), ["a", "b", "c"]),
+    ],
+)
+def test_a_person_with_several_rows_costs_what_is_claimed(field, values):
+    """All that somebody adds with three rows costs the whole budget."""
+    others = values * 60
+    people = [i // 3 for i in range(len(others))]
+    steps = []
+    for table, users in [(others, people), (others + values, [*people, 1000])]:
+        recorder = Recorder(steps[0].steps if steps else ())
+        with observed(recorder):
+            learn_schema(
+                {"x": table},
+                Schema([field]),
+                epsilon=1.5,
+                delta=1e-6 if isinstance(field, Category) else 0.0,
+                user_ids=users[: len(others)] + users[len(others) :] * 3,
+                records_per_user=3,
+                random_state=0,
+            )
+        steps.append(recorder)
+    losses = [
+        a.noise.privacy_loss(a.exact, b.exact)
+        for a, b in zip(steps[0].steps, steps[1].steps, strict=True)
+    ]
+    normal = epsilon_to_gdp(1.5, 5e-7) ** 2  # of three keys, normal noise shows rarer ones
+    budget = normal if isinstance(field, Category) else 1.5
+    assert sum(losses) == pytest.approx(budget, rel=1e-9)
+
+
 def test_planted_budget_that_is_not_divided(monkeypatch):
     right = private_schema._priced
 
@@ -263,10 +317,35 @@ def test_planted_bounds_of_the_records(monkeypatch):
 
 
 def test_planted_bins_between_the_ends_of_the_records(monkeypatch):
-    plain = private_schema._histogram
+    plain = _learned_ends._histogram
 
     def peeking(values, low, high):
         return plain(values, float(values.min()), float(values.max()) + 1.0)
 
-    monkeypatch.setattr(private_schema, "_histogram", peeking)
+    monkeypatch.setattr(_learned_ends, "_histogram", peeking)
     assert "costs" in findings()
+
+
+def test_ends_of_values_with_much_budget():
+    """With hardly any noise: within a bin of the outermost values, and zero where it is near."""
+    noise = PureNoise(1e4)
+    for values, ends in [
+        (np.linspace(1950, 2020, 999), (1920, 2048)),
+        (np.linspace(18, 90, 999), (16, 92)),
+        (-np.linspace(18, 90, 999), (-92, -16)),
+        (np.linspace(-30, 7, 999), (-31, 8)),
+        (np.zeros(99), (0, 1 / 32)),
+        (np.full(99, 5.0), (5, 5.125)),
+    ]:
+        with case(ends=ends):
+            found = _learned_ends.release_ends(
+                values, noise, 1e4, contribution=1, source=SeededSource(0)
+            )
+            assert found is not None
+            low, high = found
+            assert low <= values.min() <= values.max() <= high
+            assert low >= ends[0]
+            assert high <= ends[1]
+    assert _learned_ends.up_to_zero(1.0, 100.0) == (0.0, 100.0)
+    assert _learned_ends.up_to_zero(-100.0, -1.0) == (-100.0, 0.0)
+    assert _learned_ends.up_to_zero(-3.0, 100.0) == (-3.0, 100.0)

@@ -188,6 +188,53 @@ CLUSTERED = {
 }
 FLAT = {"labels": CLUSTERED["labels"], "centers": {"clusters": POINTS[:2, :2]}}
 
+
+def released_profile():
+    """Return a profile of two clusters: a number, a date and a category."""
+    groups, ends = 3, ("", "_low", "_high")
+
+    def field(name, kind, levels, **kwargs):
+        shares = np.full((groups, len(levels)), 1 / len(levels))
+        return {
+            "name": name,
+            "title": name,
+            "unit": "$ <b>",
+            "kind": kind,
+            "scale": "linear",
+            "levels": levels,
+            "missing": True,
+            "summaries": ["a few words"] * groups,
+            **{f"shares{end}": shares for end in ends},
+            **kwargs,
+        }
+
+    def measured(name, kind, low, high, scale="linear"):
+        edges = np.linspace(low, high, 21)
+        levels = [*(f"bin {number}" for number in range(20)), "missing"]
+        values = np.tile(np.linspace(low, high, 5), (groups, 1))
+        numbers = {f"values{end}": values for end in ends}
+        quantiles = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
+        kwargs = {"edges": edges, "quantiles": quantiles, "scale": scale, **numbers}
+        return field(name, kind, levels, **kwargs)
+
+    values = {
+        "clusters": [0, -1],
+        "noun": "people",
+        "sizes": np.array([50.0, 30.0, 80.0]),
+        "size_texts": ["about 50", "about 30", "about 80"],
+        "sentences": ["cluster 0: </script>", "in no cluster: <b>"],
+        "notes": ["a note"],
+        "keywords": [{"title": "comment", "summaries": ["late", "bread <b>", "late"]}],
+        "fields": [
+            measured("age", "numbers", 0.0, 100.0),
+            measured("income", "numbers", 0.0, 1e6, "log"),
+            measured("joined", "dates", 15000.0, 19000.0),
+            field("city </script>", "levels", ["A", "a very long name of a level", "missing"]),
+        ],
+    }
+    return SimpleNamespace(kind="ClusterProfile", values=values, guarantee="a promise")
+
+
 # By name: what draws, with all that it can show; it can be called with a path.
 PICTURES = {
     "lines": partial(
@@ -224,6 +271,27 @@ PICTURES = {
         panels="clusterer",
         published="printed",
     ),
+    "map": partial(
+        plotting.draw_map,
+        {
+            "features": [
+                {
+                    "properties": {"cluster": 0, "size": 12.0, "stratum": {"kind": EVIL}},
+                    "geometry": {"type": "Point", "coordinates": [24.9, 60.2]},
+                },
+                {
+                    "properties": {"cluster": 1, "size": 3.0, "stratum": {"kind": "home"}},
+                    "geometry": {
+                        "type": "Polygon",
+                        "coordinates": [[[25.0, 60.2], [25.1, 60.2], [25.0, 60.3], [25.0, 60.2]]],
+                    },
+                },
+            ]
+        },
+        center=(24.94, 60.17),
+        radius=50.0,
+        title=EVIL,
+    ),
     "points in the plane": partial(
         plotting.draw_scatter,
         {"reports": POINTS[:, :2], "clusters": POINTS[:, :2] + 0.1},
@@ -254,6 +322,7 @@ PICTURES = {
     "release in the plane": partial(plotting.draw_release, released_centers(2), ["age", "$ <b>"]),
     "release of a density": partial(plotting.draw_release, released_density(), ["age", "$ <b>"]),
     "release of many columns": partial(plotting.draw_release, released_centers(4), ["a'", *"bcd"]),
+    "profile": partial(plotting.draw_profile, released_profile(), title=EVIL),
     "curves of attacks": partial(
         plotting.draw_roc,
         {"yeom": attack("yeom").roc, "mine": ([0.0, 0.5, 1.0], [0.0, 0.7, 1.0])},

@@ -28,6 +28,10 @@ SCHEMA = Schema(
         Field("customer", role="user"),
     ]
 )
+SPARK_TYPES = (
+    "age double, income double, city string, code bigint, member boolean, joined date, "
+    "seen timestamp_ntz, grade string, lon double, lat double, customer int"
+)
 CITIES = ["A", "B", " B ", "NA", "7", "elsewhere", "", 'é,\n"quoted"', "missing", None]
 NUMBERS = [0.0, -0.0, 30.5, 120.0, 1e308, -1e308, 5e-324, 2.0**53, -99.0, float("inf"), None]
 CODES = [1, 2, 2**60, -5, None]  # with gaps they are doubles in pandas
@@ -82,12 +86,14 @@ def write_parquet(path: Any, columns: dict[str, list[Any]]) -> Any:
     return path
 
 
-def write_folder(folder: Any, columns: dict[str, list[Any]], kind: str = "parquet") -> Any:
-    """Write the columns to a folder of three files of a kind."""
+def write_folder(
+    folder: Any, columns: dict[str, list[Any]], kind: str = "parquet", files: int = 3
+) -> Any:
+    """Write the columns to a folder of some files of a kind."""
     folder.mkdir()
     table = arrow_table(columns)
-    rows = len(table) // 3 + 1
-    for index in range(3):
+    rows = len(table) // files + 1
+    for index in range(files):
         part = table.slice(index * rows, rows)
         path = folder / f"part-{index}.{kind}"
         if kind == "parquet":

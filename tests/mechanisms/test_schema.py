@@ -22,6 +22,7 @@ from shoal import (
 )
 from shoal.exceptions import DataError, ParameterError
 from shoal.remap import BayesRemap
+from shoal.schema import Field
 
 HOME = Place(
     "home",
@@ -144,12 +145,13 @@ def test_clusters_and_remaps_of_reports():
         (Laplace(schema=MIXED, bounds=(0, 1)), "bounds must be left out"),
         (Laplace(schema={"fields": []}), "schema must be a Schema"),
         (Laplace(schema=MIXED, unit="km"), "unit must be no length"),
+        (Laplace(schema=Schema([*MIXED.fields, Field("id", role="user")])), "promise is to rows"),
         (Laplace(), "bounds must be given"),
     ],
 )
 def test_wrong_settings_spend_nothing(mechanism, words):
     with pytest.raises((ParameterError, DataError), match=words):
-        mechanism.fit(PEOPLE if mechanism.schema else [[1.0]])
+        mechanism.fit(PEOPLE.assign(id=1) if mechanism.schema else [[1.0]])
 
 
 def test_a_place_needs_a_length_and_two_columns():

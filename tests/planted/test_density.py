@@ -1,5 +1,7 @@
 """Bugs of DPDensity that a replay must find, each planted on purpose."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -92,9 +94,11 @@ def test_the_coarse_grid_is_not_paid_for(monkeypatch):
 def test_sizes_from_the_records(exact, monkeypatch):
     right = DPDensity._publish
 
-    def telling(self, background, receipt):
-        self.cluster_sizes_ = np.array([float(exact[-1].sum())])
-        right(self, background, receipt)
+    def telling(self, receipt):
+        (found,) = self._clusters
+        sizes = np.array([float(exact[-1].sum())])
+        self._clusters = (replace(found, flat=found.flat._replace(sizes=sizes)),)
+        right(self, receipt)
 
     monkeypatch.setattr(DPDensity, "_publish", telling)
     assert findings() != ""

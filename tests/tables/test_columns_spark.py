@@ -6,7 +6,7 @@ import decimal
 import numpy as np
 import pytest
 
-from helpers.mixed_tables import SCHEMA, mixed_columns
+from helpers.mixed_tables import SCHEMA, SPARK_TYPES, mixed_columns
 from helpers.spark import SPARK, spark_session
 from shoal._table_input import validate_table
 from shoal.cluster import DPKMeans
@@ -15,11 +15,6 @@ from shoal.schema import Category, Date, Flag, Number, Schema
 from shoal.tables import SparkTable
 
 pytestmark = SPARK
-
-TYPES = (
-    "age double, income double, city string, code bigint, member boolean, joined date, "
-    "seen timestamp_ntz, grade string, lon double, lat double, customer int"
-)
 
 
 class Rows:
@@ -53,7 +48,7 @@ def encoded(frame, schema):
 def test_same_bits_as_in_memory():
     columns = mixed_columns(0)
     rows = list(zip(*columns.values(), strict=True))
-    frame = spark_session().createDataFrame(rows, TYPES).coalesce(1)
+    frame = spark_session().createDataFrame(rows, SPARK_TYPES).coalesce(1)
     assert encoded(frame, SCHEMA).tobytes() == SCHEMA.encode(columns).tobytes()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.noise import Noise, observed
+from shoal.noise import Noise, current_part, observed
 from shoal.privacy import Entry, Event, Ledger
 
 __all__ = ["Recorder", "Recording", "Step", "record"]
@@ -14,12 +14,13 @@ __all__ = ["Recorder", "Recording", "Step", "record"]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One release: the exact value, its noise, its declared cost, and the released value."""
+    """One release: exact value, noise, declared cost, released value, and whose records."""
 
     exact: Any
     noise: Noise[Any, Any]
     cost: float
     released: Any
+    part: str = ""  # one of several disjoint parts of the table; empty for all of it
 
 
 class Recorder:
@@ -45,7 +46,7 @@ class Recorder:
             # Values of another shape cannot replace these; the loss is infinite then.
             if scripted.noise == noise and math.isfinite(noise.privacy_loss(scripted.exact, exact)):
                 released = scripted.released
-        self.steps.append(Step(exact, noise, cost, released))
+        self.steps.append(Step(exact, noise, cost, released, current_part()))
         return released
 
     def spend(self) -> None:

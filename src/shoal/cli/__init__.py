@@ -19,6 +19,7 @@ from shoal.cli.ledger import ledger_command
 from shoal.cli.perturb import perturb_command
 from shoal.cli.plan import plan_command
 from shoal.cli.predict import predict_command
+from shoal.cli.profile import profile_command
 from shoal.cli.reproduce import reproduce_command
 from shoal.cli.schema import schema_command
 from shoal.exceptions import ShoalError
@@ -44,6 +45,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "perturb": perturb_command,
     "plan": plan_command,
     "predict": predict_command,
+    "profile": profile_command,
     "reproduce": reproduce_command,
     "schema": schema_command,
 }

@@ -9,11 +9,12 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from shoal.exceptions import ParameterError
+from shoal.exceptions import ParameterError, ReleaseError, ShoalError
 
 __all__ = [
     "RecordedCommand",
     "Stage",
+    "after_the_spend",
     "drop_empty_folders",
     "output_folder",
     "staged",
@@ -122,3 +123,13 @@ def staged(out: Path, names: Collection[str], *, mark: str) -> Iterator[Stage]:
             for folder in made:
                 with suppress(OSError):  # somebody else may have put something there
                     folder.rmdir()
+
+
+@contextmanager
+def after_the_spend(what: str, state: str) -> Iterator[None]:
+    """Say of a failure that the budget was spent all the same, and what there is of the release."""
+    try:
+        yield
+    except (OSError, ShoalError) as failure:
+        why = (failure.strerror if isinstance(failure, OSError) else None) or failure
+        raise ReleaseError(f"{what}: {why}; the budget was spent all the same, {state}") from None

@@ -2,8 +2,6 @@
 
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +20,7 @@ from shoal.cli._options import (
     complete_central,
 )
 from shoal.cli._screen import progress_bar
-from shoal.exceptions import MissingPackageError, ParameterError, ReleaseError, ShoalError
+from shoal.exceptions import MissingPackageError, ParameterError
 
 if TYPE_CHECKING:
     from shoal._cluster_table import ClusterTable
@@ -112,7 +110,7 @@ def cluster_command(
     from shoal._build import CENTRAL
     from shoal._cluster_table import cluster_table
     from shoal.cli._input import named_columns, open_records, parse_columns, read_schema
-    from shoal.cli._output import staged
+    from shoal.cli._output import after_the_spend, staged
     from shoal.cli._target import build_target, ledger_to_charge
     from shoal.tables import ArrayTable, array_file, is_array_path, write_table
 
@@ -153,18 +151,18 @@ def cluster_command(
                 model.fit(records)
         release = model.release_
         clusters = cluster_table(release, names)
-        with _after_the_spend(
+        with after_the_spend(
             f"the release cannot be written to {str(out)!r}", "and nothing was released"
         ):
             release.save(stage.path / RELEASE)
             write_table(stage.path / clusters.file, clusters.names, clusters.values)
             stage.show()
-        if hasattr(model, "outlines") and len(names) == PLANE:
-            with _after_the_spend("outlines cannot be written", f"and the release is in {out}"):
+        if hasattr(model, "outlines") and len(release.values["low"]) == PLANE:
+            with after_the_spend("outlines cannot be written", f"and the release is in {out}"):
                 outlines = model.outlines(longitude=longitude and names.index(longitude))
                 (stage.path / OUTLINES).write_text(json.dumps(outlines), encoding="utf-8")
                 stage.show()
-        with _after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
+        with after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
             notes = [
                 *_promise_notes(model, user),
                 *_uncertain_centers(model, clusters),
@@ -172,7 +170,7 @@ def cluster_command(
             ]
             stage.show()
     if labels is not None:
-        with _after_the_spend("labels cannot be written", f"and the release is in {out}"):
+        with after_the_spend("labels cannot be written", f"and the release is in {out}"):
             each = model.labels_ if in_memory else model.predict(records)
             write_table(labels, LABELS, each[:, None])
     if as_json:
@@ -269,15 +267,6 @@ def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | Non
         raise ParameterError(f"--labels must not replace the data, got {str(labels)!r}")
 
 
-@contextmanager
-def _after_the_spend(what: str, state: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ShoalError) as failure:
-        why = (failure.strerror if isinstance(failure, OSError) else None) or failure
-        raise ReleaseError(f"{what}: {why}; the budget was spent all the same, {state}") from None
-
-
 def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
     """Draw the release; return a note where there is no picture."""
     from shoal.plotting import draw_release
@@ -286,7 +275,11 @@ def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
         drawn = draw_release(release, names, path=path)
     except MissingPackageError as missing:
         return [f"no picture: {missing}"]
-    return [] if drawn else ["no picture: a sparse grid releases its significant cells only"]
+    if drawn:
+        return []
+    if "strata" in release.values:
+        return ["no picture: of several strata, clusters.csv says where clusters are"]
+    return ["no picture: a sparse grid releases its significant cells only"]
 
 
 def _print(
@@ -321,7 +314,9 @@ def _tables(kind: str, clusters: "ClusterTable", width: int) -> list[Table]:
         while last < len(heads) and sum([sizes[0], 1, *sizes[first : last + 1]]) <= width:
             last += 1
         known = int(clusters.certain.sum())
-        table = Table(title=None if tables else f"Released by {kind}: {known} clusters")
+        caption = clusters.caption if last >= len(heads) else None
+        title = None if tables else f"Released by {kind}: {known} clusters"
+        table = Table(title=title, caption=caption or None)
         for index in (0, *range(first, min(last, len(heads)))):
             table.add_column(heads[index], justify="right" if index else "left")
         for row in rows:

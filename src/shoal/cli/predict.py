@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from shoal.cli._options import Columns, NoHeader
@@ -48,6 +47,8 @@ def predict_command(
     Example: shoal predict shoal-cluster/release.json people.csv -o labels.csv
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
+    import numpy as np
+
     from shoal.cli._input import only_features, open_records, parse_columns
     from shoal.reports import load_release
     from shoal.tables import is_array_path, write_table

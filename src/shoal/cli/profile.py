@@ -13,9 +13,12 @@ from shoal.exceptions import MissingPackageError, ParameterError
 
 if TYPE_CHECKING:
     from shoal.cluster import ClusterProfile
+    from shoal.privacy import Release
+    from shoal.schema import Schema
 
 __all__ = ["profile_command"]
 
+CLUSTERS = "release.json"
 RELEASE, TABLE, PICTURE, PAGE = "profile.json", "profile.csv", "profile.png", "profile.html"
 FILES = (RELEASE, TABLE, PICTURE, PAGE)
 
@@ -27,7 +30,7 @@ def profile_command(
     ],
     *,
     release: Annotated[
-        Path, typer.Option(help="Clusters that were published: release.json of `shoal cluster`.")
+        Path, typer.Option(help="The release.json of `shoal cluster`, or its folder.")
     ],
     schema: SchemaFile = None,
     epsilon: Annotated[float, typer.Option(help="Budget of this profile.")] = 1.0,
@@ -63,19 +66,19 @@ def profile_command(
     Fields with the role "describe" are described too. Writes a page, a picture, a table and the
     release of the profile, which may all be published.
 
-    Example: shoal profile people.csv --release DIR/release.json --schema s.json --epsilon 0.5
+    Example: shoal profile people.csv --release shoal-cluster --schema people.json --epsilon 0.5
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._input import check_outside, open_described, parse_columns, read_schema
+    from shoal.cli._input import check_outside, open_records, parse_columns
     from shoal.cli._output import after_the_spend, staged
     from shoal.cli._target import ledger_to_charge
     from shoal.cluster import ClusterProfile
     from shoal.privacy import Release
 
-    clusters = Release.load(release)
-    described = read_schema(schema, user=user_column, release=clusters)
-    header = parse_columns(columns, no_header=no_header, schema=described).header
-    user = user_column if described.user is None else described.user.name
+    clusters = Release.load(release / CLUSTERS if release.is_dir() else release)
+    described = _schema(schema, clusters, user_column)
+    chosen = parse_columns(columns, no_header=no_header, schema=described)
+    user = None if described.user is None else described.user.name
     if user is None and records_per_user is not None:
         raise ParameterError(
             f"--records-per-user must come with --user-column NAME, got {records_per_user} alone"
@@ -93,7 +96,7 @@ def profile_command(
         ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
         random_state=seed,
     )
-    records = open_described(data, model.table_columns, described, header=header)
+    records = open_records(data, chosen, schema=model.table_schema())
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("describing"):
             model.fit(records)
@@ -110,6 +113,22 @@ def profile_command(
         typer.echo(json.dumps(_plain(model, stage.shown, notes)))
     else:
         _print(model, stage.shown, notes)
+
+
+def _schema(path: Path | None, clusters: "Release", user_column: str | None) -> "Schema":
+    """Return the schema of ``--schema``, or else that of the release."""
+    from shoal.cli._input import read_schema, with_user
+    from shoal.schema import Schema
+
+    described = read_schema(path, user=user_column)
+    if described is not None:
+        return described
+    if "schema" not in clusters.values:
+        raise ParameterError(
+            "--schema must be given for a release that was made without one: write it with "
+            "`shoal schema`"
+        )
+    return with_user(Schema.from_dict(clusters.values["schema"]), user_column)
 
 
 def _promise_notes(model: "ClusterProfile", user: str | None) -> list[str]:
@@ -152,13 +171,10 @@ def _print(model: "ClusterProfile", files: list[Path], notes: list[str]) -> None
 
 
 def _plain(model: "ClusterProfile", files: list[Path], notes: list[str]) -> dict[str, Any]:
-    from shoal.cluster.profile import Row
-
     release = model.release_
-    rows = [dict(zip(Row._fields, row, strict=True)) for row in model.rows()]
     return {
         "sentences": model.describe(),
-        "rows": rows,
+        "rows": [row._asdict() for row in model.rows()],
         "guarantee": {**release.guarantee.to_dict(), "text": str(release.guarantee)},
         "may_be_published": release.guarantee.holds,
         "ledger": None if release.ledger is None else release.ledger.to_dict(),

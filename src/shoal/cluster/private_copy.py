@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box
 from shoal._cluster_table import ShownWithPromise
 from shoal._docs import shared_docs
 from shoal._records import leaves_last_fit
@@ -45,6 +45,7 @@ from shoal.cluster._leaves import (
     release_shape,
 )
 from shoal.cluster._noise import PureNoise
+from shoal.cluster._schema_columns import CodedColumns, schema_box
 from shoal.cluster._synthetic import (
     CellDistribution,
     CellPlan,
@@ -60,6 +61,7 @@ from shoal.engines import HALF, Engine, column_counts, grouped_counts, total_wei
 from shoal.exceptions import ParameterError
 from shoal.noise import MAX_SCALE, Lattice, RandomSource, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
+from shoal.schema import Schema
 
 __all__ = ["PrivateCopy"]
 
@@ -79,6 +81,9 @@ class PrivateCopy(ShownWithPromise, BaseEstimator):
     ----------
     {epsilon}
     {bounds}
+    schema : Schema, default=None
+        Instead of ``bounds``: the public description of a table. The copy has its features, with
+        values of their own kind.
     {n_public}
     {ledger}
     {random_state}
@@ -131,12 +136,14 @@ class PrivateCopy(ShownWithPromise, BaseEstimator):
         epsilon: float = 1.0,
         *,
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         n_public: int | None = None,
         ledger: Ledger | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
+        self.schema = schema
         self.n_public = n_public
         self.ledger = ledger
         self.random_state = random_state
@@ -155,8 +162,11 @@ class PrivateCopy(ShownWithPromise, BaseEstimator):
         self : PrivateCopy
             The fitted estimator.
         """
-        table = validate_table(X, estimator=self)
-        box, budgets = self._plan(table.columns)
+        table = validate_table(X, estimator=self, schema=self.schema)
+        coded = None if self.schema is None else CodedColumns(self.schema)
+        box = schema_box(self.bounds, self.schema, table.columns)
+        drawn = box if coded is None else coded.box()  # where samples are drawn
+        budgets = self._plan(len(drawn.low))
         source = as_source(self.random_state)
         noise = PureNoise(float(self.epsilon))
         promise = Guarantee(
@@ -175,13 +185,15 @@ class PrivateCopy(ShownWithPromise, BaseEstimator):
             columns=getattr(self, "feature_names_in_", ()),
         )
         engine = open_engine(table, Lattice.box(*box, half=HALF))
+        if coded is not None:
+            engine = coded.engine(engine)
         n = _release_n(engine, noise, budgets, self.n_public, source)
         released = _release_synopsis(engine, n, noise, budgets, source)
         self.guarantee_ = promise
-        self._publish(n, released, box, receipt)
+        self._publish(n, released, drawn, receipt)
         return self
 
-    def sample(self, n: int | None = None, *, random_state: RandomState = None) -> Floats:
+    def sample(self, n: int | None = None, *, random_state: RandomState = None) -> Any:
         """Draw made-up records; this costs nothing.
 
         Parameters
@@ -194,13 +206,18 @@ class PrivateCopy(ShownWithPromise, BaseEstimator):
         Returns
         -------
         records : ndarray of shape (n, d)
-            Inside the public box.
+            Inside the public box. With a schema, an array of objects: values of the fields as a
+            table has them, None where one is missing; ``feature_names_in_`` names the columns.
         """
         check_is_fitted(self)
         rows = self.n_records_ if n is None else _numbers.count("n", n)
         seeded = isinstance(random_state, np.random.Generator)
         seed = random_state if seeded else _numbers.seed("random_state", random_state)
-        values, rng = self.release_.values, np.random.default_rng(seed)
+        points = self._draw(rows, np.random.default_rng(seed))
+        return points if self.schema is None else CodedColumns(self.schema).decode(points)
+
+    def _draw(self, rows: int, rng: np.random.Generator) -> Floats:
+        values = self.release_.values
         if "leaves" in values:
             places = LeafDistribution(values["leaf_low"], values["leaf_widths"], values["leaves"])
             return draw_from_leaves(places, rows, self.bounds_, rng)
@@ -208,14 +225,13 @@ class PrivateCopy(ShownWithPromise, BaseEstimator):
         distribution = CellDistribution(plan, values["cells"], values["columns"])
         return draw_records(distribution, rows, self.bounds_, rng)
 
-    def _plan(self, columns: int) -> tuple[Box, "CopyBudgets"]:
+    def _plan(self, columns: int) -> "CopyBudgets":
         """Check the parameters, before anything is read from the records or spent."""
         epsilon = check_epsilon(self.epsilon)
         if self.n_public is not None:
             _numbers.count("n_public", self.n_public)
         check_ledger(self.ledger)
         check_columns(columns)
-        box = public_box(self.bounds, columns)
         records = COUNT_PART * epsilon if self.n_public is None else 0.0
         single = COLUMNS_PART * epsilon
         if columns <= FEW_COLUMNS:
@@ -229,7 +245,7 @@ class PrivateCopy(ShownWithPromise, BaseEstimator):
                 f"epsilon must be larger for {columns} columns, got {self.epsilon!r}: its noise "
                 "would be wider than the integers it is added to"
             )
-        return box, budgets
+        return budgets
 
     def _publish(
         self,
@@ -247,6 +263,7 @@ class PrivateCopy(ShownWithPromise, BaseEstimator):
                 **released.values(),
                 "low": box.low,
                 "high": box.high,
+                **({} if self.schema is None else {"schema": self.schema.to_dict()}),
             },
             guarantee=self.guarantee_,
             ledger=receipt,

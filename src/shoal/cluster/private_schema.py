@@ -1,10 +1,7 @@
 """What a schema still lacks, learned from the records for a price.
 
-* **Bounds** of numbers and dates, in two releases: counts between powers of two, by sign, say of
-  which magnitude values are, as for ``DPKMeans(bounds="private")``; a histogram of 32 equal bins
-  between those says where they end. A private quantile would need bounds to begin with, and powers
-  of two alone are wide: years from 1950 to 2020 lie between 1024 and 2048. Days are counted from
-  2000 on, where powers of two are close together for most dates.
+* **Bounds** of numbers and dates, from two histograms (:mod:`shoal.cluster._learned_ends`). Days
+  are counted from 2000 on, where powers of two are close together for most dates.
 * **Categories**: those that enough people have (:mod:`shoal.cluster._partitions`), for a delta.
 
 Adjacency: add or remove one row, or one user with their first ``records_per_user`` rows. The budget
@@ -22,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import _numbers
-from shoal._typing import Floats, Ints, RandomState
+from shoal._typing import RandomState
 from shoal.cluster._budget import check_epsilon, check_ledger
+from shoal.cluster._learned_ends import release_ends, up_to_zero
 from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
 from shoal.cluster._partitions import select_partitions, selection_noise
 from shoal.cluster.kmeans._contributions import bounded_contributions, check_same_rows, read_users
-from shoal.cluster.kmeans._private_bounds import FALSE_BINS, filled_bins
-from shoal.engines import magnitude_counts, magnitude_edges
+from shoal.cluster.kmeans._private_bounds import FALSE_BINS
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import RandomSource, as_source
 from shoal.privacy import (
@@ -45,11 +42,7 @@ from shoal.tables import ArrayTable, read_columns
 
 __all__ = ["LearnedSchema", "learn_schema"]
 
-BINS = 32  # between the powers of two
-SURE = 2.0  # deviations: to leave an empty bin in costs little, to clip filled ones more
-MAX_CLIPPED = 0.02  # of all values at each end, about: where noise is larger than that, bins stay
-SMALLEST, WIDEST = 2.0**-40, 2.0**60  # magnitudes below are 0, those beyond are clipped
-NEAR_ZERO = 1 / 8  # of the other end: an end so close to 0 is 0
+WIDEST = 2.0**60  # magnitudes beyond are clipped
 ORIGIN = (date(2000, 1, 1) - date(1970, 1, 1)).days
 FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
 MAX_CATEGORIES = 1000  # of a field, as a schema allows
@@ -139,7 +132,7 @@ def learn_schema(
     >>> table = {"age": [30, 41, 67, 88] * 100, "city": ["A", "B", "A", "A"] * 100}
     >>> learned = learn_schema(table, template, epsilon=2.0, delta=1e-6, random_state=0)
     >>> learned.schema["age"].maximum, learned.schema["city"].categories
-    (96.0, ('A', 'B'))
+    (92.0, ('A', 'B'))
     """
     wanted = _wanted(template)
     check_epsilon(epsilon)
@@ -326,47 +319,16 @@ def _bounds(field: Field, table: _Table, plan: _Plan, source: RandomSource) -> F
     assert isinstance(field, Number | Date)
     values = table.values[field.name]
     values = values[~np.isnan(values)] - (ORIGIN if isinstance(field, Date) else 0)
-    size, budget = table.contribution, plan.budget / 2
-    exact = magnitude_counts(values[:, None])[0]
-    noisy = plan.noise.counts(exact, budget, contribution=size, source=source)
-    filled = filled_bins(
-        noisy,
-        plan.noise.count_tail(budget, FALSE_BINS / len(noisy), contribution=size),
-        plan.noise.count_tail(budget, FALSE_BINS / 2, contribution=size),
+    ends = release_ends(
+        values, plan.noise, plan.budget, contribution=table.contribution, source=source
     )
-    # Without a bin that is surely filled the second release is made all the same, of [0, 1].
-    edges = magnitude_edges()
-    ends = (0.0, 1.0) if filled is None else _rounded(edges[filled[0]], edges[filled[1] + 1])
-    noisy = plan.noise.counts(_histogram(values, *ends), budget, contribution=size, source=source)
-    if filled is None:
+    if ends is None:
         return field
-    deviation = plan.noise.count_deviation(budget, contribution=size)
-    low, high = _trimmed(noisy, *ends, deviation)
     if isinstance(field, Date):
-        days = np.clip(np.array(_whole(low, high)) + ORIGIN, *_unbounded(field).limits)
+        days = np.clip(np.array(_whole(*ends)) + ORIGIN, *_unbounded(field).limits)
         return _filled(field, *np.datetime_as_string(days.astype("datetime64[D]")).tolist())
-    low, high = _rounded(low, high)
+    low, high = up_to_zero(*ends)
     return _filled(field, *(_whole(low, high) if field.whole else (low, high)))
-
-
-def _histogram(values: Floats, low: float, high: float) -> Ints:
-    """Count the values in equal bins; those beyond an end are in the bin beside it."""
-    positions = np.clip((values - low) / (high - low) * BINS, 0, BINS - 1).astype(np.int64)
-    return np.bincount(positions, minlength=BINS)
-
-
-def _trimmed(noisy: Ints, low: float, high: float, deviation: float) -> tuple[float, float]:
-    """Move both ends inwards past bins that together hold hardly more than noise."""
-    tails = SURE * deviation * np.sqrt(np.arange(1, BINS + 1))
-    tails = np.minimum(tails, MAX_CLIPPED * max(int(noisy.sum()), 0))
-    first, last = (
-        int(above.argmax()) if above.any() else 0
-        for above in (np.cumsum(noisy) > tails, np.cumsum(noisy[::-1]) > tails)
-    )
-    if first + last >= BINS:
-        return low, high
-    edges = np.linspace(low, high, BINS + 1)
-    return float(edges[first]), float(edges[BINS - last])
 
 
 def _filled(field: Number | Date, low: Any, high: Any) -> Field:
@@ -382,15 +344,6 @@ def _filled(field: Number | Date, low: Any, high: Any) -> Field:
 
 def _whole(low: float, high: float) -> tuple[int, int]:
     return math.floor(low), math.ceil(high)
-
-
-def _rounded(low: float, high: float) -> tuple[float, float]:
-    """Set an end to 0 that is an end of the bin of 0, or on the way to 0 from far beyond."""
-    if -SMALLEST <= low <= NEAR_ZERO * high:
-        low = 0.0
-    if NEAR_ZERO * low <= high <= SMALLEST:
-        high = 0.0
-    return (float(low), float(high)) if low < high else (0.0, 1.0)
 
 
 def _release(

@@ -34,7 +34,7 @@ from shoal.experiments._made_up_tables import (
 from shoal.experiments.provenance import Provenance
 from shoal.experiments.report import Report
 from shoal.plotting import draw_plan
-from shoal.schema import Category, Schema
+from shoal.schema import Date, Number, Schema
 
 __all__ = ["PLANNED_EPSILONS", "PlanRow", "ReleasePlan", "plan_release", "plan_report"]
 
@@ -256,7 +256,7 @@ def plan_release(
             cluster_size=n / k,
             records_per_user=records_per_user,
         )
-        numbers = [one for one in profile if not isinstance(schema[one.field], Category)]
+        numbers = [one for one in profile if isinstance(schema[one.field], Number | Date)]
         rows.append(
             PlanRow(
                 epsilon,

@@ -27,7 +27,7 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._cluster_table import ShownWithPromise
 from shoal._report_channel import ReportChannel, channel_bounds
-from shoal._table_input import validate_table
+from shoal._table_input import refuse_users, validate_table
 from shoal._typing import Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._report_files import check_out, release_reports
@@ -250,6 +250,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
                 "bounds must be left out where a schema is given, got both: the schema says what "
                 "its columns may hold"
             )
+        refuse_users(self.schema)
         public_box(channel_bounds(self), columns)
         self.lattice(columns)  # a box that no lattice fits is refused before anything is spent
 

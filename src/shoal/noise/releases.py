@@ -14,7 +14,16 @@ from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 from shoal.exceptions import ParameterError
 from shoal.noise.source import RandomSource
 
-__all__ = ["ApproximateNoise", "Noise", "Observer", "PrivacyMeasure", "observed", "privatize"]
+__all__ = [
+    "ApproximateNoise",
+    "Noise",
+    "Observer",
+    "PrivacyMeasure",
+    "current_part",
+    "disjoint_part",
+    "observed",
+    "privatize",
+]
 
 PrivacyMeasure = Literal["epsilon", "rho", "mu^2"]
 
@@ -139,3 +148,50 @@ def observed(observer: Observer) -> Iterator[None]:
         yield
     finally:
         _OBSERVER.reset(token)
+
+
+_PART: ContextVar[str] = ContextVar("part", default="")
+
+
+@contextmanager
+def disjoint_part(part: str) -> Iterator[None]:
+    """Say that what is released inside the block is of one of several disjoint parts of a table.
+
+    One record is in one of them, so that together they cost what the dearest one does (parallel
+    composition, McSherry 2009). It is a declaration: an audit adds up costs by it, and holds it
+    against what it sees of one record in the parts.
+
+    Parameters
+    ----------
+    part : str
+        Name of the part, not empty.
+
+    Examples
+    --------
+    >>> from shoal.noise import current_part, disjoint_part
+    >>> with disjoint_part("stratum 1"):
+    ...     current_part()
+    'stratum 1'
+    """
+    token = _PART.set(part)
+    try:
+        yield
+    finally:
+        _PART.reset(token)
+
+
+def current_part() -> str:
+    """Return the part of the table that releases are of now; empty for all of it.
+
+    Returns
+    -------
+    part : str
+        As named by :func:`disjoint_part`.
+
+    Examples
+    --------
+    >>> from shoal.noise import current_part
+    >>> current_part()
+    ''
+    """
+    return _PART.get()

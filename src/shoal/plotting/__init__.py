@@ -13,10 +13,12 @@ from shoal.plotting._cells import draw_cells, draw_thresholds
 from shoal.plotting._curves import draw_lines, draw_trade_off
 from shoal.plotting._demo import draw_demo
 from shoal.plotting._density import draw_density, draw_density_clusters
+from shoal.plotting._maps import draw_map
 from shoal.plotting._means import draw_bars, draw_heat_map
 from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
 from shoal.plotting._plan import draw_plan
 from shoal.plotting._points import draw_perturbation_area, draw_scatter
+from shoal.plotting._profile_page import profile_page
 from shoal.plotting._profiles import draw_profile
 from shoal.plotting._releases import draw_release
 from shoal.plotting._selection import draw_k_distance, draw_n_clusters
@@ -35,6 +37,7 @@ __all__ = [
     "draw_heat_map",
     "draw_k_distance",
     "draw_lines",
+    "draw_map",
     "draw_n_clusters",
     "draw_perturbation_area",
     "draw_plan",
@@ -46,4 +49,5 @@ __all__ = [
     "draw_thresholds",
     "draw_trade_off",
     "page_scripts",
+    "profile_page",
 ]

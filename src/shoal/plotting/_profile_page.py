@@ -104,7 +104,7 @@ def profile_page(release: Any) -> str:
 
 def _lead(values: Mapping[str, Any]) -> str:
     clusters = sum(cluster != NOISE for cluster in values["clusters"])
-    return f"{clusters} clusters of about {values['sizes'][-1]:,.0f} {values['noun']}."
+    return f"{clusters} clusters of {values['size_texts'][-1]} {values['noun']}."
 
 
 def _items(lines: Iterable[str]) -> str:
@@ -118,9 +118,9 @@ def _paragraph(text: str, *, kind: str = "") -> str:
 
 def _overview(values: Mapping[str, Any]) -> str:
     heads = ["", *(cluster_name(one) for one in values["clusters"]), "all records"]
-    sizes = [f"about {size:,.0f}" for size in values["sizes"]]
-    rows = [[values["noun"], *sizes]]
-    rows += [[field["title"], *field["summaries"]] for field in values["fields"]]
+    rows = [[values["noun"], *values["size_texts"]]]
+    described = (*values["fields"], *values["keywords"])
+    rows += [[field["title"], *field["summaries"]] for field in described]
     head = _row("th", heads)
     return (
         f'<div class="wide"><table><thead>{head}</thead><tbody>'

@@ -26,7 +26,7 @@ from shoal.plotting._theme import (
     line_glyph,
 )
 
-__all__ = ["draw_profile"]
+__all__ = ["draw_profile", "profile_values"]
 
 MAX_FIELDS = 6  # side by side, if none are named
 MAX_LEVELS = 8  # of a field in a panel: the most common
@@ -92,7 +92,7 @@ def draw_profile(
     >>> draw_profile(ClusterProfile(model, schema=schema, random_state=0).fit(ages))
     Picture(panels=2, records=False)
     """
-    values = _values(release)
+    values = profile_values(release)
     shown = _chosen("clusters", clusters, values["clusters"])
     known = {field["name"]: field for field in values["fields"]}
     names = _chosen("fields", fields, list(known)) if fields is not None else _telling(values)
@@ -111,7 +111,8 @@ def draw_profile(
     )
 
 
-def _values(release: Any) -> Mapping[str, Any]:
+def profile_values(release: Any) -> Mapping[str, Any]:
+    """Return the values of a released profile, or refuse what is none."""
     release = getattr(release, "release_", release)
     values = getattr(release, "values", None)
     if getattr(release, "kind", "") != "ClusterProfile" or not isinstance(values, Mapping):

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal._bounds import Box
 from shoal._numbers import readable
+from shoal._outlines import place_of_release, release_geojson
 from shoal._typing import Floats, Ints
 from shoal.density import find_boxes
 from shoal.exceptions import ParameterError
@@ -16,10 +17,12 @@ from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._cells import draw_thresholds
 from shoal.plotting._center_tables import draw_center_table
 from shoal.plotting._density import cluster_heading, cluster_panels, density_panels
+from shoal.plotting._maps import draw_map
 from shoal.plotting._picture import Picture, alt
 from shoal.plotting._points import BOX, FLAT, box_rows
 from shoal.plotting._theme import COLORS, GRAY, NOISE, RING, line_glyph
 from shoal.plotting._trees import tree_panel
+from shoal.schema import Place
 
 __all__ = ["draw_release"]
 
@@ -87,6 +90,9 @@ def draw_release(
     Picture(panels=1, records=False)
     """
     values = release.values
+    place = place_of_release(values)
+    if place is not None and ("sizes" in values or "centers" in values):
+        return _draw_places(release, place, path)
     if "density" in values or "tree" in values:
         return _draw_density_release(release, _named(values, columns), path)
     if "centers" not in values:
@@ -119,6 +125,20 @@ def draw_release(
     width, height = (WIDTH, HEIGHT) if labels is None else (WIDE, HIGH)
     drawn = panel(*layers, canvas.legend(key), width=width, height=height, title=title)
     return canvas.finish([drawn], key=key)
+
+
+def _draw_places(release: Any, place: Place, path: str | os.PathLike[str] | None) -> Picture:
+    """Show the clusters of places on a map."""
+    holds = release.guarantee.holds
+    what = "centers" if "centers" in release.values else "clusters"
+    return draw_map(
+        release_geojson(release.values),
+        center=place.center or (0.0, 0.0),
+        radius=float(place.radius or 0.0),
+        records=not holds,
+        title=f"Released {what} of {place.title or place.name}{'' if holds else NO_PROMISE}",
+        path=path,
+    )
 
 
 def _draw_density_release(

@@ -8,7 +8,8 @@ A release says by which metric its clusters were made, and labels follow that me
 * ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the reports;
 * ``"cells"`` (DPWaveCluster, DPDensity, NoiseAwareDensity): the cluster of the record's cell, or
   -1;
-* ``"boxes"`` (DPDensity): the same, of cells of several sizes.
+* ``"boxes"`` (DPDensity): the same, of cells of several sizes;
+* ``"strata"`` (DPDensity): the same, among the cells of the record's stratum.
 
 Each gives the labels of the estimator's own ``predict``, bit for bit.
 """
@@ -229,6 +230,22 @@ def _in_boxes(values: Values, records: Floats) -> Labels:
     return labels
 
 
+def _in_strata(values: Values, records: Floats) -> Labels:
+    """Find the stratum of each record by its categories, and its cell among those of it."""
+    stratum = np.zeros(len(records), dtype=np.int64)
+    for first, last in values["category_blocks"]:
+        stratum = stratum * (last - first) + records[:, first:last].argmax(axis=1)
+    labels = np.full(len(records), -1, dtype=np.int32)
+    numbered = 0  # clusters of the strata before
+    for index, one in enumerate(values["strata"]):
+        inside = stratum == index
+        placed = {**values, **one}
+        found = CELLS[one["metric"]](placed, records[np.ix_(inside, values["cell_columns"])])
+        labels[inside] = np.where(found >= 0, found + np.int32(numbered), found)
+        numbered += len(one["sizes"])
+    return labels
+
+
 def _is_grid(grids: Any, shape: Any) -> bool:
     """Return whether each column has as many cells as fit into its fine ones."""
     if not isinstance(grids, list) or len(grids) != len(shape):
@@ -243,7 +260,11 @@ POINTS: dict[str, Callable[[Values, Floats], _Points]] = {
     "cosine": _by_cosine,
     "euclidean": _euclidean,
 }
-CELLS: dict[str, Callable[[Values, Floats], Labels]] = {"cells": _in_cells, "boxes": _in_boxes}
+CELLS: dict[str, Callable[[Values, Floats], Labels]] = {
+    "cells": _in_cells,
+    "boxes": _in_boxes,
+    "strata": _in_strata,
+}
 METRICS = (*POINTS, *CELLS)
 # What a release has to hold for labels by its metric.
 NEEDED = {
@@ -253,6 +274,7 @@ NEEDED = {
     "euclidean": ("centers",),
     "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
     "boxes": ("cells", "clusters", "cell_low", "cell_high", "low", "high", "half"),
+    "strata": ("strata", "schema", "category_blocks", "cell_columns", "low", "high", "half"),
 }
 
 
@@ -284,6 +306,8 @@ def _columns(values: Values) -> int:
     """Return how many columns a record of this release has."""
     if "centers" in values:
         return int(_centers(values["centers"]).shape[1])
+    if "strata" in values:
+        return Schema.from_dict(values["schema"]).space.columns
     if "cell_low" in values:
         return int(np.shape(values["cell_low"])[1])
     return len(values["shape"])

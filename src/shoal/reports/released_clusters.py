@@ -13,6 +13,7 @@ import numpy as np
 from shoal import _html
 from shoal._cluster_table import cluster_table
 from shoal._optional import require
+from shoal._outlines import release_geojson
 from shoal._typing import Floats, Labels
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.plotting import Picture, draw_release
@@ -80,7 +81,7 @@ class ReleasedClusters:
     """
 
     def __init__(self, release: Release) -> None:
-        if "centers" not in release.values and "clusters" not in release.values:
+        if not any(name in release.values for name in ("centers", "clusters", "strata")):
             raise ReleaseError(
                 f"release must hold clusters, got one of {release.kind}: pass that of DPKMeans, "
                 "DPDensity or the like"
@@ -102,8 +103,9 @@ class ReleasedClusters:
     def n_clusters(self) -> int:
         """Number of clusters, those that may be noise alone included."""
         values = self.release.values
-        if "centers" in values:
-            return len(values["centers"])
+        for name in ("centers", "sizes"):
+            if name in values:
+                return len(values[name])
         return int(np.max(values["clusters"], initial=-1)) + 1
 
     def predict(self, X: Any) -> Labels:
@@ -164,8 +166,9 @@ class ReleasedClusters:
         -------
         frame : pandas.DataFrame
             Of centers: numbers, most common levels and their shares, shares of missing values,
-            noisy sizes, and whether a center is certain or may be noise alone. Of cells: where
-            each cluster lies.
+            noisy sizes, and whether a center is certain or may be noise alone; numbers on a
+            logarithmic scale are means of logarithms, below the mean. Of cells: where each cluster
+            lies.
         """
         pandas = require("pandas", extra="frame")
         table = cluster_table(self.release)
@@ -175,6 +178,21 @@ class ReleasedClusters:
         frame = pandas.DataFrame(columns).infer_objects()
         frame.index.name = "cluster"
         return frame
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Return where clusters of places are, in degrees.
+
+        Returns
+        -------
+        collection : dict
+            A FeatureCollection of GeoJSON: centers as points, clusters of cells as polygons.
+
+        Raises
+        ------
+        ParameterError
+            If the release has no schema with a place, or other numbers beside it.
+        """
+        return release_geojson(self.release.values)
 
     def plot(self, path: "str | os.PathLike[str] | None" = None) -> Picture:
         """Draw the release.
@@ -197,8 +215,8 @@ class ReleasedClusters:
         picture = draw_release(self.release, path=path)
         if picture is None:
             raise ParameterError(
-                "plot must be of a release that can be drawn, got significant cells of a sparse "
-                "grid alone: use to_frame"
+                "plot must be of a release that can be drawn, got cells of several strata, or "
+                "significant cells of a sparse grid alone: use to_frame"
             )
         return picture
 

@@ -182,6 +182,25 @@ def test_what_is_not_known_is_never_passed(step):
     assert vouched.steps[0].verdict == "vouched for"
 
 
+class Derived(DPKMeans):
+    def fit(self, X, y=None):
+        self.bounds = (X.min(axis=0), X.max(axis=0))
+        return super().fit(X)
+
+
+class Fills(SchemaEncoder):
+    def transform(self, X):
+        return super().transform(np.where(np.isnan(X), np.nanmean(X, axis=0), X))
+
+
+def test_what_a_derived_class_adds_is_not_known():
+    derived = Pipeline([("model", Derived(3))])
+    assert not check_pipeline(derived).ok
+    assert check_pipeline(derived, vouch=["model"]).ok
+    schema = Schema([Number("age", minimum=0, maximum=120)])
+    assert not check_pipeline(make_pipeline(Fills(schema), MODEL)).ok
+
+
 def test_what_was_seen_cannot_be_vouched_for():
     pipeline = Pipeline([("scale", StandardScaler()), ("model", MODEL)])
     assert not check_pipeline(pipeline, vouch=["scale"]).ok

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster._noise import noise_for
-from shoal.cluster.profile._estimates import Consistent, consistent_counts, project
-from shoal.cluster.profile._plan import deviations_for
+from shoal.cluster.profile._estimates import Consistent, Tail, consistent_counts, project
 from shoal.noise import SeededSource
 
 SIZES = np.array([30, 300, 3000])
@@ -54,21 +53,21 @@ def test_intervals_hold_the_exact_values(epsilon, delta):
     noise = noise_for(epsilon, delta)
     budget = noise.total_budget / len(exact)
     deviations = [noise.count_deviation(budget, contribution=1)] * len(exact)
-    factor = deviations_for(0.95, approximate=noise.approximate)
+    tail = Tail(0.05, approximate=noise.approximate)
     source = SeededSource(2)
     held = {"size": [], "share": [], "overall": [], "quantile": []}
     for _ in range(FITS):
         noisy = [noise.counts(one, budget, contribution=1, source=source) for one in exact]
         for table, counts in zip(exact, consistent_counts(noisy, deviations), strict=True):
-            held["size"].append(inside(counts.size_interval(factor), SIZES))
+            held["size"].append(inside(counts.size_interval(tail), SIZES))
             shares = table / SIZES[:, None]
-            held["share"].append(inside(counts.share_interval(factor), shares))
+            held["share"].append(inside(counts.share_interval(tail), shares))
             overall = table.sum(axis=0) / SIZES.sum()
-            held["overall"].append(inside(counts.total.share_interval(factor), overall))
+            held["overall"].append(inside(counts.total.share_interval(tail), overall))
             bins = table.shape[1] - 1
             below = np.cumsum(table[:, :bins], axis=1)
             for q in (0.1, 0.5, 0.9):
-                first, last = counts.quantile_bins(q, bins, factor)
+                first, last = counts.quantile_bins(q, bins, tail)
                 at = (below >= q * below[:, -1:]).argmax(axis=1)
                 held["quantile"].append(np.mean((first <= at) & (at <= last)))
     for name, parts in held.items():
@@ -80,16 +79,36 @@ def inside(interval, exact):
 
 
 def test_intervals_hold_what_is_shown_and_stay_possible():
-    counts = Consistent(np.array([[-40.0, 50.0, 10.0]]), np.array([20.0]), 25.0, 30.0)
-    shares = counts.share_interval(2.0)
+    counts = Consistent(np.array([[-40.0, 50.0, 10.0]]), np.array([20.0]), 25.0, 30.0, 5.0)
+    shares = counts.share_interval(Tail(0.05, approximate=True))
     assert (shares.low <= shares.value).all()
     assert (shares.value <= shares.high).all()
     assert shares.low.min() >= 0
     assert shares.high.max() <= 1
     assert shares.value.sum() == pytest.approx(1)
-    nobody = Consistent(np.array([[-4.0, 1.0]]), np.array([-3.0]), 25.0, 30.0)
-    assert nobody.share_interval(2.0).high.tolist() == [[1.0, 1.0]]
-    assert nobody.size_interval(2.0).low.tolist() == [0.0]
+    nobody = Consistent(np.array([[-4.0, 1.0]]), np.array([-3.0]), 25.0, 30.0, 5.0)
+    assert nobody.share_interval(Tail(0.05, approximate=True)).high.tolist() == [[1.0, 1.0]]
+    assert nobody.size_interval(Tail(0.05, approximate=True)).low.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("terms", [1, 2, 5, 40])
+@pytest.mark.parametrize("miss", [0.05, 1e-3])
+def test_tails_of_sums_of_laplace_noises(terms, miss):
+    """From 400,000 draws: beyond the bound no more than `miss`, up to 5 deviations of a count."""
+    draws = np.random.default_rng(4).laplace(size=(400_000, terms)).sum(axis=1)
+    bound = float(Tail(miss, approximate=False).deviations(float(terms))) * np.sqrt(2 * terms)
+    beyond = np.mean(np.abs(draws) > bound)
+    assert beyond <= miss + 5 * np.sqrt(miss / len(draws))
+
+
+def test_tails_are_quantiles():
+    assert Tail(0.05, approximate=True).deviations() == pytest.approx(1.96, abs=0.001)
+    # P(|Laplace| > t) = exp(-t / scale), and the standard deviation is sqrt(2) scales.
+    single = Tail(0.05, approximate=False).deviations()
+    assert np.exp(-single * np.sqrt(2)) == pytest.approx(0.05)
+    many = Tail(1e-5, approximate=False).deviations(np.array([1.0, 1e6]))
+    assert many[0] == pytest.approx(np.log(1e5) / np.sqrt(2))
+    assert many[1] == pytest.approx(np.sqrt(2 * np.log(2e5)), rel=1e-3)  # Chernoff, normal
 
 
 def test_projection_is_the_nearest_possible_row():

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from shoal.cluster import profile_noise
-from shoal.cluster.profile._plan import deviations_for, number_of_bins, plan_profile
+from shoal.cluster.profile._plan import number_of_bins, plan_profile
 from shoal.exceptions import ParameterError
 from shoal.schema import Category, Date, Flag, Number, Schema, Text
 
@@ -29,7 +29,8 @@ def plan(**kwargs):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_fields_divide_the_whole_budget(delta):
     planned = plan(delta=delta)
-    total = math.fsum(field.budget for field in planned.fields)
+    total = math.fsum(one.budget for one in (*planned.fields, *planned.texts))
+    assert math.fsum(text.delta for text in planned.texts) == delta / 2
     assert total == pytest.approx(planned.noise.total_budget, rel=1e-12)
     by_levels = {len(field.histogram.levels): field.budget for field in planned.fields}
     power = 1 / 2 if delta else 1 / 3
@@ -71,9 +72,3 @@ def test_noise_is_known_beforehand():
     assert thrice[1].deviation == pytest.approx(3 * few["city"].deviation, rel=0.2)
     with pytest.raises(ParameterError, match="cluster_size"):
         profile_noise(SCHEMA, epsilon=1.0, cluster_size=0)
-
-
-def test_deviations_are_quantiles_of_the_noise():
-    assert deviations_for(0.95, approximate=True) == pytest.approx(1.96, abs=0.001)
-    # P(|Laplace| > t) = exp(-t / scale), and the standard deviation is sqrt(2) scales.
-    assert math.exp(-deviations_for(0.95, approximate=False) * math.sqrt(2)) == pytest.approx(0.05)

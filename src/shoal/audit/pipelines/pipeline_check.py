@@ -100,6 +100,9 @@ class _Walk:
             return self._side_by_side(path, step, raw=raw)
         method = private_method(step)
         if method is not None and raw:
+            if not type(step).__module__.startswith("shoal."):
+                reason = f"derived from {method.class_name}, and what it adds is not known"
+                self._note(path, step, "may read records", reason, PUBLIC_WAY)
             self._note(path, step, "private", method.summary)
             return method.trust_model == "central"
         if not raw:

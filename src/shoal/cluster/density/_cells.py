@@ -34,6 +34,14 @@ class NoisyCells(Protocol):
     """Noisy counts of cells that fill the box; all of it is post-processing."""
 
     @property
+    def counts(self) -> Ints:
+        """Noisy counts of the cells."""
+
+    @property
+    def scale(self) -> float:
+        """Scale of their noise."""
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of an array over the cells."""
 

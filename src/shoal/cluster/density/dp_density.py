@@ -7,43 +7,42 @@ the counts, the tree of its peaks, which of them are more than chance, and the c
 """
 
 import copy
-import math
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
-from shoal._bounds import public_box
 from shoal._docs import shared_docs
+from shoal._outlines import outline_release
 from shoal._records import fitted_names, leaves_last_fit
 from shoal._table_input import validate_table
-from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
+from shoal._typing import Bounds, Floats, Ints, Labels, RandomState, TableLike
 from shoal.cluster._budget import charge, check_ledger
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
-from shoal.cluster.density._cells import release_cells
-from shoal.cluster.density._outlines import outline_release
-from shoal.cluster.density._plan import plan_budgets
-from shoal.density import (
-    FlatClusters,
-    build_tree,
-    cell_memberships,
-    choose_nodes,
-    find_merges,
-    label_cells,
-    prominence_for,
+from shoal.cluster._schema_columns import Strata, schema_box
+from shoal.cluster.density._cells import NoisyCells, release_cells
+from shoal.cluster.density._clusters import (
+    DensityClusters,
+    find_clusters,
+    holds_records,
+    without_clusters,
 )
+from shoal.cluster.density._plan import plan_budgets
 from shoal.engines import HALF, Engine, Part
 from shoal.exceptions import DataError
-from shoal.noise import Lattice, as_source
+from shoal.noise import Lattice, as_source, disjoint_part
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
+from shoal.schema import Schema
 
 __all__ = ["DPDensity"]
 
 ROWS = 1 << 17  # labeled at a time
-DIGITS = 4  # decimals of a released density: finer ones are far below its error
 
 
 @shared_docs
@@ -54,11 +53,17 @@ class DPDensity(CuratorsClusterer):
     ----------
     {epsilon}
     {bounds}
+    schema : Schema, default=None
+        Instead of ``bounds``: the public description of a table. Numbers, dates and places (two
+        columns) are the columns of the cells, and must say what fills a missing value, or refuse
+        it. Every combination of categories, at most 64, is a stratum with a density and clusters of
+        its own; a record is in one stratum, so all of them share one epsilon.
     alpha : float, default=0.05
-        Probability of any false cluster: of more than one where records have a single peak.
+        Probability of any false cluster: of more than one where records have a single peak, or of
+        one in a stratum without records.
     n_clusters : int, default=None
-        Number of clusters where it is known: the most prominent peaks, whether or not they are
-        more than chance. None finds those that are.
+        Number of clusters where it is known, in each stratum: the most prominent peaks, whether or
+        not they are more than chance. None finds those that are.
     min_cluster_size : float, default=None
         Records below which a part is no cluster of its own. None takes any size.
     {ledger}
@@ -69,7 +74,7 @@ class DPDensity(CuratorsClusterer):
     n_clusters_ : int
         Number of clusters.
     cluster_sizes_ : ndarray of shape (n_clusters_,)
-        Estimated number of records of each, the largest first.
+        Estimated number of records of each, the largest first in each stratum.
     cells_ : ndarray of int32 over the grid
         Cluster of each cell, -1 for none. Where records fill little of the box, cells are of
         several sizes: then it has one entry for each, and ``release_`` has their corners.
@@ -84,6 +89,12 @@ class DPDensity(CuratorsClusterer):
         Standard deviations that a peak had to stand above the pass to a higher one.
     n_records_ : float
         Noisy number of records.
+    strata_ : list of dict
+        The categories of each stratum by the names of their fields; one without categories where
+        there are none. Of several strata, ``cells_``, ``density_``, ``cluster_tree_``,
+        ``cluster_nodes_`` and ``threshold_`` are lists, one for each.
+    cluster_strata_ : ndarray of shape (n_clusters_,)
+        Stratum of each cluster.
     {guarantee_}
     release_ : Release
         The only thing meant to leave the curator.
@@ -124,6 +135,7 @@ class DPDensity(CuratorsClusterer):
         *,
         epsilon: float = 1.0,
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         alpha: float = 0.05,
         n_clusters: int | None = None,
         min_cluster_size: float | None = None,
@@ -132,6 +144,7 @@ class DPDensity(CuratorsClusterer):
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
+        self.schema = schema
         self.alpha = alpha
         self.n_clusters = n_clusters
         self.min_cluster_size = min_cluster_size
@@ -152,11 +165,12 @@ class DPDensity(CuratorsClusterer):
         self : DPDensity
             The fitted estimator.
         """
-        table = validate_table(X, estimator=self)
-        budgets = plan_budgets(self.epsilon, table.columns)
+        table = validate_table(X, estimator=self, schema=self.schema)
+        strata = Strata.plan(self.schema, table.columns)
+        budgets = plan_budgets(self.epsilon, len(strata.grid))
         self._check_choices()
         check_ledger(self.ledger)
-        box = public_box(self.bounds, table.columns)
+        box = schema_box(self.bounds, self.schema, table.columns)
         source = as_source(self.random_state)
         noise = PureNoise(float(self.epsilon))
         promise = Guarantee(
@@ -175,10 +189,17 @@ class DPDensity(CuratorsClusterer):
             columns=getattr(self, "feature_names_in_", ()),
         )
         engine = open_engine(table, Lattice.box(*box, half=HALF))
-        released = release_cells(engine, noise, budgets, source=source)
+        # Each stratum gets all of the budget: one record is in one of them (proofs/density.md).
+        released = []
+        for index, stratum in enumerate(strata.engines(engine)):
+            with disjoint_part(f"stratum {index}"):
+                released.append(release_cells(stratum, noise, budgets, source=source))
         self.guarantee_ = promise
         self.bounds_ = box
-        self.n_records_, self._noisy = released
+        self.strata_, self._strata = list(strata.levels), strata
+        self._records = tuple(one.records for one in released)
+        self._noisy: tuple[NoisyCells, ...] = tuple(one.noisy for one in released)
+        self.n_records_ = sum(self._records)
         self._find_clusters(receipt)
         self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._keep_labels(self._labels(engine) if table.in_memory else None)
@@ -197,7 +218,7 @@ class DPDensity(CuratorsClusterer):
             Cluster, or -1 for none; a Spark DataFrame gets it as a further column.
         """
         check_is_fitted(self)
-        table = validate_table(X, estimator=self, reset=False)
+        table = validate_table(X, estimator=self, reset=False, schema=self.schema)
         return self._labels(open_engine(table, Lattice.box(*self.bounds_, half=HALF)))
 
     def predict_proba(self, X: TableLike) -> Floats:
@@ -215,19 +236,17 @@ class DPDensity(CuratorsClusterer):
             to no cluster.
         """
         check_is_fitted(self)
-        table = validate_table(X, estimator=self, reset=False)
+        table = validate_table(X, estimator=self, reset=False, schema=self.schema)
         if not table.in_memory:
             raise DataError("X must be records in memory for predict_proba: use predict")
-        noisy = self._noisy
-        background = float(self.release_.values["background"])
-        clusters = FlatClusters(
-            self.cells_.ravel(), self.cluster_nodes_, self.cluster_sizes_, background
+        degrees = sparse.csr_array(
+            sparse.block_diag([found.memberships() for found in self._clusters])
         )
-        degrees = cell_memberships(noisy.estimate(), noisy.cells, clusters)
         engine = open_engine(table, Lattice.box(*self.bounds_, half=HALF))
 
         def find(part: Part) -> Labels:
-            return noisy.find(part.records).astype(np.int32)  # there are at most 2^24 cells
+            # There are at most 2^24 cells in a stratum.
+            return _find_cells(self._strata, self._noisy, part.records).astype(np.int32)
 
         rows: Floats = degrees[engine.collect(find, rows=ROWS)].toarray()
         return rows
@@ -277,8 +296,10 @@ class DPDensity(CuratorsClusterer):
         -------
         collection : dict
             A FeatureCollection with a feature for each cluster, which has its number, its
-            estimated size and its share of the records: polygons of two columns, in the unit of
-            the bounds. Of one column, features without geometry have ``intervals``.
+            estimated size and its share of the records, and its stratum where there are several:
+            polygons of two columns, in the unit of the bounds or fields; of a place, longitude
+            and latitude (beyond 180 where a polygon crosses that meridian). Of one column,
+            features without geometry have ``intervals``.
 
         Raises
         ------
@@ -297,61 +318,98 @@ class DPDensity(CuratorsClusterer):
 
     def _find_clusters(self, receipt: Receipt | None) -> None:
         """Find the clusters of the released counts, and make the release: post-processing."""
-        noisy, cells = self._noisy, self._noisy.cells
-        estimate = noisy.estimate()
-        merges = find_merges(estimate, cells.edges)
-        if self.n_clusters is None:
-            self.threshold_ = noisy.threshold(estimate, merges, cells, float(self.alpha))
-        else:
-            self.threshold_ = prominence_for(merges, int(self.n_clusters))
-        tree = build_tree(
-            estimate,
-            cells,
-            threshold=self.threshold_,
-            min_size=float(self.min_cluster_size or 0.0),
-            merges=merges,
-        )
-        nodes = choose_nodes(tree) if self.n_clusters is None else np.flatnonzero(tree.is_leaf)
-        clusters = label_cells(estimate, cells, tree, nodes)
-        self.cluster_tree_, self.cluster_nodes_ = tree, clusters.nodes
-        self.cluster_sizes_ = clusters.sizes
-        self.n_clusters_ = len(clusters.nodes)
-        self.density_ = (estimate.density * cells.volumes).reshape(noisy.shape)
-        self.cells_ = clusters.labels.reshape(noisy.shape)
-        self._publish(clusters.background, receipt)
+        alpha = float(self.alpha) / len(self._noisy)
+        self._clusters = tuple(self._find_in_stratum(noisy, alpha) for noisy in self._noisy)
+        counts = [len(found.flat.nodes) for found in self._clusters]
+        self.n_clusters_ = sum(counts)
+        self.cluster_strata_ = np.repeat(np.arange(len(counts)), counts)
+        self.cluster_sizes_ = np.concatenate([found.flat.sizes for found in self._clusters])
+        each: dict[str, list[Any]] = {
+            "cluster_tree_": [found.tree for found in self._clusters],
+            "cluster_nodes_": [found.flat.nodes for found in self._clusters],
+            "threshold_": [found.threshold for found in self._clusters],
+            "density_": [found.density for found in self._clusters],
+            "cells_": _numbered([found.cells for found in self._clusters], counts),
+        }
+        for name, values in each.items():
+            setattr(self, name, values if len(counts) > 1 else values[0])
+        self._publish(receipt)
 
-    def _publish(self, background: float, receipt: Receipt | None) -> None:
-        tree, box = self.cluster_tree_, self.bounds_
-        inside = np.flatnonzero(self.cells_ >= 0)
-        self.release_ = Release(
-            kind="DPDensity",
-            values={
-                "cells": inside,
-                "clusters": self.cells_.ravel()[inside],
-                "values": self.density_.ravel()[inside],
-                "density": self.density_.round(DIGITS),
-                **self._noisy.values(),
+    def _find_in_stratum(self, noisy: NoisyCells, alpha: float) -> DensityClusters:
+        found = find_clusters(
+            noisy,
+            alpha=alpha,
+            n_clusters=None if self.n_clusters is None else int(self.n_clusters),
+            min_size=float(self.min_cluster_size or 0.0),
+        )
+        # Of one table it is known that there are records; many strata may well have none.
+        several = len(self._noisy) > 1
+        return found if not several or holds_records(noisy, alpha) else without_clusters(found)
+
+    def _publish(self, receipt: Receipt | None) -> None:
+        box = self._strata.box(self.bounds_)
+        values: dict[str, Any] = {
+            "records": self.n_records_,
+            "alpha": float(self.alpha),
+            "columns": fitted_names(self),
+            "low": box.low,
+            "high": box.high,
+            "half": HALF,
+        }
+        if self.schema is not None:
+            values["schema"] = self.schema.to_dict()
+        if len(self._clusters) == 1:
+            values = {**self._clusters[0].values(), **values}
+        else:
+            values |= {
+                "metric": "strata",
                 "sizes": self.cluster_sizes_,
-                "nodes": self.cluster_nodes_,
-                "tree": tree.values(),
-                "threshold": self.threshold_ if math.isfinite(self.threshold_) else None,
-                "background": background,
-                "records": self.n_records_,
-                "alpha": float(self.alpha),
-                "columns": fitted_names(self),
-                "low": box.low,
-                "high": box.high,
-                "half": HALF,
-            },
-            guarantee=self.guarantee_,
-            ledger=receipt,
+                "cluster_strata": self.cluster_strata_,
+                "category_blocks": [list(block) for block in self._strata.blocks],
+                "cell_columns": list(self._strata.grid),
+                "strata": [
+                    {**found.values(), "levels": levels, "records": records}
+                    for found, levels, records in zip(
+                        self._clusters, self.strata_, self._records, strict=True
+                    )
+                ],
+            }
+        self.release_ = Release(
+            kind="DPDensity", values=values, guarantee=self.guarantee_, ledger=receipt
         )
 
     def _labels(self, engine: Engine) -> Any:
         """Find the cluster of each record's cell: raw-data output, for the curator only."""
-        noisy, table = self._noisy, self.cells_.ravel()
+        strata, noisy = self._strata, self._noisy
+        cells = self.cells_ if len(noisy) > 1 else [self.cells_]
+        table = np.concatenate([one.ravel() for one in cells])
 
         def labels(part: Part) -> Labels:
-            return table[noisy.find(part.records)]
+            return table[_find_cells(strata, noisy, part.records)]
 
         return engine.collect(labels, rows=ROWS)
+
+
+def _numbered(cells: list[Labels], counts: list[int]) -> list[Labels]:
+    """Return the cells with the clusters of all strata numbered one after the other."""
+    firsts = np.cumsum([0, *counts[:-1]])
+    return [
+        np.where(one >= 0, one + np.int32(first), one)
+        for one, first in zip(cells, firsts, strict=True)
+    ]
+
+
+def _find_cells(
+    strata: Strata, noisy: Sequence[NoisyCells], records: npt.NDArray[np.int32]
+) -> Ints:
+    """Return the cell of each record, where those of all strata are one after the other."""
+    if len(noisy) == 1:
+        return noisy[0].find(strata.pick(records))
+    of, picked = strata.find(records), strata.pick(records)
+    found = np.empty(len(records), dtype=np.int64)
+    first = 0
+    for index, cells in enumerate(noisy):
+        inside = of == index
+        found[inside] = first + cells.find(picked[inside])
+        first += cells.counts.size
+    return found

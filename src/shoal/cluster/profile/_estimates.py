@@ -12,18 +12,55 @@ linear estimates; values shown are brought to what is possible (no share below 0
 is widened where it would not hold the value shown (proofs/profile.md).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal._typing import Floats, Ints
 
-__all__ = ["QUANTILES", "Consistent", "Interval", "consistent_counts", "quantile_values"]
+__all__ = ["QUANTILES", "Consistent", "Interval", "Tail", "consistent_counts", "quantile_values"]
 
+HALVINGS = 60  # of the search for a quantile
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 ROUNDING = 0.5  # a whole count lies this far beyond a bound of continuous noise, at most
+
+
+class Tail(NamedTuple):
+    """How many standard deviations hold a sum of noises, except with probability ``miss``.
+
+    Of Laplace noise two bounds are known, and the smaller one is taken: that of a single noise,
+    which sums do not exceed at the levels used here; and Chernoff's for a sum of independent ones,
+    none of which has more than 1 / ``terms`` of the variance: it is that of as many equal ones.
+    """
+
+    miss: float
+    approximate: bool
+
+    def deviations(self, terms: Floats | float = 1.0) -> Floats:
+        """Return the number of standard deviations."""
+        terms = np.asarray(terms, dtype=np.float64)
+        if self.approximate:
+            return np.full_like(terms, NormalDist().inv_cdf(1 - self.miss / 2))
+        single = math.log(1 / self.miss) / math.sqrt(2)
+        low, high = np.zeros_like(terms), np.full_like(terms, 2 * single + 10)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            enough = _log_chernoff(middle, terms) <= math.log(self.miss / 2)
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return np.minimum(single, high)
+
+
+def _log_chernoff(deviations: Floats, terms: Floats) -> Floats:
+    """Bound the logarithm of the probability that equal Laplace noises add up to so much."""
+    # The moment generating function of each is 1 / (1 - u^2); this u makes the bound least.
+    slope = np.maximum(deviations, 1e-12) * np.sqrt(2 / terms)
+    u = (np.sqrt(1 + slope**2) - 1) / slope
+    bound: Floats = -terms * (np.log1p(-(u**2)) + slope * u)
+    return bound
 
 
 class Interval(NamedTuple):
@@ -48,15 +85,25 @@ class Consistent:
         Of the noise of one count, before it was moved.
     size_variance : float
         Of the noise of one size.
+    size_part : float
+        Largest standard deviation of a single noise in a size.
     unit : float
         Distance of two neighboring counts.
+    groups : int
+        How many clusters a group is.
     """
 
     counts: Floats
     sizes: Floats
     count_variance: float
     size_variance: float
+    size_part: float
     unit: float = 1.0
+    groups: int = 1
+
+    @property
+    def _single_variance(self) -> float:
+        return self.count_variance / self.groups
 
     @property
     def total(self) -> "Consistent":
@@ -67,16 +114,19 @@ class Consistent:
             self.sizes.sum(keepdims=True),
             self.count_variance * groups,
             self.size_variance * groups,
+            self.size_part,
             self.unit,
+            groups,
         )
 
-    def size_interval(self, factor: float) -> Interval:
+    def size_interval(self, tail: Tail) -> Interval:
         """Return sizes, and where they are."""
+        factor = tail.deviations(self.size_variance / self.size_part**2)
         half = ROUNDING * self.unit + factor * np.sqrt(self.size_variance)
         value = np.maximum(self.sizes, 0.0)
         return Interval(value, np.maximum(self.sizes - half, 0.0), np.maximum(self.sizes, 0) + half)
 
-    def share_interval(self, factor: float) -> Interval:
+    def share_interval(self, tail: Tail) -> Interval:
         """Return the share of each level in each group, and where it is.
 
         By Fieller: p is possible where count - p size is within its noise.
@@ -84,7 +134,7 @@ class Consistent:
         levels = self.counts.shape[1]
         value = self.shares()
         x, size = self.counts, self.sizes[:, None]
-        squared = factor**2
+        squared = float(tail.deviations()) ** 2
         level_part = squared * self.count_variance * (1 - 1 / levels)
         size_part = squared * self.size_variance
         a = size**2 - size_part
@@ -106,7 +156,7 @@ class Consistent:
             [project(row / total) for row, total in zip(self.counts, totals, strict=True)]
         )
 
-    def quantile_bins(self, q: float, bins: int, factor: float) -> tuple[Ints, Ints]:
+    def quantile_bins(self, q: float, bins: int, tail: Tail) -> tuple[Ints, Ints]:
         """Return the first and the last bin that the q-quantile of the first `bins` may be in.
 
         It is in the first bin j with T_j >= 0, where T_j counts the records up to bin j, less q of
@@ -120,6 +170,11 @@ class Consistent:
             self.count_variance * ((coefficients**2).sum(axis=1) - levels * means**2)
             + means**2 * self.size_variance
         )
+        single = np.maximum(
+            self._single_variance * np.abs(coefficients).max(axis=1) ** 2,
+            (means * self.size_part) ** 2,
+        )
+        factor = tail.deviations(np.maximum(variance / single, 1.0))
         half = ROUNDING * self.unit + factor * np.sqrt(np.maximum(variance, 0.0))
         sums = self.counts @ coefficients.T
         may_reach = sums + half >= 0
@@ -160,12 +215,14 @@ def consistent_counts(
         [1 / (table.shape[1] * one) for table, one in zip(counts, variances, strict=True)]
     )
     sizes = weights @ sums / weights.sum()
+    part = float((weights * np.sqrt(variances)).max() / weights.sum())
     return tuple(
         Consistent(
             table + ((sizes - total) / table.shape[1])[:, None],
             sizes,
             variance,
             float(1 / weights.sum()),
+            part,
             1 / record,
         )
         for table, variance, total in zip(counts, variances, sums, strict=True)

@@ -14,12 +14,24 @@ import numpy as np
 
 from shoal._typing import Floats
 from shoal.cluster.profile._coding import MISSING, NO_CLUSTER, Histogram
-from shoal.cluster.profile._estimates import Consistent
-from shoal.cluster.profile._plan import CONFIDENCE, deviations_for
+from shoal.cluster.profile._estimates import Consistent, Interval, Tail
+from shoal.cluster.profile._plan import CONFIDENCE
+from shoal.cluster.profile._words import NoisyWords
 
-__all__ = ["MAX_STATEMENTS", "Statement", "find_statements", "summaries", "write_sentences"]
+__all__ = [
+    "MAX_STATEMENTS",
+    "Statement",
+    "find_keywords",
+    "find_statements",
+    "format_range",
+    "format_size",
+    "keyword_shares",
+    "summaries",
+    "write_sentences",
+]
 
-MAX_STATEMENTS = 4  # of a cluster
+MAX_STATEMENTS = 4  # of a cluster, beside keywords
+MAX_KEYWORDS = 4
 QUARTILES = (0.25, 0.5, 0.75)
 LESS = 0.75  # a level that is rare in a cluster says less of it than one that is common
 SMALLEST = 0.02  # smaller differences of shares are not worth a sentence, however clear
@@ -44,26 +56,26 @@ def find_statements(
 ) -> list[list[Statement]]:
     """Return the clear differences of each cluster from all records, the strongest first."""
     groups = len(consistent[0].sizes)
-    quartiles = len(QUARTILES)
-    intervals = (groups + 1) * sum(
-        len(one.levels) + quartiles * bool(one.edges) for one in histograms
+    looked_at = (groups + 1) * sum(
+        len(one.levels) - one.bins + (len(QUARTILES) if one.edges else one.bins)
+        for one in histograms
     )
-    factor = deviations_for(1 - (1 - CONFIDENCE) / intervals, approximate=approximate)
+    tail = Tail((1 - CONFIDENCE) / looked_at, approximate=approximate)
     found: list[list[Statement]] = [[] for _ in range(groups)]
     for histogram, counts, field in zip(histograms, consistent, fields, strict=True):
-        for group, statements in enumerate(_of_levels(histogram, counts, field, factor)):
+        for group, statements in enumerate(_of_levels(histogram, counts, field, tail)):
             found[group] += statements
         if histogram.edges:
-            for group, statements in enumerate(_of_quartiles(histogram, counts, field, factor)):
+            for group, statements in enumerate(_of_quartiles(histogram, counts, field, tail)):
                 found[group] += statements
     return [sorted(one, key=lambda each: -each.strength)[:MAX_STATEMENTS] for one in found]
 
 
 def _of_levels(
-    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], factor: float
+    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], tail: Tail
 ) -> list[list[Statement]]:
     """Compare shares: of each cluster the largest clear difference, and that of missing values."""
-    own, all_ = counts.share_interval(factor), counts.total.share_interval(factor)
+    own, all_ = counts.share_interval(tail), counts.total.share_interval(tail)
     gaps = np.maximum(own.low - all_.high, all_.low - own.high)
     gaps[np.abs(own.value - all_.value) < SMALLEST] = -1.0
     differences = own.value - all_.value
@@ -105,7 +117,7 @@ def _percent(share: float) -> str:
 
 
 def _of_quartiles(
-    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], factor: float
+    histogram: Histogram, counts: Consistent, field: Mapping[str, Any], tail: Tail
 ) -> list[list[Statement]]:
     """Compare quartiles, and show the middle half where one of them differs clearly."""
     columns = [field["quantiles"].tolist().index(q) for q in QUARTILES]
@@ -115,8 +127,8 @@ def _of_quartiles(
     # How far the quartile of a cluster is from that of all records, in ranks of these.
     shifts = np.abs(np.interp(values[:-1], histogram.edges, below) - QUARTILES)
     for column, q in enumerate(QUARTILES):
-        first, last = counts.quantile_bins(q, histogram.bins, factor)
-        all_first, all_last = counts.total.quantile_bins(q, histogram.bins, factor)
+        first, last = counts.quantile_bins(q, histogram.bins, tail)
+        all_first, all_last = counts.total.quantile_bins(q, histogram.bins, tail)
         shifts[(first <= all_last) & (last >= all_first), column] = 0.0
     strengths = 2 * shifts.max(axis=1)
     ends = values[:, [0, -1]]
@@ -138,7 +150,8 @@ def _with_unit(field: Mapping[str, Any], ends: Floats, like: float = 0.0) -> str
     text = format_range(field, low, high, like=like)
     if field["kind"] == "dates":
         return text
-    unit = f" {field['unit']}" if field["unit"] else ""
+    # "visits 2 to 4", not "visits 2 to 4 visits".
+    unit = f" {field['unit']}" if field["unit"] not in ("", field["title"]) else ""
     return f"{text}{_scale(max(abs(low), abs(high), like))[1]}{unit}"
 
 
@@ -167,6 +180,47 @@ def _scale(largest: float) -> tuple[float, str]:
     if largest >= MILLIONS:
         return 1e6, " million"
     return (1e3, " thousand") if largest >= THOUSANDS else (1.0, "")
+
+
+def keyword_shares(noisy: NoisyWords, counts: Consistent, tail: Tail) -> Interval:
+    """Return the share of each group that wrote each word, all records in the last row.
+
+    A count and a size are each within their noise, except with half of the probability.
+    """
+    half = Tail(tail.miss / 2, approximate=tail.approximate)
+    parts = []
+    for group in (counts, counts.total):
+        rows = len(group.sizes)
+        found = noisy.counts if rows > 1 else noisy.counts.sum(axis=0, keepdims=True)
+        reach = 0.5 + float(half.deviations()) * noisy.deviation * math.sqrt(group.groups)
+        size = group.size_interval(half)
+        largest, smallest = size.high[:, None], size.low[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = np.where(smallest > 0, (found + reach) / smallest, 1.0)
+            value = np.where(size.value[:, None] > 0, found / size.value[:, None], 0.0)
+        low = np.clip((found - reach) / largest, 0.0, 1.0)
+        value = np.clip(value, 0.0, 1.0)
+        parts.append(
+            Interval(value, np.minimum(low, value), np.maximum(np.clip(high, 0, 1), value))
+        )
+    return Interval(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
+
+
+def find_keywords(
+    text: Mapping[str, Any], noisy: NoisyWords, counts: Consistent
+) -> list[list[Statement]]:
+    """Return the words that are clearly more common in each cluster than overall."""
+    looked_at = max(1, text["shares"].size)
+    shares = keyword_shares(noisy, counts, Tail((1 - CONFIDENCE) / looked_at, approximate=True))
+    more = shares.value[:-1] - shares.value[-1]
+    clear = (shares.low[:-1] > shares.high[-1]) & (more >= SMALLEST / 2)
+    found: list[list[Statement]] = []
+    for row, sure in zip(more, clear, strict=True):
+        best = [int(word) for word in np.argsort(-row, kind="stable") if sure[word]][:MAX_KEYWORDS]
+        words = ", ".join(text["words"][word] for word in best)
+        said = f"{text['title']} often with {words}"
+        found.append([Statement(float(row[best[0]]), said)] if best else [])
+    return found
 
 
 def summaries(field: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box
 from shoal._registry import choices
 from shoal.cluster._budget import (
     COUNT_PART,
@@ -18,6 +18,7 @@ from shoal.cluster._budget import (
     check_epsilon,
     check_ledger,
 )
+from shoal.cluster._schema_columns import schema_box
 from shoal.cluster.wavecluster._band import MAX_SENSITIVE, band_of
 from shoal.cluster.wavecluster._oneshot import MAX_DENSE, density, one_shot, one_shot_automatic
 from shoal.cluster.wavecluster._problem import Technique
@@ -89,7 +90,7 @@ def plan_fit(model: "DPWaveCluster", columns: int) -> WavePlan:
     check_ledger(model.ledger)
     check_columns(columns)
     _check_grid(model, columns, technique, infinite=infinite)
-    box = public_box(model.bounds, columns)
+    box = schema_box(model.bounds, model.schema, columns)
     if infinite:
         return WavePlan(box, technique, part, WaveBudgets(0.0, math.inf))
     needed = model.grid == "auto" or technique.needs_n

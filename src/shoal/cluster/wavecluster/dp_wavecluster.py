@@ -21,14 +21,17 @@ from shoal.cluster._budget import charge
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
+from shoal.cluster._schema_columns import Strata
 from shoal.cluster.wavecluster._band import band_of
 from shoal.cluster.wavecluster._components import connected_components
 from shoal.cluster.wavecluster._problem import SignificantCells, WaveProblem, plain_cells
 from shoal.cluster.wavecluster._techniques import AUTOMATIC, WavePlan, auto_grid, plan_fit
 from shoal.cluster.wavecluster._threshold import automatic_cells
 from shoal.engines import HALF, Engine, Part, grid_cell, grid_counts, total_weight
+from shoal.exceptions import ParameterError
 from shoal.noise import Lattice, RandomSource, as_source
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
+from shoal.schema import Schema
 
 __all__ = ["DPWaveCluster"]
 
@@ -45,6 +48,9 @@ class DPWaveCluster(CuratorsClusterer):
     epsilon : float, default=1.0
         Budget of one ``fit``; ``inf`` for WaveCluster without privacy.
     {bounds}
+    schema : Schema, default=None
+        Instead of ``bounds``: the public description of a table of numbers, dates and places, which
+        must say what fills a missing value, or refuse it.
     grid : int or "auto", default=64
         Cells along each column, a multiple of 2^level. ``"auto"`` chooses from the number of
         records, the columns and epsilon, as fine as ``threshold="auto"`` can use.
@@ -129,6 +135,7 @@ class DPWaveCluster(CuratorsClusterer):
         *,
         epsilon: float = 1.0,
         bounds: Bounds | None = None,
+        schema: Schema | None = None,
         grid: int | str = 64,
         threshold: float | str = 0.1,
         wavelet: str = "haar",
@@ -141,6 +148,7 @@ class DPWaveCluster(CuratorsClusterer):
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
+        self.schema = schema
         self.grid = grid
         self.threshold = threshold
         self.wavelet = wavelet
@@ -165,7 +173,12 @@ class DPWaveCluster(CuratorsClusterer):
         self : DPWaveCluster
             The fitted estimator.
         """
-        table = validate_table(X, estimator=self)
+        table = validate_table(X, estimator=self, schema=self.schema)
+        if self.schema is not None and Strata.plan(self.schema, table.columns).blocks:
+            raise ParameterError(
+                "schema must have no categories among its features for DPWaveCluster, got some: "
+                "use DPDensity, which takes them for strata, or give them the role 'describe'"
+            )
         plan = plan_fit(self, table.columns)
         source = as_source(self.random_state)
         promise = (
@@ -210,7 +223,7 @@ class DPWaveCluster(CuratorsClusterer):
             column.
         """
         check_is_fitted(self)
-        table = validate_table(X, estimator=self, reset=False)
+        table = validate_table(X, estimator=self, reset=False, schema=self.schema)
         return self._labels(open_engine(table, Lattice.box(*self.bounds_, half=HALF)))
 
     def _find_cells(self, engine: Engine, plan: WavePlan, source: RandomSource) -> "_Fitted":
@@ -302,6 +315,8 @@ class DPWaveCluster(CuratorsClusterer):
             "wavelet": self.wavelet,
             "level": int(self.level),
         }
+        if self.schema is not None:
+            values["schema"] = self.schema.to_dict()
         if self.threshold == "auto":
             values["threshold_setting"] = "auto"
         if cells.all_values is not None:
