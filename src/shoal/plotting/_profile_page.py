@@ -119,7 +119,8 @@ def _paragraph(text: str, *, kind: str = "") -> str:
 def _overview(values: Mapping[str, Any]) -> str:
     heads = ["", *(cluster_name(one) for one in values["clusters"]), "all records"]
     rows = [[values["noun"], *values["size_texts"]]]
-    rows += [[field["title"], *field["summaries"]] for field in values["fields"]]
+    described = (*values["fields"], *values["keywords"])
+    rows += [[field["title"], *field["summaries"]] for field in described]
     head = _row("th", heads)
     return (
         f'<div class="wide"><table><thead>{head}</thead><tbody>'
