@@ -42,8 +42,8 @@ ENDS = ("", "_low", "_high")
 SHARE, OVERALL, INTERVAL, HALF = (
     "share in the cluster",
     "all records",
-    "95% interval, from the noise",
-    "middle half and median",
+    "95% interval",
+    "middle half, median",
 )
 
 

@@ -19,7 +19,7 @@ from shoal._typing import Floats, Ints, Labels
 from shoal.cluster.profile._words import PARTS, word_columns
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Release
-from shoal.reports import label_encoded
+from shoal.reports import load_release
 from shoal.schema import (
     Category,
     Column,
@@ -28,6 +28,7 @@ from shoal.schema import (
     Field,
     Number,
     Ordinal,
+    Place,
     Schema,
     read_numbers,
 )
@@ -39,7 +40,18 @@ MISSING = "missing"
 WORD_LIMIT = 2**48
 NO_CLUSTER = -1
 EPOCH = datetime.date(1970, 1, 1)
-CELL_METRICS = ("cells", "boxes")  # a record may be in no cluster
+DIRECTIONS = (
+    "east",
+    "northeast",
+    "north",
+    "northwest",
+    "west",
+    "southwest",
+    "south",
+    "southeast",
+)
+CENTER = "center"
+NEAR = 1 / 3  # of a place's radius, around its center
 
 
 @dataclass(frozen=True)
@@ -74,10 +86,12 @@ class Histogram:
         if isinstance(self.field, Category):
             codes: Ints = values
             return codes
-        absent = np.isnan(values)
+        absent = np.isnan(values if values.ndim == 1 else values[:, 0])
         if self.field.missing != "category" and absent.any():
             self.field.encode(values)  # refuses them, as it does for features
-        if self.edges:
+        if isinstance(self.field, Place):
+            found = _directions(np.where(absent[:, None], 0.0, values), self.field)
+        elif self.edges:
             found = np.searchsorted(np.array(self.edges[1:-1]), values, side="right")
         else:
             found = np.where(absent, 0.0, values).astype(np.int64)
@@ -91,6 +105,8 @@ def histogram_of(field: Field, bins: int) -> Histogram | None:
         return Histogram(field, "levels", field.levels)
     if isinstance(field, Ordinal):
         return Histogram(field, "levels", (*field.levels, *absent))
+    if isinstance(field, Place):
+        return Histogram(field, "levels", (CENTER, *DIRECTIONS, *absent))
     if not isinstance(field, Number | Date):
         return None
     edges = _edges(field, bins)
@@ -99,6 +115,14 @@ def histogram_of(field: Field, bins: int) -> Histogram | None:
         f"{_name(kind, low)} to {_name(kind, high)}" for low, high in itertools.pairwise(edges)
     ]
     return Histogram(field, kind, (*names, *absent), edges)
+
+
+def _directions(plane: Floats, field: Place) -> Ints:
+    """Return 0 near the center of a place's disc, and else which of eight directions it lies in."""
+    east, north = np.ascontiguousarray(plane.T)
+    turns = np.arctan2(north, east) / (2 * np.pi) * len(DIRECTIONS)
+    near = np.hypot(east, north) <= NEAR * float(field.radius or 0.0)
+    return np.where(near, 0, 1 + np.rint(turns).astype(np.int64) % len(DIRECTIONS))
 
 
 def _edges(field: Number | Date, bins: int) -> tuple[float, ...]:
@@ -140,27 +164,17 @@ class Labeler:
     @classmethod
     def of(cls, release: Any, described: Schema) -> "Labeler":
         """Return that of a release; without names of columns, of the features in their order."""
-        values = release.values
-        if "metric" not in values or not ("centers" in values or "clusters" in values):
-            raise ParameterError(
-                f"release must hold clusters, got one of {release.kind}: pass the release_ of "
-                "DPKMeans, DPDensity or another clusterer"
-            )
-        if values.get("schema") is not None:
-            schema = Schema.from_dict(values["schema"])
+        schema = load_release(release).schema  # refuses a release without clusters
+        if schema is not None:
             return cls(release, schema.columns, schema)
-        columns = tuple(values.get("columns") or described.columns)
-        return cls(release, columns)
+        return cls(release, tuple(release.values.get("columns") or described.columns))
 
     @property
     def clusters(self) -> tuple[int, ...]:
         """All labels that a record may get; -1, for no cluster, is the last."""
-        values = self.release.values
-        if "centers" in values:
-            count = len(values["centers"])
-        else:
-            count = 1 + max((int(label) for label in np.ravel(values["clusters"])), default=-1)
-        none = (NO_CLUSTER,) if values["metric"] in CELL_METRICS else ()
+        count = load_release(self.release).n_clusters
+        # Every record has a nearest center, and may be in no cell.
+        none = () if "centers" in self.release.values else (NO_CLUSTER,)
         return (*range(count), *none)
 
     def labels(self, columns: Mapping[str, Column]) -> Labels:
@@ -172,7 +186,7 @@ class Labeler:
             encoded = self.schema.encode_columns(columns)
         else:
             encoded = [_numbers(name, columns[name]) for name in self.columns]
-        return label_encoded(self.release, np.stack(encoded, axis=1))
+        return load_release(self.release).predict_encoded(np.stack(encoded, axis=1))
 
 
 def _numbers(name: str, column: Column) -> Floats:
