@@ -1,6 +1,7 @@
 """What we tell newcomers runs: the README's and the pages' code, and the examples."""
 
 import ast
+import functools
 import re
 import runpy
 from pathlib import Path
@@ -67,6 +68,7 @@ def test_proofs_that_the_code_cites_exist():
             assert (ROOT / proof).exists(), f"{source}: {proof}"
 
 
+@functools.cache
 def package_imports():
     """Read which packages of shoal each one imports, anywhere in its files."""
     source = ROOT / "src/shoal"
