@@ -257,3 +257,16 @@ def test_an_epsilon_that_no_lattice_holds_is_refused_before_it_is_spent():
 def test_two_answers_are_refused(kwargs, words):
     with pytest.raises(ParameterError, match=words):
         model(**kwargs).fit(TABLE)
+
+
+@pytest.mark.parametrize("method", ["auto", "grid", "tree", "centered", "ball", "lloyd", "kccm"])
+def test_every_method_takes_a_schema(method):
+    numbers = Schema([field for field in SCHEMA.fields if isinstance(field, Number)])
+    for schema in (numbers, SCHEMA):
+        if method == "tree" and schema is SCHEMA:
+            continue  # more columns than it takes
+        fitted = model(schema=schema, method=method, epsilon=5.0).fit(TABLE)
+        assert fitted.release_.values["metric"] == "schema"
+        assert (fitted.labels_ == fitted.predict(TABLE)).all()
+    if method == "auto":
+        assert model(schema=numbers).fit(TABLE).method_ == "tree"
