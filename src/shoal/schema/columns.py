@@ -45,6 +45,7 @@ MISSING_NUMBERS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none
 MISSING_DAYS = (*MISSING_NUMBERS, "nat")
 EPOCH = datetime.datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
+MIDNIGHT = "T00:00:00"
 TABLE = 2  # dimensions of one
 NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
 
@@ -167,7 +168,7 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
         text = _text(value)
         if text is None:
             return missing
-        for written in (text, text.strip(), other_spelling(text)):
+        for written in (text, text.strip(), other_spelling(text), text + MIDNIGHT):
             if written in codes:
                 return codes[written]
         return other
@@ -265,10 +266,14 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
 
 def _from_series(series: Any) -> Column:
     kind = series.dtype
+    if _is_untyped(series):
+        return _from_objects(series.to_list())
     if kind == nw.Boolean:
         truth = {True: 1.0, False: 0.0}
         listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
         return Column("boolean", np.array(listed, dtype=np.float64))
+    if kind in (nw.Int128, nw.UInt128):
+        return _from_objects(series.to_list())
     if kind.is_integer() and series.len() and _beyond_doubles(series.drop_nulls().to_numpy()):
         return plain_column(_object_array(series.to_list()))
     if kind.is_numeric() and kind != nw.Decimal:
@@ -284,6 +289,17 @@ def _from_series(series: Any) -> Column:
         # Finer times are cut to microseconds by numpy, which cuts those of all tables alike.
         return Column("time", np.asarray(series.to_numpy()).astype("datetime64[us]"))
     return plain_column(_object_array(series.to_list()))
+
+
+def _is_untyped(series: Any) -> bool:
+    """Return whether a column holds objects: narwhals guesses their type from the first hundred."""
+    return bool(series.implementation.is_pandas_like() and series.to_native().dtype == object)
+
+
+def _from_objects(values: Sequence[Any]) -> Column:
+    """Take objects one by one; missing ones are None, so that text with gaps is text."""
+    plain = [one if type(one) is str or not _is_missing(one) else None for one in values]
+    return plain_column(_object_array(plain))
 
 
 def _beyond_doubles(values: npt.NDArray[Any]) -> bool:
@@ -394,7 +410,20 @@ def _text(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, numbers.Real | decimal.Decimal):
         return _number_text(value)
-    return str(value.isoformat() if isinstance(value, datetime.date) else value)
+    if isinstance(value, np.datetime64):
+        return _text(value.astype("datetime64[us]").item())
+    return _time_text(value) if isinstance(value, datetime.date) else str(value)
+
+
+def _time_text(value: datetime.date) -> str:
+    """Return a date as such, whatever the type of its column, and a time in UTC, to microseconds.
+
+    A column has one zone and one precision, or holds objects, by what other records have.
+    """
+    if not isinstance(value, datetime.datetime):
+        return value.isoformat()
+    plain = datetime.datetime.combine(_in_utc(value).date(), _in_utc(value).time())
+    return plain.isoformat().removesuffix(MIDNIGHT)
 
 
 def _number_text(value: Any) -> str:
@@ -436,11 +465,15 @@ def _day_of_text(value: str | None, missing: Collection[str], pattern: str) -> f
         return math.nan
     try:
         return parse_day(value.strip(), pattern)
-    except ValueError:
+    except (ValueError, OverflowError):  # a zone may move it out of the calendar
         return None
 
 
 def _days_since(time: datetime.datetime) -> float:
-    if time.tzinfo is not None:
-        time = time.astimezone(datetime.UTC).replace(tzinfo=None)
-    return (time - EPOCH) // datetime.timedelta(microseconds=1) / DAY
+    # As doubles, as whole columns are divided: whole numbers would be divided more exactly.
+    return float((_in_utc(time) - EPOCH) // datetime.timedelta(microseconds=1)) / DAY
+
+
+def _in_utc(time: datetime.datetime) -> datetime.datetime:
+    """Return a time without a zone; one that has none is taken as it is."""
+    return time if time.tzinfo is None else time.astimezone(datetime.UTC).replace(tzinfo=None)
