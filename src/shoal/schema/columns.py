@@ -10,7 +10,7 @@ import datetime
 import decimal
 import math
 import numbers
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ __all__ = [
     "plain_column",
     "raw_columns",
     "read_numbers",
+    "refuse_missing_ids",
     "to_codes",
     "to_days",
     "to_numbers",
@@ -122,6 +123,7 @@ def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> 
     X = nw.to_native(X, pass_through=True)
     if isinstance(X, Mapping):
         found = {str(name): values for name, values in X.items()}
+        _check_same_rows(found.values())
     elif nw.dependencies.is_into_dataframe(X) or _is_arrow_batch(X):
         found = _from_frame(X)
     else:
@@ -136,6 +138,16 @@ def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> 
     return {name: nw.to_native(found[name], pass_through=True) for name in names}
 
 
+def _check_same_rows(columns: Iterable[Any]) -> None:
+    """Refuse columns of pandas that name their rows differently: one was sorted or filtered."""
+    indexes = [one.index for one in columns if nw.dependencies.is_pandas_series(one)]
+    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+        raise DataError(
+            "X must have columns with one index, got columns of pandas with several: take them "
+            "from one frame, or pass arrays"
+        )
+
+
 def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None:
     """Return the doubles of a column, NaN where there is none; None where it holds no numbers."""
     if column.kind == "text":
@@ -148,6 +160,21 @@ def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None
     if numbers_ is None or not words:
         return numbers_
     return np.where(np.isin(numbers_, words), np.nan, numbers_)
+
+
+def refuse_missing_ids(ids: Any, name: str, missing: Collection[str]) -> None:
+    """Refuse ids of users with text that means missing: it would be one user, and is many people.
+
+    Where one of them leaves, the row of another takes the place of theirs.
+    """
+    words = {word.strip().lower() for word in (*missing, *MISSING_NUMBERS)}
+    column = plain_column(ids)
+    listed = column.values if column.kind in ("text", "object") else ()
+    if any(isinstance(one, str) and one.strip().lower() in words for one in listed):
+        raise DataError(
+            f"column {name!r} must say whose record each row is, got rows without: fill them in or "
+            "drop those rows"
+        )
 
 
 def to_numbers(column: Column, name: str, missing: Collection[str]) -> Floats:
