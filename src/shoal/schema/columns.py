@@ -294,17 +294,14 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
 
 def _from_series(series: Any) -> Column:
     kind = series.dtype
-    if _is_untyped(series):
+    large = kind.is_integer() and _beyond_doubles(series.drop_nulls())
+    if _is_untyped(series) or large or kind == nw.Decimal:
         return _from_objects(series.to_list())
     if kind == nw.Boolean:
         truth = {True: 1.0, False: 0.0}
         listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
         return Column("boolean", np.array(listed, dtype=np.float64))
-    if kind in (nw.Int128, nw.UInt128):
-        return _from_objects(series.to_list())
-    if kind.is_integer() and series.len() and _beyond_doubles(series.drop_nulls().to_numpy()):
-        return plain_column(_object_array(series.to_list()))
-    if kind.is_numeric() and kind != nw.Decimal:
+    if kind.is_numeric():
         return Column("number", np.asarray(series.to_numpy(), dtype=np.float64))
     if kind == nw.String:
         listed = series.to_list()
@@ -330,11 +327,9 @@ def _from_objects(values: Sequence[Any]) -> Column:
     return plain_column(_object_array(plain))
 
 
-def _beyond_doubles(values: npt.NDArray[Any]) -> bool:
+def _beyond_doubles(values: Any) -> bool:
     """Return whether some whole number is too large for a double, which would be another one."""
-    if values.dtype.kind not in "iu" or not values.size:
-        return False
-    return bool(values.max() > MAX_EXACT or values.min() < -MAX_EXACT)
+    return len(values) > 0 and bool(values.max() > MAX_EXACT or values.min() < -MAX_EXACT)
 
 
 def _from_frame(X: Any) -> dict[str, Any]:
