@@ -293,16 +293,12 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
 
 def _from_series(series: Any) -> Column:
     kind = series.dtype
-    if _is_untyped(series):
-        return _from_objects(series.to_list())
     if kind == nw.Boolean:
         truth = {True: 1.0, False: 0.0}
         listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
         return Column("boolean", np.array(listed, dtype=np.float64))
-    if kind in (nw.Int128, nw.UInt128):
+    if _is_untyped(series) or _holds_large(series):
         return _from_objects(series.to_list())
-    if kind.is_integer() and series.len() and _beyond_doubles(series.drop_nulls().to_numpy()):
-        return plain_column(_object_array(series.to_list()))
     if kind.is_numeric() and kind != nw.Decimal:
         return Column("number", np.asarray(series.to_numpy(), dtype=np.float64))
     if kind == nw.String:
@@ -315,12 +311,20 @@ def _from_series(series: Any) -> Column:
             series = series.cast(nw.Datetime("us"))
         # Finer times are cut to microseconds by numpy, which cuts those of all tables alike.
         return Column("time", np.asarray(series.to_numpy()).astype("datetime64[us]"))
-    return plain_column(_object_array(series.to_list()))
+    return _from_objects(series.to_list())
 
 
 def _is_untyped(series: Any) -> bool:
     """Return whether a column holds objects: narwhals guesses their type from the first hundred."""
     return bool(series.implementation.is_pandas_like() and series.to_native().dtype == object)
+
+
+def _holds_large(series: Any) -> bool:
+    """Return whether there are whole numbers that doubles do not tell apart."""
+    if not series.dtype.is_integer() or not series.len():
+        return False
+    wide = series.dtype in (nw.Int128, nw.UInt128)  # numpy has none
+    return wide or _beyond_doubles(series.drop_nulls().to_numpy())
 
 
 def _from_objects(values: Sequence[Any]) -> Column:
