@@ -189,7 +189,12 @@ def to_numbers(column: Column, name: str, missing: Collection[str]) -> Floats:
 
 
 def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int) -> Ints:
-    """Return the code of each value by its text; that of unknown ones, and of missing ones."""
+    """Return the code of each value by its text; that of unknown ones, and of missing ones.
+
+    A category that is a number, such as 007, is also found as 7: whether a column holds numbers or
+    text is often decided by other records, where somebody reads a file for us.
+    """
+    codes = {**{other_spelling(word): code for word, code in codes.items()}, **codes}
 
     def code(value: Any) -> int:
         text = _text(value)
@@ -470,7 +475,7 @@ def _number_text(value: Any) -> str:
 def other_spelling(text: str) -> str:
     """Return how a number or a truth would be written if it were one: 1.0 is 1, True is true."""
     plain = text.strip()
-    if plain in ("True", "False"):
+    if plain.lower() in ("true", "false"):
         return plain.lower()
     number = _plain_number(plain)
     # Larger whole numbers are not told apart by doubles.
