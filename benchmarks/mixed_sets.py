@@ -41,13 +41,8 @@ def mixed(dataset: Dataset) -> Mixed:
 
 
 @cache
-def _adult(_: int = 0) -> Mixed:
-    return mixed(load("adult_mixed"))
-
-
-@cache
-def _diamonds(_: int = 0) -> Mixed:
-    return mixed(load("diamonds"))
+def _known(name: str) -> Mixed:
+    return mixed(load(name))
 
 
 @cache
@@ -55,8 +50,14 @@ def _customers(seed: int) -> Mixed:
     return mixed(make_customers(random_state=seed))
 
 
-DESIGN: dict[str, Callable[[int], Mixed]] = {"adult": _adult, "customers": _customers}
-FINAL: dict[str, Callable[[int], Mixed]] = {"diamonds": _diamonds, "customers": _customers}
+DESIGN: dict[str, Callable[[int], Mixed]] = {
+    "adult": lambda _: _known("adult_mixed"),
+    "customers": _customers,
+}
+FINAL: dict[str, Callable[[int], Mixed]] = {
+    "diamonds": lambda _: _known("diamonds"),
+    "customers": _customers,
+}
 DRAWN = ("customers",)  # another table for each seed
 
 

@@ -61,6 +61,16 @@ def test_an_estimator_shows_its_promise_and_clusters(model):
     assert "Guarantee (holds)" in mechanism._repr_html_()
 
 
+def test_many_clusters_are_rows(model):
+    values = dict(model.release_.values)
+    for name in ("centers", "sizes", "radii", "certain"):
+        values[name] = np.repeat(values[name], 7, axis=0)
+    values["certain"] = np.ones(14, dtype=bool)
+    page = load_release(Release("DPKMeans", values, model.guarantee_))._repr_html_()
+    assert "<th>cluster</th><th>size (noisy)</th><th>age</th>" in page
+    assert page.count("<tr>") == 1 + 14
+
+
 def test_a_schema_shows_what_anybody_may_enter():
     page = SCHEMA._repr_html_()
     assert "0 to 120, log" in page

@@ -20,6 +20,7 @@ __all__ = ["ClusterTable", "ShownWithPromise", "cluster_table", "released_html"]
 
 RADIUS = "radius: in units of the bounds, 1 is a column's width"
 SIZE = "noisy_size"
+MANY = 12  # clusters that do not fit side by side
 
 
 class ClusterTable(NamedTuple):
@@ -52,13 +53,17 @@ class ClusterTable(NamedTuple):
     def texts(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and rows for a reader: certain clusters alone, in words if there are any.
 
-        With a schema a row is a field and a column a cluster; else a row is a cluster.
+        With a schema a row is a field and a column a cluster, unless there are many of these; else
+        a row is a cluster.
         """
         numbers = np.flatnonzero(self.certain).tolist()
         if self.described:
             lines = [(field.name, field.texts()) for field in self.described]
             if self.sizes is not None:
                 lines.insert(0, ("size (noisy)", [readable(float(size)) for size in self.sizes]))
+            if len(numbers) > MANY:
+                rows = [[str(n), *(cells[n] for _, cells in lines)] for n in numbers]
+                return ["cluster", *(name for name, _ in lines)], rows
             headings = ["", *(f"cluster {number}" for number in numbers)]
             return headings, [[name, *(cells[n] for n in numbers)] for name, cells in lines]
         shown = self.values[:, : self.columns]

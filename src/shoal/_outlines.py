@@ -22,7 +22,6 @@ from shoal.exceptions import ParameterError
 from shoal.schema import Category, Date, Number, Ordinal, Place, Schema
 
 __all__ = [
-    "decode_cells",
     "find_longitude",
     "outline_release",
     "place_of_release",
@@ -181,19 +180,6 @@ def _of_fields(values: Mapping[str, Any], part: Floats) -> Floats:
         else:
             own.append(low * (1 - positions) + high * positions)
     return np.stack(own, axis=1).reshape(part.shape)
-
-
-def decode_cells(values: Mapping[str, Any], points: Floats) -> dict[str, list[Any]]:
-    """Return points of the cells' columns in the fields' own values, by name."""
-    decoded: dict[str, list[Any]] = {}
-    start = 0
-    for field in _schema(values).features:
-        if not isinstance(field, Category):
-            stop = start + len(field.shapes)
-            own = field.decode(points[:, start:stop])
-            decoded |= {name: each.tolist() for name, each in own.items()}
-            start = stop
-    return decoded
 
 
 def _degrees(place: Place, part: Floats) -> Floats:

@@ -115,7 +115,8 @@ def _encoded_table(
     """Open records by their schema, encoded as they are read."""
     if not isinstance(schema, Schema):
         raise ParameterError(
-            f"schema must be a Schema, got {type(schema).__name__}: pass Schema.load(path)"
+            f"schema must be a Schema, got {type(schema).__name__}",
+            in_python="pass Schema.load(path)",
         )
     schema.check_complete()
     table: ArrayTable | ArrowTable | SparkTable | None = open_table(X, schema=schema)
@@ -133,8 +134,8 @@ def _encoded_table(
     ours = not isinstance(X, ArrayTable) or schema.space.holds(np.asarray(X.X, dtype=np.float64))
     if table.schema != schema or not ours:
         raise DataError(
-            "X must be a table that was read with the schema of the estimator, got another one: "
-            "pass schema= when it is read"
+            "X must be a table that was read with the schema of the estimator, got another one",
+            in_python="pass schema= when it is read",
         )
     if reset and schema.user is not None and getattr(table, "user_ids", None) is None:
         raise DataError(

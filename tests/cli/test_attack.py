@@ -168,6 +168,7 @@ def test_the_page_says_where_its_numbers_come_from(data, tmp_path):
     assert str(tmp_path) not in page
 
 
+@pytest.mark.full  # attacks themselves are held to their seeds in tests/audit/attacks
 def test_same_seed_same_numbers(data, tmp_path):
     prints = [
         json.loads(run(data, "--attacks", "centers", "--json", out=tmp_path / "out").stdout)

@@ -156,7 +156,7 @@ LONG = {"type": "string", "constraints": {"enum": [f"c{number}" for number in ra
 BAD = {
     "no file": (None, (), "schema must be a JSON file, got"),
     "no json": ("{", (), "which is no JSON"),
-    "no schema": ("[1]", (), "schema must be a JSON file with an object, got"),
+    "no schema": ("[1]", (), "must be a JSON object with a list of fields"),
     "unknown type": ({"type": "duration"}, (), "type of field 'age' must be one of"),
     "missing column": ({"name": "height"}, (), "must have one column 'height', got none"),
     "twice": ({"name": "city"}, (), "fields must have different names, got 'city' twice"),

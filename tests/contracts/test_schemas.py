@@ -10,7 +10,7 @@ from helpers.engine_equivalence import outcome
 from helpers.estimator_checks import output
 from helpers.estimator_instances import INSTANCES
 from helpers.mixed_tables import IN_MEMORY, mixed_columns, write_folder
-from shoal.cluster import ClusterProfile, DPKMeans
+from shoal.cluster import ClusterProfile, DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.exceptions import DataError, ParameterError
 from shoal.schema import Category, Date, Flag, Number, Place, Schema
 from shoal.tables import ArrowTable, read_table
@@ -20,6 +20,13 @@ SCHEMA = Schema(
         Number("age", minimum=0, maximum=120),
         Number("income", minimum=0, maximum=1e6, scale="log", missing="fill", fill=1000),
         Category("city", ["A", "B", "NA"], weight=2.0),
+    ]
+)
+# Cells have no place for a missing number.
+CELLS = Schema(
+    [
+        Number("age", minimum=0, maximum=120, missing="fill", fill=40),
+        Number("income", minimum=0, maximum=1e6, scale="log", missing="fill", fill=1000),
     ]
 )
 # Everything there is, for those who take any number of columns.
@@ -32,6 +39,8 @@ FULL = Schema(
     ]
 )
 COLUMNS = mixed_columns(3, n=90)
+CELLED = DPDensity, DPWaveCluster, PrivateCopy
+CURATORS = DPKMeans, *CELLED
 DESCRIBED = {
     name: clone(instance).set_params(bounds=None, schema=SCHEMA)
     for name, instance in INSTANCES.items()
@@ -40,9 +49,11 @@ DESCRIBED = {
 for described in DESCRIBED.values():
     if hasattr(described, "unit"):  # meters are for places
         described.unit = ""
-    elif hasattr(described, "fit_predict"):
+    elif not isinstance(described, DPKMeans):
+        described.schema = CELLS if isinstance(described, CELLED) else SCHEMA
+    else:
         described.epsilon = 1.0
-CENTRAL = {name: one for name, one in DESCRIBED.items() if hasattr(one, "fit_predict")}
+CENTRAL = {name: one for name, one in DESCRIBED.items() if isinstance(one, CURATORS)}
 CENTRAL["DPKMeans-full"] = DPKMeans(3, schema=FULL)
 PROFILED = DPKMeans(3, schema=FULL, random_state=0).fit(COLUMNS)
 CENTRAL["ClusterProfile"] = ClusterProfile(PROFILED.release_)
@@ -112,7 +123,7 @@ def test_bad_schemas_and_tables_are_one_line(name):
         ({"schema": Schema([Number("age", minimum=0)])}, COLUMNS, ParameterError),
         ({"schema": "people.json"}, COLUMNS, ParameterError),
         ({}, {"age": [1.0]}, DataError),
-        ({}, np.zeros((3, 2)), DataError),
+        ({}, np.zeros((3, 5)), DataError),
         ({}, {**COLUMNS, "age": ["98765x"] * 90}, DataError),
         ({}, {column: [] for column in COLUMNS}, DataError),
     ):

@@ -224,6 +224,7 @@ def released_profile():
         "size_texts": ["about 50", "about 30", "about 80"],
         "sentences": ["cluster 0: </script>", "in no cluster: <b>"],
         "notes": ["a note"],
+        "keywords": [{"title": "comment", "summaries": ["late", "bread <b>", "late"]}],
         "fields": [
             measured("age", "numbers", 0.0, 100.0),
             measured("income", "numbers", 0.0, 1e6, "log"),

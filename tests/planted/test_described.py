@@ -155,7 +155,7 @@ def test_numbers_between_the_smallest_and_the_largest(monkeypatch):
         low, high = np.nanmin(values), np.nanmax(values)
         return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
-    monkeypatch.setattr(measures._Measured, "_position", scaled)
+    monkeypatch.setattr(measures._Measured, "position", scaled)
     assert noticed()
 
 
@@ -206,7 +206,8 @@ def test_the_mean_is_not_paid_for(monkeypatch):
     right = _mixed.MixedMethod.run
 
     def twice(self, problem):
-        _mixed._take_round(problem, np.zeros((1, problem.columns)), problem.budget, None)
+        origin = np.zeros((1, problem.columns))
+        _mixed._take_round(problem, origin, problem.budget, origin[0])
         return right(self, problem)
 
     monkeypatch.setattr(_mixed.MixedMethod, "run", twice)

@@ -45,5 +45,6 @@ def test_a_page_needs_nothing_else():
     assert page.count('<div class="chart"') == 2
     assert "cluster 0: &lt;/script&gt;" in page
     assert "a promise" in page
+    assert "bread &lt;b&gt;" in page
     assert not re.search(r'(src|href)="http', page)
     assert "prefers-color-scheme: dark" in page

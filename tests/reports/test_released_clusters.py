@@ -183,3 +183,28 @@ def test_what_is_refused(people):
     sparse = dataclasses.replace(copy, values={"cells": [1], "clusters": [0], "low": [0.0]})
     with pytest.raises(ParameterError, match="sparse grid alone: use to_frame"):
         load_release(sparse).plot()
+
+
+def test_strata_and_cells_of_a_schema():
+    """Of a density: where each cluster is, in the units of the fields, and in which category."""
+    fields = [
+        Number("age", minimum=0, maximum=120, unit="years", missing="refuse"),
+        Category("city", ["A", "B"], other="B", missing="refuse"),
+    ]
+    rng = np.random.default_rng(0)
+    city = np.repeat(["A", "B"], 2000)
+    table = {"age": np.where(city == "A", 25, 75) + rng.normal(size=4000), "city": city}
+    model = DPDensity(schema=Schema(fields), epsilon=2.0, random_state=0).fit(table)
+    clusters = load_release(Release.from_json(model.release_.to_json()))
+    assert (clusters.predict(table) == model.predict(table)).all()
+    frame = clusters.to_frame()
+    assert len(frame) == clusters.n_clusters == model.n_clusters_
+    assert sorted(frame["city"]) == ["A", "B"]
+    assert frame["age"].tolist() == pytest.approx([25.0, 75.0], abs=3.0)
+    assert frame["noisy_size"].tolist() == pytest.approx([2000.0, 2000.0], rel=0.2)
+    page = clusters._repr_html_()
+    assert " years" in page
+    assert "cluster 1" in page
+    alone = DPDensity(schema=Schema(fields[:1]), epsilon=2.0, n_clusters=2, random_state=0)
+    ages = load_release(alone.fit(table).release_).to_frame()["age"]
+    assert sorted(ages) == pytest.approx([25.0, 75.0], abs=3.0)

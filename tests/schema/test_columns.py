@@ -129,6 +129,20 @@ def test_what_is_no_column_is_one_line(values):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame([[1, 98765]], columns=["x", "x"]),
+        pd.DataFrame([[1, 2, 98765]], columns=["x", 1, "1"]),
+        pa.Table.from_arrays([pa.array([1]), pa.array([98765])], names=["x", "x"]),
+    ],
+)
+def test_names_that_are_there_twice(table):
+    with pytest.raises(DataError, match="different names for all columns") as refused:
+        Schema([NUMBER]).encode(table)
+    assert "\n" not in str(refused.value)
+
+
 def test_fills_are_categories_by_their_text():
     assert read(Category("x", [1, 2], missing="fill", fill=2), [1, None]) == [0, 1]
     assert read(Flag("x", missing="fill", fill=True), [False, None]) == [0, 1]

@@ -252,6 +252,9 @@ kmeans_run("kmeans-kccm-average", method="kccm", noise="average", overcluster=2,
 kmeans_run("kmeans-kccm-gaussian", method="kccm", noise="gaussian", delta=1e-6, overcluster=1)
 kmeans_run("kmeans-ball", functools.partial(clusters, columns=20), method="ball", epsilon=8.0)
 kmeans_run("kmeans-ball-gaussian", functools.partial(clusters, columns=24), delta=1e-6)
+kmeans_run("kmeans-mixed", method="mixed", epsilon=2.0)
+kmeans_run("kmeans-mixed-gaussian", method="mixed", delta=1e-6)
+kmeans_run("kmeans-column-weights", column_weights=[1.0, 0.1])
 kmeans_run("kmeans-private-bounds", bounds="private", epsilon=3.0)
 
 

@@ -275,7 +275,11 @@ def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
         drawn = draw_release(release, names, path=path)
     except MissingPackageError as missing:
         return [f"no picture: {missing}"]
-    return [] if drawn else ["no picture: a sparse grid releases its significant cells only"]
+    if drawn:
+        return []
+    if "strata" in release.values:
+        return ["no picture: of several strata, clusters.csv says where clusters are"]
+    return ["no picture: a sparse grid releases its significant cells only"]
 
 
 def _print(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from shoal import _numbers
 from shoal.engines import MAX_COLUMNS
 from shoal.exceptions import DataError, ParameterError
-from shoal.privacy import Guarantee, Ledger, Receipt
+from shoal.privacy import Event, Guarantee, Ledger, Receipt
 from shoal.tables import Table
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def charge(
     what: str,
     promise: Guarantee,
     columns: Iterable[str] = (),
+    event: Event | None = None,
 ) -> Receipt | None:
     """Check the records, then charge the ledger: the last step before anything is released.
 
@@ -131,7 +132,7 @@ def charge(
     if ledger is None:
         table.check()
         return None
-    event = noise.event(str(budgets))
+    event = event or noise.event(str(budgets))
     if not table.in_memory:
         # Reading may take long, and would be in vain.
         ledger.check(event, privacy_unit=promise.privacy_unit)

@@ -132,7 +132,7 @@ def learn_schema(
     >>> table = {"age": [30, 41, 67, 88] * 100, "city": ["A", "B", "A", "A"] * 100}
     >>> learned = learn_schema(table, template, epsilon=2.0, delta=1e-6, random_state=0)
     >>> learned.schema["age"].maximum, learned.schema["city"].categories
-    (96.0, ('A', 'B'))
+    (92.0, ('A', 'B'))
     """
     wanted = _wanted(template)
     check_epsilon(epsilon)

@@ -42,8 +42,8 @@ ENDS = ("", "_low", "_high")
 SHARE, OVERALL, INTERVAL, HALF = (
     "share in the cluster",
     "all records",
-    "95% interval, from the noise",
-    "middle half and median",
+    "95% interval",
+    "middle half, median",
 )
 
 
@@ -252,7 +252,7 @@ def _shown(field: Mapping[str, Any], values: Floats) -> Floats:
 
 
 def _across(field: Mapping[str, Any], low: float, high: float) -> Any:
-    title = text(field["unit"]) if field["kind"] == "numbers" else ""
+    title = "year" if field["kind"] == "dates" else text(field["unit"] or field["title"])
     if field["kind"] == "dates":
         return Axis(title, (low, high), format="d", tickCount=4)
     if field["scale"] == "linear":

@@ -215,8 +215,8 @@ class ReleasedClusters:
         picture = draw_release(self.release, path=path)
         if picture is None:
             raise ParameterError(
-                "plot must be of a release that can be drawn, got significant cells of a sparse "
-                "grid alone: use to_frame"
+                "plot must be of a release that can be drawn, got cells of several strata, or "
+                "significant cells of a sparse grid alone: use to_frame"
             )
         return picture
 

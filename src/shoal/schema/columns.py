@@ -50,6 +50,7 @@ MIDNIGHT = "T00:00:00"
 TABLE = 2  # dimensions of one
 NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
 
+TWICE = "X must have different names for all columns: rename repeated ones"
 MAX_EXACT = 2**53  # whole numbers up to here are doubles
 UNKNOWN = -2  # code of text that is no category as it stands
 
@@ -348,10 +349,13 @@ def _beyond_doubles(values: npt.NDArray[Any]) -> bool:
 def _from_frame(X: Any) -> dict[str, Any]:
     if _is_arrow_batch(X):
         X = _arrow_table(X)
-    frame = nw.from_native(X, eager_only=True)
-    names = [str(name) for name in frame.columns]
+    try:
+        frame = nw.from_native(X, eager_only=True)
+        names = [str(name) for name in frame.columns]
+    except nw.exceptions.DuplicateError:
+        raise DataError(TWICE) from None
     if len(set(names)) < len(names):
-        raise DataError("X must have different names for all columns: rename repeated ones")
+        raise DataError(TWICE)
     return {name: frame[name] for name in names}
 
 

@@ -107,8 +107,8 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     def _checked(self) -> Schema:
         if not isinstance(self.schema, Schema):
             raise ParameterError(
-                f"schema must be a Schema, got {type(self.schema).__name__}: pass "
-                "SchemaEncoder(Schema([...])), or Schema.load(path)"
+                f"schema must be a Schema, got {type(self.schema).__name__}",
+                in_python="pass SchemaEncoder(Schema([...])), or Schema.load(path)",
             )
         self.schema.check_complete()
         return self.schema

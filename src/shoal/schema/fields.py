@@ -106,8 +106,8 @@ class Field:
         self._one_of("role", self.roles)
         if (self.missing == "fill") != (self.fill is not None):
             raise ParameterError(
-                f"fill must be given with missing='fill', and only then, for field {self.name!r}, "
-                f"got {self.fill!r} with missing={self.missing!r}"
+                f"fill of field {self.name!r} must be given where missing is 'fill', and only "
+                f"there, got {self.fill!r} where it is {self.missing!r}"
             )
         object.__setattr__(self, "missing_values", _texts("missing_values", self.missing_values))
         self._check()
@@ -179,8 +179,8 @@ class Field:
 
     def _refuse_missing(self) -> DataError:
         return DataError(
-            f"column {self.name!r} must have no missing value where its field says "
-            "missing='refuse', got some: declare missing='category', or a fill"
+            f"column {self.name!r} must have no missing value where its field refuses them, got "
+            "some: declare them a category, or a fill"
         )
 
 

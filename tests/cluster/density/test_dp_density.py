@@ -268,3 +268,11 @@ def test_wrong_records_are_one_line_and_spend_nothing(records, text):
         DPDensity(bounds=BOX, ledger=ledger).fit(records)
     assert "\n" not in str(refused.value)
     assert len(ledger) == 0
+
+
+def test_two_narrow_peaks_of_one_column():
+    """They fill 7% of it: a grid shows them, and the cells of crowds took them for one."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(middle, 1.0, 2000) for middle in (25.0, 75.0)])[:, None]
+    model = DPDensity(epsilon=2.0, bounds=(0.0, 100.0), random_state=0).fit(X)
+    assert model.n_clusters_ == 2

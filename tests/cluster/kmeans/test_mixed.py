@@ -10,6 +10,7 @@ from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPKMeans
 from shoal.cluster._noise import Body
 from shoal.cluster.kmeans import _mixed
+from shoal.engines import NearestStatistics, nearest_statistics
 from shoal.exceptions import ParameterError
 from shoal.privacy import Ledger, PrivacyUnit, Release
 from shoal.schema import Category, Field, Flag, Number, Schema
@@ -95,21 +96,18 @@ def test_radius_covers_the_exact_mean(kwargs, monkeypatch):
     """At 95%: of 30 centers 25 or more, which fails by chance in less than 1 of 200 runs."""
     covered = []
     for seed in range(10):
-        engines = []
-        real = _mixed.nearest_statistics
-        monkeypatch.setattr(
-            _mixed,
-            "nearest_statistics",
-            lambda engine, centers, real=real, kept=engines: (
-                kept.append(real(engine, centers)) or kept[-1]
-            ),
-        )
+        passes: list[NearestStatistics] = []
+
+        def kept(engine, centers, passes=passes):
+            passes.append(nearest_statistics(engine, centers))
+            return passes[-1]
+
+        monkeypatch.setattr(_mixed, "nearest_statistics", kept)
         fitted = model(random_state=seed, epsilon=0.5, **kwargs).fit(TABLE)
-        exact, reaches = engines[-1], np.array(fitted.release_.values["half"])
+        exact, reaches = passes[-1], np.array(fitted.release_.values["half"])
         means = (exact.sums / np.maximum(exact.counts, 1)[:, None] / reaches + 1) / 2
         gaps = means * SCHEMA.space.widths - fitted.cluster_centers_
         covered += (np.linalg.norm(gaps, axis=1) <= fitted.center_radius_).tolist()
-        monkeypatch.undo()
     assert sum(covered) >= 25
 
 
@@ -259,3 +257,16 @@ def test_an_epsilon_that_no_lattice_holds_is_refused_before_it_is_spent():
 def test_two_answers_are_refused(kwargs, words):
     with pytest.raises(ParameterError, match=words):
         model(**kwargs).fit(TABLE)
+
+
+@pytest.mark.parametrize("method", ["auto", "grid", "tree", "centered", "ball", "lloyd", "kccm"])
+def test_every_method_takes_a_schema(method):
+    numbers = Schema([field for field in SCHEMA.fields if isinstance(field, Number)])
+    for schema in (numbers, SCHEMA):
+        if method == "tree" and schema is SCHEMA:
+            continue  # more columns than it takes
+        fitted = model(schema=schema, method=method, epsilon=5.0).fit(TABLE)
+        assert fitted.release_.values["metric"] == "schema"
+        assert (fitted.labels_ == fitted.predict(TABLE)).all()
+    if method == "auto":
+        assert model(schema=numbers).fit(TABLE).method_ == "tree"

@@ -145,8 +145,9 @@ TREE = DPKMeans(2, bounds=(-1.0, 1.0), method="tree", epsilon=60.0)
 
 
 def findings():
-    pairs = neighboring_datasets(BOX, n=20)
-    return "\n".join(replay_estimator(TREE, pairs, repeats=2).findings)
+    # Every other pair, once: a replay is exact, and each bug below shows on one of these.
+    pairs = list(neighboring_datasets(BOX, n=20))[::2]
+    return "\n".join(replay_estimator(TREE, pairs, repeats=1).findings)
 
 
 @pytest.fixture

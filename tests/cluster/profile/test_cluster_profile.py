@@ -12,7 +12,7 @@ from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import ClusterProfile, DPDensity, DPKMeans, DPWaveCluster
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
 from shoal.privacy import Ledger, Release
-from shoal.schema import Category, Date, Field, Flag, Number, Ordinal, Schema
+from shoal.schema import Category, Date, Field, Flag, Number, Ordinal, Place, Schema
 from shoal.tables import ArrowTable
 
 SCHEMA = Schema(
@@ -140,6 +140,41 @@ def test_records_in_no_cluster_are_a_group():
     found = profile(release=release)
     assert -1 in found.profiles_
     assert found.describe()[-1].startswith("in no cluster")
+
+
+def test_strata_and_places():
+    """Clusters of categories apart; a place is described by where it is from the center."""
+    rng = np.random.default_rng(0)
+    table = {
+        "x": rng.normal(np.repeat([0.25, 0.75], 500), 0.03).clip(0, 1),
+        "kind": ["a", "b"] * 500,
+        "lon": np.repeat([24.5, 25.4], 500),
+        "lat": np.full(1000, 60.2),
+    }
+    schema = Schema(
+        [
+            Number("x", minimum=0, maximum=1, missing="refuse"),
+            Category("kind", ["a", "b"], missing="refuse"),
+            Place(
+                "home",
+                longitude="lon",
+                latitude="lat",
+                center=(24.9, 60.2),
+                radius=50,
+                role="describe",
+            ),
+        ]
+    )
+    model = DPDensity(schema=schema, epsilon=4.0, random_state=0).fit(table)
+    found = ClusterProfile(model.release_, epsilon=4.0, random_state=0).fit(table)
+    labels = model.predict(table)
+    assert len(set(labels.tolist())) >= 4
+    for cluster in set(labels.tolist()):
+        size = found.profiles_[cluster].size
+        assert size.low <= np.sum(labels == cluster) <= size.high
+    home = found.profiles_["overall"].fields["home"]
+    assert home.share("west").value == pytest.approx(0.5, abs=0.1)
+    assert home.share("east").value == pytest.approx(0.5, abs=0.1)
 
 
 def test_users_rows_may_be_in_several_clusters():

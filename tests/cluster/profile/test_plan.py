@@ -29,7 +29,8 @@ def plan(**kwargs):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_fields_divide_the_whole_budget(delta):
     planned = plan(delta=delta)
-    total = math.fsum(field.budget for field in planned.fields)
+    total = math.fsum(one.budget for one in (*planned.fields, *planned.texts))
+    assert math.fsum(text.delta for text in planned.texts) == delta / 2
     assert total == pytest.approx(planned.noise.total_budget, rel=1e-12)
     by_levels = {len(field.histogram.levels): field.budget for field in planned.fields}
     power = 1 / 2 if delta else 1 / 3

@@ -8,7 +8,7 @@ from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import ClusterProfile, DPKMeans
 from shoal.cluster.kmeans._contributions import bounded_contributions
 from shoal.cluster.profile import _coding, _plan, cluster_profile
-from shoal.cluster.profile._counts import exact_counts
+from shoal.cluster.profile._counts import exact_counts, noisy_counts
 from shoal.schema import Category, Field, Number, Schema
 
 SCHEMA = Schema([Number("x", minimum=0, maximum=10), Category("kind", [1, 2, 3], role="describe")])
@@ -50,12 +50,11 @@ def test_nothing_is_found_without_a_bug(model, pair):
 
 def test_each_cluster_takes_the_whole_budget(monkeypatch):
     """Clusters are disjoint, so they share a budget; each with its own is two releases."""
-    right = cluster_profile._noisy_counts
 
     def each(table, given, plan, clusters, source):
-        return [right(table, given, plan, clusters, source) for _ in range(2)][-1]
+        return [noisy_counts(table, given, plan, clusters, source) for _ in range(2)][-1]
 
-    monkeypatch.setattr(cluster_profile, "_noisy_counts", each)
+    monkeypatch.setattr(cluster_profile, "noisy_counts", each)
     assert "all releases cost epsilon 1, claimed 0.5" in found(MODEL, RECORD)
 
 
@@ -90,7 +89,7 @@ def test_a_field_whose_budget_is_not_counted(monkeypatch):
 def test_counts_without_noise(monkeypatch):
     monkeypatch.setattr(
         cluster_profile,
-        "_noisy_counts",
+        "noisy_counts",
         lambda table, given, plan, clusters, source: exact_counts(
             table, clusters, [len(one.histogram.levels) for one in plan.fields]
         ),

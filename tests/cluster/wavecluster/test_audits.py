@@ -79,7 +79,7 @@ def audited(monkeypatch):
     monkeypatch.setattr(_oneshot, "_without_singles", lambda cells, problem: cells)
     monkeypatch.setattr(_published, "MAX_CANDIDATES", 16)
 
-    def bound(technique, pair="far", *, epsilon=1.0, runs=1600, **kwargs):
+    def bound(technique, pair="far", *, epsilon=1.0, runs=1200, **kwargs):
         def released(records, count):
             settings = {"grid": 8, **kwargs}
             table = np.array(records)

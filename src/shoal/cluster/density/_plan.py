@@ -35,7 +35,9 @@ CLEAR = 7.0  # standard deviations of the mean under a kernel of one cell
 NEGLIGIBLE = 0.3  # of the variance of the draw
 MIN_HELD = 1.0  # records of a cell where records are: finer cells show nothing more
 SURE = 2.0  # standard deviations: records lie closer together only if it is sure
-CROWDED = 1 / 4  # of each column: what records fill where one grid is too coarse for them
+# Part of the box that records fill where one grid is too coarse for them, by the number of columns:
+# a quarter of each; a grid of a single column still has 128 cells in its part.
+CROWDED = {1: 1 / 32, 2: 1 / 16, 3: 1 / 64, 4: 1 / 256}
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def measure(coarse: Ints, scale: float) -> Occupancy:
 
 def is_crowded(occupancy: Occupancy, columns: int) -> bool:
     """Return whether records fill so little of the box that one grid is too coarse for them."""
-    return occupancy.part < CROWDED**columns
+    return occupancy.part < CROWDED[columns]
 
 
 def choose_side(occupancy: Occupancy, columns: int, scale: float) -> int:

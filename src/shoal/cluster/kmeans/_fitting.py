@@ -1,5 +1,6 @@
 """The steps of a fit, from an open table to centers: each hands only noisy values to the next."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from shoal._bounds import Box
 from shoal.cluster._engines import open_engine
 from shoal.cluster.kmeans._auto import choose_n_clusters
 from shoal.cluster.kmeans._contributions import Contributions
-from shoal.cluster.kmeans._geometry import COSINE
+from shoal.cluster.kmeans._geometry import COSINE, Geometry
 from shoal.cluster.kmeans._methods import FitPlan
 from shoal.cluster.kmeans._private_bounds import private_box
 from shoal.cluster.kmeans._problem import KMeansResult, MethodChoice, Problem
@@ -91,7 +92,16 @@ def find_centers(
         k = choose_n_clusters(model, problem.with_budget(budgets.n_clusters))
         problem = problem.with_n_clusters(k)
     choice = plan.method.settle(problem)
-    result = choice.method.run(problem)
+    result = _inside(choice.method.run(problem), plan.geometry)
     if "clusters_asked" in result.details:
         choice = choice._replace(reason=f"{choice.reason}; noise leaves one mean")
     return Fitted(result, choice, box, lattice, engine)
+
+
+def _inside(result: KMeansResult, geometry: Geometry) -> KMeansResult:
+    """Bring centers inside the box: that of narrow columns is not every method's.
+
+    Means of records lie inside, so a center only comes nearer to them and its radius still holds.
+    """
+    reaches = geometry.body.reaches
+    return replace(result, centers=np.clip(result.centers, -reaches, reaches))

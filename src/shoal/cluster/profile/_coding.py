@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal._typing import Floats, Ints, Labels
+from shoal.cluster.profile._words import PARTS, word_columns
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Release
-from shoal.reports import label_encoded
+from shoal.reports import load_release
 from shoal.schema import (
     Category,
     Column,
@@ -27,6 +28,7 @@ from shoal.schema import (
     Field,
     Number,
     Ordinal,
+    Place,
     Schema,
     read_numbers,
 )
@@ -35,9 +37,21 @@ from shoal.tables import refuse_infinite
 __all__ = ["NO_CLUSTER", "Coding", "Histogram", "Labeler", "histogram_of"]
 
 MISSING = "missing"
+WORD_LIMIT = 2**48
 NO_CLUSTER = -1
 EPOCH = datetime.date(1970, 1, 1)
-CELL_METRICS = ("cells", "boxes")  # a record may be in no cluster
+DIRECTIONS = (
+    "east",
+    "northeast",
+    "north",
+    "northwest",
+    "west",
+    "southwest",
+    "south",
+    "southeast",
+)
+CENTER = "center"
+NEAR = 1 / 3  # of a place's radius, around its center
 
 
 @dataclass(frozen=True)
@@ -72,10 +86,12 @@ class Histogram:
         if isinstance(self.field, Category):
             codes: Ints = values
             return codes
-        absent = np.isnan(values)
+        absent = np.isnan(values if values.ndim == 1 else values[:, 0])
         if self.field.missing != "category" and absent.any():
             self.field.encode(values)  # refuses them, as it does for features
-        if self.edges:
+        if isinstance(self.field, Place):
+            found = _directions(np.where(absent[:, None], 0.0, values), self.field)
+        elif self.edges:
             found = np.searchsorted(np.array(self.edges[1:-1]), values, side="right")
         else:
             found = np.where(absent, 0.0, values).astype(np.int64)
@@ -89,6 +105,8 @@ def histogram_of(field: Field, bins: int) -> Histogram | None:
         return Histogram(field, "levels", field.levels)
     if isinstance(field, Ordinal):
         return Histogram(field, "levels", (*field.levels, *absent))
+    if isinstance(field, Place):
+        return Histogram(field, "levels", (CENTER, *DIRECTIONS, *absent))
     if not isinstance(field, Number | Date):
         return None
     edges = _edges(field, bins)
@@ -99,14 +117,19 @@ def histogram_of(field: Field, bins: int) -> Histogram | None:
     return Histogram(field, kind, (*names, *absent), edges)
 
 
+def _directions(plane: Floats, field: Place) -> Ints:
+    """Return 0 near the center of a place's disc, and else which of eight directions it lies in."""
+    east, north = np.ascontiguousarray(plane.T)
+    turns = np.arctan2(north, east) / (2 * np.pi) * len(DIRECTIONS)
+    near = np.hypot(east, north) <= NEAR * float(field.radius or 0.0)
+    return np.where(near, 0, 1 + np.rint(turns).astype(np.int64) % len(DIRECTIONS))
+
+
 def _edges(field: Number | Date, bins: int) -> tuple[float, ...]:
     """Cut the public range into bins that are alike on the field's own scale."""
     low, high = field.limits
     positions = np.linspace(0.0, 1.0, bins + 1)
-    if isinstance(field, Number) and field.scale == "log":
-        inner = low + np.expm1(positions * np.log1p(high - low))
-    else:
-        inner = low * (1 - positions) + high * positions
+    inner = field.at(positions)
     if isinstance(field, Date) or field.whole:
         inner = np.ceil(inner)
     middle = np.unique(inner[(inner > low) & (inner < high)])
@@ -138,27 +161,17 @@ class Labeler:
     @classmethod
     def of(cls, release: Any, described: Schema) -> "Labeler":
         """Return that of a release; without names of columns, of the features in their order."""
-        values = release.values
-        if "metric" not in values or not ("centers" in values or "clusters" in values):
-            raise ParameterError(
-                f"release must hold clusters, got one of {release.kind}: pass the release_ of "
-                "DPKMeans, DPDensity or another clusterer"
-            )
-        if values.get("schema") is not None:
-            schema = Schema.from_dict(values["schema"])
+        schema = load_release(release).schema  # refuses a release without clusters
+        if schema is not None:
             return cls(release, schema.columns, schema)
-        columns = tuple(values.get("columns") or described.columns)
-        return cls(release, columns)
+        return cls(release, tuple(release.values.get("columns") or described.columns))
 
     @property
     def clusters(self) -> tuple[int, ...]:
         """All labels that a record may get; -1, for no cluster, is the last."""
-        values = self.release.values
-        if "centers" in values:
-            count = len(values["centers"])
-        else:
-            count = 1 + max((int(label) for label in np.ravel(values["clusters"])), default=-1)
-        none = (NO_CLUSTER,) if values["metric"] in CELL_METRICS else ()
+        count = load_release(self.release).n_clusters
+        # Every record has a nearest center, and may be in no cell.
+        none = () if "centers" in self.release.values else (NO_CLUSTER,)
         return (*range(count), *none)
 
     def labels(self, columns: Mapping[str, Column]) -> Labels:
@@ -170,7 +183,7 @@ class Labeler:
             encoded = self.schema.encode_columns(columns)
         else:
             encoded = [_numbers(name, columns[name]) for name in self.columns]
-        return label_encoded(self.release, np.stack(encoded, axis=1))
+        return load_release(self.release).predict_encoded(np.stack(encoded, axis=1))
 
 
 def _numbers(name: str, column: Column) -> Floats:
@@ -204,18 +217,25 @@ class CodedSpace(EncodedSpace):
 
 @dataclass(frozen=True)
 class Coding(Schema):
-    """A schema that reads a record as its cluster and the level of each field.
+    """A schema that reads a record as its cluster, the level of each field, and words.
 
     Tables of every kind take it as their schema: their blocks have the cluster in the first column,
-    and a level in each further one.
+    a level in each further one, and then the words of texts.
     """
 
     _: KW_ONLY
     labeler: Labeler
     histograms: tuple[Histogram, ...]
+    texts: tuple[tuple[str, int], ...] = ()  # names, and how many words of each record
 
     @classmethod
-    def of(cls, described: Schema, labeler: Labeler, histograms: Sequence[Histogram]) -> "Coding":
+    def of(
+        cls,
+        described: Schema,
+        labeler: Labeler,
+        histograms: Sequence[Histogram],
+        texts: Sequence[tuple[str, int]] = (),
+    ) -> "Coding":
         """Return the coding of a described table; columns of the release are typed by its own."""
         known = set(described.all_columns)
         further = [
@@ -228,13 +248,14 @@ class Coding(Schema):
             described.missing_values,
             labeler=labeler,
             histograms=tuple(histograms),
+            texts=tuple(texts),
         )
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns of the table that are read, in the order of the schema."""
         read = {name for histogram in self.histograms for name in histogram.field.columns}
-        read |= set(self.labeler.columns)
+        read |= {*self.labeler.columns, *(name for name, _ in self.texts)}
         declared = self.all_columns
         unknown = (name for name in self.labeler.columns if name not in declared)
         return (*(name for name in declared if name in read), *unknown)
@@ -244,7 +265,13 @@ class Coding(Schema):
         """Names of the columns of a block, and what they may hold."""
         levels = tuple(len(one.levels) for one in self.histograms)
         names = ("cluster", *(one.field.name for one in self.histograms))
-        return CodedSpace((), names, self.labeler.clusters, levels)
+        words = [f"{name} {part}" for name, most in self.texts for part in range(most * PARTS)]
+        limits = (*levels, *[WORD_LIMIT] * len(words))
+        return CodedSpace((), (*names, *words), self.labeler.clusters, limits)
+
+    def first_word(self, name: str) -> int:
+        """Return the first column of a block that holds words of a field."""
+        return self.space.names.index(f"{name} 0")
 
     def check_complete(self) -> None:
         """Refuse a field whose levels are not declared."""
@@ -260,4 +287,9 @@ class Coding(Schema):
         """Return the cluster and the level of each field, of every record."""
         labels = self.labeler.labels(columns)
         levels = (one.codes(self._read(one.field, columns)) for one in self.histograms)
-        return [labels.astype(np.float64), *(one.astype(np.float64) for one in levels)]
+        words = [
+            column
+            for name, most in self.texts
+            for column in word_columns(self._read(self[name], columns), most)
+        ]
+        return [labels.astype(np.float64), *(one.astype(np.float64) for one in levels), *words]

@@ -1,4 +1,4 @@
-"""Exact counts of records by cluster and level, of tables of every kind."""
+"""Counts of records by cluster and level, of tables of every kind: exact ones, and noisy ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,28 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Ints
+from shoal.cluster.kmeans._contributions import Contributions
+from shoal.cluster.profile._plan import ProfilePlan
+from shoal.noise import RandomSource
 from shoal.tables import ArrayTable, ArrowTable, Block, SparkTable
 
-__all__ = ["exact_counts"]
+__all__ = ["exact_counts", "noisy_counts"]
+
+
+def noisy_counts(
+    table: ArrayTable | ArrowTable | SparkTable,
+    given: Contributions,
+    plan: ProfilePlan,
+    clusters: int,
+    source: RandomSource,
+) -> list[Ints]:
+    """Count records by cluster and level, and add noise to every count of every field."""
+    levels = [len(field.histogram.levels) for field in plan.fields]
+    exact = exact_counts(table, clusters, levels, given.weights)
+    return [
+        plan.noise.counts(counts, field.budget, contribution=given.max_contribution, source=source)
+        for counts, field in zip(exact, plan.fields, strict=True)
+    ]
 
 
 def exact_counts(

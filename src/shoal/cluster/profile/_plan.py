@@ -19,12 +19,14 @@ from shoal.cluster._budget import BudgetSplit, check_epsilon
 from shoal.cluster._noise import BudgetedNoise, noise_for
 from shoal.cluster.profile._coding import Histogram, histogram_of
 from shoal.cluster.profile._estimates import Tail
+from shoal.cluster.profile._words import WordPlan
 from shoal.exceptions import ParameterError
 from shoal.noise import MAX_SCALE
-from shoal.schema import Schema
+from shoal.schema import Schema, Text
 
 __all__ = [
     "CONFIDENCE",
+    "MAX_WORDS",
     "FieldNoise",
     "FieldPlan",
     "ProfileBudgets",
@@ -35,6 +37,7 @@ __all__ = [
 
 CONFIDENCE = 0.95
 MIN_BINS, MAX_BINS = 8, 64
+MAX_WORDS = 3  # of a person, for keywords
 TYPICAL_CLUSTER = 1000  # records, where a release says nothing of sizes
 
 
@@ -52,16 +55,19 @@ class ProfileBudgets(BudgetSplit):
 
     counts: float
     fields: int
+    texts: int = 0
 
     def __str__(self) -> str:
         """Format the budget as a ledger prints it."""
-        return f"counts of {self.fields} fields by cluster"
+        words = f", keywords of {self.texts}" if self.texts else ""
+        return f"counts of {self.fields} fields by cluster{words}"
 
 
 class ProfilePlan(NamedTuple):
     """What a profile will release, settled before a record is read."""
 
     fields: tuple[FieldPlan, ...]
+    texts: tuple[WordPlan, ...]
     noise: BudgetedNoise
     budgets: ProfileBudgets
 
@@ -73,34 +79,49 @@ def plan_profile(
     delta: Any,
     contribution: int,
     cluster_size: float,
+    max_words: int = MAX_WORDS,
 ) -> ProfilePlan:
     """Choose bins and divide the budget, by public numbers.
 
     ``contribution`` is the most that a person adds to the counts of a field, and ``cluster_size`` a
     typical noisy one, in the same unit.
     """
-    noise = noise_for(check_epsilon(epsilon), _numbers.probability("delta", delta))
+    check_epsilon(epsilon)
+    allowed = _numbers.probability("delta", delta)
+    written = [field for field in schema.described if isinstance(field, Text) and allowed]
+    # Selections of words take half of the delta, and normal noise the other.
+    keys_delta = allowed / 2 if written else 0.0
+    noise = noise_for(float(epsilon), allowed - keys_delta)
     described = [field for field in schema.described if histogram_of(field, 1) is not None]
     if not described:
         raise ParameterError(
             "schema must have a field to describe, with the role 'feature' or 'describe', got none"
         )
-    even = noise.count_deviation(noise.total_budget / len(described), contribution=contribution)
+    releases = len(described) + len(written)
+    even = noise.count_deviation(noise.total_budget / releases, contribution=contribution)
     bins = number_of_bins(cluster_size, even)
     histograms = [one for field in described if (one := histogram_of(field, bins)) is not None]
     power = 1 / 2 if noise.approximate else 1 / 3
     weights = [len(histogram.levels) ** power for histogram in histograms]
+    weights += [MAX_BINS**power] * len(written)  # words are many, as bins are
     budgets = [noise.total_budget * weight / math.fsum(weights) for weight in weights]
     fields = tuple(
         FieldPlan(one, budget, noise.count_deviation(budget, contribution=contribution))
-        for one, budget in zip(histograms, budgets, strict=True)
+        for one, budget in zip(histograms, budgets, strict=False)
+    )
+    texts = tuple(
+        WordPlan(
+            field.name, field.title or field.name, budget, keys_delta / len(written), max_words
+        )
+        for field, budget in zip(written, budgets[len(histograms) :], strict=True)
     )
     if max(field.deviation for field in fields) > MAX_SCALE:
         raise ParameterError(
             f"epsilon must be larger for {len(fields)} fields, got {epsilon!r}: its noise is "
             "larger than counts can hold"
         )
-    return ProfilePlan(fields, noise, ProfileBudgets(noise.total_budget, len(fields)))
+    spent = ProfileBudgets(noise.total_budget, len(fields), len(texts))
+    return ProfilePlan(fields, texts, noise, spent)
 
 
 def number_of_bins(cluster_size: float, deviation: float) -> int:

@@ -72,6 +72,8 @@ class Profile:
         Number of records, or of people where each has one.
     fields : mapping of FieldProfile
         By name.
+    keywords : mapping of mappings of Estimate
+        Of each text field, by word: people who wrote it, in parts of the size.
     sentence : str
         What is clear of the noise; empty overall.
     """
@@ -79,6 +81,7 @@ class Profile:
     cluster: int | str
     size: Estimate
     fields: Mapping[str, FieldProfile] = field(repr=False)
+    keywords: Mapping[str, Mapping[str, Estimate]] = field(repr=False)
     sentence: str
 
 
@@ -90,7 +93,13 @@ def read_profiles(values: Mapping[str, Any]) -> Mapping[int | str, Profile]:
     for index, cluster in enumerate(names):
         fields = {one["name"]: _read_field(one, index) for one in values["fields"]}
         size = Estimate(*(float(values[f"sizes{end}"][index]) for end in ("", "_low", "_high")))
-        profiles[cluster] = Profile(cluster, size, MappingProxyType(fields), sentences[index])
+        words = {
+            one["name"]: dict(zip(one["words"], _estimates(one, "shares", index), strict=True))
+            for one in values["keywords"]
+        }
+        profiles[cluster] = Profile(
+            cluster, size, MappingProxyType(fields), MappingProxyType(words), sentences[index]
+        )
     return MappingProxyType(profiles)
 
 

@@ -22,15 +22,19 @@ from shoal.cluster.profile._estimates import (
 )
 from shoal.cluster.profile._plan import CONFIDENCE, ProfilePlan
 from shoal.cluster.profile._sentences import (
+    find_keywords,
     find_statements,
     format_size,
+    keyword_shares,
     summaries,
     write_sentences,
 )
+from shoal.cluster.profile._words import NoisyWords, WordPlan
 from shoal.schema import Schema
 
 __all__ = ["Row", "profile_rows", "release_values"]
 
+COMMON = 3  # words of a summary
 EPOCH = datetime.date(1970, 1, 1)
 ENDS = ("", "_low", "_high")  # of the names of a value and its interval
 
@@ -38,6 +42,7 @@ ENDS = ("", "_low", "_high")  # of the names of a value and its interval
 def release_values(
     plan: ProfilePlan,
     consistent: Sequence[Consistent],
+    keywords: Sequence[NoisyWords],
     *,
     clusters: Sequence[int],
     schema: Schema,
@@ -57,6 +62,13 @@ def release_values(
         fields,
         approximate=plan.noise.approximate,
     )
+    spoken = [
+        _keyword_values(text, words, consistent[0], tail)
+        for text, words in zip(plan.texts, keywords, strict=True)
+    ]
+    for text, words in zip(spoken, keywords, strict=True):
+        for index, more in enumerate(find_keywords(text, words, consistent[0])):
+            statements[index] += more
     values: dict[str, Any] = {
         "clusters": list(clusters),
         "noun": noun,
@@ -69,11 +81,35 @@ def release_values(
         ],
         "confidence": CONFIDENCE,
         "fields": fields,
+        "keywords": spoken,
         "notes": list(notes),
         "schema": schema.to_dict(),
     }
     values["sentences"] = write_sentences(values, statements)
     return values
+
+
+def _keyword_values(
+    plan: WordPlan, noisy: NoisyWords, counts: Consistent, tail: Tail
+) -> dict[str, Any]:
+    """Return the share of each cluster that wrote each selected word."""
+    shares = keyword_shares(noisy, counts, tail)
+    return {
+        "name": plan.name,
+        "title": plan.title,
+        "words": list(noisy.words),
+        "counts": noisy.counts,
+        "deviation": noisy.deviation,
+        "shares": shares.value,
+        "shares_low": shares.low,
+        "shares_high": shares.high,
+        "summaries": [_common_words(noisy.words, row) for row in shares.value],
+    }
+
+
+def _common_words(words: Sequence[str], shares: Floats) -> str:
+    common = np.argsort(-shares, kind="stable")[:COMMON]
+    return ", ".join(words[word] for word in common if shares[word] > 0)
 
 
 def _field_values(
@@ -148,11 +184,22 @@ def profile_rows(values: Mapping[str, Any]) -> list[Row]:
     """Return all sizes, shares and quantiles of a released profile, one a row."""
     rows: list[Row] = []
     for index, cluster in enumerate((*values["clusters"], "overall")):
+        words = [
+            Row(cluster, text["name"], "keyword", word, *_word_share(text, index, column), "")
+            for text in values["keywords"]
+            for column, word in enumerate(text["words"])
+        ]
         size, low, high = (float(values[f"sizes{end}"][index]) for end in ENDS)
         rows.append(Row(cluster, "", "size", "", size, low, high, values["noun"]))
         for field in values["fields"]:
             rows += _field_rows(cluster, index, field)
+        rows += words
     return rows
+
+
+def _word_share(text: Mapping[str, Any], index: int, column: int) -> tuple[float, float, float]:
+    value, low, high = (float(text[f"shares{end}"][index, column]) for end in ENDS)
+    return value, low, high
 
 
 def _field_rows(cluster: int | str, index: int, field: Mapping[str, Any]) -> list[Row]:

@@ -14,12 +14,24 @@ import numpy as np
 
 from shoal._typing import Floats
 from shoal.cluster.profile._coding import MISSING, NO_CLUSTER, Histogram
-from shoal.cluster.profile._estimates import Consistent, Tail
+from shoal.cluster.profile._estimates import Consistent, Interval, Tail
 from shoal.cluster.profile._plan import CONFIDENCE
+from shoal.cluster.profile._words import NoisyWords
 
-__all__ = ["MAX_STATEMENTS", "Statement", "find_statements", "summaries", "write_sentences"]
+__all__ = [
+    "MAX_STATEMENTS",
+    "Statement",
+    "find_keywords",
+    "find_statements",
+    "format_range",
+    "format_size",
+    "keyword_shares",
+    "summaries",
+    "write_sentences",
+]
 
-MAX_STATEMENTS = 4  # of a cluster
+MAX_STATEMENTS = 4  # of a cluster, beside keywords
+MAX_KEYWORDS = 4
 QUARTILES = (0.25, 0.5, 0.75)
 LESS = 0.75  # a level that is rare in a cluster says less of it than one that is common
 SMALLEST = 0.02  # smaller differences of shares are not worth a sentence, however clear
@@ -168,6 +180,47 @@ def _scale(largest: float) -> tuple[float, str]:
     if largest >= MILLIONS:
         return 1e6, " million"
     return (1e3, " thousand") if largest >= THOUSANDS else (1.0, "")
+
+
+def keyword_shares(noisy: NoisyWords, counts: Consistent, tail: Tail) -> Interval:
+    """Return the share of each group that wrote each word, all records in the last row.
+
+    A count and a size are each within their noise, except with half of the probability.
+    """
+    half = Tail(tail.miss / 2, approximate=tail.approximate)
+    parts = []
+    for group in (counts, counts.total):
+        rows = len(group.sizes)
+        found = noisy.counts if rows > 1 else noisy.counts.sum(axis=0, keepdims=True)
+        reach = 0.5 + float(half.deviations()) * noisy.deviation * math.sqrt(group.groups)
+        size = group.size_interval(half)
+        largest, smallest = size.high[:, None], size.low[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = np.where(smallest > 0, (found + reach) / smallest, 1.0)
+            value = np.where(size.value[:, None] > 0, found / size.value[:, None], 0.0)
+        low = np.clip((found - reach) / largest, 0.0, 1.0)
+        value = np.clip(value, 0.0, 1.0)
+        parts.append(
+            Interval(value, np.minimum(low, value), np.maximum(np.clip(high, 0, 1), value))
+        )
+    return Interval(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
+
+
+def find_keywords(
+    text: Mapping[str, Any], noisy: NoisyWords, counts: Consistent
+) -> list[list[Statement]]:
+    """Return the words that are clearly more common in each cluster than overall."""
+    looked_at = max(1, text["shares"].size)
+    shares = keyword_shares(noisy, counts, Tail((1 - CONFIDENCE) / looked_at, approximate=True))
+    more = shares.value[:-1] - shares.value[-1]
+    clear = (shares.low[:-1] > shares.high[-1]) & (more >= SMALLEST / 2)
+    found: list[list[Statement]] = []
+    for row, sure in zip(more, clear, strict=True):
+        best = [int(word) for word in np.argsort(-row, kind="stable") if sure[word]][:MAX_KEYWORDS]
+        words = ", ".join(text["words"][word] for word in best)
+        said = f"{text['title']} often with {words}"
+        found.append([Statement(float(row[best[0]]), said)] if best else [])
+    return found
 
 
 def summaries(field: Mapping[str, Any]) -> list[str]:

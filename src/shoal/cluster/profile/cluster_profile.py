@@ -14,6 +14,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +24,7 @@ from shoal._files import atomic_write
 from shoal._optional import require
 from shoal._records import leaves_last_fit
 from shoal._table_input import validate_table
-from shoal._typing import Ints, RandomState, TableLike
+from shoal._typing import RandomState, TableLike
 from shoal.cluster._budget import charge, check_epsilon, check_ledger
 from shoal.cluster.kmeans._contributions import (
     LEVELS,
@@ -31,17 +32,19 @@ from shoal.cluster.kmeans._contributions import (
     bounded_contributions,
     check_same_rows,
     counted_rows,
+    read_users,
 )
 from shoal.cluster.profile._coding import Coding, Labeler
-from shoal.cluster.profile._counts import exact_counts
+from shoal.cluster.profile._counts import noisy_counts
 from shoal.cluster.profile._estimates import consistent_counts
-from shoal.cluster.profile._plan import ProfilePlan, plan_profile, typical_size
+from shoal.cluster.profile._plan import MAX_WORDS, ProfilePlan, plan_profile, typical_size
 from shoal.cluster.profile._profiles import read_profiles
 from shoal.cluster.profile._release import Row, profile_rows, release_values
+from shoal.cluster.profile._words import exact_words, release_words
 from shoal.exceptions import ParameterError
-from shoal.noise import RandomSource, as_source
-from shoal.privacy import Adjacency, Guarantee, Ledger, Release
-from shoal.schema import Number, Schema
+from shoal.noise import as_source
+from shoal.privacy import Adjacency, ApproximateEvent, Event, Guarantee, Ledger, Release
+from shoal.schema import Number, Schema, Text
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["ClusterProfile"]
@@ -61,6 +64,8 @@ class ClusterProfile(BaseEstimator):
     {epsilon}
     delta : float, default=0.0
         0 for pure differential privacy, above 0 for Gaussian noise.
+    max_words : int, default=3
+        Words of one person that count for the keywords of text fields, which need a delta.
     records_per_user : int, default=1
         Public number of records that count of each user where ``user_ids`` are given; noise is
         scaled to it.
@@ -119,6 +124,7 @@ class ClusterProfile(BaseEstimator):
         schema: Schema | None = None,
         epsilon: float = 1.0,
         delta: float = 0.0,
+        max_words: int = MAX_WORDS,
         records_per_user: int = 1,
         user_column: str = "",
         ledger: Ledger | None = None,
@@ -128,6 +134,7 @@ class ClusterProfile(BaseEstimator):
         self.schema = schema
         self.epsilon = epsilon
         self.delta = delta
+        self.max_words = max_words
         self.records_per_user = records_per_user
         self.user_column = user_column
         self.ledger = ledger
@@ -155,7 +162,7 @@ class ClusterProfile(BaseEstimator):
         schema, labeler, plan, coding = self._prepared(users=user_ids is not None)
         opened = X.with_schema(coding) if isinstance(X, ArrowTable | SparkTable) else X
         table = validate_table(opened, estimator=self, user_ids=user_ids, schema=coding)
-        given = self._contributions(X, table, user_ids, schema)
+        given, users = self._contributions(X, table, user_ids, schema)
         source = as_source(self.random_state)
         promise = Guarantee(
             "central",
@@ -164,7 +171,7 @@ class ClusterProfile(BaseEstimator):
             adjacency=Adjacency.ADD_REMOVE,
             seeded=source.seeded,
             privacy_unit=given.privacy_unit,
-            mu=plan.noise.mu,
+            mu=None if plan.texts else plan.noise.mu,
         )
         receipt = charge(
             self.ledger,
@@ -174,13 +181,24 @@ class ClusterProfile(BaseEstimator):
             what=f"ClusterProfile({len(labeler.clusters)})",
             promise=promise,
             columns=coding.columns,
+            event=_event(plan, promise),
         )
-        noisy = _noisy_counts(
-            counted_rows(table, given), given, plan, len(labeler.clusters), source
-        )
+        counted = counted_rows(table, given)
+        noisy = noisy_counts(counted, given, plan, len(labeler.clusters), source)
+        words = [
+            release_words(
+                exact_words(counted, coding.first_word(text.name), text.max_words, users),
+                text,
+                plan.noise,
+                labeler.clusters,
+                source,
+            )
+            for text in plan.texts
+        ]
         values = release_values(
             plan,
             consistent_counts(noisy, [one.deviation for one in plan.fields], record=given.record),
+            words,
             clusters=labeler.clusters,
             schema=schema,
             noun=_noun(given),
@@ -300,6 +318,7 @@ class ClusterProfile(BaseEstimator):
     def _check_parameters(self) -> None:
         check_epsilon(self.epsilon)
         _numbers.probability("delta", self.delta)
+        _numbers.count("max_words", self.max_words)
         _numbers.count("records_per_user", self.records_per_user)
         _numbers.text("user_column", self.user_column)
         check_ledger(self.ledger)
@@ -310,7 +329,12 @@ class ClusterProfile(BaseEstimator):
         self._check_parameters()
         labeler = Labeler.of(clusters, schema)
         plan = self._plan(schema, labeler, users=users or schema.user is not None)
-        coding = Coding.of(schema, labeler, [one.histogram for one in plan.fields])
+        coding = Coding.of(
+            schema,
+            labeler,
+            [one.histogram for one in plan.fields],
+            [(text.name, text.max_words) for text in plan.texts],
+        )
         return _Prepared(schema, labeler, plan, coding)
 
     def _plan(self, schema: Schema, labeler: Labeler, *, users: bool) -> ProfilePlan:
@@ -323,12 +347,13 @@ class ClusterProfile(BaseEstimator):
             delta=self.delta,
             contribution=record * people,
             cluster_size=record * typical_size(labeler.release.values.get("sizes")),
+            max_words=int(self.max_words),
         )
 
     def _contributions(
         self, X: Any, table: ArrayTable | ArrowTable | SparkTable, user_ids: Any, schema: Schema
-    ) -> Contributions:
-        """Bound what each person adds, by what ``fit`` was given or by the roles of the schema."""
+    ) -> tuple[Contributions, npt.NDArray[Any] | None]:
+        """Bound what each person adds, by ``fit`` or the schema; say whose counted rows are."""
         column, weights, limit = self.user_column, None, 1.0
         if isinstance(table, ArrayTable):
             if user_ids is None and schema.user is not None:
@@ -336,7 +361,7 @@ class ClusterProfile(BaseEstimator):
             if isinstance(schema.sample_weight, Number):
                 weights, limit = table.weights, float(schema.sample_weight.maximum or 1.0)
         check_same_rows(X, user_ids)
-        return bounded_contributions(
+        given = bounded_contributions(
             table,
             sample_weight=weights,
             weight_limit=limit,
@@ -344,6 +369,10 @@ class ClusterProfile(BaseEstimator):
             records_per_user=int(self.records_per_user),
             user_column=column,
         )
+        users = None
+        if given.rows is not None and isinstance(table, ArrayTable):
+            users = read_users(user_ids, table.rows).codes[given.rows]
+        return given, users
 
 
 class _Prepared(NamedTuple):
@@ -355,20 +384,11 @@ class _Prepared(NamedTuple):
     coding: Coding
 
 
-def _noisy_counts(
-    table: ArrayTable | ArrowTable | SparkTable,
-    given: Contributions,
-    plan: ProfilePlan,
-    clusters: int,
-    source: RandomSource,
-) -> list[Ints]:
-    """Count records by cluster and level, and add noise to every count of every field."""
-    levels = [len(field.histogram.levels) for field in plan.fields]
-    exact = exact_counts(table, clusters, levels, given.weights)
-    return [
-        plan.noise.counts(counts, field.budget, contribution=given.max_contribution, source=source)
-        for counts, field in zip(exact, plan.fields, strict=True)
-    ]
+def _event(plan: ProfilePlan, promise: Guarantee) -> Event | None:
+    """Return what a ledger is charged where the noise alone does not say it: a delta of words."""
+    if not plan.texts:
+        return None
+    return ApproximateEvent(epsilon=promise.epsilon, delta=promise.delta, purpose=str(plan.budgets))
 
 
 def _noun(given: Contributions) -> str:
@@ -379,6 +399,10 @@ def _noun(given: Contributions) -> str:
 
 def _notes(schema: Schema, plan: ProfilePlan) -> list[str]:
     known = {field.histogram.field.name for field in plan.fields}
+    known |= {text.name for text in plan.texts}
     return [
-        f"{field.name} is not described" for field in schema.described if field.name not in known
+        f"{field.name} is not described"
+        + (": keywords need a delta above 0" if isinstance(field, Text) else "")
+        for field in schema.described
+        if field.name not in known
     ]
