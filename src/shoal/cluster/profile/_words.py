@@ -149,7 +149,8 @@ class WordFold:
 
     def add(self, block: Block) -> None:
         """Add some more records."""
-        first, seen = self._job.first, []
+        first = self._job.first
+        seen: list[Ints] = []
         for start in range(first, first + self._job.most * PARTS, PARTS):
             keys = np.stack([block[0], *block[start : start + PARTS]], axis=1).astype(np.int64)
             new = keys[:, 1] > 0
