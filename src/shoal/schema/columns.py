@@ -88,7 +88,9 @@ def plain_column(values: Any) -> Column:
     return Column("text" if text else "object", listed)
 
 
-def named_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> dict[str, Column]:
+def named_columns(
+    X: Any, names: Sequence[str], *, others: Sequence[str] = (), whole: bool = False
+) -> dict[str, Column]:
     """Return columns of a table in memory by their names.
 
     Parameters
@@ -100,6 +102,8 @@ def named_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -
         Which columns.
     others : sequence of str, default=()
         All columns that rows without names may hold.
+    whole : bool, default=False
+        Whether rows without names must hold all of `others`.
 
     Returns
     -------
@@ -111,15 +115,16 @@ def named_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -
     DataError
         If a column is not there, or they are not of one length.
     """
-    columns = {
-        name: plain_column(values) for name, values in raw_columns(X, names, others=others).items()
-    }
+    raw = raw_columns(X, names, others=others, whole=whole)
+    columns = {name: plain_column(values) for name, values in raw.items()}
     if len({len(column.values) for column in columns.values()}) > 1:
         raise DataError("X must have columns of one length, got several lengths")
     return columns
 
 
-def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> dict[str, Any]:
+def raw_columns(
+    X: Any, names: Sequence[str], *, others: Sequence[str] = (), whole: bool = False
+) -> dict[str, Any]:
     """Return columns of a table in memory by their names, as the table has them."""
     X = nw.to_native(X, pass_through=True)
     if isinstance(X, Mapping):
@@ -128,7 +133,7 @@ def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> 
     elif nw.dependencies.is_into_dataframe(X) or _is_arrow_batch(X):
         found = _from_frame(X)
     else:
-        found = _from_rows(X, names, others)
+        found = _from_rows(X, others if whole else names, others)
     absent = [name for name in names if name not in found]
     if absent:
         raise DataError(
