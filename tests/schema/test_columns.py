@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import fractions
+import io
 
 import numpy as np
 import pandas as pd
@@ -225,3 +226,21 @@ def test_values_of_other_libraries_that_a_column_may_hold():
     assert read(CODE, pl.Series([1, 2**100], dtype=pl.Int128)) == [0, 3]
     with pytest.raises(DataError, match="must hold dates"):
         read(DAY, ["0001-01-01T00:00:00+14:00"])
+
+
+@pytest.mark.parametrize(
+    "field", [Category("x", ["007", "1.50", "TRUE"]), Ordinal("x", ["007", "08"])]
+)
+@pytest.mark.parametrize(
+    "lines", [["007", "08"], ["1.50", "2"], ["True", "False"], ["TRUE", "FALSE"]]
+)
+def test_types_that_pandas_guesses_do_not_rename_categories(field, lines):
+    """One record with text in it kept the zeros of all others."""
+
+    def read_lines(values):
+        return pd.read_csv(io.StringIO("\n".join(["x", *values])))["x"]
+
+    alone, together = read_lines(lines), read_lines([*lines, "some text"])
+    assert alone.dtype != together.dtype
+    assert str(read(field, alone)) == str(read(field, together)[:-1])
+    assert str(read(field, alone)) == str(read(field, lines))

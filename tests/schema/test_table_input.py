@@ -88,3 +88,15 @@ def test_columns_of_pandas_belong_to_the_same_rows():
     with pytest.raises(DataError, match="one index"):
         open_encoded(mixed)
     assert len(open_encoded({**mixed, "city": mixed["city"].to_numpy()}).X) == 2
+
+
+def test_a_feature_is_not_taken_for_the_user_or_the_weight():
+    """Rows of one column were their own ids: whoever had the same age was the same person."""
+    age = Number("age", minimum=0, maximum=100)
+    for field in (Field("id", role="user"), Number("id", maximum=50, role="sample_weight")):
+        schema = Schema([age, field])
+        for rows in ([[30], [30]], np.array([[30.0], [30.0]])):
+            with pytest.raises(DataError, match="the 2 columns of the schema"):
+                open_encoded(rows, schema)
+            assert len(open_encoded(rows, schema, reset=False).X) == 2
+        assert len(open_encoded([[30, 7], [30, 8]], schema).X) == 2

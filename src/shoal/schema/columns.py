@@ -88,7 +88,9 @@ def plain_column(values: Any) -> Column:
     return Column("text" if text else "object", listed)
 
 
-def named_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> dict[str, Column]:
+def named_columns(
+    X: Any, names: Sequence[str], *, others: Sequence[str] = (), whole: bool = False
+) -> dict[str, Column]:
     """Return columns of a table in memory by their names.
 
     Parameters
@@ -100,6 +102,8 @@ def named_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -
         Which columns.
     others : sequence of str, default=()
         All columns that rows without names may hold.
+    whole : bool, default=False
+        Whether rows without names must hold all of `others`.
 
     Returns
     -------
@@ -111,15 +115,16 @@ def named_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -
     DataError
         If a column is not there, or they are not of one length.
     """
-    columns = {
-        name: plain_column(values) for name, values in raw_columns(X, names, others=others).items()
-    }
+    raw = raw_columns(X, names, others=others, whole=whole)
+    columns = {name: plain_column(values) for name, values in raw.items()}
     if len({len(column.values) for column in columns.values()}) > 1:
         raise DataError("X must have columns of one length, got several lengths")
     return columns
 
 
-def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> dict[str, Any]:
+def raw_columns(
+    X: Any, names: Sequence[str], *, others: Sequence[str] = (), whole: bool = False
+) -> dict[str, Any]:
     """Return columns of a table in memory by their names, as the table has them."""
     X = nw.to_native(X, pass_through=True)
     if isinstance(X, Mapping):
@@ -128,7 +133,7 @@ def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> 
     elif nw.dependencies.is_into_dataframe(X) or _is_arrow_batch(X):
         found = _from_frame(X)
     else:
-        found = _from_rows(X, names, others)
+        found = _from_rows(X, others if whole else names, others)
     absent = [name for name in names if name not in found]
     if absent:
         raise DataError(
@@ -190,7 +195,12 @@ def to_numbers(column: Column, name: str, missing: Collection[str]) -> Floats:
 
 
 def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int) -> Ints:
-    """Return the code of each value by its text; that of unknown ones, and of missing ones."""
+    """Return the code of each value by its text; that of unknown ones, and of missing ones.
+
+    A category that is a number, such as 007, is also found as 7: whether a column holds numbers or
+    text is often decided by other records, where somebody reads a file for us.
+    """
+    codes = {**{other_spelling(word): code for word, code in codes.items()}, **codes}
 
     def code(value: Any) -> int:
         text = _text(value)
@@ -294,14 +304,13 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
 
 def _from_series(series: Any) -> Column:
     kind = series.dtype
-    large = kind.is_integer() and _beyond_doubles(series.drop_nulls())
-    if _is_untyped(series) or large or kind == nw.Decimal:
-        return _from_objects(series.to_list())
     if kind == nw.Boolean:
         truth = {True: 1.0, False: 0.0}
         listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
         return Column("boolean", np.array(listed, dtype=np.float64))
-    if kind.is_numeric():
+    if _is_untyped(series) or _holds_large(series):
+        return _from_objects(series.to_list())
+    if kind.is_numeric() and kind != nw.Decimal:
         return Column("number", np.asarray(series.to_numpy(), dtype=np.float64))
     if kind == nw.String:
         listed = series.to_list()
@@ -313,12 +322,20 @@ def _from_series(series: Any) -> Column:
             series = series.cast(nw.Datetime("us"))
         # Finer times are cut to microseconds by numpy, which cuts those of all tables alike.
         return Column("time", np.asarray(series.to_numpy()).astype("datetime64[us]"))
-    return plain_column(_object_array(series.to_list()))
+    return _from_objects(series.to_list())
 
 
 def _is_untyped(series: Any) -> bool:
     """Return whether a column holds objects: narwhals guesses their type from the first hundred."""
     return bool(series.implementation.is_pandas_like() and series.to_native().dtype == object)
+
+
+def _holds_large(series: Any) -> bool:
+    """Return whether there are whole numbers that doubles do not tell apart."""
+    if not series.dtype.is_integer() or not series.len():
+        return False
+    wide = series.dtype in (nw.Int128, nw.UInt128)  # numpy has none
+    return wide or _beyond_doubles(series.drop_nulls().to_numpy())
 
 
 def _from_objects(values: Sequence[Any]) -> Column:
@@ -465,7 +482,7 @@ def _number_text(value: Any) -> str:
 def other_spelling(text: str) -> str:
     """Return how a number or a truth would be written if it were one: 1.0 is 1, True is true."""
     plain = text.strip()
-    if plain in ("True", "False"):
+    if plain.lower() in ("true", "false"):
         return plain.lower()
     number = _plain_number(plain)
     # Larger whole numbers are not told apart by doubles.

@@ -195,7 +195,9 @@ class Schema:
         """
         fields = self.features if names is None else [self[name] for name in names]
         wanted = [name for field in fields for name in field.columns]
-        columns = named_columns(X, wanted, others=self.all_columns)
+        # A row of the features alone does not hold what is no feature.
+        whole = any(field.role != "feature" for field in fields)
+        columns = named_columns(X, wanted, others=self.all_columns, whole=whole)
         return {field.name: self._read(field, columns) for field in fields}
 
     def read_users(self, X: Any) -> Any:
@@ -226,7 +228,7 @@ class Schema:
         field = self.user
         if field is None:
             return None
-        ids = raw_columns(X, [field.name], others=self.all_columns)[field.name]
+        ids = raw_columns(X, [field.name], others=self.all_columns, whole=True)[field.name]
         refuse_missing_ids(ids, field.name, (*self.missing_values, *field.missing_values))
         return ids
 

@@ -22,6 +22,7 @@ from shoal.cluster.kmeans._contributions import bounded_contributions, read_user
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
+from shoal.schema import Number, Schema
 from shoal.tables import ArrayTable
 
 
@@ -353,6 +354,9 @@ def test_ids_of_other_rows_are_refused():
     model.fit(shuffled, user_ids=ids.loc[shuffled.index])
     assert model.guarantee_.privacy_unit.id_column == "person"
     DPKMeans(2, bounds=(-1.0, 1.0)).fit(shuffled, user_ids=ids.to_numpy())
+    described = DPKMeans(2, schema=Schema([Number("a", minimum=-1, maximum=1)]), ledger=ledger)
+    with pytest.raises(DataError, match="user_ids must have the index of X"):
+        described.fit({"a": shuffled["a"]}, user_ids=ids)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -272,3 +273,10 @@ def test_one_record_costs_what_is_claimed(delta):
 def test_clone_keeps_the_release():
     copy = clone(ClusterProfile(CLUSTERS, schema=SCHEMA))
     assert copy.release == CLUSTERS
+
+
+def test_a_profile_travels_without_labels(fitted):
+    held = ClusterProfile(TWO, schema=NUMBERS, random_state=0).fit([[1, 1, 0], [9, 2, 1]] * 50)
+    assert str(pickle.loads(pickle.dumps(held)).profiles_) == str(held.profiles_)
+    assert not hasattr(pickle.loads(pickle.dumps(held)).release, "labels_")
+    assert pickle.loads(pickle.dumps(fitted)).describe() == fitted.describe()

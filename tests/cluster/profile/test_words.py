@@ -15,7 +15,7 @@ from shoal.cluster.profile._words import (
     longest_words,
     word_columns,
 )
-from shoal.schema import Field, Number, Schema, Text
+from shoal.schema import Category, Field, Number, Schema, Text
 from shoal.tables import ArrayTable, ArrowTable
 
 SCHEMA = Schema([Number("x", minimum=0, maximum=10), Text("said")])
@@ -164,3 +164,27 @@ def test_planted_words_of_a_person_are_not_bounded(monkeypatch):
 def test_max_words_is_a_count(words):
     with pytest.raises(ValueError, match="max_words"):
         profile(max_words=words)
+
+
+def test_a_record_made_by_hand_has_a_word_once():
+    """Three times the same word would move its count by 3, and noise is made for 1."""
+    row = np.array([[0.0, 0.0, *word_row("parcel"), *word_row("late"), *word_row("parcel")]])
+    assert exact_words(ArrayTable(np.repeat(row, 2, axis=0)), 2, 3) == {
+        (0, "parcel"): 2,
+        (0, "late"): 2,
+    }
+
+
+def word_row(word):
+    return np.ravel(word_columns([word], 1))
+
+
+def test_words_are_found_beside_a_field_of_any_name():
+    """Codes of another field were read as letters, and released with them."""
+    names = [Category("said 0", ["a", "b"], role="describe"), Text("more"), Text("said")]
+    schema = Schema([SCHEMA.fields[0], *names])
+    table = {**TABLE, "said 0": ["b"] * len(TABLE["x"]), "more": ["nothing"] * len(TABLE["x"])}
+    model = ClusterProfile(TWO.release_, schema=schema, epsilon=4.0, delta=1e-5, random_state=0)
+    for text in model.fit(table).release_.values["keywords"]:
+        assert text["words"]
+        assert all(word.isalpha() for word in text["words"])

@@ -110,8 +110,8 @@ class _Walk:
                 self._note_derived(path, step, method.class_name)
             if getattr(step, "epsilon", None) == math.inf:
                 self._note(path, step, "reads records", "epsilon is infinite", "a finite epsilon=")
-                return True
-            self._note(path, step, "private", method.summary)
+            else:
+                self._note(path, step, "private", method.summary)
             return method.trust_model == "central"
         if not raw:
             self._note(path, step, "after the noise", "its input is reports")

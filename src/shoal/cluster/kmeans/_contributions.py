@@ -12,7 +12,7 @@ or the same UUID; ``1`` and ``"1"`` are two.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -209,9 +209,11 @@ def check_same_rows(X: Any, user_ids: Any) -> None:
     rows.
     """
     pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(X, pandas.DataFrame | pandas.Series):
+    if pandas is None or not isinstance(user_ids, pandas.Series):
         return
-    if isinstance(user_ids, pandas.Series) and not X.index.equals(user_ids.index):
+    parts = X.values() if isinstance(X, Mapping) else [X]
+    named = [part for part in parts if isinstance(part, pandas.DataFrame | pandas.Series)]
+    if any(not part.index.equals(user_ids.index) for part in named):
         raise DataError(
             "user_ids must have the index of X, got another",
             parameter="user_ids",

@@ -271,7 +271,9 @@ class Coding(Schema):
 
     def first_word(self, name: str) -> int:
         """Return the first column of a block that holds words of a field."""
-        return self.space.names.index(f"{name} 0")
+        # By its place: another field may have any name.
+        before = itertools.takewhile(lambda text: text[0] != name, self.texts)
+        return 1 + len(self.histograms) + PARTS * sum(most for _, most in before)
 
     def check_complete(self) -> None:
         """Refuse a field whose levels are not declared."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from shoal._typing import Floats
@@ -97,10 +96,8 @@ def read_profiles(values: Mapping[str, Any]) -> Mapping[int | str, Profile]:
             one["name"]: dict(zip(one["words"], _estimates(one, "shares", index), strict=True))
             for one in values["keywords"]
         }
-        profiles[cluster] = Profile(
-            cluster, size, MappingProxyType(fields), MappingProxyType(words), sentences[index]
-        )
-    return MappingProxyType(profiles)
+        profiles[cluster] = Profile(cluster, size, fields, words, sentences[index])
+    return profiles
 
 
 def _read_field(values: Mapping[str, Any], index: int) -> FieldProfile:
@@ -109,9 +106,7 @@ def _read_field(values: Mapping[str, Any], index: int) -> FieldProfile:
         found = _estimates(values, "values", index)
         quantiles = dict(zip(values["quantiles"].tolist(), found, strict=True))
     shares = dict(zip(values["levels"], _estimates(values, "shares", index), strict=True))
-    return FieldProfile(
-        values["name"], values["unit"], MappingProxyType(shares), MappingProxyType(quantiles)
-    )
+    return FieldProfile(values["name"], values["unit"], shares, quantiles)
 
 
 def _estimates(values: Mapping[str, Any], name: str, index: int) -> list[Estimate]:

@@ -150,9 +150,14 @@ class WordFold:
     def add(self, block: Block) -> None:
         """Add some more records."""
         first = self._job.first
+        seen: list[Ints] = []
         for start in range(first, first + self._job.most * PARTS, PARTS):
             keys = np.stack([block[0], *block[start : start + PARTS]], axis=1).astype(np.int64)
-            keys = keys[keys[:, 1] > 0]
+            new = keys[:, 1] > 0
+            for before in seen:  # a record has a word once, in tables made by hand too
+                new &= (keys != before).any(axis=1)
+            seen.append(keys)
+            keys = keys[new]
             self._parts.append(_added(keys, np.ones(len(keys), dtype=np.int64)))
         keys, counts = (np.concatenate(side) for side in zip(*self._parts, strict=True))
         self._parts = [_added(keys, counts)]
