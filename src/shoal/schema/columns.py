@@ -90,7 +90,7 @@ def named_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -
 
     Parameters
     ----------
-    X : data frame, mapping of columns, or array or list of rows without names
+    X : data frame, mapping of columns, list of mappings, or array or list of rows without names
         Rows without names hold `names` in this order, or `names` and `others` in the order of
         `others`.
     names : sequence of str
@@ -123,6 +123,8 @@ def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> 
         found = {str(name): values for name, values in X.items()}
     elif nw.dependencies.is_into_dataframe(X) or _is_arrow_batch(X):
         found = _from_frame(X)
+    elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+        found = {name: [row[name] for row in X] for name in names if all(name in row for row in X)}
     else:
         found = _from_rows(X, names, others)
     absent = [name for name in names if name not in found]
