@@ -43,7 +43,9 @@ schema : Schema, default=None
     Instead of ``bounds``: the public description of a table. Records are encoded by it, and reports
     are points of its encoded space, which ``schema.decode`` reads. Distances are those of the
     schema; for one that is a place and nothing else, a metric epsilon is per kilometer on the
-    ground, or per the length that ``unit`` says.""",
+    ground, or per the length that ``unit`` says. That holds for two places: whether there is one
+    at all, where a flag says so, has no distance on the ground and counts as up to the disc's
+    width.""",
         "local_epsilon": """\
 epsilon : float, default=1.0
     Local epsilon of the whole record: any two records are told apart by a factor of at most

@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal._records import NO_RECORDS, validate_floats
 from shoal.exceptions import DataError, ParameterError
-from shoal.schema import Schema, raw_columns
+from shoal.schema import Schema
 from shoal.tables import (
     ArrayTable,
     ArrowTable,
@@ -62,14 +62,15 @@ def validate_table(
     ParameterError
         If the table says whose record each row is, and ``fit`` was not told.
     """
-    if schema is not None:
-        return _encoded_table(X, schema, estimator=estimator, reset=reset)
-    if reset and user_ids is None and isinstance(X, ArrayTable) and X.user_ids is not None:
+    ours = reset and user_ids is None and isinstance(X, ArrayTable) and X.user_ids is not None
+    if ours and not (isinstance(schema, Schema) and schema.user is not None):
         # The promise would be made to rows, of which one user may have many.
         raise ParameterError(
             "user_ids must be given to fit with a table that says whose record each row is: pass "
             "user_ids=table.user_ids, or read the table without them for a promise to records"
         )
+    if schema is not None:
+        return _encoded_table(X, schema, estimator=estimator, reset=reset)
     if is_array_path(X):
         X = open_array(X)
     fitted = None if reset else getattr(estimator, "feature_names_in_", None)
@@ -153,10 +154,8 @@ def _encoded_memory(X: Any, schema: Schema, *, whole: bool) -> ArrayTable:
     encoded = schema.encode(X)
     if not len(encoded):
         raise DataError(NO_RECORDS)
-    users = weights = None
-    if whole and schema.user is not None:
-        name = schema.user.name
-        users = raw_columns(X, [name], others=schema.all_columns)[name]
+    users = schema.read_users(X) if whole else None
+    weights = None
     if whole and schema.sample_weight is not None:
         name = schema.sample_weight.name
         weights = schema.read(X, [name])[name]

@@ -155,7 +155,7 @@ def test_numbers_between_the_smallest_and_the_largest(monkeypatch):
         low, high = np.nanmin(values), np.nanmax(values)
         return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
-    monkeypatch.setattr(measures._Measured, "_position", scaled)
+    monkeypatch.setattr(measures._Measured, "position", scaled)
     assert noticed()
 
 

@@ -128,6 +128,20 @@ def test_what_is_no_column_is_one_line(values):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame([[1, 98765]], columns=["x", "x"]),
+        pd.DataFrame([[1, 2, 98765]], columns=["x", 1, "1"]),
+        pa.Table.from_arrays([pa.array([1]), pa.array([98765])], names=["x", "x"]),
+    ],
+)
+def test_names_that_are_there_twice(table):
+    with pytest.raises(DataError, match="different names for all columns") as refused:
+        Schema([NUMBER]).encode(table)
+    assert "\n" not in str(refused.value)
+
+
 def test_fills_are_categories_by_their_text():
     assert read(Category("x", [1, 2], missing="fill", fill=2), [1, None]) == [0, 1]
     assert read(Flag("x", missing="fill", fill=True), [False, None]) == [0, 1]
@@ -151,3 +165,63 @@ def test_logarithms_stay_in_the_interval():
     for high in (7.7, *np.random.default_rng(0).uniform(3.1, 1e6, 300).tolist()):
         schema = Schema([Number("x", minimum=3, maximum=high, scale="log", missing="refuse")])
         assert schema.encode({"x": [high, 3.0]}).ravel().tolist() == [1.0, 0.0]
+
+
+MANY = 150  # more than narwhals looks at to guess what a column of objects holds
+
+
+@pytest.mark.parametrize(
+    ("field", "first", "begin", "later"),
+    [
+        (CODE, 1, "A", 1),
+        (CODE, "A", None, 2.5),
+        (NUMBER, 1, "2", 7),
+        (NUMBER, 1, None, 7),
+        (Flag("x"), True, None, False),
+        (DAY, datetime.date(2020, 1, 1), None, datetime.date(2021, 1, 1)),
+        (DAY, datetime.date(2020, 1, 1), "2020-01-01", datetime.date(2021, 1, 1)),
+    ],
+)
+def test_one_record_does_not_decide_what_an_untyped_column_holds(field, first, begin, later):
+    """A record before the others made hundreds of them missing, or not."""
+    alone = pd.Series([begin] * MANY + [later] * 5, dtype=object)
+    after = pd.Series([first, *alone], dtype=object)
+    assert read(field, alone)[-5:] == read(field, [later] * 5)
+    assert str(read(field, after)[1:]) == str(read(field, alone))
+
+
+UTC, EAST = datetime.UTC, datetime.timezone(datetime.timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    "other", [datetime.datetime(2020, 1, 1, tzinfo=EAST), datetime.datetime(2020, 1, 1), "A"]
+)
+def test_the_zone_of_another_record_does_not_rename_a_time(other):
+    field = Category("x", ["2020-01-01", "2020-01-01T01:02:03.000004"])
+    times = [
+        datetime.datetime(2020, 1, 1, tzinfo=UTC),
+        datetime.datetime(2020, 1, 1, 1, 2, 3, 4, tzinfo=UTC),
+    ]
+    typed = pd.Series(pd.to_datetime(times)) + pd.Timedelta(nanoseconds=5)
+    assert read(field, typed) == read(field, [*typed, other])[:2] == [0, 1]
+    assert read(Text("x"), typed) == read(Text("x"), [*typed, other])[:2] == [*field.categories]
+
+
+@pytest.mark.parametrize("convert", [list, pd.Series, pl.Series, pa.array, np.array])
+def test_a_date_has_one_name_in_every_table(convert):
+    for categories in (["2020-02-03"], ["2020-02-03T00:00:00"]):
+        assert read(Category("x", categories), convert([datetime.date(2020, 2, 3)])) == [0]
+    assert read(Text("x"), convert([datetime.date(2020, 2, 3)])) == ["2020-02-03"]
+
+
+def test_far_days_have_the_same_bits_in_a_column_of_objects():
+    times = np.random.default_rng(0).integers(2**53, 2**57, 50).astype("datetime64[us]")
+    field = Date("x", minimum="0001-01-01", maximum="9999-12-31")
+    assert read(field, times) == read(field, [*times.tolist(), "2020-01-01"])[:-1]
+
+
+def test_values_of_other_libraries_that_a_column_may_hold():
+    assert read(Flag("x"), [pd.NA, True, decimal.Decimal(0), "no", [1]]) == [2, 1, 0, 0, 2]
+    assert read(CODE, pl.Series([1, 2**100], dtype=pl.Int128)) == [0, 3]
+    with pytest.raises(DataError, match="must hold dates"):
+        read(DAY, ["0001-01-01T00:00:00+14:00"])

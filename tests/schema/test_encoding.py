@@ -120,6 +120,14 @@ def test_simplices_hold_one_point():
             assert ((block == 0).sum(axis=1) == part.stop - part.start - 1).all()
 
 
+def test_a_log_scale_is_of_ratios():
+    ratios = Schema([Number("x", minimum=1e3, maximum=1e6, scale="log", missing="refuse")])
+    assert ratios.encode({"x": [1e3, 1e4, 1e5, 1e6]}).ravel() == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert ratios.decode([[2 / 3]])["x"] == pytest.approx([1e5])
+    counts = Schema([Number("x", minimum=0, maximum=999, scale="log", missing="refuse")])
+    assert counts.encode({"x": [0, 9, 99, 999]}).ravel() == pytest.approx([0, 1 / 3, 2 / 3, 1])
+
+
 def test_fill_and_refuse():
     filled = Schema([Number("x", minimum=0, maximum=10, missing="fill", fill=4)])
     assert filled.encode({"x": [None, 4]}).ravel().tolist() == [0.4, 0.4]

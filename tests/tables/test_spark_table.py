@@ -33,7 +33,7 @@ def in_files(X):
     return ArrowTable(ds.dataset(pa.table(columns)))
 
 
-@pytest.mark.parametrize("partitions", [1, 5])
+@pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.full), 5])
 def test_a_pass_gives_what_numpy_gives(partitions):
     table = open_table(frame_of(1000, partitions))
     table.check()
@@ -108,7 +108,9 @@ def test_labels_stand_beside_their_records_under_a_free_name(five):
     assert dict(labeled.dtypes)["cluster_2"] == "int"
 
 
-@pytest.mark.parametrize("value", ["double('nan')", "double('inf')", "null"])
+@pytest.mark.parametrize(
+    "value", ["double('nan')", pytest.param("double('inf')", marks=pytest.mark.full), "null"]
+)
 def test_a_value_that_is_not_finite_is_refused(value):
     frame = spark_session().sql(
         f"select if(id = 7, {value}, id) as x, id as y from range(0, 12, 1, 3)"

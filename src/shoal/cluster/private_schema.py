@@ -37,7 +37,7 @@ from shoal.privacy import (
     Receipt,
     Release,
 )
-from shoal.schema import Category, Date, Field, Number, Schema, named_columns, raw_columns, to_texts
+from shoal.schema import Category, Date, Field, Number, Schema, named_columns, to_texts
 from shoal.tables import ArrayTable, read_columns
 
 __all__ = ["LearnedSchema", "learn_schema"]
@@ -201,7 +201,7 @@ def _read(
         X = read_columns(X, [*names, *([] if own is None else [own.name])])
     columns = named_columns(X, names, others=template.all_columns)
     if own is not None:
-        user_ids = raw_columns(X, [own.name], others=template.all_columns)[own.name]
+        user_ids = template.read_users(X)
     check_same_rows(X, user_ids)
     rows = len(columns[names[0]].values)
     if not rows:

@@ -200,10 +200,11 @@ class MetricMechanism(Mechanism):
             raise ParameterError(
                 f"unit must be a length such as 'km' for a place, got {self.unit!r}"
             )
-        if self.schema is not None and self._place is None and length:
+        if self.schema is not None and self._place is None and self.unit:
             raise ParameterError(
-                f"unit must be no length for a schema that is not one place, got {self.unit!r}: "
-                "epsilon is per unit of the schema's own distance"
+                f"unit must be left out for a schema that is not one place, got {self.unit!r}: "
+                "epsilon is per unit of the schema's own distance, which is 1 across a number of "
+                "weight 1"
             )
         super()._check(columns)
 

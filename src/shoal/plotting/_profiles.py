@@ -252,7 +252,7 @@ def _shown(field: Mapping[str, Any], values: Floats) -> Floats:
 
 
 def _across(field: Mapping[str, Any], low: float, high: float) -> Any:
-    title = text(field["unit"]) if field["kind"] == "numbers" else ""
+    title = "year" if field["kind"] == "dates" else text(field["unit"] or field["title"])
     if field["kind"] == "dates":
         return Axis(title, (low, high), format="d", tickCount=4)
     if field["scale"] == "linear":

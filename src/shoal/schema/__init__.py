@@ -13,7 +13,6 @@ from shoal.schema.columns import (
     named_columns,
     parse_doubles,
     plain_column,
-    raw_columns,
     read_numbers,
     to_texts,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "named_columns",
     "parse_doubles",
     "plain_column",
-    "raw_columns",
     "read_numbers",
     "to_texts",
 ]

@@ -10,7 +10,7 @@ import datetime
 import decimal
 import math
 import numbers
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ __all__ = [
     "plain_column",
     "raw_columns",
     "read_numbers",
+    "refuse_missing_ids",
     "to_codes",
     "to_days",
     "to_numbers",
@@ -45,9 +46,11 @@ MISSING_NUMBERS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none
 MISSING_DAYS = (*MISSING_NUMBERS, "nat")
 EPOCH = datetime.datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
+MIDNIGHT = "T00:00:00"
 TABLE = 2  # dimensions of one
 NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
 
+TWICE = "X must have different names for all columns: rename repeated ones"
 MAX_EXACT = 2**53  # whole numbers up to here are doubles
 UNKNOWN = -2  # code of text that is no category as it stands
 
@@ -121,6 +124,7 @@ def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> 
     X = nw.to_native(X, pass_through=True)
     if isinstance(X, Mapping):
         found = {str(name): values for name, values in X.items()}
+        _check_same_rows(found.values())
     elif nw.dependencies.is_into_dataframe(X) or _is_arrow_batch(X):
         found = _from_frame(X)
     elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
@@ -137,6 +141,16 @@ def raw_columns(X: Any, names: Sequence[str], *, others: Sequence[str] = ()) -> 
     return {name: nw.to_native(found[name], pass_through=True) for name in names}
 
 
+def _check_same_rows(columns: Iterable[Any]) -> None:
+    """Refuse columns of pandas that name their rows differently: one was sorted or filtered."""
+    indexes = [one.index for one in columns if nw.dependencies.is_pandas_series(one)]
+    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+        raise DataError(
+            "X must have columns with one index, got columns of pandas with several: take them "
+            "from one frame, or pass arrays"
+        )
+
+
 def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None:
     """Return the doubles of a column, NaN where there is none; None where it holds no numbers."""
     if column.kind == "text":
@@ -149,6 +163,21 @@ def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None
     if numbers_ is None or not words:
         return numbers_
     return np.where(np.isin(numbers_, words), np.nan, numbers_)
+
+
+def refuse_missing_ids(ids: Any, name: str, missing: Collection[str]) -> None:
+    """Refuse ids of users with text that means missing: it would be one user, and is many people.
+
+    Where one of them leaves, the row of another takes the place of theirs.
+    """
+    words = {word.strip().lower() for word in (*missing, *MISSING_NUMBERS)}
+    column = plain_column(ids)
+    listed = column.values if column.kind in ("text", "object") else ()
+    if any(isinstance(one, str) and one.strip().lower() in words for one in listed):
+        raise DataError(
+            f"column {name!r} must say whose record each row is, got rows without: fill them in or "
+            "drop those rows"
+        )
 
 
 def to_numbers(column: Column, name: str, missing: Collection[str]) -> Floats:
@@ -169,7 +198,7 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
         text = _text(value)
         if text is None:
             return missing
-        for written in (text, text.strip(), other_spelling(text)):
+        for written in (text, text.strip(), other_spelling(text), text + MIDNIGHT):
             if written in codes:
                 return codes[written]
         return other
@@ -267,10 +296,14 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
 
 def _from_series(series: Any) -> Column:
     kind = series.dtype
+    if _is_untyped(series):
+        return _from_objects(series.to_list())
     if kind == nw.Boolean:
         truth = {True: 1.0, False: 0.0}
         listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
         return Column("boolean", np.array(listed, dtype=np.float64))
+    if kind in (nw.Int128, nw.UInt128):
+        return _from_objects(series.to_list())
     if kind.is_integer() and series.len() and _beyond_doubles(series.drop_nulls().to_numpy()):
         return plain_column(_object_array(series.to_list()))
     if kind.is_numeric() and kind != nw.Decimal:
@@ -288,6 +321,17 @@ def _from_series(series: Any) -> Column:
     return plain_column(_object_array(series.to_list()))
 
 
+def _is_untyped(series: Any) -> bool:
+    """Return whether a column holds objects: narwhals guesses their type from the first hundred."""
+    return bool(series.implementation.is_pandas_like() and series.to_native().dtype == object)
+
+
+def _from_objects(values: Sequence[Any]) -> Column:
+    """Take objects one by one; missing ones are None, so that text with gaps is text."""
+    plain = [one if type(one) is str or not _is_missing(one) else None for one in values]
+    return plain_column(_object_array(plain))
+
+
 def _beyond_doubles(values: npt.NDArray[Any]) -> bool:
     """Return whether some whole number is too large for a double, which would be another one."""
     if values.dtype.kind not in "iu" or not values.size:
@@ -298,10 +342,13 @@ def _beyond_doubles(values: npt.NDArray[Any]) -> bool:
 def _from_frame(X: Any) -> dict[str, Any]:
     if _is_arrow_batch(X):
         X = _arrow_table(X)
-    frame = nw.from_native(X, eager_only=True)
-    names = [str(name) for name in frame.columns]
+    try:
+        frame = nw.from_native(X, eager_only=True)
+        names = [str(name) for name in frame.columns]
+    except nw.exceptions.DuplicateError:
+        raise DataError(TWICE) from None
     if len(set(names)) < len(names):
-        raise DataError("X must have different names for all columns: rename repeated ones")
+        raise DataError(TWICE)
     return {name: frame[name] for name in names}
 
 
@@ -396,7 +443,20 @@ def _text(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, numbers.Real | decimal.Decimal):
         return _number_text(value)
-    return str(value.isoformat() if isinstance(value, datetime.date) else value)
+    if isinstance(value, np.datetime64):
+        return _text(value.astype("datetime64[us]").item())
+    return _time_text(value) if isinstance(value, datetime.date) else str(value)
+
+
+def _time_text(value: datetime.date) -> str:
+    """Return a date as such, whatever the type of its column, and a time in UTC, to microseconds.
+
+    A column has one zone and one precision, or holds objects, by what other records have.
+    """
+    if not isinstance(value, datetime.datetime):
+        return value.isoformat()
+    plain = datetime.datetime.combine(_in_utc(value).date(), _in_utc(value).time())
+    return plain.isoformat().removesuffix(MIDNIGHT)
 
 
 def _number_text(value: Any) -> str:
@@ -438,11 +498,15 @@ def _day_of_text(value: str | None, missing: Collection[str], pattern: str) -> f
         return math.nan
     try:
         return parse_day(value.strip(), pattern)
-    except ValueError:
+    except (ValueError, OverflowError):  # a zone may move it out of the calendar
         return None
 
 
 def _days_since(time: datetime.datetime) -> float:
-    if time.tzinfo is not None:
-        time = time.astimezone(datetime.UTC).replace(tzinfo=None)
-    return (time - EPOCH) // datetime.timedelta(microseconds=1) / DAY
+    # As doubles, as whole columns are divided: whole numbers would be divided more exactly.
+    return float((_in_utc(time) - EPOCH) // datetime.timedelta(microseconds=1)) / DAY
+
+
+def _in_utc(time: datetime.datetime) -> datetime.datetime:
+    """Return a time without a zone; one that has none is taken as it is."""
+    return time if time.tzinfo is None else time.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -5,7 +5,9 @@ The full width of a number and two different categories are both at a squared di
 are declared, never learned, and values outside are clipped or counted as "other".
 """
 
+import decimal
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from dataclasses import field as dataclass_field
@@ -357,7 +359,8 @@ def _truth(value: Any) -> Any:
         return "true" if word in TRUE else "false" if word in FALSE else None
     if isinstance(value, bool | np.bool_) or value is None:
         return value
-    return "false" if value == 0 else "true" if value == 1 else None
+    number = isinstance(value, numbers.Real | decimal.Decimal)
+    return {0: "false", 1: "true"}.get(value) if number else None
 
 
 def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:

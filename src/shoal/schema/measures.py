@@ -50,7 +50,7 @@ class _Measured(Field):
         absent = np.isnan(values)
         if self.missing != "category" and absent.any():
             raise self._refuse_missing()
-        position = np.where(absent, 0.5, self._position(values))
+        position = np.where(absent, 0.5, self.position(values))
         encoded = [position * self.shapes[0].width]
         if self.missing == "category":
             encoded.append(absent * self.shapes[1].width)
@@ -76,15 +76,21 @@ class _Measured(Field):
         values = decoded[self.name].tolist()
         return [[None if gone else value for value, gone in zip(values, absent, strict=True)]]
 
-    def _position(self, values: Floats) -> Floats:
+    def position(self, values: Floats) -> Floats:
+        """Return how far canonical values are from the lower bound to the upper one, 0 to 1."""
         low, high = self.limits
         # Halves: the difference of two bounds may be too large for a double.
         position: Floats = (values / 2 - low / 2) / (high / 2 - low / 2)
         return position
 
-    def _value(self, position: Floats) -> Any:
+    def at(self, position: Floats) -> Floats:
+        """Return the canonical values of positions."""
         low, high = self.limits
         return low * (1 - position) + high * position
+
+    def _value(self, position: Floats) -> Any:
+        """Return the values of positions as a table has them."""
+        return self.at(position)
 
     def _bounded(self, values: Floats, fill: float | None) -> Floats:
         """Fill in what is missing, and clip the rest to the bounds."""
@@ -104,8 +110,8 @@ class Number(_Measured):
     minimum, maximum : float, default=None
         Public bounds, known without looking at the records.
     scale : {"linear", "log"}, default="linear"
-        ``"log"``: distances are between ``log1p`` of the distance from the minimum, as suits money
-        and counts.
+        ``"log"``: distances are between logarithms, as suits money and counts: of the ratio to the
+        minimum where that is above 0, else of 1 plus the distance from it.
     whole : bool, default=False
         Whether values are whole numbers, for descriptions.
     weight, missing, fill, unit, role, title, description, missing_values
@@ -172,19 +178,30 @@ class Number(_Measured):
         numbers = to_numbers(columns[self.name], self.name, missing)
         return self._bounded(numbers, None if self.fill is None else float(self.fill))
 
-    def _position(self, values: Floats) -> Floats:
+    def position(self, values: Floats) -> Floats:
+        """Return how far canonical values are from the lower bound to the upper one, 0 to 1."""
         if self.scale == "linear":
-            return super()._position(values)
+            return super().position(values)
         low, high = self.limits
         # One logarithm for both: another may differ in the last bit, and leave the interval.
-        position: Floats = np.log1p(values - low) / np.log1p(np.array([high - low]))
+        whole = np.log1p(np.array([high - low]) / self._unit)
+        position: Floats = np.log1p((values - low) / self._unit) / whole
         return np.minimum(position, 1.0)
 
-    def _value(self, position: Floats) -> Any:
+    def at(self, position: Floats) -> Floats:
+        """Return the canonical values of positions."""
         if self.scale == "linear":
-            return super()._value(position)
+            return super().at(position)
         low, high = self.limits
-        return np.clip(low + np.expm1(position * math.log1p(high - low)), low, high)
+        beyond = self._unit * np.expm1(position * math.log1p((high - low) / self._unit))
+        return np.clip(low + beyond, low, high)
+
+    @property
+    def _unit(self) -> float:
+        """Return what 1 plus the distance from the minimum is counted in, on a log scale."""
+        low, high = self.limits
+        usual = low if low > 0 else 1.0
+        return usual if math.isfinite((high - low) / usual) else 1.0
 
 
 @dataclass(frozen=True)
@@ -257,7 +274,7 @@ class Date(_Measured):
         return self._bounded(days, None if self.fill is None else parse_day(str(self.fill)))
 
     def _value(self, position: Floats) -> Any:
-        days = np.rint(super()._value(position)).astype(np.int64)
+        days = np.rint(self.at(position)).astype(np.int64)
         return days.astype("datetime64[D]")
 
 
@@ -315,5 +332,5 @@ class Ordinal(_Measured):
         return self._bounded(ranks, None if self.fill is None else codes[self.fill])
 
     def _value(self, position: Floats) -> Any:
-        ranks = np.rint(super()._value(position)).astype(np.int64)
+        ranks = np.rint(self.at(position)).astype(np.int64)
         return np.array(self.categories, dtype=object)[ranks]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from shoal._files import atomic_write
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.schema.columns import Column, named_columns
+from shoal.schema.columns import Column, named_columns, raw_columns, refuse_missing_ids
 from shoal.schema.csvw import table_schema_from_csvw
 from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
@@ -197,6 +197,38 @@ class Schema:
         wanted = [name for field in fields for name in field.columns]
         columns = named_columns(X, wanted, others=self.all_columns)
         return {field.name: self._read(field, columns) for field in fields}
+
+    def read_users(self, X: Any) -> Any:
+        """Return whose record each row is, as the table has it; None where no field says so.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns, or rows in the order of the fields
+            The table.
+
+        Returns
+        -------
+        ids : list, array or column
+            None of them a word for missing.
+
+        Raises
+        ------
+        DataError
+            If rows of nobody would be those of one user.
+
+        Examples
+        --------
+        >>> from shoal.schema import Field, Number, Schema
+        >>> schema = Schema([Number("age", minimum=0, maximum=120), Field("id", role="user")])
+        >>> schema.read_users({"age": [30, 41], "id": ["a", "b"]})
+        ['a', 'b']
+        """
+        field = self.user
+        if field is None:
+            return None
+        ids = raw_columns(X, [field.name], others=self.all_columns)[field.name]
+        refuse_missing_ids(ids, field.name, (*self.missing_values, *field.missing_values))
+        return ids
 
     def encode(self, X: Any) -> Floats:
         """Encode the features of a table in memory: private, as the records are.

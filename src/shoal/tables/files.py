@@ -250,6 +250,7 @@ def _read_described(
     apart = [name for name in (label, users, None if weight is None else weight.name) if name]
     values = read_columns(file, [*schema.columns, *apart], names=names)
     X = schema.encode({name: values[name] for name in schema.columns})
+    schema.read_users(values)  # refuses rows of nobody
     if not len(X):
         raise DataError(f"{str(file)!r} must hold at least one record, got none")
     return ArrayTable(

@@ -1,6 +1,7 @@
 """Pipelines that read records before the noise are reported, however they are nested."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
@@ -22,6 +24,7 @@ from sklearn.preprocessing import (
 
 from shoal import (
     DPKMeans,
+    DPWaveCluster,
     Laplace,
     Ledger,
     NoiseAwareKMeans,
@@ -238,3 +241,36 @@ def test_the_report_as_text_page_and_values():
 def test_bad_input(pipeline, vouch, message):
     with pytest.raises(ParameterError, match=message):
         check_pipeline(pipeline, vouch=vouch)
+
+
+class Centered(Pipeline):
+    """A pipeline that looks at the records itself."""
+
+    def fit(self, X, y=None, **params):
+        return super().fit(X - X.mean(axis=0), y, **params)
+
+
+class Wide(ColumnTransformer):
+    """What it adds is not known either."""
+
+
+def test_pipelines_of_others_may_read_records():
+    report = check_pipeline(Centered([("model", MODEL)]))
+    assert report.summary == "the promise does not cover Centered"
+    assert "derived from Pipeline" in report.steps[0].reason
+    assert check_pipeline(Centered([("model", MODEL)]), vouch=["Centered"]).ok
+    wide = make_pipeline(Wide([("all", "passthrough", [0, 1])]), MODEL)
+    assert verdicts(wide)["wide"] == "may read records"
+
+
+def test_without_noise_nothing_is_private():
+    report = check_pipeline(make_pipeline(DPWaveCluster(epsilon=math.inf, bounds=(0.0, 1.0))))
+    assert not report.ok
+    assert report.summary.startswith("no step is private")
+
+
+def test_functions_in_the_settings_of_a_step_are_not_known():
+    counted = HashingVectorizer(n_features=8, analyzer=str.split)
+    assert verdicts(make_pipeline(counted, MODEL))["hashingvectorizer"] == "may read records"
+    plain = HashingVectorizer(n_features=8)
+    assert verdicts(make_pipeline(plain, MODEL))["hashingvectorizer"] == "one record at a time"

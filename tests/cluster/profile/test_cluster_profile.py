@@ -1,6 +1,7 @@
 """A profile: the same bits from every table, its promise, its words, and what it refuses."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from shoal.audit import Neighbors, replay_estimator
-from shoal.cluster import ClusterProfile, DPDensity, DPKMeans
+from shoal.cluster import ClusterProfile, DPDensity, DPKMeans, DPWaveCluster
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
 from shoal.privacy import Ledger, Release
 from shoal.schema import Category, Date, Field, Flag, Number, Ordinal, Place, Schema
@@ -205,10 +206,14 @@ def test_the_budget_is_charged_first_and_once():
     assert len(ledger) == 1
 
 
+UNPROTECTED = DPWaveCluster(epsilon=math.inf, bounds=(0, 120), grid=8).fit(TABLE[["age"]])
+
+
 @pytest.mark.parametrize(
     ("kwargs", "words"),
     [
         ({"release": None}, "release must be a Release"),
+        ({"release": UNPROTECTED}, "release must have a promise"),
         ({"schema": None}, "schema must be given"),
         ({"schema": "people.json"}, "schema must be a Schema"),
         ({"epsilon": 0}, "epsilon must be"),

@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import FunctionTransformer
 
 from shoal._registry import METHODS, Method
 from shoal.audit.pipelines._probe import probe_step
 from shoal.audit.pipelines.report import Verdict
 from shoal.schema import SchemaEncoder
 
-__all__ = ["PUBLIC_WAY", "judge", "private_method"]
+__all__ = ["PUBLIC_WAY", "is_of_sklearn", "judge", "private_method"]
 
 PRIVATE_PACKAGES = ("shoal.cluster", "shoal.mechanisms")
 SCALES = "schema= with Number(minimum=, maximum=), or bounds=: columns are scaled by public bounds"
@@ -69,27 +68,29 @@ def judge(step: Any) -> tuple[Verdict, str, str]:
 
 def _doubt(step: Any) -> str:
     """Return why a step that showed nothing may still read records."""
-    if not _is_of_sklearn(step):
+    if not is_of_sklearn(step):
         return "not a class of scikit-learn, so what it does is not known"
     if type(step).__name__ == "FrozenEstimator":
         return "fitted before, on records that cannot be seen from here"
-    if isinstance(step, FunctionTransformer) and not _plain_function(step):
+    functions = [one for one in step.get_params(deep=False).values() if _is_function(one)]
+    if functions:
         return "what a function does with a table cannot be known"
     return ""
 
 
-def _is_of_sklearn(step: Any) -> bool:
+def is_of_sklearn(step: Any) -> bool:
+    """Return whether the class of a step is one of scikit-learn's own."""
     return type(step).__module__.startswith("sklearn.")
 
 
-def _plain_function(step: FunctionTransformer) -> bool:
-    """Return whether the function is none, or one of numpy's that work number by number."""
-    return step.func is None or isinstance(step.func, np.ufunc)
+def _is_function(value: Any) -> bool:
+    """Return whether a setting is a function, other than numpy's that work number by number."""
+    return callable(value) and not isinstance(value, type | np.ufunc)
 
 
 def _remedy(step: Any) -> str:
     kind = type(step)
-    if not _is_of_sklearn(step):
+    if not is_of_sklearn(step):
         return PUBLIC_WAY
     if kind.__name__ in REMEDIES:
         return REMEDIES[kind.__name__]

@@ -9,6 +9,7 @@ step harmless counts, such as ``OneHotEncoder(categories=[...])``. What shows no
 only of scikit-learn's own classes; code of others "may read records".
 """
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
@@ -17,11 +18,13 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from shoal import _numbers
-from shoal.audit.pipelines._verdicts import PUBLIC_WAY, judge, private_method
+from shoal.audit.pipelines._verdicts import PUBLIC_WAY, is_of_sklearn, judge, private_method
 from shoal.audit.pipelines.report import PipelineReport, StepReport, Verdict
 from shoal.exceptions import ParameterError
 
 __all__ = ["check_pipeline"]
+
+COMPOSITES = (Pipeline, ColumnTransformer, FeatureUnion)
 
 
 def check_pipeline(pipeline: Any, *, vouch: Collection[str] = ()) -> PipelineReport:
@@ -92,6 +95,9 @@ class _Walk:
 
     def visit(self, path: str, step: Any, *, raw: bool) -> bool:
         """Note a step and what is inside it; return whether records leave it without noise."""
+        if isinstance(step, COMPOSITES) and raw and not is_of_sklearn(step):
+            base = next(kind.__name__ for kind in COMPOSITES if isinstance(step, kind))
+            self._note_derived(path, step, base)
         if isinstance(step, Pipeline):
             for name, inner in step.steps:
                 raw = self.visit(_join(path, name), inner, raw=raw)
@@ -101,8 +107,10 @@ class _Walk:
         method = private_method(step)
         if method is not None and raw:
             if not type(step).__module__.startswith("shoal."):
-                reason = f"derived from {method.class_name}, and what it adds is not known"
-                self._note(path, step, "may read records", reason, PUBLIC_WAY)
+                self._note_derived(path, step, method.class_name)
+            if getattr(step, "epsilon", None) == math.inf:
+                self._note(path, step, "reads records", "epsilon is infinite", "a finite epsilon=")
+                return True
             self._note(path, step, "private", method.summary)
             return method.trust_model == "central"
         if not raw:
@@ -147,9 +155,13 @@ class _Walk:
 
     def _note(self, path: str, step: Any, verdict: Verdict, reason: str, remedy: str = "") -> None:
         kind = step if isinstance(step, str) else _class_name(step)
-        if verdict == "may read records" and path in self.vouched:
+        if verdict == "may read records" and (path or kind) in self.vouched:
             verdict, reason, remedy = "vouched for", "by the caller", ""
         self.steps.append(StepReport(path or kind, kind, verdict, reason, remedy))
+
+    def _note_derived(self, path: str, step: Any, base: str) -> None:
+        reason = f"derived from {base}, and what it adds is not known"
+        self._note(path, step, "may read records", reason, PUBLIC_WAY)
 
     def _note_wrapper(self, path: str, step: Any) -> None:
         if {"cv", "scoring"} <= step.get_params(deep=False).keys():

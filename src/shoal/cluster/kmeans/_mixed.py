@@ -51,9 +51,9 @@ class Schedule(NamedTuple):
 
 # Noise of a center below which a schedule pays, in radii of the body.
 SCHEDULES = (
-    (0.004, Schedule(6, 2, 2)),
-    (0.008, Schedule(6, 1, 1)),
-    (0.02, Schedule(3, 1, 1)),
+    (0.006, Schedule(6, 3, 2)),
+    (0.012, Schedule(4, 2, 1)),
+    (0.025, Schedule(4, 1, 1)),
     (0.07, Schedule(2, 1, 1)),
     (math.inf, Schedule(1, 0, 1)),
 )

@@ -129,10 +129,7 @@ def _edges(field: Number | Date, bins: int) -> tuple[float, ...]:
     """Cut the public range into bins that are alike on the field's own scale."""
     low, high = field.limits
     positions = np.linspace(0.0, 1.0, bins + 1)
-    if isinstance(field, Number) and field.scale == "log":
-        inner = low + np.expm1(positions * np.log1p(high - low))
-    else:
-        inner = low * (1 - positions) + high * positions
+    inner = field.at(positions)
     if isinstance(field, Date) or field.whole:
         inner = np.ceil(inner)
     middle = np.unique(inner[(inner > low) & (inner < high)])

@@ -291,6 +291,12 @@ class ClusterProfile(BaseEstimator):
                 f"release must be a Release with clusters, got {type(release).__name__}",
                 in_python="pass the release_ of a fitted estimator, or Release.load(path)",
             )
+        if release.guarantee.notion == "none":
+            # A record's cluster would depend on others, and one record could move many counts.
+            raise ParameterError(
+                f"release must have a promise of its own, got one of {release.kind} without: "
+                "cluster with a finite epsilon"
+            )
         return release
 
     def _described(self) -> Schema:
