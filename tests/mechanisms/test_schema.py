@@ -144,7 +144,10 @@ def test_clusters_and_remaps_of_reports():
     [
         (Laplace(schema=MIXED, bounds=(0, 1)), "bounds must be left out"),
         (Laplace(schema={"fields": []}), "schema must be a Schema"),
-        *((Laplace(schema=MIXED, unit=unit), "unit must be left out") for unit in ("km", "s", "year")),
+        *(
+            (Laplace(schema=MIXED, unit=unit), "unit must be left out")
+            for unit in ("km", "s", "year")
+        ),
         (Laplace(schema=Schema([*MIXED.fields, Field("id", role="user")])), "promise is to rows"),
         (Laplace(), "bounds must be given"),
     ],
