@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import typer
@@ -118,7 +119,8 @@ def test_install(tmp_path):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_names_options_that_the_command_has(name):
     """What stands in backticks is a command of its own."""
-    command = typer.main.get_command(app).commands[name]
+    commands: Any = typer.main.get_command(app)
+    command = commands.commands[name]
     own = {option for given in command.params for option in (*given.opts, *given.secondary_opts)}
     for given in command.params:
         words = re.sub("`[^`]*`", "", getattr(given, "help", None) or "")

@@ -306,5 +306,5 @@ def test_a_type_is_asked_for_and_not_said_to_be_learned():
     assert shown.exit_code == 0, shown.output
     assert 'give every column a type in that file, such as "type": "number"' in shown.output
     assert "--private" not in shown.output
-    with pytest.raises(ParameterError, match="must have a type.*: declare it, or give the field"):
+    with pytest.raises(ParameterError, match=r"must have a type.*: declare it, or give the field"):
         Schema.load("people.schema.json").check_complete()

@@ -356,5 +356,5 @@ def test_categories_that_no_page_can_show_are_left_out():
     learned = learn_schema(
         table, Schema([Category("city")]), epsilon=5.0, delta=1e-6, random_state=0
     )
-    assert learned.schema["city"].categories == ("A",)
+    assert learned.schema.to_dict()["fields"][0]["constraints"]["enum"] == ["A"]
     assert learned.release_.values["category_counts"]["city"].keys() == {"A"}

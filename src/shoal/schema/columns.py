@@ -296,17 +296,15 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
 
 def _from_series(series: Any) -> Column:
     kind = series.dtype
-    if _is_untyped(series):
+    if _is_untyped(series) or kind in (nw.Int128, nw.UInt128):
         return _from_objects(series.to_list())
     if kind == nw.Boolean:
         truth = {True: 1.0, False: 0.0}
         listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
         return Column("boolean", np.array(listed, dtype=np.float64))
-    if kind in (nw.Int128, nw.UInt128):
-        return _from_objects(series.to_list())
-    if kind.is_integer() and series.len() and _beyond_doubles(series.drop_nulls().to_numpy()):
-        return plain_column(_object_array(series.to_list()))
-    if kind.is_numeric() and kind != nw.Decimal:
+    whole = kind.is_integer() and series.len()
+    exact = kind == nw.Decimal or (whole and _beyond_doubles(series.drop_nulls().to_numpy()))
+    if kind.is_numeric() and not exact:
         return Column("number", np.asarray(series.to_numpy(), dtype=np.float64))
     if kind == nw.String:
         listed = series.to_list()
