@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import unicodedata
 from typing import Any
 
 from shoal.exceptions import ParameterError
@@ -63,6 +64,18 @@ def text(name: str, value: Any) -> str:
     """Return ``value`` if it is a string."""
     if not isinstance(value, str):
         raise ParameterError(f"{name} must be a string, got {value!r}")
+    return str(value)
+
+
+def is_printable(value: str) -> bool:
+    """Return whether terminals, pages and pictures can show a text: no control characters."""
+    return not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in value)
+
+
+def printable(name: str, value: Any) -> str:
+    """Return ``value`` if it is text without control characters."""
+    if not is_printable(text(name, value)):
+        raise ParameterError(f"{name} must have no control characters, got {value!r}")
     return str(value)
 
 

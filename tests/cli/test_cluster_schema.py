@@ -234,3 +234,8 @@ def test_reports_of_a_described_table(people, tmp_path):
 def test_both_commands_are_listed():
     shown = CliRunner().invoke(commands, ["--help"], env=WIDE).stdout
     assert "predict" in shown
+
+
+def test_one_cluster_is_no_clusters(people):
+    shown = run(people, "--k", "1", "--seed", "0")
+    assert "Released by DPKMeans: 1 cluster " in " ".join(shown.output.split())

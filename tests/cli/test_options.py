@@ -1,14 +1,17 @@
 """Completion in the shell, by the protocol the shell speaks: the right words, and little loaded."""
 
 import os
+import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+import typer
 
 from shoal._build import CENTRAL, LOCAL, LOCATIONS, load_class, parameter_names
 from shoal._registry import METHODS, choices
-from shoal.cli import COMMANDS
+from shoal.cli import COMMANDS, app
 from shoal.cli._options import (
     complete_central,
     complete_local,
@@ -111,3 +114,14 @@ def test_install(tmp_path):
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert any("_SHOAL_COMPLETE=complete_bash" in path.read_text() for path in written)
     assert (tmp_path / ".bashrc").read_text().startswith("# mine\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_names_options_that_the_command_has(name):
+    """What stands in backticks is a command of its own."""
+    commands: Any = typer.main.get_command(app)
+    command = commands.commands[name]
+    own = {option for given in command.params for option in (*given.opts, *given.secondary_opts)}
+    for given in command.params:
+        words = re.sub("`[^`]*`", "", getattr(given, "help", None) or "")
+        assert set(re.findall(r"--[a-z][a-z-]*", words)) <= own, given.name

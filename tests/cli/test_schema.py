@@ -298,3 +298,13 @@ def test_patterns_of_dates():
     for wrong in ("day", "DD.MM", "DD.MM.YYYY x"):
         with pytest.raises(ValueError, match="pattern"):
             date_pattern(wrong)
+
+
+def test_a_type_is_asked_for_and_not_said_to_be_learned():
+    """The command that is shown must not be one that is refused."""
+    shown = run("--header")
+    assert shown.exit_code == 0, shown.output
+    assert 'give every column a type in that file, such as "type": "number"' in shown.output
+    assert "--private" not in shown.output
+    with pytest.raises(ParameterError, match=r"must have a type.*: declare it, or give the field"):
+        Schema.load("people.schema.json").check_complete()

@@ -349,3 +349,12 @@ def test_ends_of_values_with_much_budget():
     assert _learned_ends.up_to_zero(1.0, 100.0) == (0.0, 100.0)
     assert _learned_ends.up_to_zero(-100.0, -1.0) == (-100.0, 0.0)
     assert _learned_ends.up_to_zero(-3.0, 100.0) == (-3.0, 100.0)
+
+
+def test_categories_that_no_page_can_show_are_left_out():
+    table = {"city": ["A"] * 300 + ["B\x1b[2J"] * 300}
+    learned = learn_schema(
+        table, Schema([Category("city")]), epsilon=5.0, delta=1e-6, random_state=0
+    )
+    assert learned.schema.to_dict()["fields"][0]["constraints"]["enum"] == ["A"]
+    assert learned.release_.values["category_counts"]["city"].keys() == {"A"}

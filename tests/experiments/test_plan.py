@@ -8,12 +8,13 @@ import math
 
 import numpy as np
 import pytest
+import threadpoolctl
 from sklearn.cluster import KMeans
 
 from shoal.cluster import ClusterProfile, DPKMeans, profile_noise
 from shoal.datasets import make_customers
 from shoal.exceptions import ParameterError
-from shoal.experiments import _made_up_tables, plan_release
+from shoal.experiments import _made_up_tables, plan, plan_release
 from shoal.experiments._made_up_tables import flat_schema, made_up_table, stands_for
 from shoal.metrics import cost_ratio
 from shoal.schema import Category, Date, Flag, Number, Ordinal, Schema
@@ -205,3 +206,19 @@ def test_bad_input(kwargs, message):
     given = {"schema": SCHEMA, "n": 100, "k": 2, **kwargs}
     with pytest.raises(ParameterError, match=message):
         plan_release(given.pop("schema"), **given)
+
+
+def test_one_thread(monkeypatch):
+    """Several wait for each other on tables so small, and take four times as long."""
+    seen = []
+
+    def limited(*_):
+        pools = [one for one in threadpoolctl.threadpool_info() if one["user_api"] == "openmp"]
+        seen.extend(one["num_threads"] for one in pools)
+        raise ParameterError("seen")
+
+    monkeypatch.setattr(plan, "Trials", limited)
+    with threadpoolctl.threadpool_limits(2), pytest.raises(ParameterError, match="seen"):
+        plan_release(SCHEMA, n=100, k=2)
+    assert seen
+    assert set(seen) == {1}

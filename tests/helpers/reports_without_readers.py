@@ -85,9 +85,12 @@ def main(*modules):
         "GaussianChannel": gaussian.variance(Z),
         "NoiseAwareDensity": density.fit(Z).predict(Z),
         "NoiseAwareKMeans": kmeans.fit(Z).predict(Z),
+        "ReleasedClusters": reports.load_release(model.release_).transform(Z),
         "ReportClusters": reports.cluster_reports(Z, "kmeans", random_state=0),
         "cluster_reports": [reports.cluster_reports(Z, method) for method in METHODS],
+        "label_encoded": reports.label_encoded(model.release_, Z),
         "label_on_device": reports.label_on_device(model.release_, Z),
+        "load_release": reports.load_release(model.release_).predict(Z),
         "select_dbscan_eps": reports.select_dbscan_eps(Z, standardize=True),
         "select_n_clusters": reports.select_n_clusters(Z, method="gap", random_state=0),
     }

@@ -235,3 +235,11 @@ def test_narrow_screens_get_what_they_need():
     assert set(about["shoal"]) == {"width", "margin", "entry", "least", "square", "records"}
     assert 190 + about["shoal"]["margin"] < 390  # panels shrink to 190 pixels
     assert isinstance(Picture({"concat": []}).spec, dict)
+
+
+def test_characters_that_no_picture_can_hold_are_replaced():
+    """The converter would end the process, and what was paid for would be lost with it."""
+    rows = {"mechanism": ["a\x1b[31m"], "ami": [0.4]}
+    picture = plotting.draw_bars(rows, value="ami")
+    assert "\x1b" not in picture.to_json().encode().decode("unicode_escape")
+    assert picture.to_png()[:4] == b"\x89PNG"

@@ -300,3 +300,9 @@ def test_other_text_is_no_release() -> None:
     ]:
         with case(text=text), pytest.raises(ReleaseError):
             Release.from_json(text)  # type: ignore[arg-type]
+
+
+def test_other_files_are_said_to_be_others() -> None:
+    """Not to be of another version: somebody named the schema where the release belongs."""
+    with pytest.raises(ReleaseError, match="written by shoal, got another JSON file"):
+        Release.from_json('{"fields": []}')

@@ -180,6 +180,9 @@ def test_what_is_refused(people):
     copy = PrivateCopy(bounds=(-3.0, 3.0), random_state=0).fit(X).release_
     with pytest.raises(ReleaseError, match="must hold clusters, got one of PrivateCopy"):
         load_release(copy)
+    profile = dataclasses.replace(copy, kind="ClusterProfile", values={"clusters": [0]})
+    with pytest.raises(ReleaseError, match="must hold clusters, got one of ClusterProfile"):
+        load_release(profile)
     sparse = dataclasses.replace(copy, values={"cells": [1], "clusters": [0], "low": [0.0]})
     with pytest.raises(ParameterError, match="sparse grid alone: use to_frame"):
         load_release(sparse).plot()

@@ -55,6 +55,7 @@ FORMS = {
     "Arrow": pa.table(ROWS),
     "Arrow batch": pa.table(ROWS).to_batches()[0],
     "rows": AS_ROWS,
+    "mappings": FRAME.astype(object).where(FRAME.notna(), None).to_dict("records"),
     "object array": np.array(AS_ROWS, dtype=object),
     "text": AS_TEXT,
 }
@@ -205,3 +206,18 @@ def test_incomplete_schemas_are_refused_with_the_way_out():
     ):
         with pytest.raises(ParameterError, match=words):
             Schema(fields).encode({"age": [1], "c": [1]})
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: Number("a\x1b[31m", minimum=0, maximum=1), "name must have no control characters"),
+        (lambda: Category("a", ["x\x07"]), "categories of field 'a' must have no control"),
+        (lambda: Flag("a", unit="b\x00"), "unit must have no control"),
+        (lambda: Number("a", minimum=0, maximum=1, weight=-1), "weight of field 'a' must be"),
+        (lambda: Number("a", minimum=float("nan")), "minimum of field 'a' must be a finite"),
+    ],
+)
+def test_bad_fields_say_which(build, words):
+    with pytest.raises(ParameterError, match=words):
+        build()

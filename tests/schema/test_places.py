@@ -194,7 +194,7 @@ def test_files():
         ({"center": (60.17, 124.94)}, "longitude comes first"),
         ({"center": 3}, "in degrees"),
         ({"center": "24.9, 60.1"}, "in degrees"),
-        ({"radius": 0}, "radius must be"),
+        ({"radius": 0}, "radius of field 'p' must be"),
         ({"radius": 20_000}, "at most 10000 km"),
         ({"longitude": "lon"}, "names of two columns"),
         ({"format": "wkt"}, "format of field 'p'"),

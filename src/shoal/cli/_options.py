@@ -15,6 +15,7 @@ __all__ = [
     "BoundsText",
     "Columns",
     "LedgerFile",
+    "NamedColumns",
     "NoHeader",
     "SchemaFile",
     "Settings",
@@ -77,6 +78,14 @@ Columns = Annotated[
     typer.Option(
         help="Columns to use, by commas; needed, unless --bounds is a JSON file that names them. "
         "No name is taken from the data."
+    ),
+]
+NamedColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        help="Names of the columns, by commas; needed where neither the file nor the release has "
+        "them.",
     ),
 ]
 NoHeader = Annotated[

@@ -313,9 +313,8 @@ def _tables(kind: str, clusters: "ClusterTable", width: int) -> list[Table]:
         last = first + 1
         while last < len(heads) and sum([sizes[0], 1, *sizes[first : last + 1]]) <= width:
             last += 1
-        known = int(clusters.certain.sum())
         caption = clusters.caption if last >= len(heads) else None
-        title = None if tables else f"Released by {kind}: {known} clusters"
+        title = None if tables else _title(kind, clusters)
         table = Table(title=title, caption=caption or None)
         for index in (0, *range(first, min(last, len(heads)))):
             table.add_column(heads[index], justify="right" if index else "left")
@@ -326,6 +325,11 @@ def _tables(kind: str, clusters: "ClusterTable", width: int) -> list[Table]:
     return tables
 
 
+def _title(kind: str, clusters: "ClusterTable") -> str:
+    known = int(clusters.certain.sum())
+    return f"Released by {kind}: {known} cluster{'' if known == 1 else 's'}"
+
+
 def _table(kind: str, clusters: "ClusterTable") -> Table:
     shown = list(range(clusters.columns))
     if clusters.columns > MAX_SHOWN:
@@ -334,7 +338,7 @@ def _table(kind: str, clusters: "ClusterTable") -> Table:
     hidden = clusters.columns - len(shown)
     captions = [f"and {hidden} more columns in {clusters.file}"] if hidden else []
     table = Table(
-        title=f"Released by {kind}: {clusters.certain.sum()} clusters",
+        title=_title(kind, clusters),
         caption="; ".join([*captions, *filter(None, [clusters.caption])]) or None,
     )
     for heading in ("cluster", *(clusters.names[index] for index in shown)):

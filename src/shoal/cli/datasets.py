@@ -44,7 +44,7 @@ def datasets_command(
     ] = None,
     schema_out: Annotated[
         Path | None,
-        typer.Option(help="Write its schema to this file, for --schema of other commands."),
+        typer.Option(help="Write its schema to this file, for `--schema` of other commands."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli._options import Columns, NoHeader
+from shoal.cli._options import NamedColumns, NoHeader
 from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError
 
@@ -36,7 +36,7 @@ def predict_command(
         Path,
         typer.Option("--out", "-o", help="CSV or Parquet file for each record's cluster."),
     ] = Path("labels.csv"),
-    columns: Columns = None,
+    columns: NamedColumns = None,
     no_header: NoHeader = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:

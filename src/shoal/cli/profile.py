@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from shoal.cli._options import Columns, LedgerFile, NoHeader, SchemaFile, TableName, Who
+from shoal.cli._options import LedgerFile, NamedColumns, NoHeader, TableName, Who
 from shoal.cli._screen import progress_bar
 from shoal.exceptions import MissingPackageError, ParameterError
 
@@ -32,12 +32,15 @@ def profile_command(
     release: Annotated[
         Path, typer.Option(help="The release.json of `shoal cluster`, or its folder.")
     ],
-    schema: SchemaFile = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="JSON file that describes the columns; that of the release if left out."),
+    ] = None,
     epsilon: Annotated[float, typer.Option(help="Budget of this profile.")] = 1.0,
     delta: Annotated[
         float, typer.Option(help="Above 0 for Gaussian noise; keywords of text need it.")
     ] = 0.0,
-    columns: Columns = None,
+    columns: NamedColumns = None,
     no_header: NoHeader = False,
     user_column: Annotated[
         str | None,

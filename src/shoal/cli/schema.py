@@ -279,6 +279,8 @@ def _print(
     learned: "LearnedSchema | None",
     names: _Names,
 ) -> None:
+    from shoal.schema import Field
+
     # Names of columns are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
     table = Table(title=f"Schema of {data.name}")
@@ -296,7 +298,13 @@ def _print(
     for name, lacking in schema.lacking().items():
         screen.print(f"still to fill in: {lacking} of {name}", soft_wrap=True)
     screen.print(f"written: {target.resolve()}", soft_wrap=True)
-    if schema.lacking():
+    if any(schema[name].type == Field.type for name in schema.lacking()):
+        screen.print(
+            'give every column a type in that file, such as "type": "number", or the role '
+            "'ignore', without looking at the records; bounds and categories can be learned then",
+            soft_wrap=True,
+        )
+    elif schema.lacking():
         screen.print(
             f"fill in what is left, without looking at the records, or learn it: shoal schema "
             f"{data} --from-frictionless {target} --private 0.5 --delta 1e-6 --force",

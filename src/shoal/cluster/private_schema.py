@@ -310,7 +310,12 @@ def _categories(
         users=table.users,
     )
     order = np.argsort(-chosen.counts, kind="stable")[:MAX_CATEGORIES]
-    kept = {chosen.keys[i]: int(chosen.counts[i]) for i in np.sort(order)}
+    # What no page can show counts as other.
+    kept = {
+        chosen.keys[i]: int(chosen.counts[i])
+        for i in np.sort(order)
+        if _numbers.is_printable(chosen.keys[i])
+    }
     return replace(field, categories=tuple(kept)), kept
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from shoal import _numbers
 from shoal.cluster import DPKMeans, profile_noise
@@ -234,44 +235,46 @@ def plan_release(
     wanted = sorted({_numbers.positive("epsilons", epsilon) for epsilon in epsilons})
     if not wanted:
         raise ParameterError("epsilons must be one or more numbers > 0, got none")
-    trials = Trials(schema.space, n, k, tables, random_state)
-    trials.report(progress, epsilons=len(wanted))
-    without = trials.smallest_seen(partial(plain_centers, k))
-    rows = []
-    for epsilon in wanted:
-        # What noise does depends on n times epsilon.
-        model = DPKMeans(
-            k,
-            epsilon=min(epsilon * n / trials.rows, LITTLE_NOISE),
-            delta=delta,
-            schema=flat_schema(schema.space),
-            records_per_user=records_per_user,
-            random_state=random_state,
-        )
-        ratios = trials.cost_ratios(partial(_private_centers, model))
-        profile = profile_noise(
-            schema,
-            epsilon=epsilon,
-            delta=delta,
-            cluster_size=n / k,
-            records_per_user=records_per_user,
-        )
-        numbers = [one for one in profile if isinstance(schema[one.field], Number | Date)]
-        rows.append(
-            PlanRow(
-                epsilon,
-                model.method_,
-                float(np.mean(ratios)),
-                min(ratios),
-                max(ratios),
-                trials.smallest_seen(partial(_private_centers, model)),
-                max(one.share_error for one in profile),
-                max(
-                    (_median_error(one.levels, one.share_error) for one in numbers),
-                    default=math.nan,
-                ),
+    # The tables are small: threads would mostly wait for each other.
+    with threadpool_limits(1):
+        trials = Trials(schema.space, n, k, tables, random_state)
+        trials.report(progress, epsilons=len(wanted))
+        without = trials.smallest_seen(partial(plain_centers, k))
+        rows = []
+        for epsilon in wanted:
+            # What noise does depends on n times epsilon.
+            model = DPKMeans(
+                k,
+                epsilon=min(epsilon * n / trials.rows, LITTLE_NOISE),
+                delta=delta,
+                schema=flat_schema(schema.space),
+                records_per_user=records_per_user,
+                random_state=random_state,
             )
-        )
+            ratios = trials.cost_ratios(partial(_private_centers, model))
+            profile = profile_noise(
+                schema,
+                epsilon=epsilon,
+                delta=delta,
+                cluster_size=n / k,
+                records_per_user=records_per_user,
+            )
+            numbers = [one for one in profile if isinstance(schema[one.field], Number | Date)]
+            rows.append(
+                PlanRow(
+                    epsilon,
+                    model.method_,
+                    float(np.mean(ratios)),
+                    min(ratios),
+                    max(ratios),
+                    trials.smallest_seen(partial(_private_centers, model)),
+                    max(one.share_error for one in profile),
+                    max(
+                        (_median_error(one.levels, one.share_error) for one in numbers),
+                        default=math.nan,
+                    ),
+                )
+            )
     return ReleasePlan(tuple(rows), n, k, delta, schema.space.columns, tables, without)
 
 

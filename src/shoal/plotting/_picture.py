@@ -9,6 +9,7 @@ import copy
 import html
 import json
 import os
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +35,7 @@ __all__ = ["CHART_STYLE", "Picture", "alt", "check_path", "page_scripts"]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nobody fetches it
 ENDINGS = (".png", ".svg", ".pdf", ".html", ".json")
+NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 SCALE = 2.0  # pixels of a PNG for each unit of the chart
 
 PAGE = """<!doctype html>
@@ -104,7 +106,7 @@ class Picture:
 
     def __init__(self, spec: dict[str, Any], *, records: bool = False) -> None:
         marks = {**spec.get("usermeta", {}).get("shoal", {}), "records": records}
-        self._spec = {**spec, "usermeta": {"shoal": marks}}
+        self._spec = _drawable({**spec, "usermeta": {"shoal": marks}})
         self._records = records
 
     def __repr__(self) -> str:
@@ -243,6 +245,15 @@ class Picture:
                 f"a picture of records holds them to every digit, got a request for {wanted}: "
                 "save it as .png, or draw released values"
             )
+
+
+def _drawable(value: Any) -> Any:
+    """Replace characters that XML cannot hold: the converter ends the whole process at one."""
+    if isinstance(value, str):
+        return NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {_drawable(name): _drawable(one) for name, one in value.items()}
+    return [_drawable(one) for one in value] if isinstance(value, list) else value
 
 
 def check_path(path: str | os.PathLike[str], *, records: bool = False) -> Path:

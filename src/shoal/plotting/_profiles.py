@@ -117,8 +117,8 @@ def profile_values(release: Any) -> Mapping[str, Any]:
     values = getattr(release, "values", None)
     if getattr(release, "kind", "") != "ClusterProfile" or not isinstance(values, Mapping):
         raise ParameterError(
-            f"release must be that of a ClusterProfile, got {type(release).__name__}: pass its "
-            "release_, or Release.load(path)"
+            f"release must be that of a ClusterProfile, got {type(release).__name__}",
+            in_python="pass its release_, or Release.load(path)",
         )
     return values
 

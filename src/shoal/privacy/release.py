@@ -156,6 +156,8 @@ class Release:
             raise ReleaseError(f"a release must be JSON text: {failure}") from None
         if not isinstance(plain, dict):
             raise ReleaseError("a release must be a JSON object")
+        if not _FIELDS & set(plain):
+            raise ReleaseError("a release must have been written by shoal, got another JSON file")
         version = plain.get("schema_version")
         if isinstance(version, bool) or version not in _READABLE:
             raise ReleaseError(

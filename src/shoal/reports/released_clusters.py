@@ -23,6 +23,8 @@ from shoal.schema import Schema
 
 __all__ = ["ReleasedClusters", "load_release"]
 
+PROFILE = "ClusterProfile"  # its release says what clusters are like, not where they are
+
 
 def load_release(source: "Release | str | os.PathLike[str]") -> "ReleasedClusters":
     """Open a release of clusters; nothing else is needed to use them.
@@ -81,7 +83,8 @@ class ReleasedClusters:
     """
 
     def __init__(self, release: Release) -> None:
-        if not any(name in release.values for name in ("centers", "clusters", "strata")):
+        held = any(name in release.values for name in ("centers", "clusters", "strata"))
+        if not held or release.kind == PROFILE:
             raise ReleaseError(
                 f"release must hold clusters, got one of {release.kind}: pass that of DPKMeans, "
                 "DPDensity or the like"

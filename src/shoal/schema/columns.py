@@ -95,7 +95,7 @@ def named_columns(
 
     Parameters
     ----------
-    X : data frame, mapping of columns, or array or list of rows without names
+    X : data frame, mapping of columns, list of mappings, or array or list of rows without names
         Rows without names hold `names` in this order, or `names` and `others` in the order of
         `others`.
     names : sequence of str
@@ -132,6 +132,8 @@ def raw_columns(
         _check_same_rows(found.values())
     elif nw.dependencies.is_into_dataframe(X) or _is_arrow_batch(X):
         found = _from_frame(X)
+    elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+        found = {name: [row[name] for row in X] for name in names if all(name in row for row in X)}
     else:
         found = _from_rows(X, others if whole else names, others)
     absent = [name for name in names if name not in found]

@@ -97,11 +97,12 @@ class Field:
 
     def __post_init__(self) -> None:
         """Check what every field has, then what this kind has."""
-        for name in ("name", "unit", "title", "description"):
-            _numbers.text(name, getattr(self, name))
+        for name in ("name", "unit", "title"):
+            _numbers.printable(name, getattr(self, name))
+        _numbers.text("description", self.description)
         if not self.name:
             raise ParameterError("name must be that of a column, got an empty one")
-        _numbers.positive("weight", self.weight)
+        _numbers.positive(f"weight of field {self.name!r}", self.weight)
         self._one_of("missing", MISSING_WAYS)
         self._one_of("role", self.roles)
         if (self.missing == "fill") != (self.fill is not None):
@@ -220,7 +221,7 @@ class Category(Field):
     roles: ClassVar[tuple[str, ...]] = ("feature", "describe", "ignore")
 
     def _check(self) -> None:
-        _numbers.text("other", self.other)
+        _numbers.printable("other", self.other)
         object.__setattr__(self, "categories", check_categories(self.name, self.categories))
         if self.fill is not None:
             object.__setattr__(self, "fill", check_fill(self.name, self.fill, self.levels))
@@ -366,7 +367,8 @@ def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
     """Return categories by their text, as values of a table are; none twice, and not too many."""
     if isinstance(values, str):
         raise ParameterError(f"categories of field {name!r} must be a list, got {values!r}")
-    known = tuple(category_text(value) for value in values)
+    rule = f"categories of field {name!r}"
+    known = tuple(_numbers.printable(rule, category_text(value)) for value in values)
     if len(set(known)) < len(known):
         raise ParameterError(f"categories of field {name!r} must be different, got one twice")
     if len(known) > MAX_LEVELS:

@@ -137,7 +137,11 @@ class Number(_Measured):
         self._one_of("scale", SCALES)
         for name in ("minimum", "maximum", "fill"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _numbers.finite(name, getattr(self, name)))
+                object.__setattr__(
+                    self,
+                    name,
+                    _numbers.finite(f"{name} of field {self.name!r}", getattr(self, name)),
+                )
         if self.minimum is not None and self.maximum is not None:
             if not self.minimum < self.maximum:
                 raise ParameterError(

@@ -83,7 +83,7 @@ class Place(Field):
 
     def _check(self) -> None:
         for name in ("longitude", "latitude"):
-            _numbers.text(name, getattr(self, name))
+            _numbers.printable(name, getattr(self, name))
         if bool(self.longitude) != bool(self.latitude) or (
             self.longitude and self.longitude == self.latitude
         ):
@@ -96,7 +96,9 @@ class Place(Field):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, self._degrees(name, getattr(self, name)))
         if self.radius is not None:
-            object.__setattr__(self, "radius", _numbers.positive("radius", self.radius))
+            object.__setattr__(
+                self, "radius", _numbers.positive(f"radius of field {self.name!r}", self.radius)
+            )
             if self.radius > MAX_RADIUS:
                 raise ParameterError(
                     f"radius of field {self.name!r} must be at most {MAX_RADIUS:g} km, got "

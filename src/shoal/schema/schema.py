@@ -163,6 +163,11 @@ class Schema:
         if not self.features:
             raise ParameterError("schema must have a field with the role 'feature', got none")
         for name, lacking in self.lacking().items():
+            if self[name].type == Field.type:  # nobody learns a type
+                raise ParameterError(
+                    f"field {name!r} of the schema must have {lacking}, known without the records: "
+                    "declare it, or give the field the role 'ignore'"
+                )
             raise ParameterError(
                 f"field {name!r} of the schema must have {lacking}, known without the records",
                 parameter="lacking",

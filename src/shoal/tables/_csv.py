@@ -48,7 +48,10 @@ def read_csv(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> 
         raise DataError(f"{str(path)!r} must hold at least one record, got none")
     width = len(rows[0])
     if any(len(row) != width for row in rows):
-        raise DataError(f"{str(path)!r} must have as many values in every line as in its first")
+        raise DataError(
+            f"{str(path)!r} must have as many values in every line as in its first, separated by "
+            "commas"
+        )
     if names is None:
         found, rows = rows[0], rows[1:]
     else:

@@ -270,3 +270,10 @@ def test_every_method_takes_a_schema(method):
         assert (fitted.labels_ == fitted.predict(TABLE)).all()
     if method == "auto":
         assert model(schema=numbers).fit(TABLE).method_ == "tree"
+
+
+def test_one_category_gives_no_warnings():
+    """Its points are the same many times over; warnings are errors here."""
+    schema = Schema([Category("city", ["A"])])
+    model = DPKMeans(2, epsilon=1.0, schema=schema, random_state=1).fit({"city": ["A"] * 300})
+    assert schema.decode(model.release_.values["centers"])["city"][0]["A"] > 0.9

@@ -18,6 +18,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from shoal import _numbers
+from shoal._registry import Method
 from shoal.audit.pipelines._verdicts import PUBLIC_WAY, is_of_sklearn, judge, private_method
 from shoal.audit.pipelines.report import PipelineReport, StepReport, Verdict
 from shoal.exceptions import ParameterError
@@ -106,13 +107,7 @@ class _Walk:
             return self._side_by_side(path, step, raw=raw)
         method = private_method(step)
         if method is not None and raw:
-            if not type(step).__module__.startswith("shoal."):
-                self._note_derived(path, step, method.class_name)
-            if getattr(step, "epsilon", None) == math.inf:
-                self._note(path, step, "reads records", "epsilon is infinite", "a finite epsilon=")
-            else:
-                self._note(path, step, "private", method.summary)
-            return method.trust_model == "central"
+            return self._private(path, step, method)
         if not raw:
             self._note(path, step, "after the noise", "its input is reports")
             return False
@@ -124,6 +119,16 @@ class _Walk:
             return raw
         self._note(path, step, *judge(step))
         return True
+
+    def _private(self, path: str, step: Any, method: Method) -> bool:
+        """Note a step that promises something; what central ones pass on is still records."""
+        if not type(step).__module__.startswith("shoal."):
+            self._note_derived(path, step, method.class_name)
+        if getattr(step, "epsilon", None) == math.inf:
+            self._note(path, step, "reads records", "epsilon is infinite", "a finite epsilon=")
+            return True
+        self._note(path, step, "private", method.summary)
+        return method.trust_model == "central"
 
     def _side_by_side(self, path: str, step: Any, *, raw: bool) -> bool:
         """Visit branches that the same records enter; one without noise gives all of them away."""

@@ -10,11 +10,13 @@ ratio of between to within variance wins.
 """
 
 import functools
+import warnings
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 from shoal._typing import Floats
@@ -166,15 +168,21 @@ def _from_merged(points: Floats, weights: Floats, k: int, source: RandomSource) 
         labels = fine.labels_
         masses = np.bincount(labels, weights=weights, minlength=OVER * k).astype(np.float64)
         many, masses = fine.cluster_centers_[masses > 0], masses[masses > 0]
-    return KMeans(k, init=_merged(many, masses, k), n_init=1, max_iter=SETTLE).fit(
-        points, sample_weight=weights
-    )
+    settled = KMeans(k, init=_merged(many, masses, k), n_init=1, max_iter=SETTLE)
+    return _fitted(settled, points, weights)
 
 
 def _kmeans(points: Floats, weights: Floats, k: int, source: RandomSource) -> KMeans:
     seed = int(source.words(1)[0] >> np.uint64(33))
     fine = KMeans(k, n_init=1, max_iter=ROUGH, random_state=seed)
-    return fine.fit(points, sample_weight=weights)
+    return _fitted(fine, points, weights)
+
+
+def _fitted(model: KMeans, points: Floats, weights: Floats) -> KMeans:
+    with warnings.catch_warnings():
+        # Of a few categories, many noisy points may be one and the same.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(points, sample_weight=weights)
 
 
 def _direct(k: int) -> int:

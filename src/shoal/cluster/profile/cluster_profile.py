@@ -288,8 +288,8 @@ class ClusterProfile(BaseEstimator):
         release = getattr(self.release, "release_", self.release)
         if not isinstance(release, Release):
             raise ParameterError(
-                f"release must be a Release with clusters, got {type(release).__name__}: pass the "
-                "release_ of a fitted estimator, or Release.load(path)"
+                f"release must be a Release with clusters, got {type(release).__name__}",
+                in_python="pass the release_ of a fitted estimator, or Release.load(path)",
             )
         if release.guarantee.notion == "none":
             # A record's cluster would depend on others, and one record could move many counts.
@@ -305,13 +305,14 @@ class ClusterProfile(BaseEstimator):
             plain = self._published().values.get("schema")
             if plain is None:
                 raise ParameterError(
-                    "schema must be given for a release that was made without one, got None: pass "
-                    "Schema.load(path)"
+                    "schema must be given for a release that was made without one, got None",
+                    in_python="pass Schema.load(path)",
                 )
             return Schema.from_dict(plain)
         if not isinstance(schema, Schema):
             raise ParameterError(
-                f"schema must be a Schema, got {type(schema).__name__}: pass Schema.load(path)"
+                f"schema must be a Schema, got {type(schema).__name__}",
+                in_python="pass Schema.load(path)",
             )
         return schema
 
