@@ -106,7 +106,7 @@ def test_questions_make_a_schema(terminal):
 
 def test_a_file_without_names(terminal):
     names = ["n", "a,b", "a,b,c,d,e,f,g,h"]
-    shown = run(answers=[*names, *["i"] * 7, "n", "", "9", "", "", "", ""])
+    shown = run(answers=[*names, *["ignore"] * 7, "number", "", "9", "", "", "", ""])
     assert shown.exit_code == 0, shown.output
     assert "It must be 8 different names" in shown.output
     assert "--no-header --columns a,b,c,d,e,f,g,h" in shown.output

@@ -37,6 +37,17 @@ KINDS = {
     "u": "whose row it is (user)",
     "i": "nothing of interest: ignore it",
 }
+# The same, as people type it.
+WORDS = {
+    "n": ("number", "integer"),
+    "c": ("category",),
+    "y": ("yes", "no", "yes or no", "flag", "boolean"),
+    "d": ("date", "time"),
+    "o": ("ordered", "ordinal"),
+    "t": ("text",),
+    "u": ("user", "id"),
+    "i": ("ignore", "nothing"),
+}
 # What a name makes likely; a suggestion, from the name alone.
 HINTS = (
     (r"(user|customer|client|person|patient|member|respondent)s?([ _-]?(id|no|nr|number))?", "u"),
@@ -130,9 +141,11 @@ def _kind(name: str, *, taken: bool) -> str:
     likely = likely if likely in offered else "i"
 
     def read(text: str) -> str:
-        if text.lower() not in offered:
+        word = text.lower()
+        named = [key for key in offered if word == key or word in WORDS[key]]
+        if not named:
             raise ValueError(f"one of {', '.join(offered)}")
-        return text.lower()
+        return named[0]
 
     shown = f"{likely}: {KINDS[likely]}"
     return _ask(f"What is it? ({', '.join(offered)})", "kind", read, default=likely, shown=shown)
