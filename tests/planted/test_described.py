@@ -11,8 +11,8 @@ import pytest
 from helpers.mixed_tables import SCHEMA as WIDE
 from helpers.mixed_tables import mixed_columns
 from shoal.audit import Neighbors, audit_estimator, replay_estimator
-from shoal.cluster import ClusterProfile, DPKMeans
-from shoal.cluster.kmeans import _contributions, _mixed, dp_kmeans
+from shoal.cluster import ClusterProfile, DPKMeans, _contributions
+from shoal.cluster.kmeans import _mixed, dp_kmeans
 from shoal.schema import Category, Date, Field, Flag, Number, Schema, fields, measures
 
 SCHEMA = Schema(

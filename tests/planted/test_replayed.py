@@ -10,19 +10,18 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from shoal.audit import Neighbors, neighboring_datasets, replay_estimator
-from shoal.cluster import DPKMeans, DPWaveCluster, _engines, _noise
+from shoal.cluster import DPKMeans, DPWaveCluster, _contributions, _engines, _noise
 from shoal.cluster._budget import CountSum
+from shoal.cluster._contributions import Users
 from shoal.cluster._noise import GDPNoise, gaussian, pure
 from shoal.cluster.kmeans import (
     _centered,
-    _contributions,
     _fitting,
     _grid,
     _lloyd,
     _place,
     dp_kmeans,
 )
-from shoal.cluster.kmeans._contributions import Users
 from shoal.cluster.wavecluster import _oneshot, _published
 from shoal.cluster.wavecluster._problem import SignificantCells
 from shoal.cluster.wavecluster._threshold import automatic_cells

@@ -21,10 +21,10 @@ import numpy.typing as npt
 from shoal import _numbers
 from shoal._typing import RandomState
 from shoal.cluster._budget import check_epsilon, check_ledger
+from shoal.cluster._contributions import bounded_contributions, check_same_rows
 from shoal.cluster._learned_ends import release_ends, up_to_zero
 from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
 from shoal.cluster._partitions import select_partitions, selection_noise
-from shoal.cluster.kmeans._contributions import bounded_contributions, check_same_rows, read_users
 from shoal.cluster.kmeans._private_bounds import FALSE_BINS
 from shoal.exceptions import DataError, ParameterError
 from shoal.noise import RandomSource, as_source
@@ -223,8 +223,7 @@ def _read(
             values[field.name] = [texts[row] for row in kept]
         else:
             values[field.name] = _unbounded(field).read(columns, words)[kept]
-    users = None if user_ids is None else read_users(user_ids, rows).codes[kept]
-    return _Table(values, users, given.max_contribution, given.privacy_unit)
+    return _Table(values, given.users, given.max_contribution, given.privacy_unit)
 
 
 def _unbounded(field: Field) -> Number | Date:

@@ -7,15 +7,7 @@ and reading a table does not.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shoal.schema.columns import (
-    MISSING_NUMBERS,
-    Column,
-    named_columns,
-    parse_doubles,
-    plain_column,
-    read_numbers,
-    to_texts,
-)
+from shoal.schema.columns import named_columns, plain_column
 from shoal.schema.descriptions import FieldPoints, describe_points
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
@@ -23,6 +15,13 @@ from shoal.schema.places import Place
 from shoal.schema.schema import Schema
 from shoal.schema.space import EncodedSpace, Part
 from shoal.schema.table_schema import import_table_schema
+from shoal.schema.values import (
+    MISSING_NUMBERS,
+    Column,
+    parse_doubles,
+    read_numbers,
+    to_texts,
+)
 
 if TYPE_CHECKING:
     from shoal.schema.encoder import SchemaEncoder

@@ -1,66 +1,26 @@
 """Columns of any table in one plain form, so that a record is encoded the same wherever it lies.
 
-A column of pandas, polars, Arrow, numpy or a list becomes one of five kinds: numbers (doubles, NaN
-where there is none), booleans (likewise, 0 and 1), text, times, or Python objects of mixed types.
-What is made of a value depends on the value alone: no type is guessed from others, and nothing is
-remembered from one value to the next. No message names a row or a value.
+A column of pandas, polars, Arrow, numpy or a list becomes a :class:`Column`. No type is guessed
+from other records: what the table's own types do not tell is taken one value at a time.
 """
 
-import datetime
-import decimal
 import math
-import numbers
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 from shoal._optional import require
-from shoal._typing import Floats, Ints
 from shoal.exceptions import DataError, DataTypeError
+from shoal.schema.values import MISSING_NUMBERS, Column, is_missing
 
-__all__ = [
-    "MISSING_NUMBERS",
-    "Column",
-    "category_text",
-    "days_of",
-    "named_columns",
-    "other_spelling",
-    "parse_day",
-    "parse_doubles",
-    "plain_column",
-    "raw_columns",
-    "read_numbers",
-    "refuse_missing_ids",
-    "to_codes",
-    "to_days",
-    "to_numbers",
-    "to_texts",
-]
+__all__ = ["named_columns", "plain_column", "raw_columns", "refuse_missing_ids"]
 
-# Words for a missing number, in any capitals; categories may be called so (NA is Namibia).
-MISSING_NUMBERS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
-MISSING_DAYS = (*MISSING_NUMBERS, "nat")
-EPOCH = datetime.datetime(1970, 1, 1)
-DAY = 86_400_000_000  # microseconds
-MIDNIGHT = "T00:00:00"
 TABLE = 2  # dimensions of one
-NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
-
 TWICE = "X must have different names for all columns: rename repeated ones"
 MAX_EXACT = 2**53  # whole numbers up to here are doubles
-UNKNOWN = -2  # code of text that is no category as it stands
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """The values of a column, and what they are."""
-
-    kind: Literal["number", "boolean", "text", "time", "object"]
-    values: Any  # float64 for numbers and booleans, datetime64[us] for times, else a list
 
 
 def plain_column(values: Any) -> Column:
@@ -156,20 +116,6 @@ def _check_same_rows(columns: Iterable[Any]) -> None:
         )
 
 
-def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None:
-    """Return the doubles of a column, NaN where there is none; None where it holds no numbers."""
-    if column.kind == "text":
-        numbers_ = parse_doubles(column.values, missing)
-    elif column.kind == "object":
-        numbers_ = _each(column.values, lambda value: _number(value, missing))
-    else:
-        numbers_ = None if column.kind == "time" else column.values
-    words = [number for word in missing if (number := _plain_number(word)) is not None]
-    if numbers_ is None or not words:
-        return numbers_
-    return np.where(np.isin(numbers_, words), np.nan, numbers_)
-
-
 def refuse_missing_ids(ids: Any, name: str, missing: Collection[str]) -> None:
     """Refuse ids of users with text that means missing: it would be one user, and is many people.
 
@@ -183,125 +129,6 @@ def refuse_missing_ids(ids: Any, name: str, missing: Collection[str]) -> None:
             f"column {name!r} must say whose record each row is, got rows without: fill them in or "
             "drop those rows"
         )
-
-
-def to_numbers(column: Column, name: str, missing: Collection[str]) -> Floats:
-    """Return the doubles of a column that must hold numbers, NaN where there is none."""
-    doubles = read_numbers(column, missing)
-    if doubles is None:
-        raise DataTypeError(
-            f"column {name!r} must hold numbers, got text or times: choose another type for it in "
-            "the schema"
-        )
-    return doubles
-
-
-def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int) -> Ints:
-    """Return the code of each value by its text; that of unknown ones, and of missing ones.
-
-    A category that is a number, such as 007, is also found as 7: whether a column holds numbers or
-    text is often decided by other records, where somebody reads a file for us.
-    """
-    codes = {**{other_spelling(word): code for word, code in codes.items()}, **codes}
-
-    def code(value: Any) -> int:
-        text = _text(value)
-        if text is None:
-            return missing
-        for written in (text, text.strip(), other_spelling(text), text + MIDNIGHT):
-            if written in codes:
-                return codes[written]
-        return other
-
-    if column.kind == "text":
-        listed = [
-            missing if value is None else codes.get(value, UNKNOWN) for value in column.values
-        ]
-        found = np.array(listed, dtype=np.int64)
-        for index in np.flatnonzero(found == UNKNOWN):
-            found[index] = code(column.values[index])
-        return found
-    if column.kind == "object":
-        return np.array([code(value) for value in column.values], dtype=np.int64)
-    distinct, inverse = np.unique(column.values, return_inverse=True)
-    plain: list[Any] = distinct.tolist()
-    if column.kind == "boolean":
-        plain = [None if math.isnan(value) else bool(value) for value in plain]
-    each = np.array([code(value) for value in plain], dtype=np.int64)
-    result: Ints = each[inverse] if len(each) else np.empty(0, dtype=np.int64)
-    return result
-
-
-def to_texts(column: Column, missing: Collection[str] = ()) -> list[str | None]:
-    """Return the text by which values are compared with categories, None where there is none."""
-    plain = column.values if column.kind in ("text", "object") else column.values.tolist()
-    if column.kind == "boolean":
-        plain = [None if math.isnan(value) else bool(value) for value in plain]
-    texts = [None if text is None else text.strip() for text in map(_text, plain)]
-    return [None if text in missing else text for text in texts]
-
-
-def category_text(value: Any) -> str:
-    """Return the text by which a declared category is compared with values."""
-    return str(_text(value)).strip()
-
-
-def to_days(column: Column, name: str, missing: Collection[str], pattern: str) -> Floats:
-    """Return days since 1970, with their fractions, NaN where there is none."""
-    days: Floats | None = None
-    if column.kind == "time":
-        days = days_of(column.values)
-    elif column.kind == "text":
-        days = _each(column.values, lambda value: _day_of_text(value, missing, pattern))
-    elif column.kind == "object":
-        days = _each(column.values, lambda value: _day(value, missing, pattern))
-    elif column.kind == "number" and np.isnan(column.values).all():
-        days = column.values  # a column without a value has no type
-    if days is None:
-        raise DataTypeError(
-            f"column {name!r} must hold dates ({pattern or 'YYYY-MM-DD'}), got something else: "
-            "name the format in the schema"
-        )
-    return days
-
-
-def days_of(times: npt.NDArray[np.datetime64]) -> Floats:
-    """Return days since 1970 of times in microseconds."""
-    days: Floats = times.astype(np.int64) / DAY
-    return np.where(np.isnat(times), np.nan, days)
-
-
-def parse_day(text: str, pattern: str = "") -> float:
-    """Return days since 1970 of a date or time, by ISO 8601 or a pattern of ``strptime``.
-
-    >>> parse_day("1970-01-02"), parse_day("02.01.1970 12:00", "%d.%m.%Y %H:%M")
-    (1.0, 1.5)
-    """
-    if pattern:
-        time = datetime.datetime.strptime(text, pattern)
-    else:
-        time = datetime.datetime.fromisoformat(text)
-    return _days_since(time)
-
-
-def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Floats | None:
-    """Return the doubles that text is, NaN where a number is missing; None where it is no number.
-
-    A number is written in ASCII digits, with a point and an exponent where it needs them; spaces
-    and tabs around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
-    """
-    words = {word.strip().lower() for word in (*missing, *MISSING_NUMBERS)}
-    kept = [
-        "nan" if value is None or value.strip(" \t").lower() in words else value for value in values
-    ]
-    # Python reads these as numbers or blanks, and pyarrow does not.
-    text = "".join(kept).replace("\t", " ")
-    if "_" in text or not (text.isascii() and text.isprintable()):
-        return None
-    try:
-        return np.array(kept, dtype=np.float64)
-    except ValueError:
-        return None
 
 
 def _from_series(series: Any) -> Column:
@@ -342,7 +169,7 @@ def _holds_large(series: Any) -> bool:
 
 def _from_objects(values: Sequence[Any]) -> Column:
     """Take objects one by one; missing ones are None, so that text with gaps is text."""
-    plain = [one if type(one) is str or not _is_missing(one) else None for one in values]
+    plain = [one if type(one) is str or not is_missing(one) else None for one in values]
     return plain_column(_object_array(plain))
 
 
@@ -407,118 +234,3 @@ def _object_array(values: Any, *, rows: bool = False) -> npt.NDArray[Any]:
         return np.array([list(row) for row in values], dtype=object)
     except (TypeError, ValueError):
         raise DataError("X must be a table, one record a row, all of one length") from None
-
-
-def _each(values: Sequence[Any], convert: Callable[[Any], float | None]) -> Floats | None:
-    """Convert values one by one; None where one of them cannot be."""
-    converted = [convert(value) for value in values]
-    return None if None in converted else np.array(converted, dtype=np.float64)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in NO_VALUES:
-        return True
-    if isinstance(value, decimal.Decimal):
-        return value.is_nan()
-    return isinstance(value, numbers.Number) and bool(value != value)  # noqa: PLR0124
-
-
-def _number(value: Any, missing: Collection[str]) -> float | None:
-    if _is_missing(value):
-        return math.nan
-    if isinstance(value, str):
-        parsed = parse_doubles([value], missing)
-        return None if parsed is None else float(parsed[0])
-    if isinstance(value, bool | np.bool_ | numbers.Real | decimal.Decimal):
-        return _as_double(value)
-    return None
-
-
-def _as_double(value: Any) -> float:
-    """Return the nearest double, infinite as that of text is where a number is beyond them."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _plain_number(word: str) -> float | None:
-    parsed = parse_doubles([word])
-    return None if parsed is None or math.isnan(parsed[0]) else float(parsed[0])
-
-
-def _text(value: Any) -> str | None:
-    """Return the text by which a value is compared with categories; None for none."""
-    if _is_missing(value):
-        return None
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, numbers.Real | decimal.Decimal):
-        return _number_text(value)
-    if isinstance(value, np.datetime64):
-        return _text(value.astype("datetime64[us]").item())
-    return _time_text(value) if isinstance(value, datetime.date) else str(value)
-
-
-def _time_text(value: datetime.date) -> str:
-    """Return a date as such, whatever the type of its column, and a time in UTC, to microseconds.
-
-    A column has one zone and one precision, or holds objects, by what other records have.
-    """
-    if not isinstance(value, datetime.datetime):
-        return value.isoformat()
-    plain = datetime.datetime.combine(_in_utc(value).date(), _in_utc(value).time())
-    return plain.isoformat().removesuffix(MIDNIGHT)
-
-
-def _number_text(value: Any) -> str:
-    """Return a whole number as such, whatever its type and size, and others as doubles."""
-    if isinstance(value, numbers.Integral):
-        return str(int(value))
-    if isinstance(value, decimal.Decimal) and value.is_finite() and value == int(value):
-        return str(int(value))
-    number = _as_double(value)
-    return str(int(number)) if number.is_integer() else repr(number)
-
-
-def other_spelling(text: str) -> str:
-    """Return how a number or a truth would be written if it were one: 1.0 is 1, True is true."""
-    plain = text.strip()
-    if plain.lower() in ("true", "false"):
-        return plain.lower()
-    number = _plain_number(plain)
-    # Larger whole numbers are not told apart by doubles.
-    return plain if number is None or abs(number) > MAX_EXACT else str(_text(number))
-
-
-def _day(value: Any, missing: Collection[str], pattern: str) -> float | None:
-    if _is_missing(value):
-        return math.nan
-    if isinstance(value, str):
-        return _day_of_text(value, missing, pattern)
-    if isinstance(value, datetime.datetime):
-        return _days_since(value)
-    if isinstance(value, datetime.date):
-        return _days_since(datetime.datetime(value.year, value.month, value.day))
-    if isinstance(value, np.datetime64):
-        return float(days_of(np.array([value], dtype="datetime64[us]"))[0])
-    return None
-
-
-def _day_of_text(value: str | None, missing: Collection[str], pattern: str) -> float | None:
-    if value is None or value.strip() in missing or value.strip().lower() in MISSING_DAYS:
-        return math.nan
-    try:
-        return parse_day(value.strip(), pattern)
-    except (ValueError, OverflowError):  # a zone may move it out of the calendar
-        return None
-
-
-def _days_since(time: datetime.datetime) -> float:
-    # As doubles, as whole columns are divided: whole numbers would be divided more exactly.
-    return float((_in_utc(time) - EPOCH) // datetime.timedelta(microseconds=1)) / DAY
-
-
-def _in_utc(time: datetime.datetime) -> datetime.datetime:
-    """Return a time without a zone; one that has none is taken as it is."""
-    return time if time.tzinfo is None else time.astimezone(datetime.UTC).replace(tzinfo=None)

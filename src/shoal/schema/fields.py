@@ -18,7 +18,7 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.exceptions import DataError, ParameterError
-from shoal.schema.columns import Column, category_text, other_spelling, to_codes, to_texts
+from shoal.schema.values import Column, category_text, other_spelling, to_codes, to_texts
 
 __all__ = [
     "MAX_LEVELS",

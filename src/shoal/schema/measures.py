@@ -16,8 +16,8 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.schema.columns import Column, parse_day, to_codes, to_days, to_numbers
 from shoal.schema.fields import MISSING, Field, PartShape, check_categories, check_fill
+from shoal.schema.values import Column, parse_day, to_codes, to_days, to_numbers
 
 __all__ = ["Date", "Number", "Ordinal"]
 

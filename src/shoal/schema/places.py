@@ -19,9 +19,9 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats
 from shoal.exceptions import DataTypeError, ParameterError
-from shoal.schema.columns import Column, read_numbers, to_numbers
 from shoal.schema.fields import MISSING, Field, PartShape
 from shoal.schema.measures import MISSING_PART
+from shoal.schema.values import Column, read_numbers, to_numbers
 
 __all__ = ["EARTH_RADIUS", "Place"]
 

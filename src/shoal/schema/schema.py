@@ -14,12 +14,13 @@ import numpy.typing as npt
 from shoal._files import atomic_write
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.schema.columns import Column, named_columns, raw_columns, refuse_missing_ids
+from shoal.schema.columns import named_columns, raw_columns, refuse_missing_ids
 from shoal.schema.csvw import table_schema_from_csvw
 from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
 from shoal.schema.table_schema import field_from_dict, field_to_dict, read_json
+from shoal.schema.values import Column
 
 __all__ = ["Schema"]
 

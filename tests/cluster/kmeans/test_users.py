@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from helpers.user_ids import SETS
 from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
-from shoal.cluster.kmeans._contributions import bounded_contributions, read_users
+from shoal.cluster._contributions import bounded_contributions, read_users
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
@@ -78,7 +78,7 @@ def test_different_ids_are_different_users():
 def test_text_and_bytes_of_the_same_letters():
     """Python may be told to refuse comparing them."""
     code = (
-        "from shoal.cluster.kmeans._contributions import read_users;"
+        "from shoal.cluster._contributions import read_users;"
         "assert read_users(['a', b'a', 'a'], 3).codes.tolist() == [0, 1, 0]"
     )
     subprocess.run([sys.executable, "-bb", "-c", code], check=True, timeout=120)

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from shoal.audit import Neighbors, replay_estimator
-from shoal.cluster import ClusterProfile, DPKMeans
-from shoal.cluster.kmeans._contributions import bounded_contributions
+from shoal.cluster import ClusterProfile, DPKMeans, _contributions
+from shoal.cluster._contributions import bounded_contributions
 from shoal.cluster.profile import _coding, _plan, cluster_profile
 from shoal.cluster.profile._counts import exact_counts, noisy_counts
 from shoal.schema import Category, Field, Number, Schema
@@ -61,7 +61,7 @@ def test_each_cluster_takes_the_whole_budget(monkeypatch):
 def test_budget_as_if_a_person_were_in_one_cluster(monkeypatch):
     """Rows in several clusters, each taken for the only one of its person."""
     monkeypatch.setattr(
-        cluster_profile,
+        _contributions,
         "bounded_contributions",
         lambda *a, **k: bounded_contributions(*a, **k)._replace(max_contribution=1),
     )

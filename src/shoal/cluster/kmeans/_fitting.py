@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._bounds import Box
+from shoal.cluster._contributions import Contributions
 from shoal.cluster._engines import open_engine
 from shoal.cluster.kmeans._auto import choose_n_clusters
-from shoal.cluster.kmeans._contributions import Contributions
 from shoal.cluster.kmeans._geometry import COSINE, Geometry
 from shoal.cluster.kmeans._methods import FitPlan
 from shoal.cluster.kmeans._private_bounds import private_box

@@ -21,9 +21,9 @@ from shoal._records import leaves_last_fit
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.cluster._budget import Split, charge
+from shoal.cluster._contributions import counted_rows, given_contributions
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster.kmeans._advice import Advice, noise_advice, predict_cost
-from shoal.cluster.kmeans._contributions import counted_rows, given_contributions
 from shoal.cluster.kmeans._fitting import Fitted, find_centers, records_engine
 from shoal.cluster.kmeans._geometry import Geometry, measured_cost, released_lattice
 from shoal.cluster.kmeans._kccm import KCCMNoise
@@ -233,7 +233,16 @@ class DPKMeans(CuratorsClusterer):
         """
         table = validate_table(X, estimator=self, user_ids=user_ids, schema=self.schema)
         check_parameters(self)
-        given = given_contributions(self, X, table, sample_weight, user_ids)
+        given = given_contributions(
+            X,
+            table,
+            self.schema,
+            user_ids=user_ids,
+            records_per_user=int(self.records_per_user),
+            user_column=self.user_column,
+            sample_weight=sample_weight,
+            weight_limit=float(self.weight_limit),
+        )
         plan = plan_fit(self, table.columns, given.max_contribution)
         source = as_source(self.random_state)
         promise = Guarantee(

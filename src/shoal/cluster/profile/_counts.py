@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._typing import Ints
-from shoal.cluster.kmeans._contributions import Contributions
+from shoal.cluster._contributions import Contributions
 from shoal.cluster.profile._plan import ProfilePlan
 from shoal.noise import RandomSource
 from shoal.tables import ArrayTable, ArrowTable, Block, SparkTable

@@ -14,7 +14,6 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,13 +25,11 @@ from shoal._records import leaves_last_fit
 from shoal._table_input import validate_table
 from shoal._typing import RandomState, TableLike
 from shoal.cluster._budget import charge, check_epsilon, check_ledger
-from shoal.cluster.kmeans._contributions import (
+from shoal.cluster._contributions import (
     LEVELS,
     Contributions,
-    bounded_contributions,
-    check_same_rows,
     counted_rows,
-    read_users,
+    given_contributions,
 )
 from shoal.cluster.profile._coding import Coding, Labeler
 from shoal.cluster.profile._counts import noisy_counts
@@ -44,8 +41,8 @@ from shoal.cluster.profile._words import exact_words, release_words
 from shoal.exceptions import ParameterError
 from shoal.noise import as_source
 from shoal.privacy import Adjacency, ApproximateEvent, Event, Guarantee, Ledger, Release
-from shoal.schema import Number, Schema, Text
-from shoal.tables import ArrayTable, ArrowTable, SparkTable
+from shoal.schema import Schema, Text
+from shoal.tables import ArrowTable, SparkTable
 
 __all__ = ["ClusterProfile"]
 
@@ -162,7 +159,14 @@ class ClusterProfile(BaseEstimator):
         schema, labeler, plan, coding = self._prepared(users=user_ids is not None)
         opened = X.with_schema(coding) if isinstance(X, ArrowTable | SparkTable) else X
         table = validate_table(opened, estimator=self, user_ids=user_ids, schema=coding)
-        given, users = self._contributions(X, table, user_ids, schema)
+        given = given_contributions(
+            X,
+            table,
+            schema,
+            user_ids=user_ids,
+            records_per_user=int(self.records_per_user),
+            user_column=self.user_column,
+        )
         source = as_source(self.random_state)
         promise = Guarantee(
             "central",
@@ -187,7 +191,7 @@ class ClusterProfile(BaseEstimator):
         noisy = noisy_counts(counted, given, plan, len(labeler.clusters), source)
         words = [
             release_words(
-                exact_words(counted, coding.first_word(text.name), text.max_words, users),
+                exact_words(counted, coding.first_word(text.name), text.max_words, given.users),
                 text,
                 plan.noise,
                 labeler.clusters,
@@ -350,30 +354,6 @@ class ClusterProfile(BaseEstimator):
             cluster_size=record * typical_size(labeler.release.values.get("sizes")),
             max_words=int(self.max_words),
         )
-
-    def _contributions(
-        self, X: Any, table: ArrayTable | ArrowTable | SparkTable, user_ids: Any, schema: Schema
-    ) -> tuple[Contributions, npt.NDArray[Any] | None]:
-        """Bound what each person adds, by ``fit`` or the schema; say whose counted rows are."""
-        column, weights, limit = self.user_column, None, 1.0
-        if isinstance(table, ArrayTable):
-            if user_ids is None and schema.user is not None:
-                user_ids, column = table.user_ids, column or schema.user.name
-            if isinstance(schema.sample_weight, Number):
-                weights, limit = table.weights, float(schema.sample_weight.maximum or 1.0)
-        check_same_rows(X, user_ids)
-        given = bounded_contributions(
-            table,
-            sample_weight=weights,
-            weight_limit=limit,
-            user_ids=user_ids,
-            records_per_user=int(self.records_per_user),
-            user_column=column,
-        )
-        users = None
-        if given.rows is not None and isinstance(table, ArrayTable):
-            users = read_users(user_ids, table.rows).codes[given.rows]
-        return given, users
 
 
 class _Prepared(NamedTuple):

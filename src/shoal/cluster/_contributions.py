@@ -13,7 +13,7 @@ or the same UUID; ``1`` and ``"1"`` are two.
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import narwhals as nw
@@ -22,11 +22,8 @@ import numpy.typing as npt
 
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.privacy import PrivacyUnit
-from shoal.schema import Number
+from shoal.schema import Number, Schema
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
-
-if TYPE_CHECKING:
-    from shoal.cluster.kmeans.dp_kmeans import DPKMeans
 
 __all__ = [
     "LEVELS",
@@ -56,31 +53,35 @@ class Contributions(NamedTuple):
     record: int  # what a record of full weight adds to a count
     max_contribution: int  # what one person adds at most
     privacy_unit: PrivacyUnit = PrivacyUnit()  # who that person is
+    users: Codes | None = None  # whose each counted row is
 
 
 def given_contributions(
-    model: "DPKMeans",
     X: Any,
     table: ArrayTable | ArrowTable | SparkTable,
-    sample_weight: Any,
+    schema: Schema | None,
+    *,
     user_ids: Any,
+    records_per_user: int,
+    user_column: str,
+    sample_weight: Any = None,
+    weight_limit: float = 1.0,
 ) -> Contributions:
     """Bound what each person adds, by what ``fit`` was given or by the roles of a schema."""
-    limit, column = float(model.weight_limit), model.user_column
-    if model.schema is not None and isinstance(table, ArrayTable):
-        if user_ids is None and table.user_ids is not None and model.schema.user is not None:
-            user_ids, column = table.user_ids, column or model.schema.user.name
-        field = model.schema.sample_weight
+    if schema is not None and isinstance(table, ArrayTable):
+        if user_ids is None and table.user_ids is not None and schema.user is not None:
+            user_ids, user_column = table.user_ids, user_column or schema.user.name
+        field = schema.sample_weight
         if sample_weight is None and isinstance(field, Number) and field.maximum is not None:
-            sample_weight, limit = table.weights, float(field.maximum)
+            sample_weight, weight_limit = table.weights, float(field.maximum)
     check_same_rows(X, user_ids)
     return bounded_contributions(
         table,
         sample_weight=sample_weight,
-        weight_limit=limit,
+        weight_limit=weight_limit,
         user_ids=user_ids,
-        records_per_user=int(model.records_per_user),
-        user_column=column,
+        records_per_user=records_per_user,
+        user_column=user_column,
     )
 
 
@@ -100,18 +101,19 @@ def bounded_contributions(
         )
     if not isinstance(table, ArrayTable):
         return _out_of_memory(sample_weight, user_ids)
-    rows, people, protected = None, 1, PrivacyUnit()
+    rows, whose, people, protected = None, None, 1, PrivacyUnit()
     if user_ids is not None:
         users = read_users(user_ids, table.rows)
         people = int(records_per_user)
         protected = PrivacyUnit.user(_agreed(users.column, user_column), max_rows=people)
         rows = _first_rows(users.codes, people)
+        whose = users.codes[rows]
     if sample_weight is None:
-        return Contributions(rows, None, 1, people, protected)
+        return Contributions(rows, None, 1, people, protected, whose)
     weights = _weights(sample_weight, table.rows, weight_limit)
     if rows is not None:
         weights = weights[rows]
-    return Contributions(rows, weights, LEVELS, LEVELS * people, protected)
+    return Contributions(rows, weights, LEVELS, LEVELS * people, protected, whose)
 
 
 def counted_rows(

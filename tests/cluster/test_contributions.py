@@ -8,7 +8,7 @@ from helpers.kmeans_problems import blobs
 from helpers.noise_recorder import recording
 from shoal._registry import choices
 from shoal.cluster import DPKMeans
-from shoal.cluster.kmeans._contributions import bounded_contributions
+from shoal.cluster._contributions import bounded_contributions
 from shoal.exceptions import DataError, ParameterError, ShoalError
 from shoal.metrics import nicv
 from shoal.privacy import Ledger, PrivacyUnit
