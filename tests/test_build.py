@@ -41,7 +41,7 @@ def test_own_object(monkeypatch):
             "DPKMeans",
             {"bounds": (0, 1), "kwargs": {"k": 2}},
             ParameterError,
-            "got 'k': it can set delta, ",
+            "got 'k': it can set column_weights, delta, ",
         ),
     ],
 )

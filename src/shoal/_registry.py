@@ -26,7 +26,8 @@ DASH, DOTS, MIXED, LONG = (4.0, 2.0), (1.0, 1.3), (5.0, 1.5, 1.0, 1.5), (8.0, 2.
 class Look(NamedTuple):
     """Color, marker and dash of a series, different in gray too.
 
-    A marker is a shape of Vega-Lite, or x, pentagon, hexagon or star of :mod:`shoal.plotting`.
+    A marker is a shape of Vega-Lite, or x, pentagon, hexagon, hourglass or star of
+    :mod:`shoal.plotting`.
     """
 
     color: str
@@ -136,7 +137,7 @@ METHODS: tuple[Method, ...] = (
     _kmeans(
         "mixed",
         "noisy rounds with noise in the shape of numbers and categories",
-        Look("#3d6b8f", "cross", DASH),
+        Look("#3d6b8f", "hourglass", DASH),
     ),
     _kmeans("lloyd", "rounds of noisy counts and sums", Look("#2e8b57", "triangle-up", MIXED)),
     _kmeans(

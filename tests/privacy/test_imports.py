@@ -14,6 +14,7 @@ OWN = (
     "shoal._optional",
     "shoal._numbers",
     "shoal._files",
+    "shoal._html",
 )
 
 
