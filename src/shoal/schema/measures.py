@@ -7,6 +7,7 @@ midpoint is 1/4 from either bound.
 
 import datetime
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ MISSING_PART = 0.75  # of the weight
 
 
 @dataclass(frozen=True)
-class _Measured(Field):
+class _Measured(Field, ABC):
     """What numbers, dates and ordered categories share: a position, and a flag for missing."""
 
     roles: ClassVar[tuple[str, ...]] = ("feature", "describe", "ignore")
@@ -41,9 +42,9 @@ class _Measured(Field):
         return position, PartShape("interval", (f"{self.name} {MISSING}",), flag)
 
     @property
+    @abstractmethod
     def limits(self) -> tuple[float, float]:
         """Smallest and largest canonical value."""
-        raise NotImplementedError
 
     def encode(self, values: Floats) -> list[Floats]:
         """Return the position between the bounds, and the flag."""
