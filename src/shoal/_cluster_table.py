@@ -76,7 +76,9 @@ class ClusterTable(NamedTuple):
         unsure = int((~self.certain).sum())
         notes = [self.caption] if self.caption else []
         notes += [f"{unsure} more may be noise alone"] if unsure else []
-        heading = f"{int(self.certain.sum())} clusters{': ' if notes else ''}{'; '.join(notes)}"
+        count = int(self.certain.sum())
+        clusters = f"{count} cluster{'' if count == 1 else 's'}"
+        heading = f"{clusters}{': ' if notes else ''}{'; '.join(notes)}"
         return _html.table(headings, rows, caption=heading)
 
 
