@@ -6,6 +6,7 @@ from shoal.mechanisms.inverse_cdf import PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.kd_laplace import KdLaplace
 from shoal.mechanisms.laplace import Laplace
 from shoal.mechanisms.partition_response import PartitionResponse
+from shoal.mechanisms.report_memory import ReportMemory
 from shoal.mechanisms.windows import Piecewise, SquareWave
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "PartitionResponse",
     "Piecewise",
     "PlanarLaplace",
+    "ReportMemory",
     "SphericalLaplace",
     "SquareWave",
 ]
