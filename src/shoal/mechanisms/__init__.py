@@ -5,6 +5,7 @@ from shoal.mechanisms.hybrid import Hybrid
 from shoal.mechanisms.inverse_cdf import PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.kd_laplace import KdLaplace
 from shoal.mechanisms.laplace import Laplace
+from shoal.mechanisms.partition_response import PartitionResponse
 from shoal.mechanisms.windows import Piecewise, SquareWave
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Hybrid",
     "KdLaplace",
     "Laplace",
+    "PartitionResponse",
     "Piecewise",
     "PlanarLaplace",
     "SphericalLaplace",
