@@ -1,5 +1,6 @@
 """Local randomizers: each device perturbs its own record, and only the report leaves it."""
 
+from shoal.mechanisms.documents import load_mechanism
 from shoal.mechanisms.duchi import Duchi
 from shoal.mechanisms.hybrid import Hybrid
 from shoal.mechanisms.inverse_cdf import PlanarLaplace, SphericalLaplace
@@ -20,4 +21,5 @@ __all__ = [
     "ReportMemory",
     "SphericalLaplace",
     "SquareWave",
+    "load_mechanism",
 ]

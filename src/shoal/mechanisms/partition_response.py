@@ -339,6 +339,10 @@ class PartitionResponse(PartitionChannel, Mechanism):
         # Intervals of the encoded box are not the levels of its categories.
         return {"schema": None, "bounds": channel_bounds(self), "partitions": self.partitions_}
 
+    def _public_params(self) -> dict[str, Any]:
+        # As they are: another version may make others from the same parameters.
+        return {**super()._public_params(), "partitions": self.partitions_}
+
     def _check(self, columns: int) -> None:
         if self.n_clusters is not None:
             _numbers.count("n_clusters", self.n_clusters)
