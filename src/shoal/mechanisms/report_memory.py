@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from shoal import _numbers
 from shoal._bounds import public_box
@@ -86,8 +87,16 @@ class ReportMemory:
             )
         self.mechanism = mechanism
         self.campaign = _numbers.printable("campaign", campaign)
+        if not campaign:
+            raise ParameterError("campaign must be a name, got ''")
         self.path = None if path is None else Path(path).absolute()
-        _law(mechanism)  # what it needs is refused here
+        try:
+            _law(mechanism)
+        except NotFittedError:
+            raise ParameterError(
+                "mechanism must be fitted where its bounds are two numbers, got one that is not: "
+                "give bounds one value for each column"
+            ) from None
         self._kept = _Kept(secrets.token_bytes(KEY_BYTES), {})
         self._home = os.getpid()
         self._locks: dict[int, threading.Lock] = {}
