@@ -52,11 +52,11 @@ def positive_probability(name: str, value: Any) -> float:
     return number
 
 
-def count(name: str, value: Any) -> int:
-    """Return ``value`` as an int from 1 to 2^53, where floats still count exactly."""
+def count(name: str, value: Any, *, least: int = 1) -> int:
+    """Return ``value`` as an int of at least 1 and at most 2^53, where floats count exactly."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or not 1 <= value <= 2**53:
-        raise ParameterError(f"{name} must be a whole number from 1 to 2^53, got {value!r}")
+    if not whole or not least <= value <= 2**53:
+        raise ParameterError(f"{name} must be a whole number from {least} to 2^53, got {value!r}")
     return int(value)
 
 

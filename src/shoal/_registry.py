@@ -254,6 +254,15 @@ METHODS: tuple[Method, ...] = (
         Look("#7a4e2d", "pentagon", DOTS),
     ),
     Method(
+        "PartitionResponse",
+        "shoal.mechanisms:PartitionResponse",
+        "local",
+        "reports",
+        "the color of the record's cell in a public partition, by randomized response",
+        Look("#0f7173", "star", DASH),
+        noise_aware=True,
+    ),
+    Method(
         "BayesRemap",
         "shoal.remap:BayesRemap",
         "metric",
@@ -349,6 +358,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "NoiseAwareKMeans": "reports",
         "Number": "schema",
         "Ordinal": "schema",
+        "PartitionResponse": "mechanisms",
         "Piecewise": "mechanisms",
         "Place": "schema",
         "PlanarLaplace": "mechanisms",

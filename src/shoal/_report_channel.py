@@ -5,29 +5,32 @@ class. It cannot import mechanisms, which read records (import contracts, docs/l
 """
 
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from sklearn.base import clone
 
 from shoal._typing import Floats
+from shoal.partitions import Partitions
 from shoal.privacy import Guarantee
 from shoal.schema import Schema
 
-__all__ = ["ReportChannel", "channel_bounds"]
+__all__ = ["PartitionChannel", "ReportChannel", "channel_bounds"]
 
 
 class ReportChannel(ABC):
     """The law of reports given records, and what it promises.
 
     ``noise_kind`` is ``"radial"`` for noise of the Laplace family, the same at every record and in
-    all directions; ``"unbiased"`` for reports with the record as their mean; else ``"other"``.
+    all directions; ``"unbiased"`` for reports with the record as their mean; ``"partition"`` for
+    the color of the record's cell; else ``"other"``.
     ``has_density`` says that no single report has a probability that matters, so that reports can
     be counted in cells. Columns of noise that is not radial are perturbed independently.
     """
 
     bounds: Any
     schema: Schema | None = None
-    noise_kind: ClassVar[Literal["radial", "unbiased", "other"]] = "other"
+    noise_kind: ClassVar[Literal["radial", "unbiased", "partition", "other"]] = "other"
     has_density: ClassVar[bool] = False
 
     @property
@@ -48,7 +51,25 @@ class ReportChannel(ABC):
         return clone(self)
 
 
+class PartitionChannel(ReportChannel):
+    """Reports that are pairs of a public partition and a color, kept or drawn uniformly."""
+
+    noise_kind = "partition"
+
+    @property
+    @abstractmethod
+    def keep_probability(self) -> Fraction:
+        """Probability that a report holds the color of the record as such."""
+
+    @abstractmethod
+    def make_partitions(self, columns: int | None = None) -> Partitions:
+        """Return the public partitions, which follow from public parameters alone."""
+
+
 def channel_bounds(channel: Any) -> Any:
-    """Return the public box of the records that were reported: as given, or of the schema."""
+    """Return the public box of the records that were reported: as given, or as follows."""
     schema = getattr(channel, "schema", None)
-    return getattr(channel, "bounds", None) if schema is None else schema.space.bounds
+    if schema is not None:
+        return schema.space.bounds
+    bounds, partitions = getattr(channel, "bounds", None), getattr(channel, "partitions", None)
+    return partitions.bounds if bounds is None and partitions is not None else bounds

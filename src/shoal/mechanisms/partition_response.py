@@ -1,0 +1,343 @@
+"""Report the color of the record's cell in a public partition, kept or drawn uniformly.
+
+Local hashing (Wang et al. 2017) with a finite public family: the device draws a partition without
+looking at the record, and answers by g-ary randomized response which of g colors its cell has.
+
+The promise (local, any two records): a color is kept where a 64-bit word is below T, else uniform,
+so that a report has probability T/2^64 + (1 - T/2^64)/g or (1 - T/2^64)/g, whatever the record is.
+Their ratio is 1 + g T/(2^64 - T) <= e^epsilon, since T = floor(2^64 lam) and lam = (e^epsilon - 1)
+/ (e^epsilon + g - 1). It holds for any law of the partition that does not depend on the record
+(proofs/partition_response.md).
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal import _numbers
+from shoal._bounds import public_box
+from shoal._docs import shared_docs
+from shoal._report_channel import PartitionChannel, channel_bounds
+from shoal._typing import Bounds, Floats, RandomState
+from shoal.exceptions import ParameterError
+from shoal.mechanisms._base import Mechanism
+from shoal.noise import (
+    Lattice,
+    RandomSource,
+    keep_threshold,
+    randomized_response,
+    uniform_integers,
+)
+from shoal.partitions import (
+    Partitions,
+    box_axes,
+    default_colors,
+    default_partitions,
+    space_axes,
+)
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent
+from shoal.schema import Schema
+
+__all__ = ["PartitionResponse"]
+
+WORD_BITS = 64
+
+
+@shared_docs
+class PartitionResponse(PartitionChannel, Mechanism):
+    """Report the color of the record's cell in a random public partition.
+
+    For strict epsilons: noise on coordinates hides a record by moving it across the box, and hides
+    every cluster with it; the shares of cells are estimated far better. The report is two small
+    whole numbers, of which :class:`shoal.NoiseAwareKMeans` finds the clusters.
+
+    Parameters
+    ----------
+    {local_epsilon}
+    {bounds}
+    schema : Schema, default=None
+        Instead of ``bounds``: the public description of a table. Numbers are cut in intervals;
+        categories are taken as they are.
+    n_clusters : int, default=None
+        Clusters that will be looked for: more of them need smaller cells. Public.
+    partitions : Partitions, default=None
+        Public partitions; None makes them from the parameters above.
+    first_partition : int, default=0
+        Partitions before this number belong to an earlier round: reports are drawn from the others.
+    {ledger_of_reports}
+    {random_state}
+
+    Attributes
+    ----------
+    {local_guarantee_}
+    partitions_ : Partitions
+        The public partitions.
+    {features_in_}
+
+    See Also
+    --------
+    shoal.reports.NoiseAwareKMeans : Clusters of the records behind the reports.
+    Piecewise : Unbiased reports of the record itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> mechanism = PartitionResponse(epsilon=2.0, bounds=(0.0, 1.0), n_clusters=15)
+    >>> reports = mechanism.fit_transform(np.full((1000, 2), 0.3))
+    >>> mechanism.get_feature_names_out().tolist(), reports.shape
+    (['partition', 'color'], (1000, 2))
+    >>> len(mechanism.encode(reports)) / 1000  # bytes a report
+    2.0
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        bounds: Bounds | None = None,
+        schema: Schema | None = None,
+        n_clusters: int | None = None,
+        partitions: Partitions | None = None,
+        first_partition: int = 0,
+        ledger: Ledger | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.schema = schema
+        self.n_clusters = n_clusters
+        self.partitions = partitions
+        self.first_partition = first_partition
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @property
+    def partitions_(self) -> Partitions:
+        """The public partitions; where bounds are two numbers, they need ``fit``."""
+        return self.make_partitions()
+
+    @property
+    def keep_probability(self) -> Fraction:
+        """Probability that a report holds the color of the record as such, T/2^64."""
+        return Fraction(keep_threshold(float(self.epsilon), self.n_colors), 2**WORD_BITS)
+
+    @property
+    def n_colors(self) -> int:
+        """Number of colors, g."""
+        given = self.partitions
+        return default_colors(float(self.epsilon)) if given is None else given.n_colors
+
+    def make_partitions(self, columns: int | None = None) -> Partitions:
+        """Return the public partitions.
+
+        Parameters
+        ----------
+        columns : int, default=None
+            Of a record, for bounds that are two numbers; None takes that of ``fit``.
+
+        Returns
+        -------
+        partitions : Partitions
+            As given, or made from epsilon, the box or schema, and ``n_clusters``.
+        """
+        if self.partitions is not None:
+            return self.partitions
+        if self.schema is not None:
+            axes = space_axes(self.schema.space)
+        else:
+            axes = box_axes(public_box(self.bounds, columns or self._columns))
+        return default_partitions(axes, epsilon=float(self.epsilon), n_clusters=self.n_clusters)
+
+    def lattice(self, columns: int) -> Lattice:
+        """Return the whole numbers that reports lie on.
+
+        Parameters
+        ----------
+        columns : int
+            Number of columns of a record.
+
+        Returns
+        -------
+        lattice : Lattice
+            Of two columns: partition and color.
+        """
+        partitions = self.make_partitions(columns)
+        last = np.array([partitions.n_partitions - 1, partitions.n_colors - 1], dtype=np.int64)
+        first = np.array([self.first_partition, 0], dtype=np.int64)
+        return Lattice(np.zeros(2), np.ones(2), first, last)
+
+    def encode(self, reports: Any) -> bytes:
+        """Write reports as bytes: one after the other, equally many each.
+
+        Parameters
+        ----------
+        reports : array-like of shape (n, 2)
+            Partitions and colors.
+
+        Returns
+        -------
+        encoded : bytes
+            ``partition * n_colors + color``, little-endian, in the fewest whole bytes that hold
+            the largest of them.
+        """
+        table = np.asarray(reports, dtype=np.int64)
+        partitions = self.partitions_
+        numbers = table[:, 0] * partitions.n_colors + table[:, 1]
+        width = _bytes(partitions)
+        return numbers.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width].tobytes()
+
+    def decode(self, encoded: bytes) -> Floats:
+        """Read the reports that :meth:`encode` wrote.
+
+        Parameters
+        ----------
+        encoded : bytes
+            Whole reports.
+
+        Returns
+        -------
+        reports : ndarray of shape (n, 2)
+            Partitions and colors.
+        """
+        partitions = self.partitions_
+        width = _bytes(partitions)
+        if len(encoded) % width:
+            raise ParameterError(
+                f"encoded must hold {width} bytes for each report, got {len(encoded)} bytes"
+            )
+        padded = np.zeros((len(encoded) // width, 8), dtype=np.uint8)
+        padded[:, :width] = np.frombuffer(encoded, dtype=np.uint8).reshape(-1, width)
+        numbers = padded.view("<u8").ravel().astype(np.int64)
+        if (numbers >= partitions.n_partitions * partitions.n_colors).any():
+            raise ParameterError(
+                f"encoded must hold reports of {partitions.n_partitions} partitions and "
+                f"{partitions.n_colors} colors, got larger ones: it is from another mechanism"
+            )
+        return np.column_stack(np.divmod(numbers, partitions.n_colors)).astype(np.float64)
+
+    def log_density(self, z: Any, x: Any) -> Floats:
+        """Log-probability of reports given one record.
+
+        Parameters
+        ----------
+        z : array-like of shape (n, 2)
+            Reports: partition and color.
+        x : array-like of shape (d,) or (n, d)
+            The record, or one for each report.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n,)
+            Natural logarithm; minus infinity for what is no report.
+        """
+        reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
+        records = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        partitions = self.make_partitions(records.shape[1])
+        first = np.array([self.first_partition, 0])
+        last = np.array([partitions.n_partitions - 1, partitions.n_colors - 1])
+        possible = ((reports == np.rint(reports)) & (reports >= first) & (reports <= last)).all(1)
+        whole = np.where(possible[:, None], reports, first).astype(np.int64)
+        records = np.broadcast_to(records, (len(whole), records.shape[1]))
+        true = partitions.colors(records, whole[:, 0])
+        threshold = keep_threshold(float(self.epsilon), partitions.n_colors)
+        other = Fraction(2**WORD_BITS - threshold, partitions.n_colors << WORD_BITS)
+        kept = other + Fraction(threshold, 2**WORD_BITS)
+        masses = np.where(true == whole[:, 1], _log(kept), _log(other))
+        masses -= math.log(partitions.n_partitions - self.first_partition)
+        return np.where(possible, masses, -np.inf)
+
+    def variance(self, X: Any = None) -> float | Floats:
+        """Variance of the unbiased estimate of a cell's share, from one report.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), default=None
+            Records, for one value an entry; it is the same for all.
+
+        Returns
+        -------
+        variance : float, or ndarray of the shape of X
+            1 / ((g - 1) lam^2), for a small share.
+        """
+        keep = float(self.keep_probability)
+        variance = 1.0 / ((self.n_colors - 1) * keep**2)
+        return variance if X is None else np.full(np.shape(X), variance)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the two columns of a report.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored: they are the same for all records.
+
+        Returns
+        -------
+        names : ndarray of object
+            ``"partition"`` and ``"color"``.
+        """
+        return np.array(["partition", "color"], dtype=object)
+
+    def _promise(self) -> Guarantee:
+        return Guarantee("local", epsilon=self.epsilon, adjacency=Adjacency.SUBSTITUTE)
+
+    def _event(self) -> Event:
+        return PureEvent(epsilon=self.epsilon, purpose="one report of each record")
+
+    def _encoded_params(self) -> dict[str, Any]:
+        # Intervals of the encoded box are not the levels of its categories.
+        return {"schema": None, "bounds": channel_bounds(self), "partitions": self.partitions_}
+
+    def _public_params(self) -> dict[str, Any]:
+        # As they are: another version may make others from the same parameters.
+        return {**super()._public_params(), "partitions": self.partitions_}
+
+    def _check(self, columns: int) -> None:
+        if self.n_clusters is not None:
+            _numbers.count("n_clusters", self.n_clusters)
+        if not (self.partitions is None or isinstance(self.partitions, Partitions)):
+            raise ParameterError(f"partitions must be Partitions or None, got {self.partitions!r}")
+        self._check_epsilon()
+        keep_threshold(float(self.epsilon), self.n_colors)
+        if self.partitions is not None and self.partitions.columns != columns:
+            raise ParameterError(
+                f"partitions must divide the {columns} columns of the records, got "
+                f"{self.partitions!r}"
+            )
+        super()._check(columns)
+        whole = isinstance(self.first_partition, int | np.integer)
+        if not whole or not 0 <= self.first_partition < self.make_partitions(columns).n_partitions:
+            raise ParameterError(
+                "first_partition must be a whole number below the number of partitions, got "
+                f"{self.first_partition!r}"
+            )
+
+    def _perturb(self, records: Floats, source: RandomSource) -> Floats:
+        partitions = self.make_partitions(records.shape[1])
+        box = public_box(channel_bounds(self), records.shape[1])
+        first, epsilon = int(self.first_partition), float(self.epsilon)
+        reports = np.empty((len(records), 2))
+        for block, part in self._in_chunks(records):
+            # Before the record is looked at; no word depends on it.
+            chosen = first + uniform_integers(
+                len(part), below=partitions.n_partitions - first, source=source
+            )
+            true = partitions.colors(np.clip(part, box.low, box.high), chosen)
+            reports[block, 0] = chosen
+            reports[block, 1] = randomized_response(
+                true, epsilon=epsilon, choices=partitions.n_colors, source=source
+            )
+        return reports
+
+
+def _bytes(partitions: Partitions) -> int:
+    """Return the number of bytes of one report."""
+    largest = partitions.n_partitions * partitions.n_colors - 1
+    return max(1, (largest.bit_length() + 7) // 8)
+
+
+def _log(probability: Fraction) -> float:
+    return math.log(probability.numerator) - math.log(probability.denominator)

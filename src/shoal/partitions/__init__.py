@@ -1,0 +1,24 @@
+"""Public partitions of the box of records, whose cells have colors.
+
+A device reports the color of its record's cell in one partition; a server knows the color of every
+point in every partition. Both build them from the same few public numbers. Nothing here knows
+noise, promises or records.
+"""
+
+from shoal.partitions.axes import Axis, box_axes, space_axes
+from shoal.partitions.defaults import default_colors, default_partitions
+from shoal.partitions.grids import AxisGrids
+from shoal.partitions.partitions import Block, Partitions
+from shoal.partitions.seeds import NearestSeeds
+
+__all__ = [
+    "Axis",
+    "AxisGrids",
+    "Block",
+    "NearestSeeds",
+    "Partitions",
+    "box_axes",
+    "default_colors",
+    "default_partitions",
+    "space_axes",
+]

@@ -1,0 +1,75 @@
+"""The axes that partitions cut: intervals of a box, and the levels of a schema's categories."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from shoal._bounds import Box
+from shoal._typing import Floats
+from shoal.schema import EncodedSpace
+
+__all__ = ["Axis", "box_axes", "positions", "space_axes"]
+
+
+class Axis(NamedTuple):
+    """One direction of the records: an interval, or the levels of a category.
+
+    Parameters
+    ----------
+    kind : {"interval", "levels"}
+        An interval is one column; of the columns of levels, the largest says which level.
+    start, stop : int
+        First column, and the one after the last.
+    low, high : float
+        Ends of the interval, or of each column of the levels.
+    """
+
+    kind: Literal["interval", "levels"]
+    start: int
+    stop: int
+    low: float
+    high: float
+
+
+def box_axes(box: Box) -> tuple[Axis, ...]:
+    """Return one interval for each column of a box.
+
+    Examples
+    --------
+    >>> from shoal._bounds import public_box
+    >>> box_axes(public_box((0.0, 1.0), 2))[1].start
+    1
+    """
+    ends = zip(box.low.tolist(), box.high.tolist(), strict=True)
+    return tuple(Axis("interval", i, i + 1, low, high) for i, (low, high) in enumerate(ends))
+
+
+def space_axes(space: EncodedSpace) -> tuple[Axis, ...]:
+    """Return the axes of encoded records: numbers as intervals, categories as their levels.
+
+    Examples
+    --------
+    >>> from shoal.schema import Category, Number, Schema
+    >>> schema = Schema([Number("age", minimum=0, maximum=120), Category("city", ["A", "B"])])
+    >>> [axis.kind for axis in space_axes(schema.space)]
+    ['interval', 'interval', 'levels']
+    """
+    kinds: dict[str, Literal["interval", "levels"]] = {"interval": "interval", "simplex": "levels"}
+    return tuple(
+        Axis(kinds[part.kind], part.start, part.stop, 0.0, float(part.width))
+        for part in space.parts
+    )
+
+
+def positions(points: Floats, axes: Sequence[Axis]) -> Floats:
+    """Return where points lie on each axis: from 0 to 1 in an interval, or the level's index."""
+    along = np.empty((len(points), len(axes)))
+    for i, axis in enumerate(axes):
+        if axis.kind == "levels":
+            along[:, i] = points[:, axis.start : axis.stop].argmax(axis=1)
+        else:
+            # Halving first keeps the width of a box as wide as the doubles themselves finite.
+            half = axis.high / 2 - axis.low / 2
+            along[:, i] = np.clip((points[:, axis.start] / 2 - axis.low / 2) / half, 0.0, 1.0)
+    return along

@@ -1,0 +1,82 @@
+"""Which partitions a campaign uses when it says nothing: from public numbers alone."""
+
+import math
+from functools import lru_cache
+
+from shoal.partitions.axes import Axis
+from shoal.partitions.grids import AxisGrids
+from shoal.partitions.partitions import Partitions
+
+__all__ = ["default_colors", "default_partitions"]
+
+MAX_BITS = 12  # of a color
+MIN_PARTITIONS = 256
+MIN_CELLS = 8  # of an interval
+FEW_AXES = 3  # that one grid can divide
+CLUSTERS = 8  # where their number is not known
+
+
+def default_colors(epsilon: float) -> int:
+    """Return the power of two nearest to e^epsilon + 1, at most 4,096.
+
+    That many colors give the least variance of a cell's share at this epsilon (Wang et al. 2017).
+
+    Examples
+    --------
+    >>> [default_colors(epsilon) for epsilon in (0.5, 1.0, 2.0, 4.0)]
+    [2, 4, 8, 64]
+    """
+    bits = round(math.log2(math.exp(min(epsilon, 20.0)) + 1.0))
+    return 1 << min(max(1, bits), MAX_BITS)
+
+
+@lru_cache(maxsize=64)
+def default_partitions(
+    axes: tuple[Axis, ...],
+    *,
+    epsilon: float,
+    n_clusters: int | None = None,
+    n_colors: int | None = None,
+    seed: int = 0,
+) -> Partitions:
+    """Return partitions for finding so many clusters in one round.
+
+    Up to three axes are divided by grids over all of them; of more, each partition looks at one or
+    at two.
+
+    Parameters
+    ----------
+    axes : tuple of Axis
+        Of the records.
+    epsilon : float
+        Local epsilon.
+    n_clusters : int, default=None
+        Clusters to be found: more need smaller cells. None plans for 8.
+    n_colors : int, default=None
+        None takes :func:`default_colors`.
+    seed : int, default=0
+        Of the public random numbers.
+
+    Returns
+    -------
+    partitions : Partitions
+        The same for the same numbers.
+
+    Examples
+    --------
+    >>> from shoal._bounds import public_box
+    >>> from shoal.partitions import box_axes, default_partitions
+    >>> default_partitions(box_axes(public_box((0.0, 1.0), 2)), epsilon=2.0, n_clusters=15)
+    Partitions(256 partitions with 8 colors, 2 columns)
+    """
+    colors = default_colors(epsilon) if n_colors is None else n_colors
+    k = CLUSTERS if n_clusters is None else n_clusters
+    if len(axes) <= FEW_AXES:
+        return Partitions([_grids(axes, len(axes), k, colors, seed)])
+    return Partitions([_grids(axes, size, k, colors, seed + size) for size in (1, 2)])
+
+
+def _grids(axes: tuple[Axis, ...], size: int, k: int, colors: int, seed: int) -> AxisGrids:
+    cells = max(MIN_CELLS, round(2 * k ** (1 / size)), math.floor(colors ** (1 / size)))
+    wanted = max(MIN_PARTITIONS, 4 * cells**size // colors)
+    return AxisGrids(axes, 1 << (wanted - 1).bit_length(), colors, cells, size, seed)

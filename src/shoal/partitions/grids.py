@@ -1,0 +1,201 @@
+"""Shifted grids over all axes, or over a few of them at a time, with colored cells."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from shoal import _numbers
+from shoal._typing import Floats, Ints
+from shoal.exceptions import ParameterError
+from shoal.partitions.axes import Axis, positions
+from shoal.partitions.hashing import WORDS, next_prime, public_words
+
+__all__ = ["AxisGrids"]
+
+MAX_CELLS = 2**26  # of one partition: the products of two such numbers are exact in a double
+SHIFT, AXES, FACTOR, OFFSET = range(4)  # what a public word is for
+
+
+class _Numbers(NamedTuple):
+    """Public numbers of every partition, one row each."""
+
+    chosen: Ints  # axes, shape (n_partitions, size)
+    shifts: Floats  # part of a cell by which the cells of a chosen axis are moved
+    counts: Ints  # cells of a chosen axis
+    cells: Ints  # cells of the partition
+    primes: Ints
+    factors: Ints
+    offsets: Ints
+
+    def of(self, index: Ints | int) -> "_Numbers":
+        """Return the numbers of some partitions, or of one."""
+        return _Numbers._make(column[index] for column in self)
+
+
+@dataclass(frozen=True)
+class AxisGrids:
+    """Grids with public random shifts, whose cells are colored as evenly as possible.
+
+    Partition j looks at ``size`` of the axes. An interval is cut in ``cells`` parts, all moved by a
+    public random part of a cell (which makes one more); levels are taken as they are. Cells are
+    numbered in the order of their axes, and cell c has the color ((factor c + offset) mod prime)
+    mod ``n_colors``, with a public factor and offset of the partition and the least prime that is
+    no less than the number of cells: two cells share a color with probability about 1/n_colors.
+    Where there are as many colors as cells, no two cells share one.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        All axes of the records.
+    n_partitions : int
+        How many grids.
+    n_colors : int
+        How many colors, at least 2.
+    cells : int
+        Parts of an interval.
+    size : int, default=None
+        Axes that one partition looks at; None takes all.
+    seed : int, default=0
+        Of the public random numbers, from 0 to 2^32 - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal._bounds import public_box
+    >>> from shoal.partitions import AxisGrids, box_axes
+    >>> grids = AxisGrids(box_axes(public_box((0.0, 1.0), 3)), 64, 4, cells=8, size=1)
+    >>> colors = grids.colors(np.zeros((64, 3)), np.arange(64))
+    >>> bool((colors >= 0).all() and (colors < 4).all())
+    True
+    """
+
+    axes: Sequence[Axis]
+    n_partitions: int
+    n_colors: int
+    cells: int
+    size: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the numbers: they may come from a file."""
+        object.__setattr__(self, "axes", tuple(Axis(*axis) for axis in self.axes))
+        _numbers.count("n_partitions", self.n_partitions)
+        _numbers.count("n_colors", self.n_colors, least=2)
+        _numbers.count("cells", self.cells)
+        if self.size is not None and not 1 <= _numbers.count("size", self.size) <= len(self.axes):
+            raise ParameterError(
+                f"size must be at most the number of axes, {len(self.axes)}, got {self.size!r}"
+            )
+        largest = sorted((_cells(axis, self.cells) for axis in self.axes), reverse=True)
+        most = math.prod(largest[: self._size])
+        if most > MAX_CELLS:
+            raise ParameterError(
+                f"cells must leave at most 2^26 cells in a partition, got {self.cells!r} on "
+                f"{self._size} axes: choose fewer cells or a smaller size"
+            )
+
+    @property
+    def columns(self) -> int:
+        """Columns of the points that they divide."""
+        return max(axis.stop for axis in self.axes)
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The box that they divide."""
+        low, high = np.empty(self.columns), np.empty(self.columns)
+        for axis in self.axes:
+            low[axis.start : axis.stop], high[axis.start : axis.stop] = axis.low, axis.high
+        return low, high
+
+    def colors(self, points: Floats, index: Ints) -> Ints:
+        """Return the color of each point in its own partition."""
+        own = self._numbers.of(index)
+        along = positions(points, self.axes)
+        rows = np.arange(len(points))
+        cell = np.zeros(len(points), dtype=np.int64)
+        for t in range(self._size):
+            axis = own.chosen[:, t]
+            cell = cell * own.counts[:, t] + self._cell(along[rows, axis], axis, own.shifts[:, t])
+        return self._color(cell, own)
+
+    def color_table(self, points: Floats) -> Ints:
+        """Return the color of every point in every partition, shape (n_partitions, points)."""
+        along = positions(points, self.axes)
+        kind = np.uint16 if self.n_colors <= 2**16 else np.int64
+        table = np.empty((self.n_partitions, len(points)), dtype=kind)
+        for j in range(self.n_partitions):
+            own = self._numbers.of(j)
+            cell = np.zeros(len(points), dtype=np.int64)
+            for axis, shift, count in zip(own.chosen, own.shifts, own.counts, strict=True):
+                cell = cell * count + self._cell(along[:, axis], axis, shift)
+            table[j] = self._color(cell, own)
+        return table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+        return {
+            "kind": "AxisGrids",
+            "axes": [list(axis) for axis in self.axes],
+            "n_partitions": int(self.n_partitions),
+            "n_colors": int(self.n_colors),
+            "cells": int(self.cells),
+            "size": None if self.size is None else int(self.size),
+            "seed": int(self.seed),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild the grids from :meth:`to_dict`."""
+        fields = {"kind", "axes", "n_partitions", "n_colors", "cells", "size", "seed"}
+        if set(plain) != fields:
+            raise ParameterError(f"grids must have the fields {sorted(fields)}")
+        return cls(**{name: value for name, value in plain.items() if name != "kind"})
+
+    @property
+    def _size(self) -> int:
+        return len(self.axes) if self.size is None else int(self.size)
+
+    @cached_property
+    def _numbers(self) -> _Numbers:
+        chosen = self._chosen()
+        counts = np.array([_cells(axis, self.cells) for axis in self.axes])[chosen]
+        index, position = np.arange(self.n_partitions), np.arange(self._size)
+        shifts = public_words(self.seed, SHIFT, index[:, None], position) / WORDS
+        cells = counts.prod(axis=1)
+        known = {int(count): next_prime(int(count)) for count in np.unique(cells)}
+        primes = np.array([known[int(count)] for count in cells])
+        factors = 1 + public_words(self.seed, FACTOR, index) % np.maximum(primes - 1, 1)
+        offsets = public_words(self.seed, OFFSET, index) % primes
+        return _Numbers(chosen, shifts, counts, cells, primes, factors, offsets)
+
+    def _chosen(self) -> Ints:
+        """Choose axes: all choices in turn where there are few, otherwise at random."""
+        total = math.comb(len(self.axes), self._size)
+        if total <= self.n_partitions:
+            choices = np.array(list(itertools.combinations(range(len(self.axes)), self._size)))
+            return choices[np.arange(self.n_partitions) % total]
+        order = np.tile(np.arange(len(self.axes)), (self.n_partitions, 1))
+        rows = np.arange(self.n_partitions)
+        for t in range(self._size):
+            j = t + public_words(self.seed, AXES, rows, t) % (len(self.axes) - t)
+            order[rows, t], order[rows, j] = order[rows, j], order[rows, t].copy()
+        return order[:, : self._size]
+
+    def _cell(self, along: Floats, axis: Ints, shift: Floats) -> Ints:
+        levels = np.array([one.kind == "levels" for one in self.axes])[axis]
+        moved = np.floor(along * self.cells + shift)
+        return np.where(levels, along, moved).astype(np.int64)
+
+    def _color(self, cell: Ints, own: _Numbers) -> Ints:
+        few = own.cells <= self.n_colors
+        spread = (own.factors * cell + own.offsets) % own.primes
+        return np.asarray(np.where(few, cell + own.offsets, spread) % self.n_colors)
+
+
+def _cells(axis: Axis, cells: int) -> int:
+    return axis.stop - axis.start if axis.kind == "levels" else cells + 1

@@ -1,0 +1,63 @@
+"""Public pseudo-random words: the same on every device, in every language.
+
+A word is made from a seed and indices by the finalizer of MurmurHash3, 32 bits at a time, so that a
+client computes the words of its own partition alone. Nothing private depends on them.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["WORDS", "next_prime", "public_words"]
+
+WORDS = 2**32  # how many values a word has
+GOLDEN = 0x9E3779B1  # 2^32 over the golden ratio, odd: spreads small indices
+FIRST, SECOND = 0x85EBCA6B, 0xC2B2AE35  # of the finalizer
+MASK = np.uint64(0xFFFFFFFF)
+
+
+def public_words(seed: int, *indices: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return a word below 2^32 for every combination of indices, which broadcast.
+
+    Parameters
+    ----------
+    seed : int
+        From 0 to 2^32 - 1.
+    *indices : array-like of int
+        Which word: a partition, a purpose, a position.
+
+    Returns
+    -------
+    words : ndarray of int64
+        In the shape that the indices broadcast to.
+
+    Examples
+    --------
+    >>> from shoal.partitions.hashing import public_words
+    >>> public_words(0, [0, 1], 7).tolist()
+    [2438488908, 696888886]
+    """
+    words = _mixed(np.array(seed & 0xFFFFFFFF, dtype=np.uint64))
+    for index in indices:
+        steps = np.asarray(index, dtype=np.uint64) * np.uint64(GOLDEN) & MASK
+        words = _mixed((words + steps) & MASK)
+    return words.astype(np.int64)
+
+
+def _mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    words = words ^ words >> np.uint64(16)
+    words = words * np.uint64(FIRST) & MASK
+    words = words ^ words >> np.uint64(13)
+    words = words * np.uint64(SECOND) & MASK
+    return words ^ words >> np.uint64(16)
+
+
+def next_prime(least: int) -> int:
+    """Return the smallest prime of at least this.
+
+    >>> [next_prime(number) for number in (1, 2, 82)]
+    [2, 2, 83]
+    """
+    number = max(2, least)
+    while any(number % divisor == 0 for divisor in range(2, int(number**0.5) + 1)):
+        number += 1
+    return number

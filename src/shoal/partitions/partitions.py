@@ -1,0 +1,185 @@
+"""Public partitions one after the other: what a device chooses from and a server decodes with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from shoal._typing import Floats, Ints
+from shoal.exceptions import ParameterError
+from shoal.partitions.grids import AxisGrids
+from shoal.partitions.seeds import NearestSeeds
+
+__all__ = ["Block", "Partitions"]
+
+
+class Block(Protocol):
+    """Partitions of one kind, numbered from 0."""
+
+    @property
+    def n_partitions(self) -> int:
+        """How many there are."""
+
+    @property
+    def n_colors(self) -> int:
+        """How many colors their cells have."""
+
+    @property
+    def columns(self) -> int:
+        """Columns of the points that they divide."""
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The box that they divide."""
+
+    def colors(self, points: Floats, index: Ints) -> Ints:
+        """Return the color of each point in its own partition."""
+
+    def color_table(self, points: Floats) -> Ints:
+        """Return the color of every point in every partition, shape (n_partitions, points)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+
+
+_KINDS: dict[str, Any] = {"AxisGrids": AxisGrids, "NearestSeeds": NearestSeeds}
+
+
+class Partitions:
+    """A list of public partitions of one box, whose cells have one of a few colors.
+
+    Two lists are added by writing one after the other: partitions of a second round get the next
+    numbers.
+
+    Parameters
+    ----------
+    blocks : sequence of AxisGrids or NearestSeeds
+        Partitions of one kind each, for the same columns and with equally many colors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal._bounds import public_box
+    >>> from shoal.partitions import AxisGrids, Partitions, box_axes
+    >>> axes = box_axes(public_box((0.0, 1.0), 2))
+    >>> grids = AxisGrids(axes, n_partitions=256, n_colors=8, cells=8, seed=1)
+    >>> partitions = Partitions([grids])
+    >>> partitions.n_partitions, partitions.color_table(np.full((1, 2), 0.5)).shape
+    (256, (256, 1))
+    """
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = tuple(blocks)
+        if not self.blocks:
+            raise ParameterError("blocks must hold at least one block of partitions, got none")
+        for name in ("n_colors", "columns"):
+            values = {getattr(block, name) for block in self.blocks}
+            if len(values) > 1:
+                raise ParameterError(
+                    f"blocks must have equal {name}, got {sorted(values)}: a campaign has one box "
+                    "and one number of colors"
+                )
+        self._starts = np.cumsum([0, *(block.n_partitions for block in self.blocks)])
+
+    @property
+    def n_partitions(self) -> int:
+        """How many partitions there are."""
+        return int(self._starts[-1])
+
+    @property
+    def n_colors(self) -> int:
+        """How many colors the cells of a partition have."""
+        return self.blocks[0].n_colors
+
+    @property
+    def columns(self) -> int:
+        """Columns of the points that they divide."""
+        return self.blocks[0].columns
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The public box that they divide, as ``bounds=`` takes it."""
+        return self.blocks[0].bounds
+
+    def colors(self, points: Floats, index: Ints) -> Ints:
+        """Return the color of each point in its own partition.
+
+        Parameters
+        ----------
+        points : ndarray of float64, shape (n, columns)
+            Points; those outside the box are clipped.
+        index : ndarray of int64, shape (n,)
+            Number of a partition for each.
+
+        Returns
+        -------
+        colors : ndarray of int64, shape (n,)
+            From 0 to ``n_colors`` - 1.
+        """
+        if len(self.blocks) == 1:
+            return self.blocks[0].colors(points, index)
+        colors = np.empty(len(points), dtype=np.int64)
+        owner = np.searchsorted(self._starts, index, side="right") - 1
+        for i, block in enumerate(self.blocks):
+            mine = np.flatnonzero(owner == i)
+            if mine.size:
+                colors[mine] = block.colors(points[mine], index[mine] - self._starts[i])
+        return colors
+
+    def color_table(self, points: Floats) -> Ints:
+        """Return the color of every point in every partition.
+
+        Parameters
+        ----------
+        points : ndarray of float64, shape (m, columns)
+            Public points, such as the atoms of a distribution.
+
+        Returns
+        -------
+        colors : ndarray of int, shape (n_partitions, m)
+            From 0 to ``n_colors`` - 1.
+        """
+        return np.concatenate([block.color_table(points) for block in self.blocks])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold, from which the same partitions follow."""
+        return {"blocks": [block.to_dict() for block in self.blocks]}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild partitions from :meth:`to_dict`, strictly.
+
+        Parameters
+        ----------
+        plain : mapping
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        partitions : Partitions
+            The same.
+        """
+        if not isinstance(plain, Mapping) or set(plain) != {"blocks"}:
+            raise ParameterError("partitions must have the field blocks and no other")
+        blocks = []
+        for block in plain["blocks"]:
+            kind = block.get("kind") if isinstance(block, Mapping) else None
+            if kind not in _KINDS:
+                raise ParameterError(f"kind must be one of {sorted(_KINDS)}, got {kind!r}")
+            blocks.append(_KINDS[kind].from_dict(block))
+        return cls(blocks)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)([*self.blocks, *other.blocks])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Partitions) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.n_partitions, self.n_colors, self.columns))
+
+    def __repr__(self) -> str:
+        return (
+            f"Partitions({self.n_partitions} partitions with {self.n_colors} colors, "
+            f"{self.columns} columns)"
+        )

@@ -1,0 +1,159 @@
+"""Cells of the nearest seed: Voronoi partitions of public points."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from shoal import _numbers
+from shoal._bounds import public_box
+from shoal._typing import Floats, Ints
+from shoal.exceptions import ParameterError
+from shoal.partitions.hashing import next_prime, public_words
+
+__all__ = ["NearestSeeds"]
+
+TABLE = 2  # dimensions of one
+FACTOR, OFFSET = range(2)  # what a public word is for
+
+
+@dataclass(frozen=True, eq=False)
+class NearestSeeds:
+    """Partitions into the cells of the nearest seed, each with seeds of its own from a public pool.
+
+    Partition j takes ``n_seeds`` points of the pool: those with the numbers (factor t + offset) mod
+    prime for t = 0, 1, ..., numbers beyond the pool left out, with a public factor and offset of
+    the partition and the least prime that is no less than the pool. The t-th of them has the color
+    t mod ``n_colors``. The pool should be in random order.
+
+    Parameters
+    ----------
+    pool : array-like of shape (m, columns)
+        Public points, or points released from reports; m is at least ``n_seeds``.
+    n_partitions : int
+        How many partitions.
+    n_colors : int
+        How many colors, at least 2.
+    n_seeds : int
+        Seeds of each partition.
+    low, high : array-like of shape (columns,)
+        Corners of the public box.
+    scale : array-like of shape (columns,), default=None
+        Distances are measured after division by it; None takes the sides of the box.
+    seed : int, default=0
+        Of the public random numbers, from 0 to 2^32 - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.partitions import NearestSeeds
+    >>> pool = np.random.default_rng(0).uniform(size=(500, 2))
+    >>> cells = NearestSeeds(pool, 128, 16, n_seeds=64, low=[0, 0], high=[1, 1])
+    >>> cells.color_table(np.full((3, 2), 0.5)).shape
+    (128, 3)
+    """
+
+    pool: Any
+    n_partitions: int
+    n_colors: int
+    n_seeds: int
+    low: Any
+    high: Any
+    scale: Any = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the numbers: they may come from a file."""
+        pool = np.array(self.pool, dtype=np.float64)
+        if pool.ndim != TABLE or not np.isfinite(pool).all():
+            raise ParameterError("pool must be a table of finite numbers, one row for each point")
+        box = public_box((self.low, self.high), pool.shape[1])
+        scale = box.high - box.low if self.scale is None else np.array(self.scale, dtype=np.float64)
+        if scale.shape != box.low.shape or not (np.isfinite(scale).all() and (scale > 0).all()):
+            raise ParameterError("scale must have one positive number for each column")
+        _numbers.count("n_partitions", self.n_partitions)
+        _numbers.count("n_colors", self.n_colors, least=2)
+        if _numbers.count("n_seeds", self.n_seeds) > len(pool):
+            raise ParameterError(
+                f"n_seeds must be at most the size of the pool, {len(pool)}, got {self.n_seeds!r}"
+            )
+        checked = {"pool": pool, "low": box.low, "high": box.high, "scale": scale}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the points that they divide."""
+        return int(self.pool.shape[1])
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The box that they divide."""
+        return self.low, self.high
+
+    def colors(self, points: Floats, index: Ints) -> Ints:
+        """Return the color of each point in its own partition."""
+        scaled = np.clip(points, self.low, self.high) / self.scale
+        colors = np.empty(len(points), dtype=np.int64)
+        order = np.argsort(index, kind="stable")
+        distinct, starts = np.unique(index[order], return_index=True)
+        for j, mine in zip(distinct, np.split(order, starts[1:]), strict=True):
+            colors[mine] = self._nearest(scaled[mine], int(j))
+        return colors
+
+    def color_table(self, points: Floats) -> Ints:
+        """Return the color of every point in every partition, shape (n_partitions, points)."""
+        scaled = np.clip(points, self.low, self.high) / self.scale
+        kind = np.uint16 if self.n_colors <= 2**16 else np.int64
+        table = np.empty((self.n_partitions, len(points)), dtype=kind)
+        for j in range(self.n_partitions):
+            table[j] = self._nearest(scaled, j)
+        return table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+        return {
+            "kind": "NearestSeeds",
+            "pool": self.pool.tolist(),
+            "n_partitions": int(self.n_partitions),
+            "n_colors": int(self.n_colors),
+            "n_seeds": int(self.n_seeds),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "scale": self.scale.tolist(),
+            "seed": int(self.seed),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild the partitions from :meth:`to_dict`."""
+        fields = {"kind", "pool", "n_partitions", "n_colors", "n_seeds"}
+        fields |= {"low", "high", "scale", "seed"}
+        if set(plain) != fields:
+            raise ParameterError(f"nearest seeds must have the fields {sorted(fields)}")
+        return cls(**{name: value for name, value in plain.items() if name != "kind"})
+
+    @cached_property
+    def _chosen(self) -> Ints:
+        """Numbers of the seeds of every partition, shape (n_partitions, n_seeds)."""
+        size = len(self.pool)
+        prime = next_prime(size)
+        index = np.arange(self.n_partitions)
+        factors = 1 + public_words(self.seed, FACTOR, index) % max(prime - 1, 1)
+        offsets = public_words(self.seed, OFFSET, index) % prime
+        steps = np.arange(min(self.n_seeds + prime - size, prime))
+        numbers = (factors[:, None] * steps + offsets[:, None]) % prime
+        order = np.argsort(numbers >= size, axis=1, kind="stable")[:, : self.n_seeds]
+        return np.take_along_axis(numbers, order, axis=1)
+
+    def _nearest(self, scaled: Floats, j: int) -> Ints:
+        seeds = self.pool[self._chosen[j]] / self.scale
+        if len(scaled) == 1:
+            gaps = seeds - scaled
+            nearest = np.array([np.einsum("ij,ij->i", gaps, gaps).argmin()])
+        else:
+            nearest = cKDTree(seeds).query(scaled)[1]
+        return np.asarray(nearest % self.n_colors, dtype=np.int64)
