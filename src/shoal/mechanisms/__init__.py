@@ -1,5 +1,6 @@
 """Local randomizers: each device perturbs its own record, and only the report leaves it."""
 
+from shoal.mechanisms.documents import load_mechanism
 from shoal.mechanisms.duchi import Duchi
 from shoal.mechanisms.hybrid import Hybrid
 from shoal.mechanisms.inverse_cdf import PlanarLaplace, SphericalLaplace
@@ -18,4 +19,5 @@ __all__ = [
     "PlanarLaplace",
     "SphericalLaplace",
     "SquareWave",
+    "load_mechanism",
 ]

@@ -11,6 +11,7 @@ a parameter that is changed afterwards make the promise of reports that are out 
 """
 
 import numbers
+import os
 import threading
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ from shoal._table_input import refuse_users, validate_table
 from shoal._typing import Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._report_files import check_out, release_reports
+from shoal.mechanisms.documents import mechanism_to_dict, save_mechanism
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
 from shoal.privacy import Adjacency, Event, Guarantee, Ledger
 from shoal.schema import Schema
@@ -202,6 +204,27 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         report: Floats = self.transform(as_table(x, self.schema))[0]
         return report
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public document of this mechanism, from which a server reads its reports.
+
+        Returns
+        -------
+        document : dict
+            Parameters, columns and promise, as plain values that JSON can hold; neither seed nor
+            ledger. :func:`load_mechanism` takes it.
+        """
+        return mechanism_to_dict(self, self._public_params())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the public document to a JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            An existing file is replaced.
+        """
+        save_mechanism(self, path)
+
     def of_encoded(self) -> Self:
         """Return an unfitted copy for records that are encoded already.
 
@@ -232,6 +255,10 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     def _encoded_params(self) -> dict[str, Any]:
         """Return the parameters that differ for records that are encoded already."""
         return {"schema": None, "bounds": channel_bounds(self)}
+
+    def _public_params(self) -> dict[str, Any]:
+        """Return the parameters from which a server knows what reports mean."""
+        return dict(self.get_params(deep=False))
 
     @property
     def _columns(self) -> int:

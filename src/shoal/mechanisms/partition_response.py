@@ -12,10 +12,8 @@ Their ratio is 1 + g T/(2^64 - T) <= e^epsilon, since T = floor(2^64 lam) and la
 
 import math
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
-import mpmath
 import numpy as np
 
 from shoal import _numbers
@@ -25,7 +23,13 @@ from shoal._report_channel import PartitionChannel, channel_bounds
 from shoal._typing import Bounds, Floats, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
-from shoal.noise import Lattice, RandomSource, uniform_integers
+from shoal.noise import (
+    Lattice,
+    RandomSource,
+    keep_threshold,
+    randomized_response,
+    uniform_integers,
+)
 from shoal.partitions import (
     Partitions,
     box_axes,
@@ -39,9 +43,6 @@ from shoal.schema import Schema
 __all__ = ["PartitionResponse"]
 
 WORD_BITS = 64
-PRECISION = 512  # bits: far more than epsilon and a word have
-SLACK_BITS = 128  # T is rounded down from a number that is smaller by 2^-128: never up
-SMALLEST = 2.0**-40  # epsilon of a report
 
 
 @shared_docs
@@ -121,7 +122,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
     @property
     def keep_probability(self) -> Fraction:
         """Probability that a report holds the color of the record as such, T/2^64."""
-        return Fraction(_threshold(float(self.epsilon), self.n_colors), 2**WORD_BITS)
+        return Fraction(keep_threshold(float(self.epsilon), self.n_colors), 2**WORD_BITS)
 
     @property
     def n_colors(self) -> int:
@@ -241,7 +242,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
         whole = np.where(possible[:, None], reports, first).astype(np.int64)
         records = np.broadcast_to(records, (len(whole), records.shape[1]))
         true = partitions.colors(records, whole[:, 0])
-        threshold = _threshold(float(self.epsilon), partitions.n_colors)
+        threshold = keep_threshold(float(self.epsilon), partitions.n_colors)
         other = Fraction(2**WORD_BITS - threshold, partitions.n_colors << WORD_BITS)
         kept = other + Fraction(threshold, 2**WORD_BITS)
         masses = np.where(true == whole[:, 1], _log(kept), _log(other))
@@ -290,14 +291,17 @@ class PartitionResponse(PartitionChannel, Mechanism):
         # Intervals of the encoded box are not the levels of its categories.
         return {"schema": None, "bounds": channel_bounds(self), "partitions": self.partitions_}
 
+    def _public_params(self) -> dict[str, Any]:
+        # As they are: another version may make others from the same parameters.
+        return {**super()._public_params(), "partitions": self.partitions_}
+
     def _check(self, columns: int) -> None:
         if self.n_clusters is not None:
             _numbers.count("n_clusters", self.n_clusters)
         if not (self.partitions is None or isinstance(self.partitions, Partitions)):
             raise ParameterError(f"partitions must be Partitions or None, got {self.partitions!r}")
         self._check_epsilon()
-        if self.epsilon < SMALLEST:
-            raise ParameterError(f"epsilon must be at least 2^-40, got {self.epsilon!r}: raise it")
+        keep_threshold(float(self.epsilon), self.n_colors)
         if self.partitions is not None and self.partitions.columns != columns:
             raise ParameterError(
                 f"partitions must divide the {columns} columns of the records, got "
@@ -314,29 +318,19 @@ class PartitionResponse(PartitionChannel, Mechanism):
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         partitions = self.make_partitions(records.shape[1])
         box = public_box(channel_bounds(self), records.shape[1])
-        first, colors = int(self.first_partition), partitions.n_colors
-        threshold = np.uint64(_threshold(float(self.epsilon), colors))
+        first, epsilon = int(self.first_partition), float(self.epsilon)
         reports = np.empty((len(records), 2))
         for block, part in self._in_chunks(records):
-            # Drawn before the record is looked at, and always the same number of words.
+            # Before the record is looked at; no word depends on it.
             chosen = first + uniform_integers(
                 len(part), below=partitions.n_partitions - first, source=source
             )
-            kept = source.words(len(part)) < threshold
-            color = uniform_integers(len(part), below=colors, source=source)
             true = partitions.colors(np.clip(part, box.low, box.high), chosen)
             reports[block, 0] = chosen
-            reports[block, 1] = np.where(kept, true, color)
+            reports[block, 1] = randomized_response(
+                true, epsilon=epsilon, choices=partitions.n_colors, source=source
+            )
         return reports
-
-
-@lru_cache(maxsize=256)
-def _threshold(epsilon: float, colors: int) -> int:
-    """Return T: a color is kept where a word is below it."""
-    with mpmath.workprec(PRECISION):
-        odds = mpmath.expm1(mpmath.mpf(epsilon))
-        keep = odds / (odds + colors)
-        return int(mpmath.floor(mpmath.ldexp(keep, WORD_BITS) - mpmath.ldexp(1, -SLACK_BITS)))
 
 
 def _bytes(partitions: Partitions) -> int:
