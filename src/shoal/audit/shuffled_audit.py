@@ -288,13 +288,16 @@ def _exact_epsilon(model: _Response, n: int, delta: float) -> float:
         logs = np.where(every == 0, 0.0, logs).sum(axis=0)
     logs = logs + gammaln(n) - gammaln(np.maximum(every, 0) + 1.0).sum(axis=0)
     beside = np.where(left >= 0, np.exp(logs), 0.0)
-    distributions = []
-    for victim in (first, second):
-        distribution = victim[-1] * beside
-        for axis, mass in enumerate(victim[:-1]):
-            distribution = distribution + mass * np.roll(beside, 1, axis=axis)  # never wraps: there are n reports
-        distributions.append(distribution)
-    return max(_least_epsilon(distributions[0], distributions[1], delta), _least_epsilon(distributions[1], distributions[0], delta))
+    p, q = (_with_victim(beside, victim) for victim in (first, second))
+    return max(_least_epsilon(p, q, delta), _least_epsilon(q, p, delta))
+
+
+def _with_victim(beside: Floats, masses: Floats) -> Floats:
+    """Return the probabilities of histograms with one more report, from those without it."""
+    total: Floats = masses[-1] * beside
+    for axis, mass in enumerate(masses[:-1]):
+        total = total + mass * np.roll(beside, 1, axis=axis)  # never wraps: there are n reports
+    return total
 
 
 def _least_epsilon(likely: Floats, unlikely: Floats, delta: float) -> float:
