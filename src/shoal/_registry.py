@@ -236,6 +236,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "Piecewise or Duchi, by a public coin",
         Look("#d9b310", "triangle-right"),
+        noise_aware=True,
     ),
     Method(
         "Duchi",
@@ -244,6 +245,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the two-valued mechanism of Duchi, Jordan and Wainwright",
         Look("#d98cc4", "triangle-left", DOTS),
+        noise_aware=True,
     ),
     Method(
         "SquareWave",
@@ -252,6 +254,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the Square Wave mechanism, column by column",
         Look("#7a4e2d", "pentagon", DOTS),
+        noise_aware=True,
     ),
     Method(
         "PartitionResponse",
