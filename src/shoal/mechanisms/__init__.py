@@ -1,11 +1,13 @@
 """Local randomizers: each device perturbs its own record, and only the report leaves it."""
 
+from shoal.mechanisms.documents import load_mechanism
 from shoal.mechanisms.duchi import Duchi
 from shoal.mechanisms.hybrid import Hybrid
 from shoal.mechanisms.inverse_cdf import PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.kd_laplace import KdLaplace
 from shoal.mechanisms.laplace import Laplace
 from shoal.mechanisms.partition_response import PartitionResponse
+from shoal.mechanisms.report_memory import ReportMemory
 from shoal.mechanisms.windows import Piecewise, SquareWave
 
 __all__ = [
@@ -16,6 +18,8 @@ __all__ = [
     "PartitionResponse",
     "Piecewise",
     "PlanarLaplace",
+    "ReportMemory",
     "SphericalLaplace",
     "SquareWave",
+    "load_mechanism",
 ]

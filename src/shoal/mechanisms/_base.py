@@ -11,6 +11,7 @@ a parameter that is changed afterwards make the promise of reports that are out 
 """
 
 import numbers
+import os
 import threading
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ from shoal._table_input import refuse_users, validate_table
 from shoal._typing import Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._report_files import check_out, release_reports
+from shoal.mechanisms.documents import mechanism_to_dict, save_mechanism
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
 from shoal.privacy import Adjacency, Event, Guarantee, Ledger
 from shoal.schema import Schema
@@ -109,6 +111,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     _drew_seeded: bool = False  # by what this is a copy of
     _drawn: Guarantee | None = None  # likewise
 
+    _report_names: ClassVar[tuple[str, ...] | None] = None  # None: those of the records
+
     # A folder to write to is no metadata of the records.
     __metadata_request__transform: ClassVar[dict[str, str]] = {"out": UNUSED}
 
@@ -174,14 +178,10 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         )
         check_out(table, out)
         self._check(table.columns)
-        if not hasattr(self, "_in_use"):
-            self._in_use = SourceInUse(drew_seeded=self._drew_seeded, drawn=self._drawn)
-        in_use = self._in_use
-        source = in_use.current(self.random_state)
         if isinstance(table, ArrayTable):
-            self._spend(source)
-            in_use.note(source, self._promise())
-            return self._perturb(table.doubles(), source)
+            return self._perturb(table.doubles(), self._paid_source(self._promise()))
+        in_use = self._sources()
+        source = in_use.current(self.random_state)
         self._check_output()
         in_use.note(source, self._promise())
         return release_reports(self, table, source, out)
@@ -201,6 +201,27 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         """
         report: Floats = self.transform(as_table(x, self.schema))[0]
         return report
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public document of this mechanism, from which a server reads its reports.
+
+        Returns
+        -------
+        document : dict
+            Parameters, columns and promise, as plain values that JSON can hold; neither seed nor
+            ledger. :func:`load_mechanism` takes it.
+        """
+        return mechanism_to_dict(self, self._public_params())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the public document to a JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            An existing file is replaced.
+        """
+        save_mechanism(self, path)
 
     def of_encoded(self) -> Self:
         """Return an unfitted copy for records that are encoded already.
@@ -229,9 +250,26 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         """Draw the reports of checked records."""
 
+    def _sources(self) -> SourceInUse:
+        if not hasattr(self, "_in_use"):
+            self._in_use = SourceInUse(drew_seeded=self._drew_seeded, drawn=self._drawn)
+        return self._in_use
+
+    def _paid_source(self, promise: Guarantee) -> RandomSource:
+        """Return where reports come from, after the ledger was charged and the promise noted."""
+        in_use = self._sources()
+        source = in_use.current(self.random_state)
+        self._spend(source)
+        in_use.note(source, promise)
+        return source
+
     def _encoded_params(self) -> dict[str, Any]:
         """Return the parameters that differ for records that are encoded already."""
         return {"schema": None, "bounds": channel_bounds(self)}
+
+    def _public_params(self) -> dict[str, Any]:
+        """Return the parameters from which a server knows what reports mean."""
+        return dict(self.get_params(deep=False))
 
     @property
     def _columns(self) -> int:
@@ -310,6 +348,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         state: dict[str, Any] = {**super().__getstate__(), "_drew_seeded": self._has_drawn_seeded()}
         state["_drawn"] = self._handed_out()
         state.pop("_in_use", None)
+        state.pop("_device", None)
         return state
 
     def __sklearn_clone__(self) -> Self:

@@ -1,0 +1,173 @@
+"""A mechanism as a public document: all that a server needs to read reports, and nothing secret.
+
+It holds the parameters, the columns of the records and the promise. A key, a seed or a ledger is
+not in it; that reports came from a seed is, since then nothing is promised.
+"""
+
+import importlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal._files import atomic_write
+from shoal._registry import METHODS
+from shoal.exceptions import ParameterError, ReleaseError, ShoalError
+from shoal.partitions import Partitions
+from shoal.privacy import Guarantee
+from shoal.schema import Schema
+
+if TYPE_CHECKING:
+    from shoal.mechanisms._base import Mechanism
+
+__all__ = ["load_mechanism", "mechanism_from_dict", "mechanism_to_dict", "save_mechanism"]
+
+VERSION = 1
+FIELDS = {
+    "schema_version",
+    "mechanism",
+    "parameters",
+    "columns",
+    "names",
+    "guarantee",
+    "guarantee_text",
+}
+PRIVATE = ("ledger", "random_state")  # of the device
+MADE_FROM: dict[str, Any] = {"schema": Schema, "partitions": Partitions}
+PLAIN = (bool, int, float, str, type(None))
+PACKAGE = "shoal.mechanisms"
+KINDS = {
+    method.class_name
+    for method in METHODS
+    if method.location.startswith(f"{PACKAGE}:") and method.class_name != "KdLaplace"
+}
+RULE = "a mechanism's document must be a JSON file that shoal wrote"
+
+
+def load_mechanism(source: "str | os.PathLike[str] | Mapping[str, Any]") -> "Mechanism":
+    """Open the document of a mechanism, to read its reports on a server.
+
+    Parameters
+    ----------
+    source : path-like, or mapping
+        A file that ``save`` or ``shoal perturb`` wrote, or what ``to_dict`` returned.
+
+    Returns
+    -------
+    mechanism : Mechanism
+        With the same parameters, columns and promise; it charges no ledger.
+
+    Raises
+    ------
+    ParameterError
+        If it is no such document.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import PartitionResponse, load_mechanism
+    >>> device = PartitionResponse(2.0, bounds=(0.0, 1.0), n_clusters=3).fit([[0.5, 0.5]])
+    >>> server = load_mechanism(device.to_dict())
+    >>> server.partitions_ == device.partitions_, server.epsilon
+    (True, 2.0)
+    """
+    if isinstance(source, Mapping):
+        return mechanism_from_dict(source)
+    try:
+        plain = json.loads(Path(source).read_text(encoding="utf-8"))
+    except OSError as failure:
+        raise ParameterError(f"{RULE}, got {str(source)!r}: {failure.strerror}") from None
+    except (ValueError, RecursionError):
+        raise ParameterError(f"{RULE}, got {str(source)!r} with something else") from None
+    return mechanism_from_dict(plain)
+
+
+def save_mechanism(mechanism: "Mechanism", path: "str | os.PathLike[str]") -> None:
+    """Write the document of a mechanism to a file, whole or not at all."""
+    target = Path(path)
+    text = json.dumps(mechanism.to_dict(), allow_nan=False, indent=2, ensure_ascii=False) + "\n"
+    try:
+        with atomic_write(target) as part:
+            part.write_text(text, encoding="utf-8")
+    except OSError as failure:
+        raise ReleaseError(f"{target} cannot be written: {failure.strerror}") from failure
+
+
+def mechanism_to_dict(mechanism: "Mechanism", parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mechanism with these parameters as plain values that JSON can hold."""
+    names = getattr(mechanism, "feature_names_in_", None)
+    public = {name: value for name, value in parameters.items() if name not in PRIVATE}
+    return {
+        "schema_version": VERSION,
+        "mechanism": type(mechanism).__name__,
+        "parameters": {name: _plain(name, value) for name, value in public.items()},
+        "columns": getattr(mechanism, "n_features_in_", None),
+        "names": None if names is None else [str(name) for name in names],
+        "guarantee": mechanism.guarantee_.to_dict(),
+        "guarantee_text": str(mechanism.guarantee_),
+    }
+
+
+def mechanism_from_dict(plain: Any) -> "Mechanism":
+    """Rebuild a mechanism from its document, strictly."""
+    if not isinstance(plain, Mapping) or set(plain) != FIELDS:
+        raise ParameterError(f"{RULE}, with the fields {', '.join(sorted(FIELDS))} and no other")
+    if plain["schema_version"] != VERSION or isinstance(plain["schema_version"], bool):
+        raise ParameterError(
+            f"schema_version must be {VERSION}, got {plain['schema_version']!r}: read it with the "
+            "version of shoal that wrote it"
+        )
+    kind = plain["mechanism"]
+    if kind not in KINDS:
+        raise ParameterError(f"mechanism must be one of shoal, got {kind!r} in its document")
+    try:
+        values = {name: _made(name, value) for name, value in dict(plain["parameters"]).items()}
+        mechanism: Mechanism = getattr(importlib.import_module(PACKAGE), kind)(**values)
+        drawn = Guarantee.from_dict(plain["guarantee"])
+    except ShoalError as failure:
+        raise ParameterError(f"the document of {kind} is broken: {failure}") from None
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"parameters must be those of {kind}, got others in its document: read it with the "
+            "version of shoal that wrote it"
+        ) from None
+    _note_columns(mechanism, plain["columns"], plain["names"])
+    # What was handed out decides: the document cannot make it better than the parameters say.
+    mechanism._drew_seeded, mechanism._drawn = drawn.seeded, replace(drawn, seeded=False)
+    return mechanism
+
+
+def _note_columns(mechanism: "Mechanism", columns: Any, names: Any) -> None:
+    """Set what ``fit`` would have noted."""
+    if columns is None:
+        return
+    if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:
+        raise ParameterError(f"columns must be a whole number >= 1, got {columns!r}")
+    if names is not None:
+        texts = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not texts or len(names) != columns:
+            raise ParameterError(f"names must be one for each of {columns} columns, got another")
+        mechanism.feature_names_in_ = np.array(names, dtype=object)
+    mechanism.n_features_in_ = columns
+
+
+def _plain(name: str, value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if name == "bounds" and value is not None:
+        return [np.asarray(corner, dtype=np.float64).tolist() for corner in value]
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(plain, PLAIN):
+        raise ParameterError(
+            f"{name} must be a plain value for a document, got {type(value).__name__}"
+        )
+    return plain
+
+
+def _made(name: str, value: Any) -> Any:
+    if name in MADE_FROM and value is not None:
+        return MADE_FROM[name].from_dict(value)
+    return tuple(value) if name == "bounds" and value is not None else value
