@@ -41,7 +41,7 @@ FIELDS = (
     ("order", "order", "Q"),
     ("words", "text", "N"),
 )
-LEVELS = (DOTS, (8, 3, 2, 3), (4, 4))  # dashes of horizontal lines
+LEVELS = (DOTS, (16, 4), (4, 4))  # dashes of horizontal lines
 
 
 def table(**columns: Any) -> Rows:

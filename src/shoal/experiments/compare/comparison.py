@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal import _numbers
 from shoal._registry import TrustModel
 from shoal.experiments.compare.baseline import Baseline, ComparedTable
 from shoal.experiments.compare.contender import Chosen, Contender
-from shoal.experiments.compare.equal_privacy import Batch, keeps_worst_case
+from shoal.experiments.compare.equal_privacy import Batch, checked_delta, keeps_worst_case
 from shoal.experiments.compare.measurements import (
     AttackWork,
     UtilityWork,
@@ -200,8 +199,7 @@ def compare_methods(
     (0.5, True)
     """
     baseline = table.baseline
-    delta = _numbers.positive_probability("delta", delta)
-    contenders = _with_shuffled(chosen.contenders, baseline.n_records, delta)
+    contenders = _with_shuffled(chosen.contenders, baseline.n_records, checked_delta(delta))
     utility, attacks = _specs(baseline, contenders, epsilons, runs, seed)
     fits, total = len(utility.trials()), len(utility.trials()) + len(attacks.trials())
     with ExitStack() as stack:
