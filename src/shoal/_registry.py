@@ -243,6 +243,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "Piecewise or Duchi, by a public coin",
         Look("#d9b310", "triangle-right"),
+        noise_aware=True,
     ),
     Method(
         "Duchi",
@@ -251,6 +252,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the two-valued mechanism of Duchi, Jordan and Wainwright",
         Look("#d98cc4", "triangle-left", DOTS),
+        noise_aware=True,
     ),
     Method(
         "SquareWave",
@@ -259,6 +261,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the Square Wave mechanism, column by column",
         Look("#7a4e2d", "pentagon", DOTS),
+        noise_aware=True,
     ),
     Method(
         "PartitionResponse",
