@@ -77,7 +77,7 @@ CONFIG: dict[str, Any] = {
 # What charts in Vega-Lite call a dash: strokes and gaps in pixels.
 FULL: tuple[float, ...] = (1, 0)
 DOTS, SPARSE = (2, 2.5), (1.5, 4.5)
-DASHES = (FULL, (7, 3.5), (9, 3, 2, 3), (1.8, 2.4))
+DASHES = (FULL, (7, 3.5), (1.8, 2.4), (9, 3, 2, 3))
 
 # Markers that Vega does not know, as paths in the square from -1 to 1.
 MARKERS = {

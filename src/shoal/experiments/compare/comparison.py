@@ -62,6 +62,9 @@ class MethodRow:
     shuffled_epsilon : float or None
         Worst-case epsilon of the same reports behind a shuffler; None for what is no report, or
         has no local epsilon.
+    better_than_blind : float or None
+        Share of the runs whose reports told that the centers are better than points spread over
+        the box; None where nobody asked the reports.
     """
 
     method: str
@@ -77,6 +80,7 @@ class MethodRow:
     guarantee: str = ""
     equal: bool = True
     shuffled_epsilon: float | None = None
+    better_than_blind: float | None = None
 
 
 @dataclass(frozen=True)
@@ -328,6 +332,7 @@ def _method_rows(
                     promise, epsilon, columns, delta=0.0 if contender.batch is None else delta
                 ),
                 shuffled_epsilon=contender.shuffled_epsilon(epsilon, columns, k, batch),
+                better_than_blind=_share(records, "better_than_blind"),
             )
         )
     order = {method: index for index, method in enumerate(dict.fromkeys(m for m, _ in groups))}
@@ -339,3 +344,8 @@ def _estimate(
 ) -> Estimate | None:
     values = [record[measure] for record in records if record[measure] is not None]
     return Estimate.of(values, lowest=lowest) if values else None
+
+
+def _share(records: Sequence[Mapping[str, Any]], measure: str) -> float | None:
+    values = [record[measure] for record in records if record[measure] is not None]
+    return float(np.mean(values)) if values else None

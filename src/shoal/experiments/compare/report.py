@@ -28,9 +28,8 @@ __all__ = ["compare_report"]
 
 NEAR = 0.1  # of the diameter: how far apart two records are whose promise is shown too
 NOT_AWARE = (
-    "NoiseAwareKMeans on KdLaplace, Hybrid, Duchi and SquareWave: it needs reports as they were "
-    "made (those of KdLaplace are those of Laplace before their remap), without bias, and not on a "
-    "few points."
+    "NoiseAwareKMeans on KdLaplace: its reports are those of Laplace before their remap, which "
+    "NoiseAwareKMeans takes as they were made. KMeans on PartitionResponse: colors are no points."
 )
 AUTO = "DPKMeans with method auto: whichever of its methods suits the columns, records and epsilon."
 
@@ -160,6 +159,11 @@ def _promises(report: Report, comparison: Comparison) -> None:
         "from, and lets far ones be told apart. The last column is its epsilon for near ones; if "
         "that is all that must be hidden, run it at ten times the epsilon."
     )
+    if any(row.model == "shuffled" for row in comparison.rows):
+        report.text(
+            "A method called shuffled promises the worst case for the batch of all reports, with a "
+            f"delta of {comparison.delta:g}, and less for each report: see the three trust models."
+        )
 
 
 def _own_promises(report: Report, comparison: Comparison) -> None:
@@ -203,6 +207,7 @@ def _utility(report: Report, comparison: Comparison) -> None:
         report.text(
             f"Not better than blind at epsilon {comparison.middle:g}: {', '.join(no_better)}."
         )
+    _told_by_reports(report, comparison)
     costs = [curve_point(row, row.cost) for row in shown_rows(comparison) if row.cost]
     if costs:
         report.figure(
@@ -222,6 +227,27 @@ def _utility(report: Report, comparison: Comparison) -> None:
             reference=cost_levels(trivial),
             says="Cost against epsilon, 95% bands; of each mechanism the better clusterer",
         )
+
+
+def _told_by_reports(report: Report, comparison: Comparison) -> None:
+    """Show what a server can know without any record: whether its centers are worth anything."""
+    rows = [row for row in comparison.rows if row.better_than_blind is not None]
+    if not rows:
+        return
+    report.text(
+        "Who has reports alone cannot measure a cost. Share of the runs in which NoiseAwareKMeans "
+        "said, by reports that it had held out, that its centers are better than blind:"
+    )
+    report.table(
+        _headings(comparison),
+        [
+            [
+                method,
+                *[f"{row.better_than_blind:.0%}" for row in rows if row.method == method],
+            ]
+            for method in dict.fromkeys(row.method for row in rows)
+        ],
+    )
 
 
 def _intervals(comparison: Comparison) -> str:

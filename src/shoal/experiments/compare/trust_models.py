@@ -66,14 +66,15 @@ def _by_epsilon(
     what: str,
     read: Callable[[MethodRow], float | None],
 ) -> None:
-    """Add a table of one mechanism a line and one epsilon a column."""
+    """Add a table of one epsilon a column; mechanisms with the same numbers share a line."""
     cells = {(row.contender, row.epsilon): f"{read(row):.3g}" for row in rows}
+    names: dict[tuple[str, ...], list[str]] = {}
+    for name in dict.fromkeys(row.contender for row in rows):
+        numbers = tuple(cells[name, epsilon] for epsilon in comparison.epsilons)
+        names.setdefault(numbers, []).append(name)
     report.table(
         ["reports of", *[f"{what} epsilon {epsilon:g}" for epsilon in comparison.epsilons]],
-        [
-            [name, *[cells[name, epsilon] for epsilon in comparison.epsilons]]
-            for name in dict.fromkeys(row.contender for row in rows)
-        ],
+        [[", ".join(alike), *numbers] for numbers, alike in names.items()],
     )
 
 
