@@ -19,7 +19,7 @@ from shoal.audit import (
 )
 from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.cluster.wavecluster._band import band_of
-from shoal.mechanisms import Hybrid, KdLaplace, Laplace
+from shoal.mechanisms import Hybrid, KdLaplace, Laplace, PartitionResponse
 from shoal.mechanisms._local import LocalMechanism
 from shoal.mechanisms._metric import MetricMechanism
 from shoal.privacy import (
@@ -158,6 +158,12 @@ def noise_pays_for(estimator):
         share = 0.5 if getattr(fitted, "truncate", None) else 1.0
         for draw in tape.draws:
             assert math.isclose(1.0 / (draw.scale * step), share * fitted.epsilon, rel_tol=1e-12)
+        return
+    if isinstance(fitted, PartitionResponse):
+        # Which partition answers is drawn without the record and costs nothing.
+        (response,) = [draw for draw in tape.draws if draw.sampler == "randomized_response"]
+        assert response.shape == (len(RECORDS),)
+        assert math.isclose(response.scale, fitted.epsilon, rel_tol=1e-12)
         return
     if isinstance(fitted, LocalMechanism):
         # Columns are independent, so the epsilons of a row's choices add up. The coin of the

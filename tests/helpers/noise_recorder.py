@@ -27,6 +27,7 @@ SAMPLERS = (
     "k_norm",
     "noisy_cells_above",
     "planar_laplace",
+    "randomized_response",
     "rounded_gaussian",
     "spherical_laplace",
     "two_level",

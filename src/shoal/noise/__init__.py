@@ -30,6 +30,7 @@ from shoal.noise.releases import (
     observed,
     privatize,
 )
+from shoal.noise.response_sampler import keep_threshold, randomized_response
 from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
 from shoal.noise.spherical_sampler import spherical_laplace
 from shoal.noise.tree_shape import TreeShape, TreeShapeNoise, tree_shape_loss
@@ -72,11 +73,13 @@ __all__ = [
     "exponential_choice",
     "is_seeded",
     "k_norm",
+    "keep_threshold",
     "key_threshold",
     "noisy_cells_above",
     "observed",
     "planar_laplace",
     "privatize",
+    "randomized_response",
     "rounded_gaussian",
     "spherical_laplace",
     "tree_shape_loss",

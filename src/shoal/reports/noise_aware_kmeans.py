@@ -14,28 +14,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import public_box
 from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
-from shoal._report_channel import channel_bounds
-from shoal._typing import Bounds, Floats, RandomState, TableLike
+from shoal._report_channel import ColumnChannel, channel_bounds
+from shoal._typing import Bounds, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
-from shoal.reports._grid_density import deconvolve
-from shoal.reports._mixture import Mixture, fit_mixture, mean_covariances
-from shoal.reports._record_distributions import PosteriorDraws, RecordDistributions, posterior_draws
-from shoal.reports._report_grid import MAX_COLUMNS
-from shoal.reports._report_noise import ReportNoise, ball_radii, report_noise
-from shoal.reports._starts import Start, best_of_distribution, best_of_plain, distribution_is_better
+from shoal.reports._additive_clusters import additive_clusters
+from shoal.reports._channel_clusters import channel_clusters
+from shoal.reports._found_clusters import FindClusters, Settings
 from shoal.reports.on_device import nearest_centers
 
 __all__ = ["NoiseAwareKMeans"]
-
-
-FINEST = 200.0  # parts of the box below which no cluster is resolved
-FEW_UPDATES = 10  # of the mixture in few columns, where it begins near the best or hardly matters
-UPDATES = 100  # in more columns, where it is the distribution of the records
-TOL = 1e-3  # nats over all reports
 
 
 class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
@@ -161,18 +152,21 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         reports = validate_records(Z, estimator=self)
-        distribution, box = self._check(reports.shape[1])
+        settings = self._settings()
+        find_clusters = _choose(self.mechanism)
+        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
+        box = public_box(bounds, reports.shape[1])
         rng = check_random_state(self.random_state)
-        start = self._start(reports, distribution, box, rng)
-        mixture = self._fit_mixture(reports, start.mixture, distribution, box)
-        self.cluster_centers_ = np.clip(start.centers, box.low, box.high)
-        self.weights_ = mixture.weights
-        self.covariances_ = mixture.covariances
-        self.start_ = start.name
-        self.log_likelihood_ = mixture.objective
-        self.n_iter_ = len(mixture.objective)
-        self.center_radius_ = self._radii(reports, mixture, distribution, box)
-        self.labels_ = self._nearest(reports)
+        found = find_clusters(reports, self.mechanism, box, settings, rng)
+        self.cluster_centers_ = found.centers
+        self.weights_ = found.weights
+        self.covariances_ = found.covariances
+        self.center_radius_ = found.radii
+        self.start_ = found.start
+        self.log_likelihood_ = found.log_likelihood
+        self.n_iter_ = len(found.log_likelihood)
+        self.labels_ = found.labels
+        self.better_than_blind_ = found.better_than_blind
         self.guarantee_ = self.mechanism.guarantee_
         self.release_ = Release(
             kind="NoiseAwareKMeans",
@@ -184,6 +178,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "covariances": self.covariances_,
                 "center_radius": self.center_radius_,
                 "confidence": float(self.confidence),
+                "better_than_blind": self.better_than_blind_,
                 "low": box.low,
                 "high": box.high,
             },
@@ -205,19 +200,16 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
             Index of the nearest center. Labels of true records are private and stay on the device.
         """
         check_is_fitted(self)
-        return self._nearest(validate_records(X, estimator=self, reset=False))
-
-    def _nearest(self, rows: Floats) -> npt.NDArray[np.int32]:
+        rows = validate_records(X, estimator=self, reset=False)
         return nearest_centers(rows, self.cluster_centers_)
 
-    def _check(self, columns: int) -> tuple[ReportNoise, Box]:
+    def _settings(self) -> Settings:
+        """Check the parameters that have nothing to do with the mechanism."""
         _numbers.count("n_clusters", self.n_clusters)
         _numbers.count("n_init", self.n_init)
         if self.max_iter is not None:
             _numbers.count("max_iter", self.max_iter)
         _numbers.positive_probability("confidence", self.confidence)
-        distribution = report_noise(self.mechanism, columns)
-        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
         try:
             check_random_state(self.random_state)
         except ValueError:
@@ -225,61 +217,15 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "random_state must be None, an int or a RandomState, "
                 f"got {type(self.random_state).__name__}"
             ) from None
-        return distribution, public_box(bounds, columns)
+        return Settings(self.n_clusters, self.n_init, self.max_iter, float(self.confidence))
 
-    def _start(self, reports: Floats, distribution: ReportNoise, box: Box, rng: Any) -> Start:
-        """Return centers of a distribution of records, unless other reports prefer plain ones."""
-        k, restarts = self.n_clusters, self.n_init
-        if len(reports) > 1:
-            first = rng.permutation(len(reports)) % 2 == 0
-            distributions = deconvolve(reports, distribution, box, k, first=first)
-            if distributions is None:
-                distributions = self._drawn(reports, distribution, box, first, rng)
-            if distribution_is_better(
-                reports, distributions, box, k, first=first, restarts=restarts, rng=rng
-            ):
-                return best_of_distribution(
-                    reports, distributions, box, k, restarts=restarts, rng=rng
-                )
-        return best_of_plain(reports, distribution, box, k, restarts=restarts, rng=rng)
 
-    def _drawn(
-        self,
-        reports: Floats,
-        distribution: ReportNoise,
-        box: Box,
-        first: npt.NDArray[np.bool_],
-        rng: Any,
-    ) -> RecordDistributions:
-        """Return distributions by draws from the posterior, with a mixture as the prior."""
-        draws: list[PosteriorDraws] = []
-        for part in (reports, reports[first], reports[~first]):
-            start = best_of_plain(
-                part, distribution, box, self.n_clusters, restarts=self.n_init, rng=rng
-            )
-            mixture = self._fit_mixture(part, start.mixture, distribution, box)
-            draws.append(posterior_draws(part, mixture, distribution, box, rng))
-        return RecordDistributions("mixture", draws[0], (draws[1], draws[2]), misfit=0.0)
-
-    def _fit_mixture(
-        self, reports: Floats, start: Mixture, distribution: ReportNoise, box: Box
-    ) -> Mixture:
-        few = reports.shape[1] <= MAX_COLUMNS
-        return fit_mixture(
-            reports,
-            start,
-            distribution,
-            floor=((box.high - box.low) / FINEST) ** 2,
-            max_iter=self.max_iter or (FEW_UPDATES if few else UPDATES),
-            tol=TOL,
-        )
-
-    def _radii(
-        self, reports: Floats, mixture: Mixture, distribution: ReportNoise, box: Box
-    ) -> Floats:
-        """Return radii around the centers that hold the balls around the mixture's means."""
-        covariances = mean_covariances(reports, mixture, distribution)
-        apart = np.linalg.norm(self.cluster_centers_ - mixture.means, axis=1)
-        farthest = float(np.linalg.norm(box.high - box.low))
-        radii: Floats = np.minimum(ball_radii(covariances, self.confidence) + apart, farthest)
-        return radii
+def _choose(mechanism: Any) -> FindClusters:
+    """Return how clusters are found behind reports of a mechanism: the one place that decides."""
+    by_columns = isinstance(mechanism, ColumnChannel)
+    adds_noise = getattr(mechanism, "noise_kind", None) == "unbiased"
+    some_columns = by_columns and mechanism.columns == "sample"
+    corners = getattr(mechanism, "noise_kind", None) == "corners"
+    if corners or some_columns or (by_columns and not adds_noise):
+        return channel_clusters
+    return additive_clusters
