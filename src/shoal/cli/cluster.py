@@ -1,6 +1,7 @@
 """``shoal cluster``: private clusters of a file or a folder; what is written may be published."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -244,7 +245,7 @@ def cluster_command(
         print_release(release, clusters, stage.shown, labels, notes)
 
 
-def _refuse(rule: str, given: dict[str, object]) -> None:
+def _refuse(rule: str, given: Mapping[str, object]) -> None:
     """Refuse options that are given where they mean nothing."""
     for option, value in given.items():
         if value is not None:
