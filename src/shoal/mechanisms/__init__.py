@@ -7,6 +7,7 @@ from shoal.mechanisms.inverse_cdf import PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.kd_laplace import KdLaplace
 from shoal.mechanisms.laplace import Laplace
 from shoal.mechanisms.partition_response import PartitionResponse
+from shoal.mechanisms.report_memory import ReportMemory
 from shoal.mechanisms.windows import Piecewise, SquareWave
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "PartitionResponse",
     "Piecewise",
     "PlanarLaplace",
+    "ReportMemory",
     "SphericalLaplace",
     "SquareWave",
     "load_mechanism",

@@ -111,6 +111,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     _drew_seeded: bool = False  # by what this is a copy of
     _drawn: Guarantee | None = None  # likewise
 
+    _report_names: ClassVar[tuple[str, ...] | None] = None  # None: those of the records
+
     # A folder to write to is no metadata of the records.
     __metadata_request__transform: ClassVar[dict[str, str]] = {"out": UNUSED}
 
@@ -176,14 +178,10 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         )
         check_out(table, out)
         self._check(table.columns)
-        if not hasattr(self, "_in_use"):
-            self._in_use = SourceInUse(drew_seeded=self._drew_seeded, drawn=self._drawn)
-        in_use = self._in_use
-        source = in_use.current(self.random_state)
         if isinstance(table, ArrayTable):
-            self._spend(source)
-            in_use.note(source, self._promise())
-            return self._perturb(table.doubles(), source)
+            return self._perturb(table.doubles(), self._paid_source(self._promise()))
+        in_use = self._sources()
+        source = in_use.current(self.random_state)
         self._check_output()
         in_use.note(source, self._promise())
         return release_reports(self, table, source, out)
@@ -251,6 +249,19 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     @abstractmethod
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         """Draw the reports of checked records."""
+
+    def _sources(self) -> SourceInUse:
+        if not hasattr(self, "_in_use"):
+            self._in_use = SourceInUse(drew_seeded=self._drew_seeded, drawn=self._drawn)
+        return self._in_use
+
+    def _paid_source(self, promise: Guarantee) -> RandomSource:
+        """Return where reports come from, after the ledger was charged and the promise noted."""
+        in_use = self._sources()
+        source = in_use.current(self.random_state)
+        self._spend(source)
+        in_use.note(source, promise)
+        return source
 
     def _encoded_params(self) -> dict[str, Any]:
         """Return the parameters that differ for records that are encoded already."""
@@ -337,6 +348,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         state: dict[str, Any] = {**super().__getstate__(), "_drew_seeded": self._has_drawn_seeded()}
         state["_drawn"] = self._handed_out()
         state.pop("_in_use", None)
+        state.pop("_device", None)
         return state
 
     def __sklearn_clone__(self) -> Self:

@@ -85,7 +85,12 @@ def release_reports(
     kwargs = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
     key = source.words(KEY_WORDS).tobytes() if source.seeded else None
     draw = Draw(type(mechanism)(**kwargs), key)
-    staged = table.stage(draw, out) if isinstance(table, ArrowTable) else table.stage(draw)
+    names = mechanism._report_names
+    staged = (
+        table.stage(draw, out, names=names)
+        if isinstance(table, ArrowTable)
+        else table.stage(draw, names=names)
+    )
     try:
         mechanism._spend(source)
         return _handed_out(staged, paid=mechanism.ledger is not None)

@@ -9,7 +9,7 @@ from shoal._bounds import Box
 from shoal._typing import Floats
 from shoal.schema import EncodedSpace
 
-__all__ = ["Axis", "box_axes", "positions", "space_axes"]
+__all__ = ["Axis", "box_axes", "position", "positions", "space_axes"]
 
 
 class Axis(NamedTuple):
@@ -73,3 +73,12 @@ def positions(points: Floats, axes: Sequence[Axis]) -> Floats:
             half = axis.high / 2 - axis.low / 2
             along[:, i] = np.clip((points[:, axis.start] / 2 - axis.low / 2) / half, 0.0, 1.0)
     return along
+
+
+def position(point: Sequence[float], axis: Axis) -> float:
+    """Return where one point lies on one axis, as :func:`positions` does."""
+    if axis.kind == "levels":
+        levels = point[axis.start : axis.stop]
+        return levels.index(max(levels))
+    half = axis.high / 2 - axis.low / 2
+    return min(max((point[axis.start] / 2 - axis.low / 2) / half, 0.0), 1.0)

@@ -12,7 +12,7 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.partitions.axes import Axis, positions
+from shoal.partitions.axes import Axis, position, positions
 from shoal.partitions.hashing import WORDS, next_prime, public_words
 
 __all__ = ["AxisGrids"]
@@ -123,6 +123,18 @@ class AxisGrids:
             cell = cell * own.counts[:, t] + self._cell(along[rows, axis], axis, own.shifts[:, t])
         return self._color(cell, own)
 
+    def color(self, point: Sequence[float], index: int) -> int:
+        """Return the color of one point in one partition, as ``colors`` does."""
+        chosen, shifts, counts, cells, prime, factor, offset = self._rows[index]
+        cell = 0
+        for number, shift, count in zip(chosen, shifts, counts, strict=True):
+            axis = self.axes[number]
+            along = position(point, axis)
+            levels = axis.kind == "levels"
+            cell = cell * count + int(along if levels else math.floor(along * self.cells + shift))
+        few = cells <= self.n_colors
+        return int((cell + offset if few else (factor * cell + offset) % prime) % self.n_colors)
+
     def color_table(self, points: Floats) -> Ints:
         """Return the color of every point in every partition, shape (n_partitions, points)."""
         along = positions(points, self.axes)
@@ -172,6 +184,11 @@ class AxisGrids:
         factors = 1 + public_words(self.seed, FACTOR, index) % np.maximum(primes - 1, 1)
         offsets = public_words(self.seed, OFFSET, index) % primes
         return _Numbers(chosen, shifts, counts, cells, primes, factors, offsets)
+
+    @cached_property
+    def _rows(self) -> list[tuple[Any, ...]]:
+        """The same, one tuple of plain numbers for each partition."""
+        return list(zip(*(column.tolist() for column in self._numbers), strict=True))
 
     def _chosen(self) -> Ints:
         """Choose axes: all choices in turn where there are few, otherwise at random."""

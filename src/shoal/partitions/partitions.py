@@ -1,5 +1,6 @@
 """Public partitions one after the other: what a device chooses from and a server decodes with."""
 
+import bisect
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self
 
@@ -34,6 +35,9 @@ class Block(Protocol):
 
     def colors(self, points: Floats, index: Ints) -> Ints:
         """Return the color of each point in its own partition."""
+
+    def color(self, point: Sequence[float], index: int) -> int:
+        """Return the color of one point in one partition, as ``colors`` does."""
 
     def color_table(self, points: Floats) -> Ints:
         """Return the color of every point in every partition, shape (n_partitions, points)."""
@@ -80,6 +84,7 @@ class Partitions:
                     "and one number of colors"
                 )
         self._starts = np.cumsum([0, *(block.n_partitions for block in self.blocks)])
+        self._firsts: list[int] = self._starts[:-1].tolist()
 
     @property
     def n_partitions(self) -> int:
@@ -125,6 +130,24 @@ class Partitions:
             if mine.size:
                 colors[mine] = block.colors(points[mine], index[mine] - self._starts[i])
         return colors
+
+    def color(self, point: Sequence[float], index: int) -> int:
+        """Return the color of one point in one partition: that of ``colors``, in less time.
+
+        Parameters
+        ----------
+        point : sequence of float
+            One number for each column; outside the box it is clipped.
+        index : int
+            Number of the partition.
+
+        Returns
+        -------
+        color : int
+            From 0 to ``n_colors`` - 1.
+        """
+        owner = bisect.bisect_right(self._firsts, index) - 1
+        return self.blocks[owner].color(point, index - self._firsts[owner])
 
     def color_table(self, points: Floats) -> Ints:
         """Return the color of every point in every partition.

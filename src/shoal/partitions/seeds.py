@@ -1,6 +1,6 @@
 """Cells of the nearest seed: Voronoi partitions of public points."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -103,6 +103,11 @@ class NearestSeeds:
         for j, mine in zip(distinct, np.split(order, starts[1:]), strict=True):
             colors[mine] = self._nearest(scaled[mine], int(j))
         return colors
+
+    def color(self, point: Sequence[float], index: int) -> int:
+        """Return the color of one point in one partition, as ``colors`` does."""
+        scaled = np.clip(point, self.low, self.high) / self.scale
+        return int(self._nearest(scaled[None], index)[0])
 
     def color_table(self, points: Floats) -> Ints:
         """Return the color of every point in every partition, shape (n_partitions, points)."""

@@ -17,13 +17,13 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
-from shoal._report_channel import channel_bounds
+from shoal._report_channel import ColumnChannel, channel_bounds
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
 from shoal.reports._additive_clusters import additive_clusters
+from shoal.reports._channel_clusters import channel_clusters
 from shoal.reports._found_clusters import FindClusters, Settings
-from shoal.reports._report_noise import report_noise
 from shoal.reports.on_device import nearest_centers
 
 __all__ = ["NoiseAwareKMeans"]
@@ -153,7 +153,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         """
         reports = validate_records(Z, estimator=self)
         settings = self._settings()
-        find_clusters = _choose(self.mechanism, reports.shape[1])
+        find_clusters = _choose(self.mechanism)
         bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
         box = public_box(bounds, reports.shape[1])
         rng = check_random_state(self.random_state)
@@ -166,6 +166,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         self.log_likelihood_ = found.log_likelihood
         self.n_iter_ = len(found.log_likelihood)
         self.labels_ = found.labels
+        self.better_than_blind_ = found.better_than_blind
         self.guarantee_ = self.mechanism.guarantee_
         self.release_ = Release(
             kind="NoiseAwareKMeans",
@@ -177,6 +178,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "covariances": self.covariances_,
                 "center_radius": self.center_radius_,
                 "confidence": float(self.confidence),
+                "better_than_blind": self.better_than_blind_,
                 "low": box.low,
                 "high": box.high,
             },
@@ -218,7 +220,12 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         return Settings(self.n_clusters, self.n_init, self.max_iter, float(self.confidence))
 
 
-def _choose(mechanism: Any, columns: int) -> FindClusters:
+def _choose(mechanism: Any) -> FindClusters:
     """Return how clusters are found behind reports of a mechanism: the one place that decides."""
-    report_noise(mechanism, columns)  # refuses those that nothing here can read
+    by_columns = isinstance(mechanism, ColumnChannel)
+    adds_noise = getattr(mechanism, "noise_kind", None) == "unbiased"
+    some_columns = by_columns and mechanism.columns == "sample"
+    corners = getattr(mechanism, "noise_kind", None) == "corners"
+    if corners or some_columns or (by_columns and not adds_noise):
+        return channel_clusters
     return additive_clusters

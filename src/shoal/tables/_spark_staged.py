@@ -60,7 +60,7 @@ def stage_reports(
 ) -> SparkStaged:
     """Draw a report of each record, and note which attempts may be handed out."""
     reliable = _has_folder(selected)
-    columns = tuple(f"c{index}" for index in range(reader.columns))
+    columns = tuple(f"c{index}" for index in range(len(names)))
     types = require("pyspark.sql.types", extra="spark")
     schema = types.StructType(
         [types.StructField(name, types.DoubleType()) for name in columns]

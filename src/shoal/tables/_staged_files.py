@@ -64,7 +64,13 @@ class StagedFiles:
 
 
 def stage_files(
-    pieces: Sequence[Piece], reader: BlockReader, start: Start, out: Any, *, threads: int
+    pieces: Sequence[Piece],
+    reader: BlockReader,
+    start: Start,
+    out: Any,
+    *,
+    threads: int,
+    names: Sequence[str] | None = None,
 ) -> StagedFiles:
     """Draw the reports of all records and write them to hidden files; a failure leaves none."""
     target = _free_folder(out)
@@ -76,7 +82,8 @@ def stage_files(
             staged.folder.mkdir()
         except OSError as failure:
             raise _taken(target, failure.strerror or "it cannot be made") from None
-        if not _write_all(staged.folder, partitions, reader, start, threads):
+        columns = reader.block_names if names is None else names
+        if not _write_all(staged.folder, partitions, reader, start, names=columns, threads=threads):
             raise DataError(NO_RECORD)
         sync_folder(staged.folder)
     except OSError as failure:
@@ -93,6 +100,8 @@ def _write_all(
     partitions: Sequence[Sequence[Piece]],
     reader: BlockReader,
     start: Start,
+    *,
+    names: Sequence[str],
     threads: int,
 ) -> int:
     """Write all partitions on several threads; return the number of reports."""
@@ -102,7 +111,7 @@ def _write_all(
     def work(number: int, pieces: Sequence[Piece]) -> int:
         try:
             file = folder / f"part-{number:0{width}}.parquet"
-            return _write(file, _batches(pieces, reader, stop), reader, start(number))
+            return _write(file, _batches(pieces, reader, stop), reader, start(number), names)
         except BaseException:
             stop.set()  # the others need not go on
             raise
@@ -124,10 +133,11 @@ def _batches(pieces: Sequence[Piece], reader: BlockReader, stop: threading.Event
             yield batch
 
 
-def _write(file: Path, batches: Iterator[Any], reader: BlockReader, draw: Any) -> int:
+def _write(
+    file: Path, batches: Iterator[Any], reader: BlockReader, draw: Any, names: Sequence[str]
+) -> int:
     """Draw and write one partition, a row group at a time."""
     arrow = require("pyarrow", extra="arrow")
-    names = reader.block_names
     schema = arrow.schema([(name, arrow.float64()) for name in names])
     rows, waiting = 0, 0
     group: list[Any] = []

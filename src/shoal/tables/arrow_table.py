@@ -208,7 +208,13 @@ class ArrowTable(ExternalTable):
         ordered = [part for index in sorted(parts) for part in parts[index]]
         return np.concatenate([np.empty(0, dtype=np.int32), *ordered])
 
-    def stage(self, start: Start, out: "str | os.PathLike[str]") -> StagedFiles:
+    def stage(
+        self,
+        start: Start,
+        out: "str | os.PathLike[str]",
+        *,
+        names: Sequence[str] | None = None,
+    ) -> StagedFiles:
         """Draw a report of every record, and keep them out of sight until they are paid for.
 
         Parameters
@@ -217,6 +223,8 @@ class ArrowTable(ExternalTable):
             From the number of a partition to what draws the reports of its blocks.
         out : path-like
             A folder for files of Parquet, which is not there yet or empty.
+        names : sequence of str, default=None
+            Columns of a report; None for those of the records.
 
         Returns
         -------
@@ -233,7 +241,9 @@ class ArrowTable(ExternalTable):
             If the disk does not take the reports; nothing is left.
         """
         self._refuse_lists()
-        return stage_files(self._parts(), self._reader, start, out, threads=self._threads)
+        return stage_files(
+            self._parts(), self._reader, start, out, threads=self._threads, names=names
+        )
 
     def on_threads(
         self, work: Callable[[Iterator[tuple[int, Iterator[Block]]]], Any], *, look: bool = True

@@ -165,18 +165,20 @@ class SparkTable(ExternalTable):
             _free_name("cluster", self._frame.columns), number(*map(_quoted, self._names))
         )
 
-    def stage(self, start: Start) -> SparkStaged:
+    def stage(self, start: Start, *, names: Sequence[str] | None = None) -> SparkStaged:
         """Draw a report of each record, once, and keep it out of sight.
 
         Parameters
         ----------
         start : callable
             From the number of a partition to a function that draws reports of a block.
+        names : sequence of str, default=None
+            Columns of a report; None for those of the records.
 
         Returns
         -------
         staged : SparkStaged
-            Reports of all records, in columns of the same names.
+            Reports of all records.
 
         Raises
         ------
@@ -187,7 +189,8 @@ class SparkTable(ExternalTable):
             If a part of Spark drew reports twice, and they got mixed; nothing is staged then.
         """
         self._refuse_lists()
-        return stage_reports(self._stable(), start, self._tasks_reader, self.names, rows=self._rows)
+        columns = self.names if names is None else names
+        return stage_reports(self._stable(), start, self._tasks_reader, columns, rows=self._rows)
 
     def _first_width(self) -> int:
         """Return how many numbers the first array has, by which the others are measured."""

@@ -4,10 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from shoal.experiments.compare.baseline import TrivialCosts
 from shoal.experiments.compare.comparison import MIN_RUNS, Comparison, MethodRow
 from shoal.experiments.compare.equal_privacy import box_diameter, own_epsilon
 from shoal.experiments.compare.measurements import MAX_ATTACKED, MAX_REPORTS, RUNS, SHADOWS
-from shoal.experiments.compare.recommendation import RULE, recommend, useless
+from shoal.experiments.compare.recommendation import (
+    RULE,
+    SETTINGS,
+    not_better_than_blind,
+    recommend,
+)
 from shoal.experiments.estimate import Estimate, rounded
 from shoal.experiments.provenance import Provenance
 from shoal.experiments.report import Report
@@ -17,6 +23,12 @@ from shoal.privacy import Guarantee
 __all__ = ["compare_report"]
 
 NEAR = 0.1  # of the diameter: how far apart two records are whose promise is shown too
+SHUFFLER = (
+    "Between a curator, who is trusted with all records, and nobody, there is a shuffler: it sees "
+    "no record, takes everything off the reports that says whose they are, mixes the batch, and "
+    "does not collude with whoever sees it. Each device sends one report, and all of a batch are "
+    "of one mechanism."
+)
 NOT_AWARE = (
     "NoiseAwareKMeans on KdLaplace, Hybrid, Duchi and SquareWave: it needs reports as they were "
     "made (those of KdLaplace are those of Laplace before their remap), without bias, and not on a "
@@ -68,6 +80,8 @@ def compare_report(
     _promises(report, comparison)
     _own_promises(report, comparison)
     _utility(report, comparison)
+    _trust_models(report, comparison)
+    _agreement(report, comparison)
     _attacks(report, comparison)
     _time(report, comparison)
     report.section("What was left out, and what was thinned out")
@@ -180,16 +194,16 @@ def _utility(report: Report, comparison: Comparison) -> None:
     for name, level in (
         ("without privacy: k-means", 1.0),
         ("no clusters: one center at the records' mean", trivial.mean),
-        (f"knowing nothing: {baseline.n_clusters} centers spread over the box", trivial.even),
-        ("knowing nothing: one center in the middle of the box", trivial.middle),
+        (f"blind: {baseline.n_clusters} points spread over the box", trivial.even),
+        ("blind: one center in the middle of the box", trivial.middle),
     ):
         rows.append([name, *[Estimate(level, level, level).brief] * len(comparison.epsilons)])
     report.table(_headings(comparison), rows)
     report.text(RULE)
-    worse = useless(comparison)
-    if worse:
+    no_better = not_better_than_blind(comparison)
+    if no_better:
         report.text(
-            f"Worse than knowing nothing at epsilon {comparison.middle:g}: {', '.join(worse)}."
+            f"Not better than blind at epsilon {comparison.middle:g}: {', '.join(no_better)}."
         )
     costs = [_point(row, row.cost) for row in _shown(comparison) if row.cost]
     if costs:
@@ -207,10 +221,106 @@ def _utility(report: Report, comparison: Comparison) -> None:
             log_y=True,
             x_label="worst-case epsilon",
             y_label="cost (k-means = 1)",
-            reference={"k-means without privacy": 1.0, "without looking": trivial.best},
+            reference=_levels(trivial),
             says="Cost against epsilon, 95% bands; of each mechanism the better clusterer",
         )
-    _agreement(report, comparison)
+
+
+def _levels(trivial: TrivialCosts) -> dict[str, float]:
+    """Return the lines of a picture of costs: what needs no privacy, and what needs no records."""
+    return {"k-means without privacy": 1.0, "spread over the box (blind)": trivial.even}
+
+
+def _trust_models(report: Report, comparison: Comparison) -> None:
+    """Set the three trust models side by side by what a batch promises to one person."""
+    reports = [row for row in comparison.rows if row.shuffled_epsilon is not None]
+    if not reports:
+        return
+    report.section("Three trust models")
+    report.text(SHUFFLER)
+    report.text(
+        "Whoever sees the batch learns less of one person than from their report: its epsilon, for "
+        f"exchanging one record, is much smaller, at delta = {comparison.delta:g}. The number of "
+        "reports is public in this model, and everybody must know it. Reports at the same local "
+        "epsilon are the same, shuffled or not, and so are their clusters. A method that is "
+        '"shuffled" above was given the largest local epsilon whose batch keeps the worst case.'
+    )
+    # Both clusterers work on the same reports.
+    seen = {(row.contender, row.model, row.epsilon): row for row in reports}
+    local = {key: row for key, row in seen.items() if row.model == "local"}
+    names = dict.fromkeys(row.contender for row in local.values())
+    report.table(
+        ["reports of", *[f"local epsilon {epsilon:g}" for epsilon in comparison.epsilons]],
+        [
+            [
+                name,
+                *[_epsilon(local.get((name, "local", epsilon))) for epsilon in comparison.epsilons],
+            ]
+            for name in names
+        ],
+    )
+    report.text("Epsilon of the shuffled batch of these reports.")
+    shuffled = [row for row in seen.values() if row.model == "shuffled"]
+    if shuffled:
+        report.table(
+            ["reports of", *[f"batch of epsilon {epsilon:g}" for epsilon in comparison.epsilons]],
+            [
+                [
+                    name,
+                    *[f"{row.own_epsilon:.3g}" for row in shuffled if row.contender == name],
+                ]
+                for name in dict.fromkeys(row.contender for row in shuffled)
+            ],
+        )
+        report.text("Local epsilon of each report, and all that holds if the shuffler fails.")
+    points = trust_model_points(comparison)
+    if points:
+        report.figure(
+            draw_lines,
+            "trust-models",
+            points,
+            x="epsilon",
+            y="mean",
+            group="method",
+            dash="model",
+            low="low",
+            high="high",
+            log_x=True,
+            log_y=True,
+            x_label=f"epsilon for exchanging one record (shuffled: delta = {comparison.delta:g})",
+            y_label="cost (k-means = 1)",
+            reference=_levels(comparison.baseline.trivial_costs),
+            says="Cost against what is promised to one person, 95% bands: the best central "
+            "method, the best two that report, and the same reports behind a shuffler",
+        )
+
+
+def trust_model_points(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the curves of the picture: the best of each trust model, by central epsilon."""
+    shown = [row for row in _shown(comparison) if row.cost is not None and row.equal]
+    best = {
+        model: list(
+            dict.fromkeys(row.contender for row in comparison.ranked(comparison.middle, model))
+        )
+        for model in SETTINGS
+    }
+    kept = {*best["central"][:1], *best["local"][:2], *best["shuffled"]}
+    points = []
+    for row in shown:
+        if row.contender not in kept:
+            continue
+        if row.model != "shuffled":
+            points.append(_point(row, row.cost))
+        if row.shuffled_epsilon is not None:
+            points.append(
+                {**_point(row, row.cost), "model": "shuffled", "epsilon": row.shuffled_epsilon}
+            )
+    order = list(SETTINGS)
+    return sorted(points, key=lambda point: order.index(point["model"]))
+
+
+def _epsilon(row: MethodRow | None) -> str:
+    return "" if row is None or row.shuffled_epsilon is None else f"{row.shuffled_epsilon:.3g}"
 
 
 def _intervals(comparison: Comparison) -> str:
@@ -270,8 +380,8 @@ def _attacks(report: Report, comparison: Comparison) -> None:
         f"{rounded(control['high'], 2)}): {_power(control['low'])}. No attack can pass the last "
         "column."
     )
-    central = [row for row in comparison.rows if row.attack["attack"] == "membership"]
-    local = [row for row in comparison.rows if row.attack["attack"] == "reconstruction"]
+    central = [row for row in comparison.rows if row.attack.get("attack") == "membership"]
+    local = [row for row in comparison.rows if row.attack.get("attack") == "reconstruction"]
     if central:
         report.table(
             ["method", "epsilon", "advantage", "95% interval", "promise allows"],
@@ -289,7 +399,9 @@ def _attacks(report: Report, comparison: Comparison) -> None:
     if local:
         _reconstruction(report, local)
     points = [
-        {**_point(row, _gain(row)), "cost": row.cost.mean} for row in _shown(comparison) if row.cost
+        {**_point(row, _gain(row)), "cost": row.cost.mean}
+        for row in _shown(comparison)
+        if row.cost and row.attack
     ]
     if points:
         report.figure(
@@ -350,12 +462,19 @@ def _reconstruction(report: Report, local: list[MethodRow]) -> None:
                 f"{100 * row.attack['off_without']:.1f}%",
                 f"{rounded(row.attack['gain'], 3)}",
                 f"{rounded(row.attack['low'], 3)} to {rounded(row.attack['high'], 3)}",
-                f"{100 * row.attack['distance']:.0f}%",
+                _distance(row.attack["distance"]),
             ]
             for (name, epsilon), row in seen.items()
         ],
     )
-    report.text("The last column is how far reports lie from their records, after a remap if any.")
+    report.text(
+        "The last column is how far reports lie from their records, after a remap if any; colors "
+        "lie nowhere. Behind a shuffler nobody knows whose a report is: nothing was attacked there."
+    )
+
+
+def _distance(part: float | None) -> str:
+    return "" if part is None else f"{100 * part:.0f}%"
 
 
 def _time(report: Report, comparison: Comparison) -> None:
@@ -419,11 +538,11 @@ def _gain(row: MethodRow) -> Estimate:
 
 def _shown(comparison: Comparison) -> list[MethodRow]:
     """List, of each mechanism, the clusterer that costs least at the middle epsilon."""
-    best: dict[str, MethodRow] = {}
+    best: dict[tuple[str, str], MethodRow] = {}
     for row in comparison.at(comparison.middle):
-        kept = best.get(row.contender)
+        kept = best.get((row.contender, row.model))
         if kept is None or (row.cost and kept.cost and row.cost.mean < kept.cost.mean):
-            best[row.contender] = row
+            best[row.contender, row.model] = row
     methods = {row.method for row in best.values()}
     return [row for row in comparison.rows if row.method in methods]
 
