@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 __all__ = ["METHODS", "PUBLIC", "SERIES", "Look", "Method", "choices", "class_names"]
 
-TrustModel = Literal["central", "local"]
+TrustModel = Literal["central", "shuffled", "local"]
 Notion = Literal["central", "local", "metric"]
 Output = Literal["centers", "cells", "records", "reports", "remapped"]
 
@@ -60,6 +60,9 @@ class Method(NamedTuple):
         Whether :class:`shoal.NoiseAwareKMeans` knows the distribution of its reports.
     compared : bool
         Whether ``shoal compare`` runs it.
+    shuffled : bool
+        Whether ``shoal compare`` runs it behind a shuffler too, at the larger epsilon of a report
+        that this allows.
     """
 
     name: str
@@ -73,10 +76,14 @@ class Method(NamedTuple):
     max_columns: int = MAX_COLUMNS
     noise_aware: bool = False
     compared: bool = True
+    shuffled: bool = False
 
     @property
     def trust_model(self) -> TrustModel:
-        """Who is trusted with raw records: the curator ("central") or nobody ("local")."""
+        """Who is trusted with raw records: the curator ("central") or nobody ("local").
+
+        Reports of a local method can be shuffled too: see ``shuffled``.
+        """
         return "central" if self.notion == "central" else "local"
 
     @property
@@ -236,6 +243,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "Piecewise or Duchi, by a public coin",
         Look("#d9b310", "triangle-right"),
+        noise_aware=True,
     ),
     Method(
         "Duchi",
@@ -244,6 +252,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the two-valued mechanism of Duchi, Jordan and Wainwright",
         Look("#d98cc4", "triangle-left", DOTS),
+        noise_aware=True,
     ),
     Method(
         "SquareWave",
@@ -252,6 +261,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the Square Wave mechanism, column by column",
         Look("#7a4e2d", "pentagon", DOTS),
+        noise_aware=True,
     ),
     Method(
         "PartitionResponse",
@@ -261,6 +271,7 @@ METHODS: tuple[Method, ...] = (
         "the color of the record's cell in a public partition, by randomized response",
         Look("#0f7173", "star", DASH),
         noise_aware=True,
+        shuffled=True,
     ),
     Method(
         "BayesRemap",
@@ -315,6 +326,7 @@ SERIES: Mapping[str, Look] = MappingProxyType(
     {
         "central": Look("#0b3c5d", "circle"),
         "local": Look("#e07a1f", "square", DASH),
+        "shuffled": Look("#2e8b57", "diamond", DOTS),
         "dpkmeans": Look("#0b3c5d", "circle"),
         "dpwavecluster": Look("#5b2a4e", "cross", LONG),
         "nd-laplace": Look("#1a5490", "square", DASH),

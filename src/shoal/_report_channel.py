@@ -6,7 +6,7 @@ class. It cannot import mechanisms, which read records (import contracts, docs/l
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from sklearn.base import clone
 
@@ -15,22 +15,22 @@ from shoal.partitions import Partitions
 from shoal.privacy import Guarantee
 from shoal.schema import Schema
 
-__all__ = ["PartitionChannel", "ReportChannel", "channel_bounds"]
+__all__ = ["ColumnChannel", "ColumnLaw", "PartitionChannel", "ReportChannel", "channel_bounds"]
 
 
 class ReportChannel(ABC):
     """The law of reports given records, and what it promises.
 
     ``noise_kind`` is ``"radial"`` for noise of the Laplace family, the same at every record and in
-    all directions; ``"unbiased"`` for reports with the record as their mean; ``"partition"`` for
-    the color of the record's cell; else ``"other"``.
+    all directions; ``"unbiased"`` for reports with the record as their mean; ``"corners"`` for
+    corners of a box; ``"partition"`` for the color of the record's cell; else ``"other"``.
     ``has_density`` says that no single report has a probability that matters, so that reports can
     be counted in cells. Columns of noise that is not radial are perturbed independently.
     """
 
     bounds: Any
     schema: Schema | None = None
-    noise_kind: ClassVar[Literal["radial", "unbiased", "partition", "other"]] = "other"
+    noise_kind: ClassVar[Literal["radial", "unbiased", "corners", "partition", "other"]] = "other"
     has_density: ClassVar[bool] = False
 
     @property
@@ -49,6 +49,45 @@ class ReportChannel(ABC):
     def of_encoded(self) -> Any:
         """Return an unfitted copy for records that are encoded already: it has no schema."""
         return clone(self)
+
+
+class ColumnLaw(Protocol):
+    """The law of one column's report given that column of the record, in the records' unit."""
+
+    @property
+    def low(self) -> float:
+        """Lower end of the reports."""
+
+    @property
+    def high(self) -> float:
+        """Upper end of the reports."""
+
+    @property
+    def unreported(self) -> float:
+        """What stands for a column that is not reported."""
+
+    @property
+    def points(self) -> Floats:
+        """Reports that have a probability of their own, in order."""
+
+    @property
+    def step(self) -> float:
+        """Distance between neighboring reports."""
+
+    def cdf(self, z: Floats, x: Floats) -> Floats:
+        """Probability of a report up to each z, given each x: shape (len(z), len(x))."""
+
+
+class ColumnChannel(ReportChannel):
+    """Reports whose columns are perturbed independently; or some of them, the others left out."""
+
+    @abstractmethod
+    def reported_columns(self, columns: int) -> int:
+        """How many of the columns of a record are reported."""
+
+    @abstractmethod
+    def column_law(self, column: int, columns: int) -> ColumnLaw:
+        """Return the law of a column that is reported."""
 
 
 class PartitionChannel(ReportChannel):

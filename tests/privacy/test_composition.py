@@ -21,6 +21,7 @@ from shoal.privacy import (
     MetricEvent,
     PureEvent,
     Repeated,
+    ShuffledEvent,
     ZCDPEvent,
     compose,
     cost,
@@ -277,3 +278,19 @@ def test_bad_schedules_are_refused() -> None:
     for arguments in ((0.0,), (-1.0,), (1.0, 1.0), ("1",)):
         with pytest.raises(ParameterError):
             scale_to_fit(lambda m: [PureEvent(epsilon=1 / m)], *arguments)  # type: ignore[arg-type]
+
+
+def test_shuffled_batches_compose_among_themselves() -> None:
+    batch = ShuffledEvent(epsilon=0.1, delta=1e-9, local_epsilon=3.0, n=1000)
+    both = compose([batch, dataclasses.replace(batch, n=70)], delta=1e-6)
+    assert (both.notion, both.local_epsilon, both.n_reports) == ("shuffled", 6.0, 70)
+    assert both.epsilon <= 0.2
+    many = compose([Repeated(event=batch, times=100)], delta=1e-6, notion="shuffled")
+    assert many.epsilon < 6
+    assert many.local_epsilon == 300.0
+    for events, notion, message in [
+        ([batch, PURE], "central", "shuffled events only"),
+        ([PURE], "shuffled", "give ShuffledEvent"),
+    ]:
+        with pytest.raises(GuaranteeError, match=message):
+            compose(events, delta=1e-6, notion=notion)

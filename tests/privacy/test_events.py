@@ -7,17 +7,20 @@ import numpy as np
 import pytest
 
 from helpers.cases import case
-from shoal.exceptions import ParameterError, UnknownEventError
+from shoal.exceptions import GuaranteeError, ParameterError, UnknownEventError
 from shoal.privacy import (
+    Adjacency,
     ApproximateEvent,
     Composed,
     DiscreteGaussianEvent,
     Event,
     GaussianEvent,
     GDPEvent,
+    Guarantee,
     MetricEvent,
     PureEvent,
     Repeated,
+    ShuffledEvent,
     ZCDPEvent,
 )
 from shoal.privacy.events import event_from_dict, event_to_dict
@@ -31,6 +34,8 @@ LEAVES = [
     GDPEvent(mu=0.2),
     ApproximateEvent(epsilon=1.0, delta=1e-9),
     MetricEvent(epsilon=0.5, unit="km"),
+    ShuffledEvent(epsilon=0.1, delta=1e-9, local_epsilon=2.0, n=1000),
+    ShuffledEvent(epsilon=2.0, delta=0.0, local_epsilon=2.0, n=1),
 ]
 NESTED = Composed(
     events=(Composed(events=LEAVES[:3]), Repeated(event=LEAVES[3], times=4)), purpose='"é\n'
@@ -88,6 +93,19 @@ def test_other_fields_are_checked() -> None:
         PureEvent(epsilon=1.0, purpose=3)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="unit"):
         MetricEvent(epsilon=1.0, unit=None)  # type: ignore[arg-type]
+
+
+def test_shuffled_events_are_checked() -> None:
+    good = {"epsilon": 0.1, "delta": 1e-6, "local_epsilon": 2.0, "n": 10}
+    for name, bad in [("epsilon", 0.0), ("delta", 1.0), ("local_epsilon", 0.05), ("n", 0)]:
+        with pytest.raises(ParameterError, match=name):
+            ShuffledEvent(**{**good, name: bad})
+    promise = Guarantee(
+        "shuffled", 0.1, 1e-6, Adjacency.SUBSTITUTE, local_epsilon=2.0, n_reports=10
+    )
+    assert ShuffledEvent.of(promise, purpose="x") == ShuffledEvent(**good, purpose="x")
+    with pytest.raises(GuaranteeError, match="this one is 'local'"):
+        ShuffledEvent.of(Guarantee("local", 1.0))
 
 
 def test_numpy_numbers_become_plain_ones() -> None:

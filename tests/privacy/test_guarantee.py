@@ -12,6 +12,7 @@ from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import (
     Adjacency,
     Guarantee,
+    PrivacyUnit,
     gdp_to_epsilon,
     pure_to_gdp,
     pure_to_zcdp,
@@ -23,6 +24,7 @@ PURE = Guarantee("central", epsilon=1.0)
 APPROXIMATE = Guarantee("central", epsilon=1.0, delta=1e-6)
 METRIC = Guarantee("metric", epsilon=0.5, unit="km")
 NONE = Guarantee.none("the box is taken from the records")
+SHUFFLED = Guarantee("shuffled", 0.08, 1e-6, SUBSTITUTE, local_epsilon=4.0, n_reports=100_000)
 ALL = [
     PURE,
     APPROXIMATE,
@@ -31,6 +33,7 @@ ALL = [
     Guarantee("local", epsilon=2.0, seeded=True),
     Guarantee("central", 0.1, 1e-9, SUBSTITUTE, rho=1e-3),
     Guarantee("central", 0.1, 1e-9, mu=0.02),
+    SHUFFLED,
 ]
 
 
@@ -133,6 +136,61 @@ def test_for_group() -> None:
     assert Guarantee("central", 1.0, rho=0.1).for_group(3).rho == pytest.approx(0.9)
     assert APPROXIMATE.for_group(2).delta == pytest.approx((1 + math.e) * 1e-6)
     assert METRIC.for_group(2) == Guarantee("metric", epsilon=1.0, unit="km")
+
+
+def test_the_sentence_of_a_shuffled_promise_has_its_conditions() -> None:
+    assert str(SHUFFLED) == (
+        "shuffled differential privacy with epsilon = 0.08 and delta = 1e-06 (substitute): "
+        "exchanging a record given to the mechanism for any other changes the probability of any "
+        "shuffled batch by a factor of at most e^0.08 = 1.08, plus at most 1e-06, if the batch has "
+        "at least 100,000 honest and independent reports, one a device, of one mechanism and "
+        "without metadata, and the shuffler does not collude; two rounds are two batches, and a "
+        "person's cost is that of the worse; without the shuffler, and for reports that are sent "
+        "again, only local epsilon = 4 holds"
+    )
+    assert SHUFFLED.holds
+    assert not replace(SHUFFLED, seeded=True).holds
+    assert "Guarantee (holds)" in SHUFFLED._repr_html_()
+
+
+def test_a_shuffled_promise_converts_where_a_proof_allows() -> None:
+    assert SHUFFLED.to_local() == Guarantee("local", 4.0, adjacency=SUBSTITUTE)
+    assert SHUFFLED.to_substitute() is SHUFFLED
+    pair = SHUFFLED.for_group(2)
+    assert (pair.epsilon, pair.local_epsilon, pair.n_reports) == (0.16, 8.0, 100_000)
+    assert pair.delta == pytest.approx((1 + math.exp(0.08)) * 1e-6)
+    assert SHUFFLED.to_approximate(1e-3).epsilon < 0.08
+    pure = replace(SHUFFLED, epsilon=4.0, delta=0.0)
+    assert pure.to_zcdp() == pure_to_zcdp(4.0)
+    for convert, message in [
+        (lambda g: g.to_zcdp(), "implies no zCDP"),
+        (lambda g: g.to_gdp(), "implies no mu"),
+        (lambda g: g.to_approximate(1e-9), "amplify the local promise"),
+        (lambda g: g.to_local(2.0), "only a metric promise"),
+        (lambda g: g.to_privacy_unit(PrivacyUnit.user("person")), "number of rows"),
+    ]:
+        with case(convert=convert), pytest.raises(GuaranteeError, match=message):
+            convert(SHUFFLED)  # type: ignore[operator]
+    users = PrivacyUnit.user("person", max_rows=3, enforced=False)
+    assert SHUFFLED.to_privacy_unit(users).local_epsilon == 12.0
+
+
+def test_only_shuffled_promises_have_a_batch() -> None:
+    for guarantee in ALL:
+        written = {"local_epsilon", "n_reports"} & set(guarantee.to_dict())
+        assert bool(written) == (guarantee.notion == "shuffled")
+    for change, message in [
+        ({"local_epsilon": None}, "local_epsilon must be"),
+        ({"n_reports": None}, "n_reports must be"),
+        ({"n_reports": 0}, "n_reports must be"),
+        ({"local_epsilon": 0.01}, "at least epsilon"),
+        ({"adjacency": Adjacency.ADD_REMOVE}, "Adjacency.SUBSTITUTE"),
+        ({"rho": 0.1}, "rho and mu must be None"),
+        ({"notion": "local"}, "unless the notion is 'shuffled'"),
+        ({"notion": "none", "reason": "x"}, "unless the notion is 'shuffled'"),
+    ]:
+        with case(change=change), pytest.raises(ParameterError, match=message):
+            replace(SHUFFLED, **change)  # type: ignore[arg-type]
 
 
 def test_to_substitute() -> None:

@@ -15,6 +15,7 @@ OWN = (
     "shoal._numbers",
     "shoal._files",
     "shoal._html",
+    "shoal._typing",
 )
 
 

@@ -29,6 +29,7 @@ from shoal.privacy import (
     PrivacyUnit,
     PureEvent,
     Repeated,
+    ShuffledEvent,
     ZCDPEvent,
     epsilon_to_gdp,
     epsilon_to_zcdp,
@@ -510,3 +511,72 @@ class TestThreads:
         assert outcomes.count(True) == 20
         assert len(ledger) == 20
         assert len(outcomes) == 64
+
+
+def shuffled(epsilon: float = 0.1, n: int = 1000, delta: float = 1e-7) -> ShuffledEvent:
+    return ShuffledEvent(epsilon=epsilon, delta=delta, local_epsilon=3.0, n=n)
+
+
+class TestShuffled:
+    def test_one_entry_counts_once_and_says_what_both_observers_learn(self, new) -> None:
+        ledger = new(epsilon=1.0, delta=1e-6)
+        entry = ledger.spend(shuffled(), purpose="homes")
+        assert (entry.notion, entry.event) == ("shuffled", shuffled())
+        assert ledger.used == pytest.approx(0.1)
+        ledger.spend(shuffled(n=500))
+        ledger.spend(pure(0.2), notion="local")
+        local, batch = ledger.spent
+        assert (local.notion, local.epsilon) == ("local", 0.2)
+        assert (batch.notion, batch.epsilon, batch.delta) == ("shuffled", 0.2, 1e-6)
+        assert (batch.local_epsilon, batch.n_reports) == (6.0, 500)
+        assert batch.adjacency is SUBSTITUTE
+        text = str(ledger)
+        assert "epsilon 0.1, delta 1e-07, local 3, n 1000" in text
+        assert "only local epsilon = 6 holds" in text
+        assert "local 3, n 500" in ledger._repr_html_()
+
+    def test_it_survives_the_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.ledger"
+        Ledger(path, epsilon=1.0, delta=1e-6).spend(shuffled())
+        again = Ledger(path)
+        assert again.entries[0].event == shuffled()
+        assert again.spent[0].n_reports == 1000
+
+    def test_limits(self, new) -> None:
+        ledger = new(epsilon=0.15, delta=1e-6, approximate_delta=1e-6)
+        ledger.spend(shuffled())
+        with pytest.raises(BudgetExceededError, match=r"asked epsilon = 0\.1"):
+            ledger.spend(shuffled())
+        with pytest.raises(BudgetExceededError, match="the ledger's delta is 0"):
+            new(epsilon=1.0).spend(shuffled())
+        alone = new(epsilon=3.0)
+        alone.spend(shuffled(3.0, n=1, delta=0.0))  # a batch of one gains nothing
+        assert (alone.spent[0].epsilon, alone.spent[0].delta) == (3.0, 0.0)
+
+    def test_it_is_never_mixed_with_other_events(self, new) -> None:
+        ledger = new(epsilon=9.0, delta=1e-3, metric_epsilon=1.0, metric_unit="km")
+        mixed = Composed(events=[shuffled(), pure(3.0)])
+        for event, notion, message in [
+            (mixed, "central", "shuffled events only"),
+            (pure(0.1), "shuffled", "needs a ShuffledEvent"),
+        ]:
+            with pytest.raises(GuaranteeError, match=message):
+                ledger.spend(event, notion=notion)
+        assert len(ledger) == 0
+        twice = Composed(events=[shuffled(), Repeated(event=shuffled(n=7), times=2)])
+        ledger.spend(twice, notion="local")
+        (batch,) = ledger.spent
+        assert (batch.notion, batch.local_epsilon, batch.n_reports) == ("shuffled", 9.0, 7)
+        assert batch.epsilon == pytest.approx(0.3)
+
+    def test_a_group_pays_for_each(self, new) -> None:
+        users = PrivacyUnit.user("person", max_rows=2, enforced=False)
+        ledger = new(epsilon=1.0, delta=1e-6, privacy_unit=users)
+        ledger.spend(shuffled())
+        assert ledger.spent[0].epsilon == pytest.approx(0.2)
+        assert ledger.spent[0].local_epsilon == 6.0
+
+    def test_a_seed_takes_the_promise_away(self, new) -> None:
+        ledger = new(epsilon=1.0, delta=1e-6)
+        ledger.spend(shuffled(), seeded=True)
+        assert not ledger.spent[0].holds

@@ -1,4 +1,4 @@
-"""``shoal compare``: all methods of both trust models on the columns of a file."""
+"""``shoal compare``: all methods of the three trust models on the columns of a file."""
 
 import json
 from dataclasses import asdict, replace
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["compare_command"]
 
 REPORT = "report.html"
-PICTURES = ("agreement", "cost", "trade-off")
+PICTURES = ("agreement", "cost", "trade-off", "trust-models")
 FILES = (REPORT, *[f"{name}.{end}" for name in PICTURES for end in ("svg", "png", "json")])
 
 
@@ -57,6 +57,10 @@ def compare_command(
         int,
         typer.Option(min=1, help="Fits of each method at each epsilon; a recommendation needs 5."),
     ] = 10,
+    delta: Annotated[
+        float,
+        typer.Option(help="Delta of the promise of reports behind a shuffler."),
+    ] = 1e-6,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     private_copy: Annotated[
         float | None,
@@ -101,6 +105,7 @@ def compare_command(
     from shoal.experiments import Provenance
     from shoal.experiments.compare import (
         ComparedTable,
+        checked_delta,
         choose_contenders,
         compare_methods,
         compare_report,
@@ -110,6 +115,7 @@ def compare_command(
     for package in ("altair", "vl_convert"):  # not after minutes of work
         require(package, extra="plot")
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
+    checked_delta(delta)
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
     used, header = parse_columns(
@@ -147,6 +153,7 @@ def compare_command(
                 chosen,
                 epsilons=epsilons,
                 runs=runs,
+                delta=delta,
                 seed=seed or 0,
                 store=out,
                 n_jobs=jobs,
@@ -187,8 +194,8 @@ def _print(comparison: "Comparison", state: str, report: Path) -> None:
     table = Table(
         title=f"{baseline.n_records:,} records, {baseline.n_columns} columns, "
         f"{baseline.n_clusters} clusters: cost at each worst-case epsilon",
-        caption=f"mean of {comparison.runs} runs{spread}; 1 = k-means without privacy; the best "
-        f"without looking: {baseline.trivial_costs.best:.3g}",
+        caption=f"mean of {comparison.runs} runs{spread}; 1 = k-means without privacy; (shuffled): "
+        f"of the batch of {baseline.n_records:,} reports, at delta {comparison.delta:g}",
     )
     table.add_column("method", no_wrap=True)
     for epsilon in comparison.epsilons:
@@ -197,6 +204,9 @@ def _print(comparison: "Comparison", state: str, report: Path) -> None:
         costs = [row.cost for row in comparison.rows if row.method == method]
         if any(costs):
             table.add_row(method, *[_short(cost, comparison.decides) for cost in costs])
+    blind = f"{baseline.trivial_costs.even:.3g}"
+    table.add_section()
+    table.add_row("spread over the box (blind)", *[blind] * len(comparison.epsilons))
     screen.print(table)
     for row in comparison.at(comparison.middle):
         if ":" in row.contender:
@@ -222,6 +232,7 @@ def _plain(comparison: "Comparison", state: str, report: Path) -> dict[str, obje
         "columns": baseline.names,
         "clusters": baseline.n_clusters,
         "runs": comparison.runs,
+        "delta": comparison.delta,
         "baselines": baseline.trivial_costs._asdict(),
         "methods": [{**asdict(row), "attack": dict(row.attack)} for row in comparison.rows],
         "left_out": comparison.left_out,

@@ -6,6 +6,7 @@ unit, and equal numbers of metric and of local epsilon are not equal privacy.
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, floor, log
 from typing import Any, Protocol
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._bounds import public_box
-from shoal._report_channel import channel_bounds
+from shoal._report_channel import ColumnChannel, ColumnLaw, channel_bounds
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
@@ -98,11 +99,47 @@ class ColumnDistribution(Protocol):
     def log_mass(self, cells: Ints, positions: Ints) -> Floats:
         """Log-probability of cells."""
 
+    def cdf(self, cells: Floats, positions: Floats) -> Floats:
+        """Probability of a report up to each place between cells; cell c ends at c + 1/2."""
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """Cells that have a probability of their own, in order."""
+
     def variance(self, units: Floats) -> Floats:
         """Variance of reports."""
 
 
-class ColumnMechanism(LocalMechanism):
+@dataclass(frozen=True)
+class _LineLaw:
+    """The law of one column in the records' unit: index 0 of its cells is at the center."""
+
+    distribution: ColumnDistribution
+    unreported: float
+    half: float  # of the column's width
+    step: float
+
+    @property
+    def low(self) -> float:
+        return self.unreported - (self.distribution.max_index + 0.5) * self.step
+
+    @property
+    def high(self) -> float:
+        return self.unreported + (self.distribution.max_index + 0.5) * self.step
+
+    @property
+    def points(self) -> Floats:
+        return self.unreported + self.step * np.array(self.distribution.points, dtype=np.float64)
+
+    def cdf(self, z: Floats, x: Floats) -> Floats:
+        cells = (z - self.unreported) / self.step
+        units = np.clip((x - self.unreported) / self.half, -1.0, 1.0)
+        return self.distribution.cdf(
+            cells[:, np.newaxis], units[np.newaxis] * (self.distribution.positions // 2)
+        )
+
+
+class ColumnMechanism(LocalMechanism, ColumnChannel):
     """Perturb columns independently; subclasses give the distribution of one column."""
 
     columns: str = "all"
@@ -183,6 +220,44 @@ class ColumnMechanism(LocalMechanism):
     @abstractmethod
     def _distribution(self, epsilon: Fraction) -> ColumnDistribution:
         """Return the distribution of one column at its part of epsilon."""
+
+    def reported_columns(self, columns: int) -> int:
+        """Return how many of the columns of a record are reported.
+
+        Parameters
+        ----------
+        columns : int
+            Number of columns.
+
+        Returns
+        -------
+        reported : int
+            All of them, or those that are drawn with ``columns="sample"``.
+        """
+        return self._reported(columns)
+
+    def column_law(self, column: int, columns: int) -> ColumnLaw:
+        """Return the law of a column that is reported, in the records' unit.
+
+        Parameters
+        ----------
+        column : int
+            Which of them.
+        columns : int
+            Number of columns.
+
+        Returns
+        -------
+        law : ColumnLaw
+            Made from ``epsilon`` and ``bounds`` alone.
+        """
+        lattice, box = self.lattice(columns), public_box(channel_bounds(self), columns)
+        return _LineLaw(
+            self._column_distribution(columns),
+            float(lattice.origin[column]),
+            float(box.high[column] / 2 - box.low[column] / 2),
+            float(lattice.step[column]),
+        )
 
     def _column_distribution(self, columns: int) -> ColumnDistribution:
         return self._distribution(Fraction(float(self.epsilon)) / self._reported(columns))

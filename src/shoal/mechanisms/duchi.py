@@ -57,6 +57,8 @@ class Duchi(LocalMechanism):
     2.164
     """
 
+    noise_kind = "corners"
+
     def __init__(
         self,
         epsilon: float = 1.0,

@@ -141,6 +141,20 @@ class _HybridDistribution:
         mixed: Floats = np.logaddexp(wide, two - half)
         return mixed
 
+    @property
+    def points(self) -> tuple[int, ...]:
+        return -self.value, self.value
+
+    def cdf(self, cells: Floats, positions: Floats) -> Floats:
+        upper = 0.5 + positions / self.positions * (self.truthful / CHANCES)
+        two: Floats = np.where(
+            cells >= self.value, 1.0, np.where(cells >= -self.value, 1 - upper, 0.0)
+        )
+        if not self._coin():
+            return two
+        odds = math.exp(-float(self.window.epsilon) / 2)
+        return (1 - odds) * self.window.cdf(cells, positions) + odds * two
+
     def variance(self, units: Floats) -> Floats:
         two: Floats = (self.value * self.step) ** 2 - units**2
         if not self._coin():

@@ -107,6 +107,20 @@ class Window:
         masses[np.abs(cells) > self.max_index] = -np.inf
         return masses
 
+    @property
+    def points(self) -> tuple[int, ...]:
+        """Cells that have a probability of their own: none."""
+        return ()
+
+    def cdf(self, cells: Floats, positions: Floats) -> Floats:
+        """Probability of a report up to each place between cells."""
+        odds = math.exp(-float(self.epsilon))
+        high = 1.0 / (self.width + self.positions * odds)
+        below = np.clip(cells + self.max_index + 0.5, 0.0, self.cells)
+        inside = np.clip(cells - positions + self.width / 2, 0.0, self.width)
+        chances: Floats = high * (odds * below + (1.0 - odds) * inside)
+        return chances
+
     def variance(self, units: Floats) -> Floats:
         """Variance of reports, in units where the records are [-1, 1]."""
         odds = math.exp(-float(self.epsilon))

@@ -2,6 +2,7 @@
 
 * :class:`Guarantee` says what is promised, in numbers and in a sentence.
 * The events say what was done to the records; :func:`cost` and :func:`compose` price them.
+* :func:`amplify` says what a shuffler adds to a local promise.
 * :class:`Ledger` keeps a limit over everything that touches the same records.
 * :class:`Release` is what leaves the curator.
 
@@ -29,6 +30,7 @@ from shoal.privacy.events import (
     MetricEvent,
     PureEvent,
     Repeated,
+    ShuffledEvent,
     ZCDPEvent,
 )
 from shoal.privacy.gaussian_conversions import (
@@ -41,6 +43,7 @@ from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.ledger import Ledger
 from shoal.privacy.privacy_unit import Adjacency, PrivacyUnit
 from shoal.privacy.release import Release, current_versions
+from shoal.privacy.shuffling import LocalBudget, amplify, local_epsilon_for
 
 __all__ = [
     "Adjacency",
@@ -55,6 +58,7 @@ __all__ = [
     "Guarantee",
     "Ledger",
     "Limits",
+    "LocalBudget",
     "MetricEvent",
     "Notion",
     "PrivacyUnit",
@@ -62,7 +66,9 @@ __all__ = [
     "Receipt",
     "Release",
     "Repeated",
+    "ShuffledEvent",
     "ZCDPEvent",
+    "amplify",
     "compose",
     "convert_epsilon",
     "convert_ledger",
@@ -72,6 +78,7 @@ __all__ = [
     "epsilon_to_zcdp",
     "gdp_to_delta",
     "gdp_to_epsilon",
+    "local_epsilon_for",
     "metric_to_local",
     "parse_unit",
     "pure_to_gdp",

@@ -13,7 +13,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 from shoal.exceptions import BudgetExceededError, GuaranteeError
-from shoal.privacy.accounting import Cost, cost, leaves, metric_cost, readable_epsilon
+from shoal.privacy.accounting import (
+    Batches,
+    Cost,
+    cost,
+    leaves,
+    metric_cost,
+    readable_epsilon,
+    shuffled_cost,
+)
 from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_order
 from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.entries import Limits
@@ -24,7 +32,7 @@ from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_siz
 
 __all__ = ["Account", "Price"]
 
-_NOTIONS: tuple[Notion, ...] = ("central", "local", "metric")
+_NOTIONS: tuple[Notion, ...] = ("central", "local", "shuffled", "metric")
 _BEYOND = "the recorded spends cannot be expressed within these limits"
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
 _SLACK = 1 + Fraction(1, 10**12)
@@ -35,12 +43,16 @@ _RENYI_PART = 0.1
 
 @dataclass(frozen=True)
 class Price:
-    """What one entry adds to an account: single steps, or a metric epsilon per its unit."""
+    """What one entry adds to an account: single steps, or a metric epsilon per its unit.
+
+    ``batches`` says what whoever sees the reports of a shuffled entry before the shuffler learns.
+    """
 
     notion: Notion
     steps: tuple[tuple[Cost, int], ...] = ()
     total: Cost | None = None
     metric_epsilon: Fraction = Fraction(0)
+    batches: Batches | None = None
     seeded: bool = False
 
 
@@ -92,8 +104,13 @@ class Account:
         metric = metric_cost(event)
         if metric is None and notion == "metric":
             raise GuaranteeError("a metric spend needs a MetricEvent, with its unit")
+        batches = shuffled_cost(event)
+        if batches is None and notion == "shuffled":
+            raise GuaranteeError("a shuffled spend needs a ShuffledEvent, with its batch")
         if metric is not None:
             notion = "metric"
+        elif batches is not None:
+            notion = "shuffled"
         size = group_size(
             privacy_unit,
             self.limits.privacy_unit,
@@ -106,7 +123,9 @@ class Account:
         steps, total = leaves(event, records=size), cost(event, records=size)
         if total.rho == 0:  # an iterator that was used up before, for one
             raise GuaranteeError("a spend needs at least one step, and this event holds none")
-        return Price(notion, tuple(steps.items()), total, seeded=seeded)
+        if batches is not None:
+            batches = Batches(size * batches.local_epsilon, batches.n)
+        return Price(notion, tuple(steps.items()), total, batches=batches, seeded=seeded)
 
     def check(self, price: Price) -> None:
         """Raise BudgetExceededError if the spend would pass a limit."""
@@ -142,6 +161,8 @@ class Account:
         self._delta += added.delta
         own.epsilon += added.epsilon
         own.delta += added.delta
+        if price.batches is not None:
+            own.batches = own.with_batches(price.batches)
 
     @property
     def spent(self) -> tuple[Guarantee, ...]:
@@ -195,13 +216,16 @@ class Account:
             epsilon, delta = limits.epsilon, limits.delta
         else:
             return Guarantee.none(_BEYOND)
+        batches = own.batches
         return Guarantee(
             notion,
             epsilon,
             delta,
-            limits.adjacency,
+            limits.adjacency if batches is None else Adjacency.SUBSTITUTE,
             privacy_unit=unit,
             seeded=own.seeded,
+            local_epsilon=None if batches is None else float(batches.local_epsilon),
+            n_reports=None if batches is None else batches.n,
         )
 
     def _per_unit(self, unit: str, epsilon: Fraction) -> Fraction:
@@ -298,6 +322,14 @@ class _Notion:
     epsilon: Fraction | float = Fraction(0)
     delta: Fraction | float = Fraction(0)
     seeded: bool = False
+    batches: Batches | None = None
+
+    def with_batches(self, more: Batches) -> Batches:
+        """Return what further shuffled batches make of those so far."""
+        if self.batches is None:
+            return more
+        total = self.batches.local_epsilon + more.local_epsilon
+        return Batches(total, min(self.batches.n, more.n))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from shoal import _html
-from shoal.privacy.accounting import cost, metric_cost, readable_epsilon
+from shoal.privacy.accounting import cost, metric_cost, readable_epsilon, shuffled_cost
 
 if TYPE_CHECKING:
     from shoal.privacy.entries import Entry
@@ -77,7 +77,7 @@ def _rest(entry: Entry) -> tuple[str, ...]:
         entry.table,
         ", ".join(entry.columns),
         entry.output,
-        "" if entry.notion in ("local", "metric") else entry.adjacency.value,
+        entry.adjacency.value if entry.notion == "central" else "",
         "" if entry.receipt is None else entry.receipt.hash,
     )
 
@@ -93,7 +93,11 @@ def _price(entry: Entry) -> str:
         main = f"mu {math.sqrt(price.mu_squared):g}"
     else:
         main = f"rho {price.rho:g}"
-    return f"{main}, delta {price.delta:g}" if price.delta > 0 else main
+    parts = [main, f"delta {price.delta:g}"] if price.delta > 0 else [main]
+    batches = shuffled_cost(entry.event)
+    if batches is not None:
+        parts.append(f"local {readable_epsilon(batches.local_epsilon)}, n {batches.n}")
+    return ", ".join(parts)
 
 
 def _totals(ledger: Ledger, entries: tuple[Entry, ...]) -> list[str]:

@@ -24,6 +24,7 @@ from shoal.privacy.events import (
     GDPEvent,
     PureEvent,
     Repeated,
+    ShuffledEvent,
     ZCDPEvent,
 )
 from shoal.privacy.gaussian_conversions import gdp_to_epsilon
@@ -78,6 +79,7 @@ _RULES: dict[type[Event], Callable[[Any], Counter[Step] | list[Step]]] = {
     GDPEvent: lambda event: [Step("gaussian", event.mu)],
     PureEvent: lambda event: [Step("response", event.epsilon)],
     ApproximateEvent: lambda event: [Step("response", event.epsilon, event.delta)],
+    ShuffledEvent: lambda event: [Step("response", event.epsilon, event.delta)],
     ZCDPEvent: lambda event: [Step("zcdp", event.rho)],
     Composed: _composed,
     Repeated: _repeated,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal.exceptions import GuaranteeError, UnknownEventError
 from shoal.privacy.conversions import group, group_zcdp, pure_to_zcdp
@@ -24,6 +24,7 @@ from shoal.privacy.events import (
     MetricEvent,
     PureEvent,
     Repeated,
+    ShuffledEvent,
     ZCDPEvent,
 )
 from shoal.privacy.gaussian_conversions import pure_to_gdp
@@ -34,6 +35,7 @@ __all__ = [
     "leaves",
     "metric_cost",
     "readable_epsilon",
+    "shuffled_cost",
 ]
 
 
@@ -146,6 +148,12 @@ def _approximate(event: ApproximateEvent, records: int) -> Cost:
     return Cost(loss.epsilon, _rho(loss.epsilon), loss.delta, math.inf)
 
 
+def _shuffled(event: ShuffledEvent, records: int) -> Cost:
+    loss = group(event.epsilon, event.delta, size=records)
+    mu_squared = math.inf if loss.delta > 0 else _mu_squared(loss.epsilon)
+    return Cost(loss.epsilon, _rho(loss.epsilon), loss.delta, mu_squared)
+
+
 def _gaussian(event: GaussianEvent, records: int) -> Cost:
     return _shifted(records * ratio(event.sensitivity, event.sigma))
 
@@ -192,6 +200,7 @@ _RULES: dict[type[Event], Callable[[Any, int], Cost]] = {
     ZCDPEvent: _zcdp,
     ApproximateEvent: _approximate,
     MetricEvent: _metric,
+    ShuffledEvent: _shuffled,
 }
 
 
@@ -219,6 +228,35 @@ def metric_cost(event: Event) -> tuple[str, Fraction] | None:
     else:
         same = [convert_epsilon(epsilon, other, unit) for other, epsilon in metric]
     return unit, sum(same, Fraction(0))
+
+
+class Batches(NamedTuple):
+    """What is known of shuffled batches apart from their price."""
+
+    local_epsilon: Fraction
+    n: int
+
+
+def shuffled_cost(event: Event) -> Batches | None:
+    """Return the local epsilon and the smallest batch of a shuffled event, or None for others."""
+    if isinstance(event, ShuffledEvent):
+        return Batches(Fraction(event.local_epsilon), event.n)
+    if isinstance(event, Repeated):
+        inner = shuffled_cost(event.event)
+        return inner and Batches(event.times * inner.local_epsilon, inner.n)
+    if not isinstance(event, Composed):
+        return None
+    prices = [shuffled_cost(child) for child in event.events]
+    batches = [price for price in prices if price is not None]
+    if not batches:
+        return None
+    if len(batches) < len(prices):
+        raise GuaranteeError(
+            "shuffled events compose with shuffled events only: spend them apart, a report as its "
+            "shuffled event or as its local one"
+        )
+    total = sum((batch.local_epsilon for batch in batches), Fraction(0))
+    return Batches(total, min(batch.n for batch in batches))
 
 
 def readable_epsilon(epsilon: Fraction) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from shoal import _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy._loss_distributions import epsilon_by_losses, steps
-from shoal.privacy.accounting import Cost, cost, metric_cost
+from shoal.privacy.accounting import Cost, cost, metric_cost, shuffled_cost
 from shoal.privacy.conversions import Loss, zcdp_to_epsilon
 from shoal.privacy.events import Composed, Event
 from shoal.privacy.gaussian_conversions import gdp_to_epsilon
@@ -24,6 +24,7 @@ __all__ = ["compose", "scale_to_fit"]
 # A smaller delta is worth more than the last tenth of a percent of epsilon.
 _WORTH_A_DELTA = 0.999
 _TOO_SMALL_A_DELTA = 1e-4
+_NOTIONS = ("central", "local", "metric", "shuffled")
 
 
 def compose(
@@ -44,8 +45,9 @@ def compose(
         The delta of the promise. At 0 the pure epsilons add up.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
         Which neighbors the events' sensitivities are about.
-    notion : {"central", "local", "metric"}, default="central"
-        Which kind of promise; metric events always give ``"metric"``.
+    notion : {"central", "local", "metric", "shuffled"}, default="central"
+        Which kind of promise; metric events always give ``"metric"``, and shuffled events, which
+        are about substitution, ``"shuffled"``.
 
     Returns
     -------
@@ -73,8 +75,8 @@ def compose(
     delta = _numbers.probability("delta", delta)
     if not isinstance(adjacency, Adjacency):
         raise ParameterError(f"adjacency must be an Adjacency, got {adjacency!r}")
-    if notion not in ("central", "local", "metric"):
-        raise ParameterError(f"notion must be 'central', 'local' or 'metric', got {notion!r}")
+    if notion not in _NOTIONS:
+        raise ParameterError(f"notion must be one of {_NOTIONS}, got {notion!r}")
     schedule = Composed(events=tuple(events) if isinstance(events, Iterable) else events)
     metric = metric_cost(schedule)
     if metric is not None:
@@ -85,8 +87,20 @@ def compose(
         return Guarantee("metric", total, adjacency=adjacency, unit=metric[0])
     if notion == "metric":
         raise GuaranteeError("a metric promise needs metric events: give MetricEvent with a unit")
+    batches = shuffled_cost(schedule)
+    if batches is None and notion == "shuffled":
+        raise GuaranteeError("a shuffled promise needs shuffled events: give ShuffledEvent")
     price = cost(schedule)
     best = _best(schedule, price, delta)
+    if batches is not None:
+        return Guarantee(
+            "shuffled",
+            best.epsilon,
+            best.delta,
+            Adjacency.SUBSTITUTE,
+            local_epsilon=float(batches.local_epsilon),
+            n_reports=batches.n,
+        )
     rho = price.rho if price.delta == 0 and math.isfinite(price.rho) else None
     mu = math.sqrt(price.mu_squared) if math.isfinite(price.mu_squared) else None
     return Guarantee(notion, best.epsilon, best.delta, adjacency, rho=rho, mu=mu)

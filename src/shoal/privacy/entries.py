@@ -16,7 +16,7 @@ from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit
 __all__ = ["Entry", "Limits", "Receipt"]
 
 _HASH = re.compile("[0-9a-f]{64}")
-_NOTIONS = ("central", "local", "metric")
+_NOTIONS = ("central", "local", "metric", "shuffled")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Entry:
         What for.
     adjacency : Adjacency
         Which neighbors the event's sensitivities are about.
-    notion : {"central", "local", "metric"}
+    notion : {"central", "local", "metric", "shuffled"}
         The kind of promise it was spent on.
     privacy_unit : PrivacyUnit
         Whom the promise protects.

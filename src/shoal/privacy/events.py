@@ -7,13 +7,18 @@ no result and no record, so it can be stored and shown. Pure functions turn it i
 ``sensitivity`` is always stated for the adjacency that the promise names.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from shoal import _numbers
-from shoal.exceptions import ParameterError, UnknownEventError
+from shoal.exceptions import GuaranteeError, ParameterError, UnknownEventError
 from shoal.privacy.distance_units import parse_unit
+
+if TYPE_CHECKING:
+    from shoal.privacy.guarantee import Guarantee
 
 __all__ = [
     "ApproximateEvent",
@@ -25,6 +30,7 @@ __all__ = [
     "MetricEvent",
     "PureEvent",
     "Repeated",
+    "ShuffledEvent",
     "ZCDPEvent",
     "event_from_dict",
     "event_to_dict",
@@ -50,8 +56,9 @@ class Event:
 
     def __post_init__(self) -> None:
         """Check every field, and turn numpy's numbers into Python's."""
+        checks = {**_CHECKS, **_OWN_CHECKS.get(type(self), {})}
         for field in fields(self):
-            check = _CHECKS[field.name]
+            check = checks[field.name]
             object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
 
 
@@ -198,6 +205,82 @@ class MetricEvent(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShuffledEvent(Event):
+    """A report that reaches the analyst in a shuffled batch: instead of its local event, once.
+
+    It holds what both observers learn: the analyst (epsilon, delta), and whoever sees reports
+    before they are shuffled the local epsilon.
+
+    Parameters
+    ----------
+    epsilon : float
+        The epsilon of the shuffled batch, as :func:`amplify` gives it.
+    delta : float
+        The delta of the shuffled batch; 0 where shuffling gains nothing.
+    local_epsilon : float
+        The local epsilon of the report, at least ``epsilon``.
+    n : int
+        Number of honest and independent reports that the batch has at least.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Guarantee, amplify
+    >>> promise = amplify(Guarantee("local", 1.0), 10_000, 1e-6, n_colors=4)
+    >>> event = ShuffledEvent.of(promise, purpose="homes")
+    >>> round(event.epsilon, 3), event.local_epsilon, event.n
+    (0.034, 1.0, 10000)
+    """
+
+    epsilon: float
+    delta: float
+    local_epsilon: float
+    n: int
+
+    def __post_init__(self) -> None:
+        """Check every field, and that shuffling takes nothing away."""
+        super().__post_init__()
+        if self.local_epsilon < self.epsilon:
+            raise ParameterError(
+                f"local_epsilon must be at least epsilon = {self.epsilon!r}, got "
+                f"{self.local_epsilon!r}"
+            )
+
+    @classmethod
+    def of(cls, guarantee: Guarantee, *, purpose: str = "") -> Self:
+        """Return the event of a shuffled promise.
+
+        Parameters
+        ----------
+        guarantee : Guarantee
+            Of notion ``"shuffled"``, for records.
+        purpose : str, default=""
+            What it is spent on.
+
+        Returns
+        -------
+        event : ShuffledEvent
+            With the numbers of the promise.
+
+        Raises
+        ------
+        GuaranteeError
+            If the promise is of another notion.
+        """
+        if guarantee.local_epsilon is None or guarantee.n_reports is None:
+            raise GuaranteeError(
+                f"a shuffled event needs a shuffled promise, this one is {guarantee.notion!r}",
+                in_python="call amplify(guarantee, n, delta) first",
+            )
+        return cls(
+            epsilon=guarantee.epsilon,
+            delta=guarantee.delta,
+            local_epsilon=guarantee.local_epsilon,
+            n=guarantee.n_reports,
+            purpose=purpose,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Composed(Event):
     """Steps on the same records, one after the other: all of them count.
 
@@ -263,12 +346,18 @@ _CHECKS = {
     "rho": _numbers.positive,
     "mu": _numbers.positive,
     "delta": _numbers.positive_probability,
+    "local_epsilon": _numbers.positive,
+    "n": _numbers.count,
     "dimension": _numbers.count,
     "times": _numbers.count,
     "event": _one_event,
     "events": _many_events,
 }
 
+
+_OWN_CHECKS: dict[type[Event], dict[str, Callable[[str, Any], Any]]] = {
+    ShuffledEvent: {"delta": _numbers.probability}
+}
 
 _BY_NAME: dict[str, type[Event]] = {
     kind.__name__: kind
@@ -280,6 +369,7 @@ _BY_NAME: dict[str, type[Event]] = {
         GDPEvent,
         ApproximateEvent,
         MetricEvent,
+        ShuffledEvent,
         Composed,
         Repeated,
     )

@@ -10,15 +10,17 @@ from typing import Any, Literal, Self
 from shoal import _html, _numbers
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import conversions
+from shoal.privacy._guarantee_text import guarantee_text
 from shoal.privacy.distance_units import parse_unit
 from shoal.privacy.gaussian_conversions import gdp_to_epsilon, pure_to_gdp
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
 
-__all__ = ["Guarantee", "Notion", "guarantee_text"]
+__all__ = ["Guarantee", "Notion"]
 
-Notion = Literal["central", "local", "metric", "none"]
+Notion = Literal["central", "local", "metric", "shuffled", "none"]
 
-_NOTIONS = ("central", "local", "metric", "none")
+_NOTIONS = ("central", "local", "metric", "shuffled", "none")
+_BATCH = ("local_epsilon", "n_reports")  # fields of a shuffled promise
 
 
 @dataclass(frozen=True)
@@ -30,17 +32,18 @@ class Guarantee:
 
     Parameters
     ----------
-    notion : {"central", "local", "metric", "none"}
+    notion : {"central", "local", "metric", "shuffled", "none"}
         Who is protected from whom. ``"central"``: the readers of a release, from records that a
         curator holds. ``"local"``: everybody, from one record whose participation is public.
-        ``"metric"``: the same, weaker the further apart two records are. ``"none"``: no promise.
+        ``"metric"``: the same, weaker the further apart two records are. ``"shuffled"``: whoever
+        sees a batch of reports after a shuffler (:func:`amplify`). ``"none"``: no promise.
     epsilon : float
         The privacy loss, >= 0; per unit of distance for ``"metric"``; ignored for ``"none"``.
     delta : float, default=0.0
         In [0, 1); 0 is a pure promise.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
         Which tables count as neighbors. A local promise holds for any two values of a record,
-        whatever is written here.
+        whatever is written here; a shuffled one is about substitution.
     unit : str, default=""
         Unit of distance of a metric promise, such as ``"km"`` or ``"80 m"``.
     reason : str, default=""
@@ -53,6 +56,10 @@ class Guarantee:
         A parameter of Gaussian differential privacy that holds as well, where one is known.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
         Whom the promise protects: a record, or a user with all of their rows.
+    local_epsilon : float or None, default=None
+        For ``"shuffled"`` and no other: the local epsilon that holds without the shuffler.
+    n_reports : int or None, default=None
+        For ``"shuffled"`` and no other: how many honest reports a batch has at least.
 
     Examples
     --------
@@ -74,6 +81,8 @@ class Guarantee:
     rho: float | None = None
     privacy_unit: PrivacyUnit = RECORD
     mu: float | None = None
+    local_epsilon: float | None = None
+    n_reports: int | None = None
 
     def __post_init__(self) -> None:
         """Check every field; a promise that is malformed must not exist."""
@@ -101,8 +110,36 @@ class Guarantee:
         known = self.rho is not None or self.mu is not None
         if self.notion == "metric" and (self.delta or known):
             raise ParameterError("delta must be 0, rho and mu None for a metric promise")
+        checked |= self._checked_batch(known=known)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def _checked_batch(self, *, known: bool) -> dict[str, Any]:
+        """Return the checked fields of a shuffled promise, which no other has."""
+        if self.notion != "shuffled":
+            if self.local_epsilon is not None or self.n_reports is not None:
+                raise ParameterError(
+                    "local_epsilon and n_reports must be None unless the notion is 'shuffled', "
+                    f"got {self.local_epsilon!r} and {self.n_reports!r}"
+                )
+            return {}
+        if known:
+            raise ParameterError("rho and mu must be None for a shuffled promise")
+        if self.adjacency is not Adjacency.SUBSTITUTE:
+            raise ParameterError(
+                "adjacency must be Adjacency.SUBSTITUTE for a shuffled promise, which says nothing "
+                f"about adding a report, got {self.adjacency!r}"
+            )
+        local_epsilon = _numbers.non_negative("local_epsilon", self.local_epsilon)
+        if local_epsilon < self.epsilon:
+            raise ParameterError(
+                f"local_epsilon must be at least epsilon = {self.epsilon!r}, got "
+                f"{self.local_epsilon!r}: a shuffler takes nothing away"
+            )
+        return {
+            "local_epsilon": local_epsilon,
+            "n_reports": _numbers.count("n_reports", self.n_reports),
+        }
 
     @classmethod
     def none(cls, reason: str) -> Self:
@@ -130,24 +167,34 @@ class Guarantee:
         """Return whether anything is promised: some notion, and noise that nobody can replay."""
         return self.notion != "none" and not self.seeded
 
-    def to_local(self, diameter: float) -> Self:
-        """Return the local promise of a metric one over a domain of this diameter.
+    def to_local(self, diameter: float | None = None) -> Self:
+        """Return the local promise of a metric one, or of a shuffled one without its shuffler.
 
         Parameters
         ----------
-        diameter : float
-            Largest distance between two records, in the promise's unit.
+        diameter : float, optional
+            For a metric promise, and no other: the largest distance between two records, in its
+            unit.
 
         Returns
         -------
         guarantee : Guarantee
-            Of notion ``"local"`` with ``epsilon * diameter``.
+            Of notion ``"local"`` with ``epsilon * diameter``, or with ``local_epsilon``.
         """
-        diameter = _numbers.positive("diameter", diameter)
+        if self.notion == "shuffled" and self.local_epsilon is not None and diameter is None:
+            return replace(
+                self,
+                notion="local",
+                epsilon=self.local_epsilon,
+                delta=0.0,
+                local_epsilon=None,
+                n_reports=None,
+            )
         if self.notion != "metric":
             raise GuaranteeError(
                 f"only a metric promise has a diameter to multiply, this one is {self.notion!r}"
             )
+        diameter = _numbers.positive("diameter", diameter)
         return replace(self, notion="local", epsilon=self.epsilon * diameter, unit="")
 
     def to_zcdp(self) -> float:
@@ -213,9 +260,12 @@ class Guarantee:
         if self.mu is not None:
             candidates.append(gdp_to_epsilon(self.mu, delta))
         if not candidates:
+            way_out = "compose the events that led to it"
+            if self.notion == "shuffled":
+                way_out = "amplify the local promise"
             raise GuaranteeError(
-                f"delta must be at least the promise's own {self.delta:g}, got {delta:g}: compose "
-                "the events that led to it at the delta wanted"
+                f"delta must be at least the promise's own {self.delta:g}, got {delta:g}: "
+                f"{way_out} at the delta wanted"
             )
         return replace(self, epsilon=max(0.0, min(candidates)), delta=delta)
 
@@ -230,14 +280,18 @@ class Guarantee:
         Returns
         -------
         guarantee : Guarantee
-            For a metric promise: ``size`` records that each move by at most the distance.
+            For a metric promise: ``size`` records that each move by at most the distance. For a
+            shuffled one: ``size`` reports of the same batch.
         """
         size = _numbers.count("size", size)
         self._require_promise("a group's promise")
         loss = conversions.group(self.epsilon, self.delta, size=size)
         rho = None if self.rho is None else conversions.group_zcdp(self.rho, size=size)
         mu = None if self.mu is None else size * self.mu
-        return replace(self, epsilon=loss.epsilon, delta=loss.delta, rho=rho, mu=mu)
+        local = None if self.local_epsilon is None else size * self.local_epsilon
+        return replace(
+            self, epsilon=loss.epsilon, delta=loss.delta, rho=rho, mu=mu, local_epsilon=local
+        )
 
     def to_substitute(self) -> Self:
         """Return the promise under substitution of one record.
@@ -296,6 +350,9 @@ class Guarantee:
         plain["privacy_unit"] = self.privacy_unit.to_dict()
         if self.notion == "none":
             plain["epsilon"] = "infinite"  # JSON has no infinity
+        if self.notion != "shuffled":
+            for name in _BATCH:
+                del plain[name]
         return plain
 
     @classmethod
@@ -313,8 +370,9 @@ class Guarantee:
             The same promise.
         """
         expected = {field.name for field in fields(cls)}
-        # Earlier versions knew no mu.
-        given = {"mu": None, **plain} if isinstance(plain, Mapping) else {}
+        # Earlier versions knew no mu; what is about a batch is written for shuffled promises only.
+        missing = dict.fromkeys(("mu", *_BATCH))
+        given = {**missing, **plain} if isinstance(plain, Mapping) else {}
         if set(given) != expected:
             raise ParameterError(f"a guarantee must have the fields {sorted(expected)}")
         values = [adjacency.value for adjacency in Adjacency]
@@ -342,72 +400,3 @@ class Guarantee:
             raise GuaranteeError(
                 f"a metric promise has no {wanted} form", in_python="call to_local(diameter) first"
             )
-
-
-_SEEDED = "seeded: for tests and experiments only"
-_CHANGE = {
-    Adjacency.ADD_REMOVE: "adding or removing",
-    Adjacency.SUBSTITUTE: "replacing",
-}
-
-
-def guarantee_text(guarantee: Guarantee) -> str:
-    """Return a promise in words."""
-    sentence = {"central": _central, "local": _local, "metric": _metric, "none": _none}[
-        guarantee.notion
-    ](guarantee)
-    notes = [guarantee.reason] if guarantee.reason and guarantee.notion != "none" else []
-    return "; ".join([sentence, *notes, *([_SEEDED] if guarantee.seeded else [])])
-
-
-def _central(guarantee: Guarantee) -> str:
-    return (
-        f"central differential privacy with {_parameters(guarantee)} "
-        f"({guarantee.adjacency.value}): "
-        f"{_CHANGE[guarantee.adjacency]} any one {guarantee.privacy_unit} of the table given to "
-        f"fit changes the probability of any release by {_factor(guarantee)}"
-    )
-
-
-def _local(guarantee: Guarantee) -> str:
-    return (
-        f"local differential privacy with {_parameters(guarantee)}: exchanging "
-        f"{_values(guarantee)} for any other changes the probability of any report by "
-        f"{_factor(guarantee)}"
-    )
-
-
-def _metric(guarantee: Guarantee) -> str:
-    epsilon, unit = f"{guarantee.epsilon:g}", guarantee.unit
-    times = f"r times {unit}" if unit[:1].isdigit() else f"r {unit or 'units'}"
-    return (
-        f"metric privacy with epsilon = {epsilon} per {unit or 'unit of distance'}: exchanging "
-        f"{_values(guarantee)} for {_others(guarantee)} at a distance of {times} changes the "
-        f"probability of any report by a factor of at most e^({epsilon} r)"
-    )
-
-
-def _values(guarantee: Guarantee) -> str:
-    unit = guarantee.privacy_unit
-    values = "a record" if unit.kind == "record" else f"the records of a {unit}"
-    return f"{values} given to the mechanism"
-
-
-def _others(guarantee: Guarantee) -> str:
-    return "one" if guarantee.privacy_unit.kind == "record" else "others, each"
-
-
-def _none(guarantee: Guarantee) -> str:
-    return f"no privacy guarantee: {guarantee.reason}"
-
-
-def _parameters(guarantee: Guarantee) -> str:
-    delta = f" and delta = {guarantee.delta:g}" if guarantee.delta > 0 else ""
-    return f"epsilon = {guarantee.epsilon:g}{delta}"
-
-
-def _factor(guarantee: Guarantee) -> str:
-    epsilon = guarantee.epsilon
-    meaning = f" = {math.exp(epsilon):.3g}" if epsilon <= 10 else " (next to no protection)"
-    plus = f", plus at most {guarantee.delta:g}" if guarantee.delta > 0 else ""
-    return f"a factor of at most e^{epsilon:g}{meaning}{plus}"

@@ -89,6 +89,11 @@ class Ledger:
     shares the limit with central spends, and ``spent`` has a sentence for each: what central
     releases reveal under add/remove, and what reports reveal of a value.
 
+    A :class:`~shoal.privacy.ShuffledEvent` is spent *instead of* the local event of the same
+    report. Its (epsilon, delta) counts toward the limit, which is then about the analyst who sees
+    shuffled batches; its local epsilon is added up beside it, and ``spent`` says what is left
+    without the shuffler. Disjoint batches (two rounds) are one spend: that of the worse.
+
     Examples
     --------
     >>> from shoal.privacy import Ledger, PureEvent
@@ -217,8 +222,9 @@ class Ledger:
             What for; the event's own purpose if empty.
         adjacency : Adjacency, default=Adjacency.ADD_REMOVE
             Which neighbors the event's sensitivities are about.
-        notion : {"central", "local", "metric"}, default="central"
-            The kind of promise; metric events are always ``"metric"``.
+        notion : {"central", "local", "metric", "shuffled"}, default="central"
+            The kind of promise; metric events are always ``"metric"``, shuffled events
+            ``"shuffled"``.
         privacy_unit : PrivacyUnit, default=PrivacyUnit()
             Whom the event's sensitivities are about.
         seeded : bool, default=False

@@ -64,7 +64,8 @@ class DensePosterior:
         grid = self.grid
         kernel = self.channel.counted_kernel(self._log_kernel, grid.width)
         channel = Convolution(kernel, grid.cells, grid.outer)
-        return update_prior(channel, grid.count(reports), tuple(grid.cells), max_iter, tol)
+        even = np.full(tuple(grid.cells), 1.0 / np.prod(grid.cells))
+        return update_prior(channel, grid.count(reports), even, max_iter=max_iter, tol=tol)
 
     def prepare(self, prior: Floats, *, loss: str, radius: float | None) -> None:
         """Work out where reports at every center of the outer grid go."""

@@ -40,6 +40,7 @@ def iterative_bayesian_update(
     kernel: Any,
     cells: Sequence[int] | None = None,
     *,
+    start: Any = None,
     max_iter: int = 50,
     tol: float = 1.0,
 ) -> Update:
@@ -56,6 +57,8 @@ def iterative_bayesian_update(
     cells : sequence of int, default=None
         Number of cells of the box in each column, in the middle of the counts; None for all. With
         a channel: those that it takes.
+    start : array-like of shape ``cells``, default=None
+        Distribution that the updates begin at; what is zero stays zero. None takes the even one.
     max_iter : int, default=50
         Largest number of updates.
     tol : float, default=1.0
@@ -80,20 +83,24 @@ def iterative_bayesian_update(
     counts = _table("counts", counts)
     max_iter = _numbers.count("max_iter", max_iter)
     tol = _numbers.non_negative("tol", tol)
-    cells = _inner(counts.shape if cells is None else cells, counts.shape)
+    cells = counts.shape if cells is None else cells
     if hasattr(kernel, "backward"):
-        return update_prior(kernel, counts, cells, max_iter, tol)
+        cells = tuple(_numbers.count("cells", side) for side in cells)
+        begin = _start(start, cells)
+        return update_prior(kernel, counts, begin, max_iter=max_iter, tol=tol)
+    cells = _inner(cells, counts.shape)
     kernel = _table("kernel", kernel)
     if kernel.ndim != counts.ndim or any(side % 2 == 0 for side in kernel.shape):
         raise ParameterError(
             f"kernel must have an odd number of values in each of {counts.ndim} columns, "
             f"got shape {kernel.shape}"
         )
-    return update_prior(Convolution(kernel, cells, counts.shape), counts, cells, max_iter, tol)
+    channel = Convolution(kernel, cells, counts.shape)
+    return update_prior(channel, counts, _start(start, cells), max_iter=max_iter, tol=tol)
 
 
 def update_prior(
-    channel: CellChannel, counts: Floats, cells: Sequence[int], max_iter: int, tol: float
+    channel: CellChannel, counts: Floats, start: Floats, *, max_iter: int, tol: float
 ) -> Update:
     """Run the update with checked arguments."""
     seen = counts > 0
@@ -112,7 +119,7 @@ def update_prior(
         updated /= updated.sum()
         return updated
 
-    return climb(log_likelihood, update, np.full(cells, 1.0 / np.prod(cells)), max_iter, tol)
+    return climb(log_likelihood, update, start, max_iter, tol)
 
 
 def climb(
@@ -149,6 +156,16 @@ def climb(
         ahead /= ahead.sum()
         here, last_stride = updated, stride
     return Update(here, np.array(gains))
+
+
+def _start(start: Any, cells: Sequence[int]) -> Floats:
+    if start is None:
+        return np.full(cells, 1.0 / np.prod(cells))
+    prior = _table("start", start)
+    if prior.shape != tuple(cells):
+        raise ParameterError(f"start must have shape {tuple(cells)}, got {prior.shape}")
+    prior /= prior.sum()
+    return prior
 
 
 def _table(name: str, values: Any) -> Floats:

@@ -4,6 +4,7 @@ Everything here is post-processing: it takes reports and public values, and prom
 reports promise.
 """
 
+from shoal.reports.blind import spread_over_box
 from shoal.reports.clustering import ReportClusters, cluster_reports
 from shoal.reports.gaussian_channel import GaussianChannel
 from shoal.reports.noise_aware_density import NoiseAwareDensity
@@ -26,4 +27,5 @@ __all__ = [
     "load_release",
     "select_dbscan_eps",
     "select_n_clusters",
+    "spread_over_box",
 ]

@@ -51,7 +51,9 @@ class FoundClusters:
     labels : ndarray of int32, shape (n,)
         Cluster of each report.
     log_likelihood : ndarray of float64
-        Before each update of the mixture.
+        Before each update of the mixture, where one is fitted.
+    better_than_blind : bool
+        Whether held-out reports tell the result from points spread over the box.
     """
 
     start: str
@@ -61,6 +63,7 @@ class FoundClusters:
     radii: Floats
     labels: Labels
     log_likelihood: Floats
+    better_than_blind: bool
 
 
 class FindClusters(Protocol):

@@ -1,10 +1,12 @@
 """The distribution of records on a grid over the box, deconvolved from reports."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import gaussian_filter
+from scipy.special import logsumexp
 
 from shoal._bounds import Box
 from shoal._typing import Floats
@@ -75,9 +77,10 @@ def deconvolve(
         return None
     counts = [grid.count(reports[first]), grid.count(reports[~first])]
     channel = open_channel(distribution, grid)
-    halves, updates = _cross_validated(channel, counts, cells)
+    halves, updates, tried = _cross_validated(channel, counts, cells)
     whole = _updated(channel, counts[0] + counts[1], _uniform(cells), 2 * updates)
-    misfit = _misfit(grid, channel, halves, (reports[first], reports[~first]))
+    near = [_count_near(grid, reports[part]) for part in (first, ~first)]
+    misfit = _misfit(channel, halves, near)
     return RecordDistributions(
         "grid",
         _density(grid, channel, counts[0] + counts[1], whole),
@@ -86,21 +89,27 @@ def deconvolve(
             _density(grid, channel, counts[1], halves[1]),
         ),
         misfit,
+        _log_evidence(channel, tried, near),
     )
 
 
 def _cross_validated(
     channel: CellChannel, counts: list[Floats], cells: npt.NDArray[np.int64]
-) -> tuple[list[Floats], int]:
-    """Return distributions of two halves of the reports where each explains the other best."""
+) -> tuple[list[Floats], int, list[list[Floats]]]:
+    """Return distributions of two halves of the reports where each explains the other best.
+
+    And after how many updates, and all pairs of distributions that were tried.
+    """
     priors = [_uniform(cells)] * 2
     best, best_priors, best_updates, done = -np.inf, priors, 1, 0
+    tried = []
     for updates in (number for number in CHECKPOINTS if number <= MAX_UPDATES[len(cells)]):
         priors = [
             _updated(channel, half, prior, updates - done)
             for half, prior in zip(counts, priors, strict=True)
         ]
         done = updates
+        tried.append(priors)
         explained = 0.0
         for other, prior in zip(counts[::-1], priors, strict=True):
             densities = channel.forward(prior)
@@ -108,7 +117,7 @@ def _cross_validated(
         if explained <= best:
             break
         best, best_priors, best_updates = explained, priors, updates
-    return best_priors, best_updates
+    return best_priors, best_updates, tried
 
 
 def _updated(channel: CellChannel, counts: Floats, prior: Floats, updates: int) -> Floats:
@@ -135,12 +144,14 @@ def _density(grid: RegularGrid, channel: CellChannel, counts: Floats, prior: Flo
     return GridDensity(points[kept.ravel()], weights, grid.width, channel, counts, kept)
 
 
-def _misfit(
-    grid: RegularGrid,
-    channel: CellChannel,
-    priors: list[Floats],
-    halves: tuple[Floats, Floats],
-) -> float:
+def _count_near(grid: RegularGrid, reports: Floats) -> Floats:
+    """Count the reports that lie on the outer grid: others are of no cell's distribution."""
+    extent = grid.margin * grid.width
+    low, high = grid.box.low - extent, grid.box.high + extent
+    return grid.count(reports[((reports > low) & (reports < high)).all(axis=1)])
+
+
+def _misfit(channel: CellChannel, priors: list[Floats], counts: list[Floats]) -> float:
     """Return how many standard errors better smoothed counts explain other reports.
 
     Both come from one half of the reports and are scored by log-density on the other, over reports
@@ -148,9 +159,6 @@ def _misfit(
     them as well; noise that is smaller than it is said to be leaves details that no distribution
     can explain.
     """
-    extent = grid.margin * grid.width
-    low, high = grid.box.low - extent, grid.box.high + extent
-    counts = [grid.count(half[((half > low) & (half < high)).all(axis=1)]) for half in halves]
     best = -np.inf
     for width in SMOOTHING:
         gains, sizes = [], []
@@ -166,3 +174,25 @@ def _misfit(
             sizes.append(other[seen])
         best = max(best, Expected(np.concatenate(gains), np.concatenate(sizes)).standard_errors)
     return best
+
+
+def _log_evidence(channel: CellChannel, tried: list[list[Floats]], counts: list[Floats]) -> float:
+    """Return the log of a mean of likelihood ratios over evenly spread records.
+
+    Of all distributions that might have been tried: those that were not count as nothing.
+    """
+    even = _on_grid(channel, np.ones_like(tried[0][0]))
+    gains = []
+    for priors in tried:
+        for prior, other in zip(priors, counts[::-1], strict=True):
+            seen = other > 0
+            ratios = _on_grid(channel, prior)[seen] / np.maximum(even[seen], SMALLEST * even.max())
+            gains.append(other[seen] @ np.log((1 - MIN_SHARE) * ratios + MIN_SHARE))
+    return float(logsumexp(gains)) - math.log(2 * len(CHECKPOINTS))
+
+
+def _on_grid(channel: CellChannel, prior: Floats) -> Floats:
+    """Return the distribution of reports that lie on the outer grid."""
+    chances = np.maximum(channel.forward(prior), 0.0)
+    on_grid: Floats = chances / chances.sum()
+    return on_grid

@@ -14,7 +14,7 @@ import numpy as np
 from shoal._typing import Floats
 from shoal.reports._report_noise import ReportNoise
 
-__all__ = ["Mixture", "draw_records", "fit_mixture", "mean_covariances"]
+__all__ = ["Mixture", "draw_records", "fit_mixture", "log_likelihood", "mean_covariances"]
 
 
 CHUNK_VALUES = 1 << 20  # responsibilities held at a time
@@ -71,6 +71,11 @@ def fit_mixture(
             break
         mixture = _update(mixture, moments, distribution, floor)
     return Mixture(mixture.weights, mixture.means, mixture.covariances, np.array(objective))
+
+
+def log_likelihood(reports: Floats, mixture: Mixture, distribution: ReportNoise) -> float:
+    """Return the log-likelihood of reports."""
+    return sum(part.log_likelihood for part in _parts(reports, mixture, distribution))
 
 
 def mean_covariances(reports: Floats, mixture: Mixture, distribution: ReportNoise) -> Floats:

@@ -111,12 +111,16 @@ class RecordDistributions:
     misfit : float
         By how many standard errors reports of one half are explained worse by the distribution from
         the other half, seen through the noise, than by that half's reports themselves.
+    log_evidence : float
+        Logarithm of a mean of likelihood ratios: of reports of one half, under distributions from
+        the other half over records that are spread evenly over the box.
     """
 
     name: str
     whole: RecordDistribution
     halves: tuple[RecordDistribution, RecordDistribution]
     misfit: float
+    log_evidence: float
 
 
 def squared_distances(points: Floats, centers: Floats) -> Floats:

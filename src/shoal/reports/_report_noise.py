@@ -3,8 +3,8 @@
 The d-dimensional Laplace distribution is one: with s ~ Gamma((d+1)/2, scale 2/epsilon^2) and z | s
 ~ N(x, s I), z has density proportional to e^(-epsilon ||z - x||). A few quadrature nodes for s
 stand for the distribution. Piecewise is taken by its variance at the record, as one Gaussian. The
-reports of the others are biased (SquareWave) or lie on a few points (Duchi, Hybrid), and are
-refused.
+reports of the others are biased (SquareWave), lie on a few points (Duchi, Hybrid) or leave columns
+out: their laws are those of _report_laws.py.
 """
 
 import math
@@ -21,7 +21,7 @@ from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.reports.gaussian_channel import GaussianChannel
 
-__all__ = ["ReportNoise", "ball_radii", "report_noise"]
+__all__ = ["ReportNoise", "ball_radii", "checked_copy", "report_noise", "scale_nodes"]
 
 NODES = 6  # of the quadrature: the next digit of the density would need many more
 
@@ -68,10 +68,10 @@ def report_noise(mechanism: Any, columns: int, *, biased: bool = False) -> Repor
         return ReportNoise(mechanism, one, one, radial=False)
     kind = mechanism.noise_kind if isinstance(mechanism, ReportChannel) else "other"
     if kind == "other" and not (biased and getattr(mechanism, "has_density", False)):
-        square_wave = ", SquareWave" if biased else ""
+        others = "SquareWave" if biased else "SquareWave, Hybrid, Duchi"
         raise ParameterError(
             "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
-            f"SphericalLaplace, Piecewise{square_wave} or GaussianChannel, "
+            f"SphericalLaplace, Piecewise, {others} or GaussianChannel, "
             f"got {type(mechanism).__name__}: cluster other reports with cluster_reports"
         )
     if getattr(mechanism, "truncate", None) is not None:
@@ -84,15 +84,24 @@ def report_noise(mechanism: Any, columns: int, *, biased: bool = False) -> Repor
             f"mechanism must report all columns, got {mechanism.columns!r}: sampled columns "
             "hold no whole record"
         )
-    copy = mechanism.of_encoded().set_params(ledger=None)
-    # The parameters are checked here, on a record that nobody has.
-    middle = np.zeros((1, columns))
-    copy.fit(middle)
+    copy = checked_copy(mechanism, columns)
     if kind != "radial":
         return ReportNoise(copy, one, one, radial=False)
+    return ReportNoise(copy, *scale_nodes(columns, NODES), radial=True)
+
+
+def checked_copy(mechanism: Any, columns: int) -> Any:
+    """Return a copy of a mechanism for encoded records, which draws and spends nothing."""
+    copy = mechanism.of_encoded().set_params(ledger=None)
+    # The parameters are checked here, on a record that nobody has.
+    return copy.fit(np.zeros((1, columns)))
+
+
+def scale_nodes(columns: int, nodes: int) -> tuple[Floats, Floats]:
+    """Return values of the random factor of radial noise, and their probabilities."""
     power = (columns - 1) / 2
-    nodes, weights = roots_genlaguerre(NODES, power)
-    return ReportNoise(copy, nodes / (power + 1), weights / math.gamma(power + 1), radial=True)
+    values, weights = roots_genlaguerre(nodes, power)
+    return values / (power + 1), weights / math.gamma(power + 1)
 
 
 def ball_radii(covariances: Floats, confidence: float) -> Floats:

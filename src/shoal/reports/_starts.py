@@ -21,7 +21,13 @@ from shoal.reports._record_distributions import (
 )
 from shoal.reports._report_noise import ReportNoise
 
-__all__ = ["Start", "best_of_distribution", "best_of_plain", "distribution_is_better"]
+__all__ = [
+    "Start",
+    "best_of_distribution",
+    "best_of_plain",
+    "distribution_is_better",
+    "kmeans_centers",
+]
 
 
 FEW = 5  # restarts where centers are only compared
@@ -122,8 +128,8 @@ def _distribution_centers(
     """Centers of a distribution: the best of restarts, and of what plain centers lead to."""
     k = len(plain)
     candidates = [
-        _centers(distribution.points, distribution.weights, k, restarts, rng),
-        _centers(distribution.points, distribution.weights, k, plain, rng),
+        kmeans_centers(distribution.points, distribution.weights, k, restarts, rng),
+        kmeans_centers(distribution.points, distribution.weights, k, plain, rng),
     ]
     costs = [
         distribution.weights @ squared_distances(distribution.points, centers)
@@ -135,10 +141,10 @@ def _distribution_centers(
 def _plain_centers(
     reports: Floats, box: Box, k: int, restarts: int, rng: np.random.RandomState
 ) -> Floats:
-    return _centers(np.clip(reports, box.low, box.high), None, k, restarts, rng)
+    return kmeans_centers(np.clip(reports, box.low, box.high), None, k, restarts, rng)
 
 
-def _centers(
+def kmeans_centers(
     points: Floats,
     weights: Floats | None,
     k: int,

@@ -9,20 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from shoal._registry import TrustModel
 from shoal.experiments.compare.baseline import Baseline, ComparedTable
 from shoal.experiments.compare.contender import Chosen, Contender
-from shoal.experiments.compare.equal_privacy import keeps_worst_case
-from shoal.experiments.compare.measurements import AttackWork, UtilityWork, attack_without_privacy
+from shoal.experiments.compare.equal_privacy import Batch, checked_delta, keeps_worst_case
+from shoal.experiments.compare.measurements import (
+    AttackWork,
+    UtilityWork,
+    attack_without_privacy,
+    clustered_reports,
+)
 from shoal.experiments.estimate import Estimate
 from shoal.experiments.record_store import RecordStore
 from shoal.experiments.runner import Progress, Work, offset_progress, run_spec
 from shoal.experiments.spec import ExperimentSpec
-from shoal.experiments.trial import Component
 
-__all__ = ["ENOUGH_RUNS", "MIN_RUNS", "Comparison", "MethodRow", "compare_methods"]
+__all__ = ["DELTA", "ENOUGH_RUNS", "MIN_RUNS", "Comparison", "MethodRow", "compare_methods"]
 
 MIN_RUNS = 5  # with fewer, an interval of the mean is wider than anything it could decide
 ENOUGH_RUNS = 10  # what is advised instead
+DELTA = 1e-6  # of a shuffled batch
 MEASURES = ("cost", "ami", "ami_label", "seconds")
 
 
@@ -36,10 +42,10 @@ class MethodRow:
         Mechanism and clusterer.
     contender : str
         The mechanism or estimator alone, as ``--only`` takes it.
-    model : str
-        "central" or "local".
+    model : {"central", "shuffled", "local"}
+        The trust model.
     epsilon, own_epsilon : float
-        The worst case, and what the method was given for it.
+        The worst case, and what the method was given for it; of a shuffled batch, that of a report.
     cost : Estimate or None
         Cost over that of k-means without privacy; None for clusters without centers.
     ami, ami_label : Estimate or None
@@ -47,17 +53,23 @@ class MethodRow:
     seconds : float
         Mean time of a fit.
     attack : mapping
-        The row of the attack.
+        The row of the attack; empty for a shuffled batch, which nothing attacks.
     guarantee : str
         The promise at its own epsilon, in a sentence.
     equal : bool
         Whether that promises the worst case which is asked for; a method that promises less, or
         nothing, is shown and never recommended.
+    shuffled_epsilon : float or None
+        Worst-case epsilon of the same reports behind a shuffler; None for what is no report, or
+        has no local epsilon.
+    better_than_blind : float or None
+        Share of the runs whose reports told that the centers are better than points spread over
+        the box; None where nobody asked the reports.
     """
 
     method: str
     contender: str
-    model: str
+    model: TrustModel
     epsilon: float
     own_epsilon: float
     cost: Estimate | None
@@ -67,6 +79,8 @@ class MethodRow:
     attack: Mapping[str, Any]
     guarantee: str = ""
     equal: bool = True
+    shuffled_epsilon: float | None = None
+    better_than_blind: float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +101,8 @@ class Comparison:
         The attack on k-means without privacy.
     left_out : tuple of str
         What was not compared, and why.
+    delta : float
+        Of the promise of a shuffled batch.
     """
 
     baseline: Baseline
@@ -95,6 +111,7 @@ class Comparison:
     runs: int
     control: Mapping[str, Any]
     left_out: tuple[str, ...]
+    delta: float = DELTA
 
     @property
     def decides(self) -> bool:
@@ -127,6 +144,7 @@ def compare_methods(
     *,
     epsilons: Sequence[float],
     runs: int = 10,
+    delta: float = DELTA,
     seed: int = 0,
     store: Path | None = None,
     n_jobs: int | None = 1,
@@ -144,6 +162,8 @@ def compare_methods(
         Worst-case epsilons.
     runs : int, default=10
         Fits of each method at each epsilon.
+    delta : float, default=1e-6
+        Of the promise of a shuffled batch, whose size is the public number of reports.
     seed : int, default=0
         Seed of everything.
     store : Path, optional
@@ -183,8 +203,8 @@ def compare_methods(
     (0.5, True)
     """
     baseline = table.baseline
-    utility, attacks = _specs(baseline, chosen, epsilons, runs, seed)
-    contenders = chosen.contenders
+    contenders = _with_shuffled(chosen.contenders, baseline.n_records, checked_delta(delta))
+    utility, attacks = _specs(baseline, contenders, epsilons, runs, seed)
     fits, total = len(utility.trials()), len(utility.trials()) + len(attacks.trials())
     with ExitStack() as stack:
         kept: list[RecordStore | None] = [None, None]
@@ -209,18 +229,35 @@ def compare_methods(
         ]
     return Comparison(
         baseline=baseline,
-        rows=_method_rows(contenders, *records, baseline=baseline),
+        rows=_method_rows(contenders, *records, baseline=baseline, delta=delta),
         epsilons=tuple(sorted(utility.epsilons)),
         runs=utility.repeats,
         control=attack_without_privacy(table),
         left_out=chosen.left_out,
+        delta=delta,
     )
 
 
+def _with_shuffled(
+    contenders: tuple[Contender, ...], n_records: int, delta: float
+) -> tuple[Contender, ...]:
+    """Add mechanisms whose reports are worth running behind a shuffler too."""
+    shuffled = (
+        one.behind_shuffler(Batch(clustered_reports(one, n_records), delta))
+        for one in contenders
+        if one.shuffles
+    )
+    return (*contenders, *shuffled)
+
+
 def _specs(
-    baseline: Baseline, chosen: Chosen, epsilons: Sequence[float], runs: int, seed: int
+    baseline: Baseline,
+    contenders: Sequence[Contender],
+    epsilons: Sequence[float],
+    runs: int,
+    seed: int,
 ) -> tuple[ExperimentSpec, ExperimentSpec]:
-    mechanisms = tuple(Component(one.name) for one in chosen.contenders)
+    mechanisms = tuple(one.component for one in contenders)
     # Clusters and columns are part of the name: another number is another experiment.
     name = f"compare {baseline.n_clusters} clusters in {baseline.n_columns} columns"
     utility = ExperimentSpec(
@@ -235,7 +272,8 @@ def _specs(
     attacks = ExperimentSpec(
         name=f"{name}, attacks",
         datasets=("records",),
-        mechanisms=mechanisms,
+        # Who sees a shuffled batch does not know whose report is whose.
+        mechanisms=tuple(one.component for one in contenders if one.batch is None),
         epsilons=tuple(epsilons),
         seed=seed,
     )
@@ -262,10 +300,11 @@ def _method_rows(
     attacks: Iterable[Mapping[str, Any]],
     *,
     baseline: Baseline,
+    delta: float,
 ) -> tuple[MethodRow, ...]:
     """Put the records of both experiments together, by method, then epsilon."""
-    columns = baseline.n_columns
-    by_name = {one.name: one for one in contenders}
+    columns, k = baseline.n_columns, baseline.n_clusters
+    by_name = {str(one.component): one for one in contenders}
     attacked = {(row["mechanism"], row["epsilon"]): row for row in attacks}
     groups: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
     for record in utility:
@@ -273,21 +312,27 @@ def _method_rows(
     rows = []
     for (method, epsilon), records in groups.items():
         name = records[0]["mechanism"]
-        promise = by_name[name].promise(epsilon, columns, baseline.n_clusters)
+        contender = by_name[name]
+        promise = contender.promise(epsilon, columns, k)
+        batch = Batch(clustered_reports(contender, baseline.n_records), delta)
         rows.append(
             MethodRow(
                 method=method,
-                contender=name,
-                model=by_name[name].model,
+                contender=contender.name,
+                model=contender.model,
                 epsilon=epsilon,
                 own_epsilon=records[0]["own_epsilon"],
                 cost=_estimate(records, "cost", lowest=0.0),
                 ami=_estimate(records, "ami"),
                 ami_label=_estimate(records, "ami_label"),
                 seconds=float(np.mean([record["seconds"] for record in records])),
-                attack=attacked[name, epsilon],
+                attack=attacked.get((name, epsilon), {}),
                 guarantee=str(promise),
-                equal=keeps_worst_case(promise, epsilon, columns),
+                equal=keeps_worst_case(
+                    promise, epsilon, columns, delta=0.0 if contender.batch is None else delta
+                ),
+                shuffled_epsilon=contender.shuffled_epsilon(epsilon, columns, k, batch),
+                better_than_blind=_share(records, "better_than_blind"),
             )
         )
     order = {method: index for index, method in enumerate(dict.fromkeys(m for m, _ in groups))}
@@ -299,3 +344,8 @@ def _estimate(
 ) -> Estimate | None:
     values = [record[measure] for record in records if record[measure] is not None]
     return Estimate.of(values, lowest=lowest) if values else None
+
+
+def _share(records: Sequence[Mapping[str, Any]], measure: str) -> float | None:
+    values = [record[measure] for record in records if record[measure] is not None]
+    return float(np.mean(values)) if values else None

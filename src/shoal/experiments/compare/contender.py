@@ -4,7 +4,7 @@ import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -12,10 +12,18 @@ import numpy as np
 from sklearn.base import clone
 
 from shoal._build import detached, import_object, load_class, parameter_names
-from shoal._registry import MAX_COLUMNS, METHODS, Method, Notion
-from shoal.exceptions import ParameterError
-from shoal.experiments.compare.equal_privacy import own_epsilon, worst_case
+from shoal._registry import MAX_COLUMNS, METHODS, Method, Notion, TrustModel
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.experiments.compare.equal_privacy import (
+    Batch,
+    amplified,
+    own_epsilon,
+    report_epsilon,
+    worst_case,
+)
 from shoal.experiments.promise_audit import promise_of_fitted
+from shoal.experiments.trial import Component
+from shoal.mechanisms import PartitionResponse
 from shoal.privacy import Guarantee
 
 __all__ = ["CONTENDERS", "WAVE_CELLS", "WAVE_THRESHOLD", "Chosen", "Contender", "choose_contenders"]
@@ -55,6 +63,10 @@ class Contender:
         the notion.
     digest : str
         Of the user's own code; empty for methods of shoal.
+    shuffles : bool
+        Whether it is run behind a shuffler too.
+    batch : Batch or None
+        The reports that are shuffled; None where they come straight from the devices.
     """
 
     name: str
@@ -67,6 +79,8 @@ class Contender:
     noise_aware: bool = False
     factor: float | None = None
     digest: str = ""
+    shuffles: bool = False
+    batch: Batch | None = None
 
     @classmethod
     def from_method(cls, method: Method) -> "Contender":
@@ -80,12 +94,29 @@ class Contender:
             method.min_columns,
             method.max_columns,
             method.noise_aware,
+            shuffles=method.shuffled,
         )
 
     @property
-    def model(self) -> str:
-        """The trust model: "central" or "local"."""
+    def model(self) -> TrustModel:
+        """The trust model."""
+        if self.batch is not None:
+            return "shuffled"
         return "central" if self.notion == "central" else "local"
+
+    @property
+    def component(self) -> Component:
+        """Its name in trials: that of a shuffled batch is another one."""
+        return Component(self.name, **({} if self.batch is None else self.batch._asdict()))
+
+    @property
+    def label(self) -> str:
+        """Its name in tables."""
+        return self.name if self.batch is None else f"{self.name} (shuffled)"
+
+    def behind_shuffler(self, batch: Batch) -> "Contender":
+        """Return the same mechanism with its reports in a shuffled batch."""
+        return replace(self, batch=batch, shuffles=False)
 
     def build(self, worst: float, columns: int, clusters: int, *, seed: int | None) -> Any:
         """Make the estimator or mechanism that promises a worst case, not fitted.
@@ -105,13 +136,15 @@ class Contender:
             On columns scaled to [-1, 1].
         """
         kwargs = dict(self.kwargs)
-        if self.output == "centers" and "n_clusters" in parameter_names(self.make):
+        if self.output != "cells" and "n_clusters" in parameter_names(self.make):
             kwargs["n_clusters"] = clusters
         if self.output == "cells" and "grid" in parameter_names(self.make):
             kwargs |= {"grid": WAVE_CELLS[columns], "threshold": WAVE_THRESHOLD}
         epsilon = own_epsilon(self.notion, worst, columns)
         if self.factor is not None:
             epsilon = worst / self.factor
+        if self.batch is not None:
+            epsilon = _report_epsilon(self.make, worst, self.batch)
         return self.make(epsilon=epsilon, bounds=BOX, random_state=seed, **kwargs)
 
     def promise(self, worst: float, columns: int, clusters: int) -> Guarantee:
@@ -127,9 +160,27 @@ class Contender:
         Returns
         -------
         guarantee : Guarantee
-            That of secure randomness; of notion "none" where the method has no ``guarantee_``.
+            That of secure randomness; of notion "none" where the method has no ``guarantee_``. Of
+            a shuffled batch: what the batch promises.
         """
-        return _promise(self.build(worst, columns, clusters, seed=None), columns)
+        method = self.build(worst, columns, clusters, seed=None)
+        promise = _promise(method, columns)
+        if self.batch is None:
+            return promise
+        return amplified(promise, columns, self.batch, n_colors=_colors(method))
+
+    def shuffled_epsilon(
+        self, worst: float, columns: int, clusters: int, batch: Batch
+    ) -> float | None:
+        """Return the epsilon of its reports behind a shuffler; None without a local one."""
+        if self.model == "central":
+            return None
+        method = self.build(worst, columns, clusters, seed=None)
+        try:
+            promise = _promise(method, columns)
+            return amplified(promise, columns, batch, n_colors=_colors(method)).epsilon
+        except GuaranteeError:
+            return None
 
     def misfit(self, columns: int) -> str | None:
         """Return why it cannot run on so many columns; None where it can."""
@@ -226,7 +277,16 @@ def own_contender(name: str, columns: int) -> Contender:
         factor = worst_case(promise, columns)
         if promise.notion in ("local", "metric"):
             notion = promise.notion
-    return Contender(name, notion, output, make, factor=factor, digest=_digest(source))
+    return Contender(
+        name,
+        notion,
+        output,
+        make,
+        # Colors are no points: only what knows their noise clusters them.
+        noise_aware=getattr(model, "noise_kind", None) == "partition",
+        factor=factor,
+        digest=_digest(source),
+    )
 
 
 def _copy(estimator: Any, **kwargs: Any) -> Any:
@@ -236,6 +296,16 @@ def _copy(estimator: Any, **kwargs: Any) -> Any:
 
 def _made_up(columns: int) -> Any:
     return np.random.default_rng(0).uniform(*BOX, (MADE_UP_RECORDS, columns))
+
+
+@functools.cache
+def _report_epsilon(make: Callable[..., Any], worst: float, batch: Batch) -> float:
+    return report_epsilon(worst, batch, lambda own: int(make(own).n_colors))
+
+
+def _colors(mechanism: Any) -> int | None:
+    """Return the number of colors of a randomized response that is proven to be one."""
+    return mechanism.n_colors if type(mechanism) is PartitionResponse else None
 
 
 def _promise(model: Any, columns: int) -> Guarantee:

@@ -2,18 +2,46 @@
 
 A central promise under add/remove counts twice, since an exchange is a removal and an addition; a
 local promise is about exchanges already; a metric one reaches its worst case over the diameter of
-the public box. Columns are scaled to [-1, 1], so that the diameter is 2 sqrt(d).
+the public box. Columns are scaled to [-1, 1], so that the diameter is 2 sqrt(d). A batch of reports
+behind a shuffler promises more than each of them: its epsilon is about exchanges too, at a delta.
 """
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 from shoal._registry import Notion
 from shoal.exceptions import GuaranteeError
-from shoal.privacy import Guarantee
+from shoal.privacy import Guarantee, amplify, local_epsilon_for
 
-__all__ = ["box_diameter", "keeps_worst_case", "own_epsilon", "worst_case"]
+__all__ = [
+    "Batch",
+    "amplified",
+    "box_diameter",
+    "checked_delta",
+    "keeps_worst_case",
+    "own_epsilon",
+    "report_epsilon",
+    "worst_case",
+]
 
 SLACK = 1e-9  # of floats
+ROUNDED_UP = 1e-5  # more than amplify rounds an epsilon up by, as a part of it
+
+
+class Batch(NamedTuple):
+    """Reports that are shuffled together: how many, which is public, and the delta of the promise.
+
+    Parameters
+    ----------
+    n_reports : int
+        Honest reports, each of another device; never more than were clustered.
+    delta : float
+        Of the shuffled promise.
+    """
+
+    n_reports: int
+    delta: float
 
 
 def box_diameter(columns: int) -> float:
@@ -56,7 +84,7 @@ def worst_case(guarantee: Guarantee, columns: int) -> float:
     Parameters
     ----------
     guarantee : Guarantee
-        Central, local or metric.
+        Central, local, metric or shuffled.
     columns : int
         Number of columns, scaled to [-1, 1].
 
@@ -75,9 +103,86 @@ def worst_case(guarantee: Guarantee, columns: int) -> float:
     return guarantee.to_substitute().epsilon
 
 
-def keeps_worst_case(guarantee: Guarantee, worst: float, columns: int) -> bool:
+def amplified(
+    guarantee: Guarantee, columns: int, batch: Batch, *, n_colors: int | None = None
+) -> Guarantee:
+    """Return what a batch of reports promises behind a shuffler.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Of each report: local, or metric, which is local over the diameter of the box.
+    columns : int
+        Number of columns, scaled to [-1, 1].
+    batch : Batch
+        The reports.
+    n_colors : int, optional
+        Of a randomized response (:func:`shoal.privacy.amplify`); None for any other mechanism.
+
+    Returns
+    -------
+    guarantee : Guarantee
+        Of notion ``"shuffled"``.
+
+    Raises
+    ------
+    GuaranteeError
+        If the reports have no local epsilon.
+
+    Examples
+    --------
+    >>> batch = Batch(100_000, 1e-6)
+    >>> round(amplified(Guarantee("metric", epsilon=1.0), 4, batch).epsilon, 2)  # local: 4
+    0.17
+    """
+    if guarantee.notion == "metric":
+        guarantee = guarantee.to_local(box_diameter(columns))
+    return amplify(guarantee, batch.n_reports, batch.delta, n_colors=n_colors)
+
+
+def checked_delta(delta: float) -> float:
+    """Return the delta of shuffled batches, before anything is run for one that cannot be."""
+    amplify(Guarantee("local", epsilon=1.0), 1, delta)
+    return delta
+
+
+def report_epsilon(worst: float, batch: Batch, n_colors: Callable[[float], int]) -> float:
+    """Return the local epsilon of a randomized response whose batch promises a worst case.
+
+    Parameters
+    ----------
+    worst : float
+        Worst-case epsilon of the shuffled batch.
+    batch : Batch
+        The reports.
+    n_colors : callable
+        Number of colors that the mechanism has at a local epsilon; it never falls.
+
+    Returns
+    -------
+    epsilon : float
+        Of each report: at least ``worst``.
+
+    Examples
+    --------
+    >>> round(report_epsilon(1.0, Batch(10_000, 1e-6), lambda epsilon: 64), 2)
+    5.86
+    """
+    # A larger epsilon has more colors, and these allow a larger epsilon: up to where both agree.
+    colors, within = n_colors(worst), worst * (1 - ROUNDED_UP)
+    while True:
+        epsilon = local_epsilon_for(within, batch.n_reports, batch.delta, n_colors=colors).epsilon
+        more = n_colors(epsilon)
+        if more <= colors:
+            return epsilon
+        colors = more
+
+
+def keeps_worst_case(
+    guarantee: Guarantee, worst: float, columns: int, *, delta: float = 0.0
+) -> bool:
     """Return whether a promise is at least as strong as the worst case that is asked for."""
     try:
-        return guarantee.delta == 0 and worst_case(guarantee, columns) <= worst * (1 + SLACK)
+        return guarantee.delta <= delta and worst_case(guarantee, columns) <= worst * (1 + SLACK)
     except GuaranteeError:
         return False

@@ -24,15 +24,22 @@ from shoal.experiments.compare.baseline import ComparedTable, random_rows
 from shoal.experiments.compare.contender import BOX, Contender
 from shoal.experiments.compare.equal_privacy import box_diameter
 from shoal.experiments.trial import Trial
-from shoal.mechanisms import KdLaplace
+from shoal.mechanisms import KdLaplace, PartitionResponse
 from shoal.metrics import cost_ratio, privacy_distance
 from shoal.reports import NoiseAwareKMeans
 
-__all__ = ["MAX_ATTACKED", "MAX_REPORTS", "AttackWork", "UtilityWork", "attack_without_privacy"]
+__all__ = [
+    "MAX_ATTACKED",
+    "MAX_REPORTS",
+    "AttackWork",
+    "UtilityWork",
+    "attack_without_privacy",
+    "clustered_reports",
+]
 
 Row = dict[str, Any]
 
-MAX_REPORTS = 20_000  # that are clustered: taking noise out of more takes minutes
+MAX_REPORTS = 20_000  # points that are clustered: taking noise out of more takes minutes
 RESTARTS = 5
 MAX_ATTACKED = 600  # records, of which each fit sees about half
 RUNS, SHADOWS = 20, 64
@@ -84,7 +91,7 @@ class UtilityWork:
 
     def _from_reports(self, contender: Contender, mechanism: Any, seed: int) -> Iterator[Row]:
         X, n_clusters = self.table.X, self.table.baseline.n_clusters
-        some = X[random_rows(len(X), MAX_REPORTS)]
+        some = X[random_rows(len(X), clustered_reports(contender, len(X)))]
         start = time.perf_counter()
         reports = np.asarray(mechanism.fit_transform(some))
         perturbed = time.perf_counter() - start
@@ -94,14 +101,17 @@ class UtilityWork:
             aware = NoiseAwareKMeans(n_clusters, mechanism=mechanism, random_state=seed)
             centers = np.clip(aware.fit(reports).cluster_centers_, *BOX)
             seconds = perturbed + time.perf_counter() - start
-            row = _row(f"{contender.name} + NoiseAwareKMeans", own, seconds)
+            row = _row(f"{contender.label} + NoiseAwareKMeans", own, seconds)
+            row["better_than_blind"] = bool(aware.better_than_blind_)
             yield self._judged(row, centers)
+        if _are_colors(mechanism):
+            return  # no points that k-means could take
         start = time.perf_counter()
         plain = KMeans(n_clusters, n_init=RESTARTS, random_state=seed)
         # The box is public, and no record lies outside.
         centers = plain.fit(np.clip(reports, *BOX)).cluster_centers_
         seconds = perturbed + time.perf_counter() - start
-        yield self._judged(_row(f"{contender.name} + KMeans", own, seconds), centers)
+        yield self._judged(_row(f"{contender.label} + KMeans", own, seconds), centers)
 
     def _judged(self, row: Row, centers: Floats) -> Row:
         table = self.table
@@ -113,8 +123,19 @@ class UtilityWork:
         return row
 
 
+def clustered_reports(contender: Contender, n_records: int) -> int:
+    """Return how many reports are clustered: colors are counted first, so that all of them are."""
+    if contender.make is PartitionResponse:
+        return n_records
+    return min(n_records, MAX_REPORTS)
+
+
+def _are_colors(mechanism: Any) -> bool:
+    return getattr(mechanism, "noise_kind", None) == "partition"
+
+
 def _contender(contenders: Sequence[Contender], trial: Trial) -> Contender:
-    (contender,) = (one for one in contenders if one.name == trial.mechanism.name)
+    (contender,) = (one for one in contenders if one.component == trial.mechanism)
     return contender
 
 
@@ -126,6 +147,7 @@ def _row(method: str, own: float, seconds: float) -> Row:
         "ami": None,
         "ami_label": None,
         "clusters": 0,
+        "better_than_blind": None,
         "seconds": seconds,
     }
 
@@ -204,6 +226,7 @@ def _attack_reports(mechanism: Any, X: Floats, seed: int) -> Row:
         gains = (result.distances_without - result.distances) / result.error_without
     low, high = mean_interval(gains, error=ERROR)
     diameter = box_diameter(X.shape[1])
+    distance = None if _are_colors(mechanism) else privacy_distance(X, np.asarray(reports))
     return {
         "attack": "reconstruction",
         "gain": float(gains.mean()),
@@ -212,5 +235,5 @@ def _attack_reports(mechanism: Any, X: Floats, seed: int) -> Row:
         "ceiling": None,
         "off": result.error / diameter,
         "off_without": result.error_without / diameter,
-        "distance": privacy_distance(X, np.asarray(reports)) / diameter,
+        "distance": None if distance is None else distance / diameter,
     }

@@ -1,24 +1,33 @@
 """The recommendation: one sentence, by a rule that the report states."""
 
+from shoal._registry import TrustModel
+from shoal.experiments.compare.baseline import TrivialCosts
 from shoal.experiments.compare.comparison import (
     ENOUGH_RUNS,
     MIN_RUNS,
     Comparison,
     MethodRow,
 )
+from shoal.experiments.estimate import Estimate
 
-__all__ = ["RULE", "recommend", "useless"]
+__all__ = ["RULE", "not_better_than_blind", "recommend"]
 
 RULE = (
     "Of each trust model the method with the least mean cost at the middle epsilon is taken, if "
     "its whole 95% interval is useful: nearer to the cost of k-means without privacy, 1, than to "
-    "the best that is had without looking for clusters, one center, or centers spread over the "
-    "box. An interval with the limit in it decides nothing, and methods whose intervals meet "
-    f"cannot be told apart by these runs. Fewer than {MIN_RUNS} runs decide nothing, and "
-    "methods that promise less than the others are not recommended."
+    "the best that is had without looking for clusters, one center, or points spread blindly over "
+    "the box. An interval with the limit in it decides nothing, and methods whose intervals meet "
+    "cannot be told apart by these runs. What is not useful is called better than blind if its "
+    "whole interval is below the cost of all points that are chosen without the records. Fewer "
+    f"than {MIN_RUNS} runs decide nothing, and methods that promise less than the others are not "
+    "recommended."
 )
 MORE = 4  # times as many runs make intervals half as wide
-WITH, WITHOUT = "with a curator who holds the records", "without one"
+SETTINGS: dict[TrustModel, str] = {
+    "central": "with a curator who holds the records",
+    "shuffled": "from reports behind a shuffler",
+    "local": "from reports alone",
+}
 
 
 def recommend(comparison: Comparison) -> str:
@@ -40,7 +49,7 @@ def recommend(comparison: Comparison) -> str:
             f"tell them apart, {MIN_RUNS} is the least; run with --runs {ENOUGH_RUNS}."
         )
     parts = []
-    for model, setting in (("central", WITH), ("local", WITHOUT)):
+    for model, setting in SETTINGS.items():
         ranked = comparison.ranked(comparison.middle, model)
         if ranked:
             parts.append(f"{setting}, {_advice(comparison, ranked)}")
@@ -50,17 +59,17 @@ def recommend(comparison: Comparison) -> str:
             "none is recommended: see which cells agree best with those without privacy."
         )
     at = f"At a worst-case epsilon of {comparison.middle:g}, "
-    return at + "; ".join(parts) + "."
+    return at + "; ".join([*parts, _blind(comparison)]) + "."
 
 
-def useless(comparison: Comparison) -> list[str]:
-    """List the methods that cost more than knowing nothing, at the middle epsilon."""
-    trivial = comparison.baseline.trivial_costs
-    blind = min(trivial.middle, trivial.even)
+def not_better_than_blind(comparison: Comparison) -> list[str]:
+    """List the methods that are not surely better than blind, at the middle epsilon."""
+    blind = comparison.baseline.trivial_costs.blind
     return [
         row.method
         for row in comparison.at(comparison.middle)
-        if row.cost is not None and row.cost.mean > blind
+        if row.cost is not None
+        and (row.cost.high if comparison.decides else row.cost.mean) >= blind
     ]
 
 
@@ -69,22 +78,46 @@ def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
     assert best.cost is not None
     trivial = comparison.baseline.trivial_costs
     cost = f"{best.cost.brief} times"
-    blind = f"the best without looking {trivial.best:.3g} times"
     if best.cost.high < trivial.limit:
         return (
-            f"take {best.method}{_beside(ranked)}: its centers cost {cost} what those of k-means "
-            f"without privacy do, and {blind}"
+            f"take {best.method}{_beside(ranked)}{_of_reports(comparison, best)}: its centers cost "
+            f"{cost} what those of k-means without privacy do"
         )
     if best.cost.low > trivial.limit:
         return (
             f"nothing is useful: the least cost, that of {best.method}{_beside(ranked)}, is {cost} "
-            f"that of k-means without privacy, and {blind} ({_way_out(comparison, best.model)})"
+            f"that of k-means without privacy, {_verdict(best.cost, trivial)} "
+            f"({_way_out(comparison, best.model)})"
         )
     return (
         f"undecided: the least cost, that of {best.method}{_beside(ranked)}, is {cost} that of "
         "k-means without privacy, which contains the limit of what is useful, "
         f"{trivial.limit:.3g}; run with --runs {MORE * comparison.runs}"
     )
+
+
+def _blind(comparison: Comparison) -> str:
+    """Name what is had without looking, and what it costs."""
+    baseline, trivial = comparison.baseline, comparison.baseline.trivial_costs
+    one = f", one center alone {trivial.best:.3g} times" if trivial.best < trivial.even else ""
+    points = f"{baseline.n_clusters} points spread blindly over the box"
+    return f"{points} cost {trivial.even:.3g} times as much as k-means{one}"
+
+
+def _verdict(cost: Estimate, trivial: TrivialCosts) -> str:
+    """Compare with points that are chosen without the records."""
+    if cost.high < trivial.blind:
+        return "better than blind, but nearer to that than to k-means"
+    if cost.low > trivial.blind:
+        return "worse than blind"
+    return "not better than blind"
+
+
+def _of_reports(comparison: Comparison, row: MethodRow) -> str:
+    """Say what each report of a shuffled batch promises by itself, and at which delta all do."""
+    if row.model != "shuffled":
+        return ""
+    return f" at a local epsilon of {row.own_epsilon:.3g} (delta {comparison.delta:g})"
 
 
 def _beside(ranked: list[MethodRow]) -> str:

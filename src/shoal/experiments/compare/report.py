@@ -2,12 +2,22 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from shoal.experiments.compare.comparison import MIN_RUNS, Comparison, MethodRow
+from shoal.experiments.compare.curves import (
+    attack_gain,
+    cost_levels,
+    curve_point,
+    shown_rows,
+)
 from shoal.experiments.compare.equal_privacy import box_diameter, own_epsilon
 from shoal.experiments.compare.measurements import MAX_ATTACKED, MAX_REPORTS, RUNS, SHADOWS
-from shoal.experiments.compare.recommendation import RULE, recommend, useless
+from shoal.experiments.compare.recommendation import (
+    RULE,
+    not_better_than_blind,
+    recommend,
+)
+from shoal.experiments.compare.trust_models import trust_models_section
 from shoal.experiments.estimate import Estimate, rounded
 from shoal.experiments.provenance import Provenance
 from shoal.experiments.report import Report
@@ -18,9 +28,8 @@ __all__ = ["compare_report"]
 
 NEAR = 0.1  # of the diameter: how far apart two records are whose promise is shown too
 NOT_AWARE = (
-    "NoiseAwareKMeans on KdLaplace, Hybrid, Duchi and SquareWave: it needs reports as they were "
-    "made (those of KdLaplace are those of Laplace before their remap), without bias, and not on a "
-    "few points."
+    "NoiseAwareKMeans on KdLaplace: its reports are those of Laplace before their remap, which "
+    "NoiseAwareKMeans takes as they were made. KMeans on PartitionResponse: colors are no points."
 )
 AUTO = "DPKMeans with method auto: whichever of its methods suits the columns, records and epsilon."
 
@@ -68,6 +77,8 @@ def compare_report(
     _promises(report, comparison)
     _own_promises(report, comparison)
     _utility(report, comparison)
+    trust_models_section(report, comparison)
+    _agreement(report, comparison)
     _attacks(report, comparison)
     _time(report, comparison)
     report.section("What was left out, and what was thinned out")
@@ -148,6 +159,11 @@ def _promises(report: Report, comparison: Comparison) -> None:
         "from, and lets far ones be told apart. The last column is its epsilon for near ones; if "
         "that is all that must be hidden, run it at ten times the epsilon."
     )
+    if any(row.model == "shuffled" for row in comparison.rows):
+        report.text(
+            "A method called shuffled promises the worst case for the batch of all reports, with a "
+            f"delta of {comparison.delta:g}, and less for each report: see the three trust models."
+        )
 
 
 def _own_promises(report: Report, comparison: Comparison) -> None:
@@ -180,18 +196,19 @@ def _utility(report: Report, comparison: Comparison) -> None:
     for name, level in (
         ("without privacy: k-means", 1.0),
         ("no clusters: one center at the records' mean", trivial.mean),
-        (f"knowing nothing: {baseline.n_clusters} centers spread over the box", trivial.even),
-        ("knowing nothing: one center in the middle of the box", trivial.middle),
+        (f"blind: {baseline.n_clusters} points spread over the box", trivial.even),
+        ("blind: one center in the middle of the box", trivial.middle),
     ):
         rows.append([name, *[Estimate(level, level, level).brief] * len(comparison.epsilons)])
     report.table(_headings(comparison), rows)
     report.text(RULE)
-    worse = useless(comparison)
-    if worse:
+    no_better = not_better_than_blind(comparison)
+    if no_better:
         report.text(
-            f"Worse than knowing nothing at epsilon {comparison.middle:g}: {', '.join(worse)}."
+            f"Not better than blind at epsilon {comparison.middle:g}: {', '.join(no_better)}."
         )
-    costs = [_point(row, row.cost) for row in _shown(comparison) if row.cost]
+    _told_by_reports(report, comparison)
+    costs = [curve_point(row, row.cost) for row in shown_rows(comparison) if row.cost]
     if costs:
         report.figure(
             draw_lines,
@@ -207,10 +224,30 @@ def _utility(report: Report, comparison: Comparison) -> None:
             log_y=True,
             x_label="worst-case epsilon",
             y_label="cost (k-means = 1)",
-            reference={"k-means without privacy": 1.0, "without looking": trivial.best},
+            reference=cost_levels(trivial),
             says="Cost against epsilon, 95% bands; of each mechanism the better clusterer",
         )
-    _agreement(report, comparison)
+
+
+def _told_by_reports(report: Report, comparison: Comparison) -> None:
+    """Show what a server can know without any record: whether its centers are worth anything."""
+    rows = [row for row in comparison.rows if row.better_than_blind is not None]
+    if not rows:
+        return
+    report.text(
+        "Who has reports alone cannot measure a cost. Share of the runs in which NoiseAwareKMeans "
+        "said, by reports that it had held out, that its centers are better than blind:"
+    )
+    report.table(
+        _headings(comparison),
+        [
+            [
+                method,
+                *[f"{row.better_than_blind:.0%}" for row in rows if row.method == method],
+            ]
+            for method in dict.fromkeys(row.method for row in rows)
+        ],
+    )
 
 
 def _intervals(comparison: Comparison) -> str:
@@ -241,7 +278,7 @@ def _agreement(report: Report, comparison: Comparison) -> None:
             plain += f", DPDensity without noise {rounded(baseline.density_label, 2)}"
         report.text(f"The same with the column {baseline.label!r}: {plain}.")
         report.table(_headings(comparison), _table_rows(comparison, lambda row: row.ami_label))
-    points = [_point(row, row.ami) for row in _shown(comparison) if row.ami]
+    points = [curve_point(row, row.ami) for row in shown_rows(comparison) if row.ami]
     report.figure(
         draw_lines,
         "agreement",
@@ -270,8 +307,8 @@ def _attacks(report: Report, comparison: Comparison) -> None:
         f"{rounded(control['high'], 2)}): {_power(control['low'])}. No attack can pass the last "
         "column."
     )
-    central = [row for row in comparison.rows if row.attack["attack"] == "membership"]
-    local = [row for row in comparison.rows if row.attack["attack"] == "reconstruction"]
+    central = [row for row in comparison.rows if row.attack.get("attack") == "membership"]
+    local = [row for row in comparison.rows if row.attack.get("attack") == "reconstruction"]
     if central:
         report.table(
             ["method", "epsilon", "advantage", "95% interval", "promise allows"],
@@ -289,7 +326,9 @@ def _attacks(report: Report, comparison: Comparison) -> None:
     if local:
         _reconstruction(report, local)
     points = [
-        {**_point(row, _gain(row)), "cost": row.cost.mean} for row in _shown(comparison) if row.cost
+        {**curve_point(row, attack_gain(row)), "cost": row.cost.mean}
+        for row in shown_rows(comparison)
+        if row.cost and row.attack
     ]
     if points:
         report.figure(
@@ -350,12 +389,19 @@ def _reconstruction(report: Report, local: list[MethodRow]) -> None:
                 f"{100 * row.attack['off_without']:.1f}%",
                 f"{rounded(row.attack['gain'], 3)}",
                 f"{rounded(row.attack['low'], 3)} to {rounded(row.attack['high'], 3)}",
-                f"{100 * row.attack['distance']:.0f}%",
+                _distance(row.attack["distance"]),
             ]
             for (name, epsilon), row in seen.items()
         ],
     )
-    report.text("The last column is how far reports lie from their records, after a remap if any.")
+    report.text(
+        "The last column is how far reports lie from their records, after a remap if any; colors "
+        "lie nowhere. Behind a shuffler nobody knows whose a report is: nothing was attacked there."
+    )
+
+
+def _distance(part: float | None) -> str:
+    return "" if part is None else f"{100 * part:.0f}%"
 
 
 def _time(report: Report, comparison: Comparison) -> None:
@@ -410,34 +456,3 @@ def _text(estimate: Estimate | None, comparison: Comparison) -> str:
     if estimate is None:
         return ""
     return estimate.brief if comparison.decides else Estimate(*[estimate.mean] * 3).brief
-
-
-def _gain(row: MethodRow) -> Estimate:
-    """Read what an attacker gains."""
-    return Estimate(*(float(row.attack[key]) for key in ("gain", "low", "high")))
-
-
-def _shown(comparison: Comparison) -> list[MethodRow]:
-    """List, of each mechanism, the clusterer that costs least at the middle epsilon."""
-    best: dict[str, MethodRow] = {}
-    for row in comparison.at(comparison.middle):
-        kept = best.get(row.contender)
-        if kept is None or (row.cost and kept.cost and row.cost.mean < kept.cost.mean):
-            best[row.contender] = row
-    methods = {row.method for row in best.values()}
-    return [row for row in comparison.rows if row.method in methods]
-
-
-def _point(row: MethodRow, estimate: Estimate | None) -> dict[str, Any]:
-    """Make a point of a picture."""
-    assert estimate is not None
-    return {
-        "method": row.contender,
-        "model": row.model,
-        "family": "any shape" if row.cost is None else f"{row.model}, k-means",
-        "epsilon": row.epsilon,
-        "mean": estimate.mean,
-        # A cost is above 0, and so is the band on a logarithmic axis.
-        "low": max(estimate.low, estimate.mean / 10) if row.cost is estimate else estimate.low,
-        "high": estimate.high,
-    }

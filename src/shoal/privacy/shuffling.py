@@ -1,0 +1,276 @@
+"""The shuffled trust model: what a batch of anonymous reports promises beyond its local epsilon.
+
+Devices send one report each to a shuffler that knows no records, takes off all metadata and passes
+the reports on in random order. Whoever sees the batch learns less of one record than from its
+report alone. Two bounds of that, both for substitution of one record: the *privacy blanket* of
+randomized response with g colors (Balle, Bell, Gascón and Nissim 2019), and the *clones* that every
+randomizer has (Feldman, McMillan and Talwar 2021). ``proofs/shuffling.md`` derives both, and says
+why the pair with Bin(n - 1, 2r) clones that is often quoted for randomized response is no bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from shoal import _numbers
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.privacy.guarantee import Guarantee
+from shoal.privacy.privacy_unit import Adjacency
+
+if TYPE_CHECKING:
+    from shoal.privacy._shuffle_divergence import ShuffledView
+
+__all__ = ["LocalBudget", "amplify", "local_epsilon_for"]
+
+_LEAST_DELTA = 1e-100
+_LARGEST_N = 10**11  # a batch of more reports is counted as one of so many, which rounds up
+_LEAST_EPSILON = 1e-12
+_LARGEST_EPSILON = 100.0  # beyond it no batch hides anything
+_MAX_COLORS = 2**16
+_MAX_BEST = 2**12  # with 256 partitions a report of three bytes
+_TAILS = 2.0**-24  # part of delta that each truncated tail may have
+_WORTH_A_DELTA = 0.999  # a pure promise is worth more than the last tenth of a percent of epsilon
+_TOLERANCE = 1e-6  # of epsilon, which is rounded up by at most this
+
+
+def amplify(
+    guarantee: Guarantee, n: int, delta: float, *, n_colors: int | None = None
+) -> Guarantee:
+    """Return the promise of a shuffled batch of n reports of one local mechanism.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The promise of each report: local and pure.
+    n : int
+        How many honest reports the batch has at least, the person's own included. Reports that
+        are made up, sent twice or computed with another mechanism do not count.
+    delta : float
+        In [1e-100, 1).
+    n_colors : int, optional
+        The g of a mechanism whose report is a g-ary randomized response, alone or beside a public
+        partition that was drawn without looking at the record (local hashing), such as
+        :class:`shoal.mechanisms.PartitionResponse`: its privacy blanket is used. None: the clones
+        of any mechanism, which promise less.
+
+    Returns
+    -------
+    guarantee : Guarantee
+        Of notion ``"shuffled"``, for substitution, with the least epsilon that is proven at this
+        delta, rounded up; never above the local one, with which it has delta = 0.
+
+    Raises
+    ------
+    GuaranteeError
+        If the promise is not local and pure.
+    ParameterError
+        If a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> report = Guarantee("local", epsilon=4.0)
+    >>> round(amplify(report, 100_000, 1e-6, n_colors=64).epsilon, 3)
+    0.079
+    >>> round(amplify(report, 100_000, 1e-6).epsilon, 3)  # any mechanism
+    0.17
+    """
+    n = _numbers.count("n", n)
+    delta = _checked_delta(delta)
+    if not isinstance(guarantee, Guarantee):
+        raise ParameterError(f"guarantee must be a Guarantee, got {type(guarantee).__name__}")
+    if guarantee.notion != "local" or guarantee.delta > 0:
+        what = "metric" if guarantee.notion == "metric" else f"{guarantee.notion!r}"
+        raise GuaranteeError(
+            "only a pure local promise is amplified by shuffling, this one is "
+            f"{what} with delta = {guarantee.delta:g}",
+            in_python="pass Guarantee('local', epsilon=...), or to_local(diameter) of a metric one",
+        )
+    if n_colors is not None:
+        n_colors = _checked_colors(n_colors)
+        if guarantee.privacy_unit.kind == "user":
+            raise GuaranteeError(
+                "the reports of a user are no randomized response together: leave out n_colors"
+            )
+    local_epsilon = guarantee.epsilon
+    epsilon = _amplified(local_epsilon, n, delta, n_colors)
+    gains = epsilon < _WORTH_A_DELTA * local_epsilon
+    return replace(
+        guarantee,
+        notion="shuffled",
+        epsilon=epsilon if gains else local_epsilon,
+        delta=delta if gains else 0.0,
+        adjacency=Adjacency.SUBSTITUTE,
+        rho=None,
+        mu=None,
+        local_epsilon=local_epsilon,
+        n_reports=n,
+    )
+
+
+@dataclass(frozen=True)
+class LocalBudget:
+    """The local epsilon that a shuffled batch allows each report.
+
+    Parameters
+    ----------
+    epsilon : float
+        The local epsilon.
+    n_colors : int or None
+        The number of colors of the randomized response; None for any mechanism.
+    guarantee : Guarantee
+        The shuffled promise that follows.
+
+    Examples
+    --------
+    >>> budget = local_epsilon_for(1.0, 10_000, 1e-6, n_colors=64)
+    >>> round(budget.epsilon, 2), budget.guarantee.epsilon <= 1.0
+    (5.7, True)
+    """
+
+    epsilon: float
+    n_colors: int | None
+    guarantee: Guarantee
+
+
+def local_epsilon_for(
+    epsilon: float, n: int, delta: float, *, n_colors: int | Literal["best"] | None = None
+) -> LocalBudget:
+    """Return the largest local epsilon whose shuffled batch keeps within (epsilon, delta).
+
+    Parameters
+    ----------
+    epsilon : float
+        The epsilon that the shuffled batch may have, > 0.
+    n : int
+        How many honest reports the batch has at least.
+    delta : float
+        In [1e-100, 1).
+    n_colors : int, "best" or None, default=None
+        As for :func:`amplify`. ``"best"``: among the powers of two from 2 to 4,096, each with its
+        own largest local epsilon, the one whose estimates vary least: the variance of an estimated
+        frequency is in proportion to ``1 / (lam^2 (g - 1))``, where ``lam`` is the probability of
+        keeping the true color (Wang, Blocki, Li and Jha 2017). More colors always allow a larger
+        epsilon, so epsilon alone would not choose.
+
+    Returns
+    -------
+    budget : LocalBudget
+        The local epsilon, rounded down, with its number of colors and the promise that follows.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> budget = local_epsilon_for(1.0, 100_000, 1e-6)  # whatever the mechanism
+    >>> round(budget.epsilon, 2)
+    7.07
+    """
+    epsilon = _numbers.positive("epsilon", epsilon)
+    n = _numbers.count("n", n)
+    delta = _checked_delta(delta)
+    if n_colors == "best":
+        return _best_colors(epsilon, n, delta)
+    colors = None if n_colors is None else _checked_colors(n_colors)
+    return _largest(epsilon, n, delta, colors)
+
+
+def _checked_delta(delta: float) -> float:
+    delta = _numbers.positive_probability("delta", delta)
+    if delta < _LEAST_DELTA:
+        raise ParameterError(f"delta must be at least {_LEAST_DELTA:g}, got {delta!r}")
+    return delta
+
+
+def _checked_colors(n_colors: int) -> int:
+    n_colors = _numbers.count("n_colors", n_colors)
+    if not 2 <= n_colors <= _MAX_COLORS:
+        raise ParameterError(f"n_colors must be from 2 to {_MAX_COLORS}, got {n_colors!r}")
+    return n_colors
+
+
+def _view(local_epsilon: float, n: int, delta: float, n_colors: int | None) -> ShuffledView:
+    from shoal.privacy._shuffle_divergence import ShuffledView  # noqa: PLC0415 (it needs numpy)
+
+    return ShuffledView(local_epsilon, min(n, _LARGEST_N), n_colors, delta * _TAILS)
+
+
+@lru_cache(maxsize=256)
+def _amplified(local_epsilon: float, n: int, delta: float, n_colors: int | None) -> float:
+    """Return an epsilon whose bound of delta is at most the one asked for."""
+    if local_epsilon == 0 or local_epsilon > _LARGEST_EPSILON:
+        return local_epsilon
+    view = _view(local_epsilon, n, delta, n_colors)
+
+    def shortage(epsilon: float) -> float:
+        return -_log_ratio(view.delta(epsilon), delta)
+
+    return _crossing(shortage, 0.0, local_epsilon)[1] if shortage(0.0) < 0 else _LEAST_EPSILON
+
+
+def _largest(epsilon: float, n: int, delta: float, n_colors: int | None) -> LocalBudget:
+    """Return the end of the local epsilons that fit: at fixed colors the bound grows with them."""
+
+    def excess(local_epsilon: float) -> float:
+        return _log_ratio(_view(local_epsilon, n, delta, n_colors).delta(epsilon), delta)
+
+    # A report within the limit needs no shuffler; a batch of n takes at most about ln n off.
+    high = min(epsilon + math.log(n) - math.log(delta), _LARGEST_EPSILON)
+    low = _crossing(excess, epsilon, high)[0] if high > epsilon else epsilon
+    promise = amplify(Guarantee("local", low), n, delta, n_colors=n_colors)
+    if promise.epsilon > epsilon:  # by the rounding up of amplify; the bound itself was checked
+        promise = replace(promise, epsilon=epsilon, delta=delta)
+    return LocalBudget(low, n_colors, promise)
+
+
+def _log_ratio(reached: float, delta: float) -> float:
+    return math.log(max(reached, _LEAST_DELTA)) - math.log(delta)
+
+
+def _crossing(excess: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Return two near points, the function at most 0 at one and above 0 at the other (Illinois).
+
+    It must be at most 0 at ``low``; where it is so at ``high`` too, both are that point.
+    """
+    below, above = excess(low), excess(high)
+    if above <= 0:
+        return high, high
+    kept = 0  # how often one end stayed; its value is halved then, so that it moves too
+    while high - low > _TOLERANCE * high:
+        guess = (low * above - high * below) / (above - below)
+        guess = min(max(guess, low + 0.01 * (high - low)), high - 0.01 * (high - low))
+        value = excess(guess)
+        if value <= 0:
+            low, below, above = guess, value, above / 2 if kept > 0 else above
+            kept = max(kept, 0) + 1
+        else:
+            high, above, below = guess, value, below / 2 if kept < 0 else below
+            kept = min(kept, 0) - 1
+    return low, high
+
+
+def _best_colors(epsilon: float, n: int, delta: float) -> LocalBudget:
+    best, least = None, math.inf
+    n_colors = 2
+    while n_colors <= _MAX_BEST:
+        budget = _largest(epsilon, n, delta, n_colors)
+        variance = _variance(budget.epsilon, n_colors)
+        if variance > 2 * least:  # it has one minimum, and this is far beyond it
+            break
+        if variance < least:
+            best, least = budget, variance
+        n_colors *= 2
+    assert best is not None
+    return best
+
+
+def _variance(epsilon: float, n_colors: int) -> float:
+    """Return the variance of an estimated frequency, up to a factor that all colors share."""
+    keep = math.expm1(epsilon) / (math.expm1(epsilon) + n_colors)
+    return 1 / (keep * keep * (n_colors - 1))

@@ -1,0 +1,198 @@
+"""What a shuffler adds to a local promise: the tables, both ways, and what is refused."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+
+from helpers.shuffled_views import blanket_delta, clone_delta
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.privacy import (
+    Adjacency,
+    Guarantee,
+    PrivacyUnit,
+    amplify,
+    local_epsilon_for,
+    shuffling,
+)
+from shoal.privacy._shuffle_divergence import ShuffledView
+
+DELTA = 1e-6
+COLORS = {1: 4, 2: 8, 4: 64, 8: 4096}
+RESPONSE = {
+    10**4: {1: 0.034, 2: 0.086, 4: 0.270},
+    10**5: {1: 0.010, 2: 0.025, 4: 0.079, 8: 0.637},
+    10**6: {1: 0.0028, 2: 0.0071, 4: 0.023, 8: 0.19},
+}
+ANY = {
+    10**4: {1: 0.053, 2: 0.155, 4: 0.601},
+    10**5: {1: 0.0153, 2: 0.0450, 4: 0.170, 8: 2.19},
+    10**6: {1: 0.0043, 2: 0.0130, 4: 0.0493, 8: 0.444},
+}
+
+
+def amplified(local_epsilon, n, n_colors=None, delta=DELTA):
+    return amplify(Guarantee("local", local_epsilon), n, delta, n_colors=n_colors).epsilon
+
+
+def digits(value):
+    """Count the decimals that a number of the table was rounded to."""
+    return len(str(value).split(".")[1])
+
+
+@pytest.mark.parametrize("n", RESPONSE)
+def test_the_tables(n):
+    for local_epsilon, expected in RESPONSE[n].items():
+        found = amplified(float(local_epsilon), n, COLORS[local_epsilon])
+        assert round(found, digits(expected)) == expected, (n, local_epsilon)
+    for local_epsilon, expected in ANY[n].items():
+        assert round(amplified(float(local_epsilon), n), digits(expected)) == expected
+
+
+def test_two_rounds_are_two_smaller_batches():
+    assert round(amplified(4.0, 40_000, 64), 3) == 0.129
+    assert round(amplified(4.0, 30_000, 64), 3) == 0.150
+
+
+@pytest.mark.parametrize("n_colors", [None, 2, 16])
+def test_more_reports_and_smaller_local_epsilons_hide_more(n_colors):
+    sizes = [1, 2, 5, 20, 100, 500, 3_000, 50_000]
+    epsilons = [amplified(2.0, n, n_colors) for n in sizes]
+    assert all(b <= a * (1 + 1e-4) for a, b in itertools.pairwise(epsilons))
+    assert epsilons[-1] < 0.1 < epsilons[-3] < epsilons[0] == 2.0
+    locals_ = [0.1, 0.3, 0.5, 1.0, 1.1, 2.0, 4.0, 6.0]
+    epsilons = [amplified(local_epsilon, 2_000, n_colors) for local_epsilon in locals_]
+    assert all(a < b for a, b in itertools.pairwise(epsilons))
+
+
+def test_randomized_response_hides_better_than_any_mechanism():
+    for n_colors in (2, 4, 64):
+        assert amplified(3.0, 3_000, n_colors) <= amplified(3.0, 3_000)
+
+
+def reached(epsilon, n, n_colors):
+    """Return the exact delta of a bound at local epsilon ln 3."""
+    ratio = Fraction(math.exp(epsilon))
+    if n_colors is None:
+        return clone_delta(Fraction(3), n, ratio)
+    return blanket_delta(n_colors, Fraction(3), n, ratio)
+
+
+@pytest.mark.parametrize(("n", "n_colors"), [(6, 3), (10, 2), (12, None)])
+def test_epsilon_is_rounded_up(n, n_colors, monkeypatch):
+    delta = 0.05
+    epsilon = amplified(math.log(3), n, n_colors, delta)
+    assert reached(epsilon, n, n_colors) <= delta < reached(epsilon * (1 - 3e-6), n, n_colors)
+
+    honest = ShuffledView.delta
+    shuffling._amplified.cache_clear()
+    with monkeypatch.context() as planted:
+        planted.setattr(ShuffledView, "delta", lambda view, at: honest(view, at) * (1 - 1e-5))
+        epsilon = amplified(math.log(3), n, n_colors, delta)
+    shuffling._amplified.cache_clear()
+    assert reached(epsilon, n, n_colors) > delta, "rounded down"
+
+
+def test_the_promise_carries_its_batch():
+    report = Guarantee("local", 4.0, seeded=True, reason="a test")
+    promise = amplify(report, 100_000, DELTA, n_colors=64)
+    assert (promise.notion, promise.delta, promise.adjacency) == (
+        "shuffled",
+        DELTA,
+        Adjacency.SUBSTITUTE,
+    )
+    assert (promise.local_epsilon, promise.n_reports) == (4.0, 100_000)
+    assert promise.seeded
+    assert not promise.holds
+    assert promise.reason == "a test"
+    assert promise.to_local() == Guarantee(
+        "local", 4.0, adjacency=Adjacency.SUBSTITUTE, seeded=True, reason="a test"
+    )
+
+
+def test_alone_a_report_keeps_its_pure_promise():
+    promise = amplify(Guarantee("local", 2.0), 1, DELTA)
+    assert (promise.epsilon, promise.delta) == (2.0, 0.0)
+    assert amplify(Guarantee("local", 0.0), 100, DELTA).epsilon == 0.0
+    assert amplify(Guarantee("local", 500.0), 100, DELTA).epsilon == 500.0
+
+
+def test_huge_batches_are_counted():
+    assert 0 < amplified(1.0, 2**53, 4) <= amplified(1.0, 10**9, 4) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "kwargs", "error", "message"),
+    [
+        (Guarantee("central", 1.0), {}, GuaranteeError, "only a pure local promise"),
+        (Guarantee("metric", 1.0), {}, GuaranteeError, "to_local"),
+        (Guarantee("local", 1.0, 1e-9), {}, GuaranteeError, "delta = 1e-09"),
+        (Guarantee.none("x"), {}, GuaranteeError, "only a pure local promise"),
+        (1.0, {}, ParameterError, "guarantee must be a Guarantee, got float"),
+        (Guarantee("local", 1.0), {"n": 0}, ParameterError, "n must be"),
+        (Guarantee("local", 1.0), {"n": 1.5}, ParameterError, "n must be"),
+        (Guarantee("local", 1.0), {"delta": 0.0}, ParameterError, "delta must be"),
+        (Guarantee("local", 1.0), {"delta": 1e-200}, ParameterError, "at least 1e-100"),
+        (Guarantee("local", 1.0), {"n_colors": 1}, ParameterError, "n_colors must be"),
+        (
+            Guarantee("local", 1.0, privacy_unit=PrivacyUnit.user("person")),
+            {"n_colors": 4},
+            GuaranteeError,
+            "leave out n_colors",
+        ),
+    ],
+)
+def test_refusals(guarantee, kwargs, error, message):
+    with pytest.raises(error, match=message) as refused:
+        amplify(guarantee, **{"n": 100, "delta": DELTA, **kwargs})
+    assert "\n" not in str(refused.value)
+
+
+def test_users_are_amplified_by_clones():
+    user = PrivacyUnit.user("person")
+    promise = amplify(Guarantee("local", 1.0, privacy_unit=user), 10_000, DELTA)
+    assert promise.privacy_unit == user
+    assert promise.epsilon == amplified(1.0, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "n_colors", "expected"),
+    [
+        (1.0, 10**5, None, 7.070),
+        (1.0, 10**5, 64, 7.791),
+        (0.1, 10**4, 2, 1.830),
+        (1.0, 10**9, 64, 16.970),
+        (0.5, 1, 4, 0.5),
+    ],
+)
+def test_which_local_epsilon(epsilon, n, n_colors, expected):
+    budget = local_epsilon_for(epsilon, n, DELTA, n_colors=n_colors)
+    assert budget.epsilon == pytest.approx(expected, abs=1e-3)
+    assert budget.n_colors == n_colors
+    assert budget.guarantee.epsilon <= epsilon
+    assert budget.guarantee.delta <= DELTA
+    assert budget.guarantee.local_epsilon == budget.epsilon
+    if n > 1:
+        assert amplified(budget.epsilon * 1.001, n, n_colors) > epsilon
+        assert amplified(budget.epsilon, n, n_colors) <= epsilon * (1 + 2e-6)
+
+
+def test_the_best_number_of_colors():
+    budgets = {g: local_epsilon_for(0.3, 300, DELTA, n_colors=g) for g in (2, 16, 256, 1024)}
+    epsilons = [budget.epsilon for budget in budgets.values()]
+    assert epsilons == sorted(epsilons)  # more colors hide better, so epsilon would not choose
+    best = local_epsilon_for(0.3, 300, DELTA, n_colors="best")
+    variances = {g: shuffling._variance(budget.epsilon, g) for g, budget in budgets.items()}
+    assert shuffling._variance(best.epsilon, best.n_colors) <= min(variances.values())
+    assert 16 <= best.n_colors <= 1024
+
+
+@pytest.mark.parametrize(
+    "kwargs",
+    [{"epsilon": 0.0}, {"n": 0}, {"delta": 0.0}, {"delta": 1e-150}, {"n_colors": "most"}],
+    ids=str,
+)
+def test_refusals_of_the_inverse(kwargs):
+    with pytest.raises(ParameterError, match=next(iter(kwargs))):
+        local_epsilon_for(**{"epsilon": 1.0, "n": 100, "delta": DELTA, **kwargs})
