@@ -91,7 +91,7 @@ class ReportMemory:
             raise ParameterError("campaign must be a name, got ''")
         self.path = None if path is None else Path(path).absolute()
         try:
-            _law(mechanism)
+            _digest_of(mechanism)
         except NotFittedError:
             raise ParameterError(
                 "mechanism must be fitted where its bounds are two numbers, got one that is not: "
@@ -126,16 +126,16 @@ class ReportMemory:
             If the file is damaged or cannot be written.
         """
         value = self._value(x)
-        law = _law(self.mechanism)
+        parameters = _digest_of(self.mechanism)
         with self._alone():  # nobody else may draw for this value meanwhile
             kept = self._read()
-            reports = kept.reports(self.campaign, law)
+            reports = kept.reports(self.campaign, parameters)
             name = kept.name(self.campaign, value)
             if name in reports:
                 return reports[name]
             self._write(kept)  # where nothing can be kept, nothing is spent
             encoded = self.mechanism.encode(self.mechanism.randomize(x))
-            self._write(kept.with_report(self.campaign, law, name, encoded))
+            self._write(kept.with_report(self.campaign, parameters, name, encoded))
         return encoded
 
     def _value(self, x: Any) -> bytes:
@@ -198,7 +198,7 @@ class ReportMemory:
 
 
 class _Kept(NamedTuple):
-    """What is kept: of each campaign the law of its reports, and those by the name of a value."""
+    """Of each campaign: a digest of the mechanism, and reports by the name of a value."""
 
     key: bytes
     campaigns: Mapping[str, tuple[str, Mapping[str, bytes]]]
@@ -209,26 +209,29 @@ class _Kept(NamedTuple):
         digest.update(len(value).to_bytes(8, "little") + value + campaign.encode())
         return digest.hexdigest()
 
-    def reports(self, campaign: str, law: str) -> Mapping[str, bytes]:
-        """Return the reports of a campaign; refuse those that were drawn by another law."""
-        drawn, reports = self.campaigns.get(campaign, (law, {}))
-        if drawn != law:
+    def reports(self, campaign: str, parameters: str) -> Mapping[str, bytes]:
+        """Return the reports of a campaign; refuse those that were drawn with other parameters."""
+        drawn, reports = self.campaigns.get(campaign, (parameters, {}))
+        if drawn != parameters:
             raise ParameterError(
                 f"campaign must keep the parameters of its mechanism, got others for {campaign!r}: "
                 "name another campaign"
             )
         return reports
 
-    def with_report(self, campaign: str, law: str, name: str, encoded: bytes) -> Self:
+    def with_report(self, campaign: str, parameters: str, name: str, encoded: bytes) -> Self:
         """Return the same with one report more."""
-        reports = {**self.reports(campaign, law), name: encoded}
-        return self._replace(campaigns={**self.campaigns, campaign: (law, reports)})
+        reports = {**self.reports(campaign, parameters), name: encoded}
+        return self._replace(campaigns={**self.campaigns, campaign: (parameters, reports)})
 
     def to_json(self) -> str:
         """Return the content of the file, with a digest by which damage is noticed."""
         campaigns = {
-            campaign: {"law": law, "reports": {name: one.hex() for name, one in reports.items()}}
-            for campaign, (law, reports) in self.campaigns.items()
+            campaign: {
+                "parameters": parameters,
+                "reports": {name: one.hex() for name, one in reports.items()},
+            }
+            for campaign, (parameters, reports) in self.campaigns.items()
         }
         plain = {"campaigns": campaigns, "key": self.key.hex(), "shoal_report_memory": FORMAT}
         digest = hashlib.blake2b(_json(plain).encode(), digest_size=DIGEST_BYTES).hexdigest()
@@ -241,7 +244,7 @@ class _Kept(NamedTuple):
             plain = json.loads(text)
             campaigns = {
                 campaign: (
-                    str(one["law"]),
+                    str(one["parameters"]),
                     {name: bytes.fromhex(report) for name, report in one["reports"].items()},
                 )
                 for campaign, one in plain["campaigns"].items()
@@ -273,7 +276,7 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(descriptor)  # releases the lock
 
 
-def _law(mechanism: PartitionResponse) -> str:
+def _digest_of(mechanism: PartitionResponse) -> str:
     """Return a hash of all that decides what a report means."""
     plain = {
         "epsilon": float(mechanism.epsilon),
