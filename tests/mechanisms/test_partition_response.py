@@ -32,7 +32,7 @@ from shoal.exceptions import (
     ParameterError,
     ShoalError,
 )
-from shoal.mechanisms import PartitionResponse
+from shoal.mechanisms import Laplace, PartitionResponse
 from shoal.partitions import AxisGrids, NearestSeeds, Partitions, box_axes, space_axes
 from shoal.privacy import Ledger
 from shoal.schema import Category, Number, Schema
@@ -164,6 +164,18 @@ def test_one_record_is_reported_as_a_table_of_one(name, fitted):
     for record in records:
         for given in (record, list(map(float, record)), tuple(map(float, record))):
             assert (one.randomize(given) == other.transform(record[None])[0]).all()
+
+
+def test_names_of_columns_and_frames_do_not_matter_to_one_record(recwarn):
+    frame = pd.DataFrame(some(2), columns=["east", "north"])
+    for container in ("default", "pandas"):
+        mechanism = PartitionResponse(1.0, bounds=(0.0, 1.0), random_state=5).fit(frame)
+        report = mechanism.set_output(transform=container).randomize([0.2, 0.3])
+        one = frame[:1].assign(east=0.2, north=0.3)
+        assert (report == np.asarray(mechanism.fit(frame).transform(one))[0]).all()
+    assert not recwarn
+    other = Laplace(1.0, bounds=(0.0, 1.0)).set_output(transform="pandas").fit([[0.2]])
+    assert other.randomize([0.2]).shape == (1,)
 
 
 def test_one_described_record_is_reported_as_a_table_of_one():
