@@ -112,9 +112,15 @@ class _Corners:
     def ratios(self, reports: Floats, atoms: Atoms) -> Singles:
         # Linear in each column, so that evenly spread records are as one in the middle.
         even = self._mechanism.log_density(reports, self._middle)
-        result = np.empty((len(reports), len(atoms.points)), dtype=np.float32)
-        for index, atom in enumerate(atoms.points):
-            result[:, index] = np.exp(self._mechanism.log_density(reports, atom) - even)
+        points = atoms.points
+        result = np.empty((len(reports), len(points)), dtype=np.float32)
+        if len(reports) < len(points):
+            for row, report in enumerate(reports):
+                same = np.broadcast_to(report, points.shape)
+                result[row] = np.exp(self._mechanism.log_density(same, points) - even[row])
+        else:
+            for index, atom in enumerate(points):
+                result[:, index] = np.exp(self._mechanism.log_density(reports, atom) - even)
         return result
 
     def grid_channel(self, reports: Floats, atoms: Atoms) -> RecordChannel:
