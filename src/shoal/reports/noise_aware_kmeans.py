@@ -17,13 +17,14 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
-from shoal._report_channel import ColumnChannel, channel_bounds
+from shoal._report_channel import ColumnChannel, PartitionChannel, channel_bounds
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.privacy import Release
 from shoal.reports._additive_clusters import additive_clusters
 from shoal.reports._channel_clusters import channel_clusters
 from shoal.reports._found_clusters import FindClusters, Settings
+from shoal.reports._partition_clusters import partition_clusters
 from shoal.reports.on_device import nearest_centers
 
 __all__ = ["NoiseAwareKMeans"]
@@ -175,11 +176,15 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         self : NoiseAwareKMeans
             The fitted estimator.
         """
-        reports = validate_records(Z, estimator=self)
         settings = self._settings()
         find_clusters = _choose(self.mechanism)
+        if isinstance(self.mechanism, PartitionChannel):
+            reports = validate_records(Z)
+            self.n_features_in_ = self.mechanism.make_partitions().columns  # of a record
+        else:
+            reports = validate_records(Z, estimator=self)
         bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
-        box = public_box(bounds, reports.shape[1])
+        box = public_box(bounds, self.n_features_in_)
         rng = check_random_state(self.random_state)
         found = find_clusters(reports, self.mechanism, box, settings, rng)
         self.cluster_centers_ = found.centers
@@ -246,6 +251,8 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
 
 def _choose(mechanism: Any) -> FindClusters:
     """Return how clusters are found behind reports of a mechanism: the one place that decides."""
+    if isinstance(mechanism, PartitionChannel):
+        return partition_clusters
     by_columns = isinstance(mechanism, ColumnChannel)
     adds_noise = getattr(mechanism, "noise_kind", None) == "unbiased"
     some_columns = by_columns and mechanism.columns == "sample"
