@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from shoal._typing import Floats
 from shoal.remap import iterative_bayesian_update
-from shoal.reports._record_channel import AtomDensity, RecordChannel, spread_weights
+from shoal.reports._record_channel import AtomDensity, KernelChannel, spread_weights
 
 __all__ = ["HeldOutDensity", "Part", "held_out_density"]
 
@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
     Parameters
     ----------
-    channel : RecordChannel
+    channel : KernelChannel
         Of both.
     own, other : ndarray of float64
         Counts of the tally. All reports together have no others.
@@ -37,7 +37,7 @@ class Part(NamedTuple):
         Weights of the atoms that updates begin at, none of them zero.
     """
 
-    channel: RecordChannel
+    channel: KernelChannel
     own: Floats
     other: Floats
     starts: tuple[Floats, ...]

@@ -20,6 +20,7 @@ from shoal.reports._record_distributions import Expected, RecordDistribution
 __all__ = [
     "AtomDensity",
     "Atoms",
+    "KernelChannel",
     "MatrixChannel",
     "ProductChannel",
     "RecordChannel",
@@ -74,7 +75,11 @@ class RecordChannel(Protocol):
     def blind(self) -> Floats:
         """Return what ``forward`` returns for records that are spread evenly over the box."""
 
-    def smoothed(self, width: float) -> "RecordChannel":
+
+class KernelChannel(RecordChannel, Protocol):
+    """A channel of atoms that may be the cells of a grid, with kernels around them."""
+
+    def smoothed(self, width: float) -> RecordChannel:
         """Return the channel from weights of kernels around the cells of a grid, in cells.
 
         The box reflects them, so that none leaves it. Atoms that lie anywhere have none.
