@@ -179,10 +179,10 @@ def test_which_local_epsilon(epsilon, n, n_colors, expected):
 
 
 def test_the_best_number_of_colors():
-    budgets = {g: local_epsilon_for(0.3, 1_000, DELTA, n_colors=g) for g in (2, 16, 256, 1024)}
+    budgets = {g: local_epsilon_for(0.3, 300, DELTA, n_colors=g) for g in (2, 16, 256, 1024)}
     epsilons = [budget.epsilon for budget in budgets.values()]
     assert epsilons == sorted(epsilons)  # more colors hide better, so epsilon would not choose
-    best = local_epsilon_for(0.3, 1_000, DELTA, n_colors="best")
+    best = local_epsilon_for(0.3, 300, DELTA, n_colors="best")
     variances = {g: shuffling._variance(budget.epsilon, g) for g, budget in budgets.items()}
     assert shuffling._variance(best.epsilon, best.n_colors) <= min(variances.values())
     assert 16 <= best.n_colors <= 1024
