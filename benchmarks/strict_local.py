@@ -172,7 +172,8 @@ def run(name: str, table: Table, options: argparse.Namespace, kept: KeptRuns[Fit
         if missing:
             fits = [kept[key] for key in keys]
             seconds = np.median([fit.seconds for fit in fits])
-            print(f"{name:<14}{epsilon:>5g}  {method:<12}{summary(fits)!s:>14}{seconds:>8.1f} s", flush=True)
+            cell = f"{name:<14}{epsilon:>5g}  {method:<12}"
+            print(f"{cell}{summary(fits)!s:>14}{seconds:>8.1f} s", flush=True)
 
 
 def summary(fits: Sequence[Fit]) -> Figure:

@@ -45,7 +45,7 @@ def ratios() -> Iterator[Ratio]:
 
 def notes() -> Iterator[str]:
     """Yield a line for each step of a campaign: seconds, and how far it raises the peak."""
-    yield f"{COUNT:.0e} partition responses, eps {EPSILON:g}, k = {CLUSTERS}: seconds, MB more at peak"
+    yield f"{COUNT:.0e} partition responses, eps {EPSILON:g}, k = {CLUSTERS}: seconds, MB to peak"
     # A process of its own, whose peak is that of this campaign alone (see costs.py).
     context = multiprocessing.get_context("forkserver")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
