@@ -391,8 +391,6 @@ class PartitionResponse(PartitionChannel, Mechanism):
         """Return a record that needs no closer look, encoded; None for any other."""
         if self.schema is not None:
             return self._encoded_record(x, self.schema)
-        if hasattr(self, "feature_names_in_"):
-            return None  # scikit-learn has a word about names
         record = _plain_numbers(x)
         if record is None or getattr(self, "n_features_in_", len(record)) != len(record):
             return None
