@@ -38,7 +38,7 @@ from shoal.partitions import (
     default_partitions,
     space_axes,
 )
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent, amplify
 from shoal.schema import Schema
 
 __all__ = ["PartitionResponse"]
@@ -266,6 +266,30 @@ class PartitionResponse(PartitionChannel, Mechanism):
         pairs = np.divmod(numbers.astype(np.int64), partitions.n_colors)
         return np.column_stack(pairs).astype(np.float64)
 
+    def shuffled(self, n: int, delta: float) -> Guarantee:
+        """Return what a shuffled batch of reports promises, by :func:`shoal.privacy.amplify`.
+
+        Parameters
+        ----------
+        n : int
+            How many honest reports the batch has at least; each round is a batch of its own.
+        delta : float
+            In [1e-100, 1).
+
+        Returns
+        -------
+        guarantee : Guarantee
+            Of notion ``"shuffled"``: for who sees the reports in random order and nothing else.
+
+        Examples
+        --------
+        >>> from shoal.mechanisms import PartitionResponse
+        >>> mechanism = PartitionResponse(4.0, bounds=(0.0, 1.0))
+        >>> round(mechanism.shuffled(100_000, 1e-6).epsilon, 3)
+        0.079
+        """
+        return amplify(self.guarantee_, n, delta, n_colors=self.n_colors)
+
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-probability of reports given one record.
 
@@ -313,6 +337,25 @@ class PartitionResponse(PartitionChannel, Mechanism):
         keep = float(self.keep_probability)
         variance = 1.0 / ((self.n_colors - 1) * keep**2)
         return variance if X is None else np.full(np.shape(X), variance)
+
+    def shuffled(self, n: int, delta: float) -> Guarantee:
+        """Return the promise of a shuffled batch of reports.
+
+        Parameters
+        ----------
+        n : int
+            How many honest reports the batch has at least.
+        delta : float
+            In [1e-100, 1).
+
+        Returns
+        -------
+        guarantee : Guarantee
+            Of notion ``"shuffled"``, by the privacy blanket of its colors
+            (:func:`shoal.privacy.amplify`).
+        """
+        self._check_epsilon()
+        return amplify(self.guarantee_, n, delta, n_colors=self.n_colors)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the two columns of a report.
