@@ -284,25 +284,6 @@ class PartitionResponse(PartitionChannel, Mechanism):
         variance = 1.0 / ((self.n_colors - 1) * keep**2)
         return variance if X is None else np.full(np.shape(X), variance)
 
-    def shuffled(self, n: int, delta: float) -> Guarantee:
-        """Return the promise of a shuffled batch of reports.
-
-        Parameters
-        ----------
-        n : int
-            How many honest reports the batch has at least.
-        delta : float
-            In [1e-100, 1).
-
-        Returns
-        -------
-        guarantee : Guarantee
-            Of notion ``"shuffled"``, by the privacy blanket of its colors
-            (:func:`shoal.privacy.amplify`).
-        """
-        self._check_epsilon()
-        return amplify(self.guarantee_, n, delta, n_colors=self.n_colors)
-
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the two columns of a report.
 
