@@ -236,6 +236,30 @@ class PartitionResponse(PartitionChannel, Mechanism):
         """
         return decode_reports(encoded, self.partitions_)
 
+    def shuffled(self, n: int, delta: float) -> Guarantee:
+        """Return what a shuffled batch of reports promises, by :func:`shoal.privacy.amplify`.
+
+        Parameters
+        ----------
+        n : int
+            How many honest reports the batch has at least; each round is a batch of its own.
+        delta : float
+            In [1e-100, 1).
+
+        Returns
+        -------
+        guarantee : Guarantee
+            Of notion ``"shuffled"``: for who sees the reports in random order and nothing else.
+
+        Examples
+        --------
+        >>> from shoal.mechanisms import PartitionResponse
+        >>> mechanism = PartitionResponse(4.0, bounds=(0.0, 1.0))
+        >>> round(mechanism.shuffled(100_000, 1e-6).epsilon, 3)
+        0.079
+        """
+        return amplify(self.guarantee_, n, delta, n_colors=self.n_colors)
+
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-probability of reports given one record.
 
