@@ -76,8 +76,9 @@ class Cells:
         """
         columns = self.middles.shape[1]
         corners = np.stack(np.meshgrid(*[[-0.25, 0.25]] * columns, indexing="ij"), axis=-1)
-        parts = self.middles[chosen][:, None] + corners.reshape(-1, columns) * (
-            self.sides[chosen][:, None, None]
+        parts = (
+            self.middles[chosen][:, None]
+            + corners.reshape(-1, columns) * (self.sides[chosen][:, None, None])
         )
         kept, split = np.flatnonzero(~chosen), np.flatnonzero(chosen)
         parents = np.concatenate([kept, np.repeat(split, 2**columns)])
