@@ -21,6 +21,7 @@ PAGES = [
             "shapes",
             "wavecluster",
             "local",
+            "shuffled",
             "ledgers",
             "scale",
             "audits",

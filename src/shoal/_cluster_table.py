@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterTable", "ShownWithPromise", "cluster_table", "released_html"]
 
 RADIUS = "radius: in units of the bounds, 1 is a column's width"
+BLIND = "; by the reports, these are not better than points spread over the box"
 SIZE = "noisy_size"
 MANY = 12  # clusters that do not fit side by side
 
@@ -202,7 +203,8 @@ def _measures(
     """Return what is known of centers beside where they are."""
     if "sizes" not in values:  # of reports: shares, and radii in the reports' unit
         measures = {"share": values["weights"], "radius": values["center_radius"]}
-        return measures, "radius: in the unit of the reports"
+        better = values.get("better_than_blind", True)
+        return measures, f"radius: in the unit of the reports{'' if better else BLIND}"
     measures = {SIZE: values["sizes"], "radius": values["radii"], "certain": certain}
     return {name: np.asarray(each, dtype=np.float64) for name, each in measures.items()}, RADIUS
 

@@ -174,6 +174,9 @@ def test_json_and_again(data, tmp_path):
     assert {row["own_epsilon"] for row in found["methods"] if row["model"] == "central"} == {1, 4}
     assert found["recommendation"].startswith("Undecided: 2 runs")
     assert found["enough_runs"] is False
+    assert found["delta"] == 1e-6
+    for row in found["methods"]:
+        assert (row["shuffled_epsilon"] is None) == (row["model"] == "central")
 
 
 def test_private_copy_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
@@ -283,6 +286,8 @@ def test_bad_input(data, tmp_path, subtests):
         (["--epsilon", "1,inf"], "--epsilon must be a finite number > 0, got inf"),
         (["--epsilon", "one"], "--epsilon must be a finite number > 0, got 'one'"),
         (["--epsilon", "1,1"], "--epsilon must be different numbers"),
+        (["--delta", "0"], "delta must be"),
+        (["--delta", "1e-200"], "delta must be at least 1e-100"),
         (["--bounds", "5,1"], "bounds must have low < high"),
         (["--bounds", "0:1"], "bounds must"),
         (["--bounds", "none.json"], "No such file"),

@@ -13,7 +13,7 @@ from shoal._build import LOCAL
 from shoal.cli._screen import command_line_message
 from shoal.cli.perturb import perturb_command
 from shoal.exceptions import BudgetExceededError, ReleaseError, ShoalError
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import Laplace, load_mechanism
 from shoal.privacy import Ledger
 from shoal.tables import read_table
 
@@ -34,9 +34,8 @@ def data(tmp_path):
 
 def run(data, *arguments, out, columns="east,north"):
     given = [str(data), "--columns", columns, *BOX, "-o", str(out), *arguments]
-    if "--ledger" in arguments and not {"Duchi", "Hybrid", "Piecewise", "SquareWave"} & {
-        *arguments
-    }:
+    local = {"Duchi", "Hybrid", "PartitionResponse", "Piecewise", "SquareWave"}
+    if "--ledger" in arguments and not local & {*arguments}:
         given += ["--unit", "km"]
     return CliRunner().invoke(app, given)
 
@@ -111,7 +110,36 @@ def test_every_mechanism(data, tmp_path, target):
     if target != "KdLaplace":  # whose own mechanism, which spends, knows no names
         assert entry.columns == ("east", "north")
     assert found["ledger"] == entry.receipt.to_dict()
-    assert np.isfinite(read_table(tmp_path / "r.csv", columns=["east", "north"]).X).all()
+    reported = ["east", "north"] if target != "PartitionResponse" else ["partition", "color"]
+    assert np.isfinite(read_table(tmp_path / "r.csv", columns=reported).X).all()
+    if target == "KdLaplace":  # which is for the curator, and no estimator reads its reports
+        assert found["document"] is None
+        return
+    server = load_mechanism(found["document"])
+    assert (type(server).__name__, server.epsilon) == (target, 1.0)
+    assert server.feature_names_in_.tolist() == ["east", "north"]
+
+
+def test_reports_of_partitions_are_whole_numbers(data, tmp_path):
+    out = tmp_path / "r.csv"
+    settings = ["--target", "PartitionResponse", "--set", "n_clusters=5", "--epsilon", "2"]
+    result = run(data, *settings, out=out)
+    assert result.exit_code == 0, result.output
+    assert f"for the server, public: {out}.mechanism.json" in result.stdout
+    lines = out.read_text().splitlines()
+    assert lines[0] == "partition,color"
+    pairs = np.array([list(map(int, line.split(","))) for line in lines[1:]])
+    server = load_mechanism(f"{out}.mechanism.json")
+    assert server.n_clusters == 5
+    assert pairs.shape == (300, 2)
+    assert (pairs < [server.partitions_.n_partitions, server.partitions_.n_colors]).all()
+
+
+def test_a_seed_is_no_secret_of_the_document(data, tmp_path):
+    assert run(data, "--seed", "71935", out=tmp_path / "r.csv").exit_code == 0
+    document = tmp_path / "r.csv.mechanism.json"
+    assert "71935" not in document.read_text()
+    assert not load_mechanism(document).guarantee_.holds
 
 
 def test_spent_budget(data, tmp_path):
@@ -119,7 +147,8 @@ def test_spent_budget(data, tmp_path):
     assert run(data, "--ledger", ledger.path, out=tmp_path / "one.csv").exit_code == 0
     refused = run(data, "--ledger", ledger.path, out=tmp_path / "two.csv")
     assert isinstance(refused.exception, BudgetExceededError)
-    assert names(tmp_path) == ["a.ledger", "a.ledger.head", "one.csv", "places.csv"]
+    document = "one.csv.mechanism.json"
+    assert names(tmp_path) == ["a.ledger", "a.ledger.head", "one.csv", document, "places.csv"]
     assert len(ledger) == 1
 
 

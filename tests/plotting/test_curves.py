@@ -43,6 +43,9 @@ def test_whole_numbers_all_stand_below_the_axis():
     rows = [{"mechanism": "a", "k": k, "ami": 0.1 * k} for k in (2, 3, 5)]
     (line,) = layers(draw_lines(rows, x="k", y="ami"), mark="line")
     assert line.encoding["x"]["axis"]["values"] == [2, 3, 5]
+    thirds = [{**row, "k": row["k"] / 3} for row in rows]
+    (line,) = layers(draw_lines(thirds, x="k", y="ami", log_x=True), mark="line")
+    assert "values" not in line.encoding["x"]["axis"], "round numbers stand there instead"
     halves = [{**row, "k": row["k"] / 2} for row in rows]
     (line,) = layers(draw_lines(halves, x="k", y="ami"), mark="line")
     assert "values" not in line.encoding["x"]["axis"]

@@ -102,7 +102,7 @@ def test_one_clone_too_many_is_noticed():
 
 @pytest.mark.parametrize("n_colors", [None, 3])
 def test_forgotten_tails_are_noticed(n_colors, monkeypatch):
-    keep_ratio, n, ratio, wide = 2, 60, Fraction(3, 2), 0.2
+    keep_ratio, n, ratio, wide = 2, 40, Fraction(3, 2), 0.3
     if n_colors is None:
         exact = clone_delta(Fraction(keep_ratio), n, ratio)
     else:

@@ -8,6 +8,7 @@ import pytest
 
 from helpers.shuffled_views import blanket_delta, clone_delta
 from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.mechanisms import PartitionResponse
 from shoal.privacy import (
     Adjacency,
     Guarantee,
@@ -111,6 +112,13 @@ def test_the_promise_carries_its_batch():
     )
 
 
+def test_a_mechanism_knows_its_own_blanket():
+    device = PartitionResponse(4.0, bounds=(0.0, 1.0))
+    assert device.shuffled(100_000, DELTA).epsilon == amplified(4.0, 100_000, device.n_colors)
+    assert device.shuffled(100_000, DELTA).holds
+    assert not device.set_params(random_state=0).shuffled(100_000, DELTA).holds
+
+
 def test_alone_a_report_keeps_its_pure_promise():
     promise = amplify(Guarantee("local", 2.0), 1, DELTA)
     assert (promise.epsilon, promise.delta) == (2.0, 0.0)
@@ -179,10 +187,10 @@ def test_which_local_epsilon(epsilon, n, n_colors, expected):
 
 
 def test_the_best_number_of_colors():
-    budgets = {g: local_epsilon_for(0.3, 1_000, DELTA, n_colors=g) for g in (2, 16, 256, 1024)}
+    budgets = {g: local_epsilon_for(0.3, 300, DELTA, n_colors=g) for g in (2, 16, 256, 1024)}
     epsilons = [budget.epsilon for budget in budgets.values()]
     assert epsilons == sorted(epsilons)  # more colors hide better, so epsilon would not choose
-    best = local_epsilon_for(0.3, 1_000, DELTA, n_colors="best")
+    best = local_epsilon_for(0.3, 300, DELTA, n_colors="best")
     variances = {g: shuffling._variance(budget.epsilon, g) for g, budget in budgets.items()}
     assert shuffling._variance(best.epsilon, best.n_colors) <= min(variances.values())
     assert 16 <= best.n_colors <= 1024

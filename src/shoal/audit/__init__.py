@@ -5,6 +5,7 @@
   tells them apart, and state, at a confidence the caller chooses, the smallest epsilon that could
   explain what they saw. A bound above the claim shows that the claim is wrong; a bound below it
   proves nothing.
+* Shuffled batches: :func:`audit_shuffled` does the same with what an analyst sees of many reports.
 * Replay: :func:`replay_estimator` fits an estimator on both tables with the same noisy values; what
   differs is the record's own.
 * Attacks: :func:`membership_inference`, :func:`attack_centers`, :func:`reconstruct` and
@@ -51,6 +52,7 @@ from shoal.audit.mechanism_audit import MechanismAudit, audit_mechanism
 from shoal.audit.pipelines import PipelineReport, StepReport, check_pipeline
 from shoal.audit.record_pairs import RecordPair
 from shoal.audit.replay import ReplayAudit, ReplayedPair, ReplayedRelease, replay_estimator
+from shoal.audit.shuffled_audit import ShuffledAudit, audit_shuffled
 
 __all__ = [
     "SHADOW_THRESHOLD",
@@ -72,11 +74,13 @@ __all__ = [
     "ReplayedPair",
     "ReplayedRelease",
     "Scorer",
+    "ShuffledAudit",
     "StepReport",
     "advantage_ceiling",
     "attack_centers",
     "audit_estimator",
     "audit_mechanism",
+    "audit_shuffled",
     "check_pipeline",
     "epsilon_lower_bound",
     "infer_attribute",

@@ -1,14 +1,13 @@
 """``shoal cluster``: private clusters of a file or a folder; what is written may be published."""
 
 import json
-import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
+from shoal.cli._cluster_reports import MechanismOptions, ReportOptions, cluster_reports
 from shoal.cli._options import (
     Columns,
     LedgerFile,
@@ -17,37 +16,46 @@ from shoal.cli._options import (
     Settings,
     TableName,
     Who,
-    complete_central,
+    complete_targets,
+)
+from shoal.cli._release_output import (
+    FILES,
+    OUTLINES,
+    PICTURE,
+    RELEASE,
+    draw_picture,
+    plain_release,
+    print_release,
 )
 from shoal.cli._screen import progress_bar
-from shoal.exceptions import MissingPackageError, ParameterError
+from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal._cluster_table import ClusterTable
+    from shoal.cli._output import Stage
 
 __all__ = ["cluster_command"]
 
-RELEASE, PICTURE, OUTLINES = "release.json", "release.png", "outlines.geojson"
-FILES = (RELEASE, PICTURE, OUTLINES, "centers.csv", "clusters.csv")
 LABELS = ("cluster",)
 PLANE = 2  # columns whose clusters have outlines
-MAX_SHOWN = 8  # columns that fit on a screen
-FEW_SHOWN = 4  # of more than that, beside size and radius, so that numbers stay whole
 
 
 def cluster_command(
     data: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="CSV, Parquet or Feather file of raw records, a folder of such files, or a .npy "
             "or .npz file (words.npz::vectors names one array of several)."
         ),
-    ],
+    ] = None,
     *,
     target: Annotated[
-        str,
-        typer.Option(help="DPKMeans, DPWaveCluster or DPDensity.", autocompletion=complete_central),
-    ] = "DPKMeans",
+        str | None,
+        typer.Option(
+            help="DPKMeans (if left out), DPWaveCluster or DPDensity; of --reports, the mechanism.",
+            autocompletion=complete_targets,
+        ),
+    ] = None,
     epsilon: Annotated[
         float | None, typer.Option(help="Budget of this release; 1 if left out.")
     ] = None,
@@ -94,8 +102,44 @@ def cluster_command(
             "out, or the first (DPDensity)."
         ),
     ] = None,
+    reports: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of raw records: the reports of `shoal perturb`, a file or a folder. "
+            "Nothing is spent."
+        ),
+    ] = None,
+    mechanism: Annotated[
+        Path | None,
+        typer.Option(
+            help="Document of what made the reports; the one beside them if left out. Or --target, "
+            "--epsilon and --bounds."
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="Of reports: kmeans (if left out), or density for any shape."),
+    ] = None,
+    shuffled: Annotated[
+        bool,
+        typer.Option(
+            "--shuffled",
+            help="The reports went through a shuffler, in one batch: say what that promises.",
+        ),
+    ] = False,
+    n: Annotated[
+        int | None,
+        typer.Option("--n", min=1, help="Honest reports in the shuffled batch; all if left out."),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Of the shuffled promise; 1e-6 if left out.")
+    ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Repeat the release; voids the guarantee.")
+        int | None,
+        typer.Option(
+            min=0,
+            help="Repeat the release; voids the guarantee, but not that of reports.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -103,6 +147,8 @@ def cluster_command(
 
     Folders, and files of more than 64 MiB, are never in memory as a whole, unless a column says
     whose record each row is. A table with text, dates or gaps needs --schema FILE (`shoal schema`).
+
+    With --reports, clusters behind reports: shoal cluster --reports reports.csv --k 5
 
     Example: shoal cluster people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
@@ -114,6 +160,36 @@ def cluster_command(
     from shoal.cli._target import build_target, ledger_to_charge
     from shoal.tables import ArrayTable, array_file, is_array_path, write_table
 
+    if reports is not None:
+        _refuse(
+            "--reports must come without {}: reports are clustered for nothing, and labels are "
+            "found on devices with `shoal predict`",
+            {
+                "raw records": data,
+                "--ledger": ledger,
+                "--table": table,
+                "--who": who,
+                "--user-column": user_column,
+                "--records-per-user": records_per_user,
+                "--no-header": no_header or None,
+                "--labels": labels,
+                "--longitude": longitude,
+            },
+        )
+        cluster_reports(
+            reports,
+            MechanismOptions(mechanism, target, epsilon, bounds, columns, schema),
+            ReportOptions(method or "kmeans", k, seed, shuffled, n, delta),
+            settings=setting or [],
+            out=out,
+            as_json=as_json,
+        )
+        return
+    only = {"--mechanism": mechanism, "--method": method, "--n": n, "--delta": delta}
+    only["--shuffled"] = shuffled or None
+    _refuse("{} must come with --reports FILE, got it alone", only)
+    if data is None:
+        raise ParameterError("a file of raw records, or --reports FILE, must be given, got neither")
     described = read_schema(schema, user=user_column)
     chosen = parse_columns(
         columns,
@@ -124,7 +200,7 @@ def cluster_command(
         schema=described,
     )
     model = build_target(
-        target,
+        target or "DPKMeans",
         CENTRAL,
         epsilon=epsilon,
         bounds=bounds,
@@ -151,22 +227,12 @@ def cluster_command(
                 model.fit(records)
         release = model.release_
         clusters = cluster_table(release, names)
-        with after_the_spend(
-            f"the release cannot be written to {str(out)!r}", "and nothing was released"
-        ):
-            release.save(stage.path / RELEASE)
-            write_table(stage.path / clusters.file, clusters.names, clusters.values)
-            stage.show()
-        if hasattr(model, "outlines") and len(release.values["low"]) == PLANE:
-            with after_the_spend("outlines cannot be written", f"and the release is in {out}"):
-                outlines = model.outlines(longitude=longitude and names.index(longitude))
-                (stage.path / OUTLINES).write_text(json.dumps(outlines), encoding="utf-8")
-                stage.show()
+        _write(model, clusters, stage, longitude and names.index(longitude))
         with after_the_spend("the picture cannot be drawn", f"and the release is in {out}"):
             notes = [
                 *_promise_notes(model, user),
                 *_uncertain_centers(model, clusters),
-                *_picture(release, names, stage.path / PICTURE),
+                *draw_picture(release, names, stage.path / PICTURE),
             ]
             stage.show()
     if labels is not None:
@@ -174,9 +240,35 @@ def cluster_command(
             each = model.labels_ if in_memory else model.predict(records)
             write_table(labels, LABELS, each[:, None])
     if as_json:
-        typer.echo(json.dumps(_plain(release, clusters, stage.shown, labels, notes)))
+        typer.echo(json.dumps(plain_release(release, clusters, stage.shown, labels, notes)))
     else:
-        _print(release, clusters, stage.shown, labels, notes)
+        print_release(release, clusters, stage.shown, labels, notes)
+
+
+def _refuse(rule: str, given: Mapping[str, object]) -> None:
+    """Refuse options that are given where they mean nothing."""
+    for option, value in given.items():
+        if value is not None:
+            raise ParameterError(rule.format(option))
+
+
+def _write(model: Any, clusters: "ClusterTable", stage: "Stage", longitude: Any) -> None:
+    """Write the release, its table, and the outlines of cells in the plane."""
+    from shoal.cli._output import after_the_spend
+    from shoal.tables import write_table
+
+    release, out = model.release_, stage.out
+    with after_the_spend(
+        f"the release cannot be written to {str(out)!r}", "and nothing was released"
+    ):
+        release.save(stage.path / RELEASE)
+        write_table(stage.path / clusters.file, clusters.names, clusters.values)
+        stage.show()
+    if hasattr(model, "outlines") and len(release.values["low"]) == PLANE:
+        with after_the_spend("outlines cannot be written", f"and the release is in {out}"):
+            outlines = model.outlines(longitude=longitude)
+            (stage.path / OUTLINES).write_text(json.dumps(outlines), encoding="utf-8")
+            stage.show()
 
 
 def _with_k(settings: list[str], k: int | None) -> list[str]:
@@ -265,109 +357,3 @@ def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | Non
     check_table_path(labels, LABELS)
     if labels.exists() and labels.samefile(data):
         raise ParameterError(f"--labels must not replace the data, got {str(labels)!r}")
-
-
-def _picture(release: Any, names: tuple[str, ...], path: Path) -> list[str]:
-    """Draw the release; return a note where there is no picture."""
-    from shoal.plotting import draw_release
-
-    try:
-        drawn = draw_release(release, names, path=path)
-    except MissingPackageError as missing:
-        return [f"no picture: {missing}"]
-    if drawn:
-        return []
-    if "strata" in release.values:
-        return ["no picture: of several strata, clusters.csv says where clusters are"]
-    return ["no picture: a sparse grid releases its significant cells only"]
-
-
-def _print(
-    release: Any, clusters: "ClusterTable", files: list[Path], labels: Path | None, notes: list[str]
-) -> None:
-    # Names of columns are the user's: square brackets in them are no markup.
-    screen = Console(markup=False, highlight=False)
-    for table in _tables(release.kind, clusters, screen.width):
-        screen.print(table)
-    screen.print(f"{release.guarantee}\n", soft_wrap=True)
-    if release.ledger is not None:
-        screen.print(f"ledger: {release.ledger}")
-    for note in notes:
-        screen.print(note, soft_wrap=True)
-    state = "may be published" if release.guarantee.holds else "not to be published"
-    for file in files:
-        screen.print(f"{state}: {file.resolve()}", soft_wrap=True)
-    if labels is not None:
-        screen.print(f"for the curator only: {labels.resolve()}", soft_wrap=True)
-
-
-def _tables(kind: str, clusters: "ClusterTable", width: int) -> list[Table]:
-    """Return the clusters as tables that fit on the screen."""
-    if not clusters.described:
-        return [_table(kind, clusters)]
-    heads, rows = clusters.texts()
-    sizes = [max(map(len, column)) + 3 for column in zip(heads, *rows, strict=True)]
-    tables: list[Table] = []
-    first = 1
-    while first < len(heads) or not tables:
-        last = first + 1
-        while last < len(heads) and sum([sizes[0], 1, *sizes[first : last + 1]]) <= width:
-            last += 1
-        caption = clusters.caption if last >= len(heads) else None
-        title = None if tables else _title(kind, clusters)
-        table = Table(title=title, caption=caption or None)
-        for index in (0, *range(first, min(last, len(heads)))):
-            table.add_column(heads[index], justify="right" if index else "left")
-        for row in rows:
-            table.add_row(row[0], *row[first:last])
-        tables.append(table)
-        first = last
-    return tables
-
-
-def _title(kind: str, clusters: "ClusterTable") -> str:
-    known = int(clusters.certain.sum())
-    return f"Released by {kind}: {known} cluster{'' if known == 1 else 's'}"
-
-
-def _table(kind: str, clusters: "ClusterTable") -> Table:
-    shown = list(range(clusters.columns))
-    if clusters.columns > MAX_SHOWN:
-        own = clusters.columns - clusters.measures
-        shown = [*range(own, clusters.columns), *range(min(own, FEW_SHOWN))]
-    hidden = clusters.columns - len(shown)
-    captions = [f"and {hidden} more columns in {clusters.file}"] if hidden else []
-    table = Table(
-        title=_title(kind, clusters),
-        caption="; ".join([*captions, *filter(None, [clusters.caption])]) or None,
-    )
-    for heading in ("cluster", *(clusters.names[index] for index in shown)):
-        table.add_column(heading, justify="right")
-    digits = 3 if hidden else 6
-    for number in clusters.certain.nonzero()[0]:
-        table.add_row(
-            str(number), *(_short(value, digits) for value in clusters.values[number, shown])
-        )
-    return table
-
-
-def _short(value: float, digits: int) -> str:
-    if math.isinf(value):
-        return "unknown"
-    return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
-
-
-def _plain(
-    release: Any, clusters: "ClusterTable", files: list[Path], labels: Path | None, notes: list[str]
-) -> dict[str, object]:
-    return {
-        "target": release.kind,
-        "guarantee": {**release.guarantee.to_dict(), "text": str(release.guarantee)},
-        "may_be_published": release.guarantee.holds,
-        "ledger": None if release.ledger is None else release.ledger.to_dict(),
-        "clusters": clusters.rows(certain=True),
-        "may_be_noise": clusters.rows(certain=False),
-        "files": [str(file) for file in files],
-        "labels_for_the_curator_only": None if labels is None else str(labels),
-        "notes": notes,
-    }

@@ -105,6 +105,7 @@ def compare_command(
     from shoal.experiments import Provenance
     from shoal.experiments.compare import (
         ComparedTable,
+        checked_delta,
         choose_contenders,
         compare_methods,
         compare_report,
@@ -114,7 +115,7 @@ def compare_command(
     for package in ("altair", "vl_convert"):  # not after minutes of work
         require(package, extra="plot")
     epsilons = [_numbers.positive("--epsilon", _number(text)) for text in epsilon.split(",")]
-    _numbers.positive_probability("--delta", delta)
+    checked_delta(delta)
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
     used, header = parse_columns(

@@ -1,7 +1,6 @@
 """``shoal perturb``: each record of a file or a folder becomes a report."""
 
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +21,7 @@ from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError, ReleaseError
 
 if TYPE_CHECKING:
-    from shoal.privacy import Guarantee, Ledger
+    from shoal.privacy import Guarantee
     from shoal.tables import ArrayTable
 
 __all__ = ["perturb_command"]
@@ -53,7 +52,7 @@ def perturb_command(
     target: Annotated[
         str,
         typer.Option(
-            help="Laplace, KdLaplace, Piecewise, SquareWave, Duchi, Hybrid, ...",
+            help="Laplace, PartitionResponse, Piecewise, SquareWave, Duchi, Hybrid, ...",
             autocompletion=complete_local,
         ),
     ] = "Laplace",
@@ -86,14 +85,13 @@ def perturb_command(
     """Perturb each record of a file on its own; the reports may leave the device.
 
     Folders and large files are never in memory as a whole, and their reports appear all at once,
-    as Parquet files in the order of the records.
+    as Parquet files in the order of the records. A public document of the mechanism is written
+    beside the reports: with it, `shoal cluster --reports` needs nothing typed again.
 
     Example: shoal perturb places.csv -o reports.csv --columns x,y --bounds -1,1 --epsilon 2
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal._bounds import public_box
     from shoal._build import LOCAL
-    from shoal._report_channel import channel_bounds
     from shoal.cli._input import (
         named_columns,
         only_features,
@@ -101,6 +99,8 @@ def perturb_command(
         parse_columns,
         read_schema,
     )
+    from shoal.cli._output import after_the_spend
+    from shoal.cli._reports import box_diameter, promises, save_document
     from shoal.cli._target import build_target, ledger_to_charge
     from shoal.tables import ArrayTable, is_array_path
 
@@ -131,14 +131,16 @@ def perturb_command(
         count = _in_memory(mechanism, records, names, data, out)
     else:
         count = _streamed(mechanism, records, data, out)
-    box = public_box(channel_bounds(mechanism), len(names))
-    promises = _promises(mechanism.guarantee_, math.dist(box.low, box.high))
+    with after_the_spend("the document cannot be written", f"and the reports are in {out}"):
+        document = save_document(mechanism, names, out)
+    promised = promises(mechanism.guarantee_, box_diameter(mechanism, len(names)))
     if as_json:
-        typer.echo(json.dumps(_plain(target, promises, (count, len(names)), out, mechanism.ledger)))
+        shape = count, len(names)
+        typer.echo(json.dumps(_plain(target, mechanism, promised, shape, (out, document))))
         return
     # The names of files are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
-    for title, promise in promises.items():
+    for title, promise in promised.items():
         screen.print(f"{title}: {promise}", soft_wrap=True)
     if mechanism.random_state is not None:
         screen.print(SEEDED)
@@ -146,6 +148,8 @@ def perturb_command(
     if mechanism.ledger is not None:
         screen.print(f"ledger: {mechanism.ledger.receipt}")
     screen.print(f"\n{count:,} reports: {out.resolve()}", soft_wrap=True)
+    if document is not None:
+        screen.print(f"for the server, public: {document.resolve()}", soft_wrap=True)
 
 
 def _set_unit(mechanism: Any, unit: str) -> None:
@@ -162,15 +166,18 @@ def _in_memory(
     mechanism: Any, table: "ArrayTable", names: tuple[str, ...], data: Path, out: Path
 ) -> int:
     """Write the reports to a file; return their number."""
+    from shoal.cli._reports import PARTITION_COLUMNS, are_partitions
     from shoal.tables import array_file, check_table_path, write_table
 
-    check_table_path(out, names)
+    partitions = are_partitions(mechanism)
+    reported = PARTITION_COLUMNS if partitions else names
+    check_table_path(out, reported)
     if out.exists() and out.samefile(array_file(data)):
         raise ParameterError(f"--out must not replace the records, got {str(out)!r}")
     with progress_bar("perturbing"):
         reports = mechanism.fit_transform(table)
     try:
-        write_table(out, names, reports)
+        write_table(out, reported, reports.astype("int64") if partitions else reports)
     except ParameterError as failure:
         raise ReleaseError(
             f"{failure}; the budget was spent all the same, and no report was written"
@@ -193,27 +200,22 @@ def _streamed(mechanism: Any, records: Any, data: Path, out: Path) -> int:
     return int(reports.count_rows())
 
 
-def _promises(guarantee: "Guarantee", diameter: float) -> dict[str, "Guarantee"]:
-    """Return what is promised, and for a metric promise what remains of it over the whole box."""
-    if guarantee.notion != "metric":
-        return {"each report": guarantee}
-    return {"each report": guarantee, "over the whole box": guarantee.to_local(diameter)}
-
-
 def _plain(
     target: str,
-    promises: dict[str, "Guarantee"],
+    mechanism: Any,
+    promised: dict[str, "Guarantee"],
     shape: tuple[int, int],
-    out: Path,
-    ledger: "Ledger | None",
+    files: tuple[Path, Path | None],
 ) -> dict[str, object]:
-    guarantees = [{**promise.to_dict(), "text": str(promise)} for promise in promises.values()]
+    guarantees = [{**promise.to_dict(), "text": str(promise)} for promise in promised.values()]
+    reports, document = files
     return {
         "target": target,
         "guarantee": guarantees[0],
         "over_the_whole_box": guarantees[-1],
         "reports": shape[0],
         "columns": shape[1],
-        "file": str(out),
-        "ledger": None if ledger is None else ledger.receipt.to_dict(),
+        "file": str(reports),
+        "document": None if document is None else str(document),
+        "ledger": None if mechanism.ledger is None else mechanism.ledger.receipt.to_dict(),
     }

@@ -38,7 +38,7 @@ from shoal.partitions import (
     default_partitions,
     space_axes,
 )
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent, amplify
 from shoal.schema import Schema
 
 __all__ = ["PartitionResponse"]
@@ -266,6 +266,30 @@ class PartitionResponse(PartitionChannel, Mechanism):
         pairs = np.divmod(numbers.astype(np.int64), partitions.n_colors)
         return np.column_stack(pairs).astype(np.float64)
 
+    def shuffled(self, n: int, delta: float) -> Guarantee:
+        """Return what a shuffled batch of reports promises, by :func:`shoal.privacy.amplify`.
+
+        Parameters
+        ----------
+        n : int
+            How many honest reports the batch has at least; each round is a batch of its own.
+        delta : float
+            In [1e-100, 1).
+
+        Returns
+        -------
+        guarantee : Guarantee
+            Of notion ``"shuffled"``: for who sees the reports in random order and nothing else.
+
+        Examples
+        --------
+        >>> from shoal.mechanisms import PartitionResponse
+        >>> mechanism = PartitionResponse(4.0, bounds=(0.0, 1.0))
+        >>> round(mechanism.shuffled(100_000, 1e-6).epsilon, 3)
+        0.079
+        """
+        return amplify(self.guarantee_, n, delta, n_colors=self.n_colors)
+
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-probability of reports given one record.
 
@@ -367,8 +391,6 @@ class PartitionResponse(PartitionChannel, Mechanism):
         """Return a record that needs no closer look, encoded; None for any other."""
         if self.schema is not None:
             return self._encoded_record(x, self.schema)
-        if hasattr(self, "feature_names_in_"):
-            return None  # scikit-learn has a word about names
         record = _plain_numbers(x)
         if record is None or getattr(self, "n_features_in_", len(record)) != len(record):
             return None

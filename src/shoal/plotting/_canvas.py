@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shoal.plotting._data import evenly, text
 from shoal.plotting._picture import Picture, alt, check_path
-from shoal.plotting._theme import CONFIG, DARK_GRAY, DOTS, line_glyph, looks
+from shoal.plotting._theme import CONFIG, DARK_GRAY, line_glyph, looks
 
 __all__ = [
     "MARGIN",
@@ -41,7 +41,8 @@ FIELDS = (
     ("order", "order", "Q"),
     ("words", "text", "N"),
 )
-LEVELS = (DOTS, (8, 3, 2, 3), (4, 4))  # dashes of horizontal lines
+# Dashes of horizontal lines: other ones than three versions of a curve have.
+LEVELS = ((8, 3, 2, 3), (2, 2, 2, 2, 7, 2), (4, 4))
 
 
 def table(**columns: Any) -> Rows:

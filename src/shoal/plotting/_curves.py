@@ -146,11 +146,12 @@ def draw_lines(
     ends = [row[end] for one in drawn for row in one.means for end in ("low", "high")]
     ends += [row["y"] for one in drawn for row in one.spots + one.levels] + [*levels.values()]
     whole = bool((at == np.round(at)).all())  # such as numbers of clusters
+    short = all(float(f"{one:.3g}") == one for one in at)  # such as epsilons that were chosen
     x_axis = Axis(
         axis_title(x, x_label),
         around(at, log=log_x),
         log=log_x,
-        ticks=at if log_x or whole else None,
+        ticks=at if whole or (log_x and short) else None,
     )
     y_axis = Axis(axis_title(y, y_label), around(ends, log=log_y), log=log_y, grid=True)
     key = _key(columns, names, levels)

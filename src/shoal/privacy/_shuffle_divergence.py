@@ -18,7 +18,7 @@ from shoal._typing import Floats
 
 __all__ = ["ShuffledView"]
 
-_FINEST_BLOCK = 2**13  # T is counted in blocks of one part in this: 1/8192 of theta
+_FINEST_BLOCK = 2**12  # T is counted in blocks of one part in this
 _NODES = 64  # points that stand for the distribution of M, by chords of a convex function
 _SHIFT = 5_000  # M is counted with a number of trials right to one part in this
 _ROUNDING = 2.0**-47  # relative error of products and sums for each of their terms, and to spare

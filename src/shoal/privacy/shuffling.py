@@ -28,6 +28,7 @@ __all__ = ["LocalBudget", "amplify", "local_epsilon_for"]
 
 _LEAST_DELTA = 1e-100
 _LARGEST_N = 10**11  # a batch of more reports is counted as one of so many, which rounds up
+_LEAST_EPSILON = 1e-12
 _LARGEST_EPSILON = 100.0  # beyond it no batch hides anything
 _MAX_COLORS = 2**16
 _MAX_BEST = 2**12  # with 256 partitions a report of three bytes
@@ -206,34 +207,40 @@ def _amplified(local_epsilon: float, n: int, delta: float, n_colors: int | None)
     if local_epsilon == 0 or local_epsilon > _LARGEST_EPSILON:
         return local_epsilon
     view = _view(local_epsilon, n, delta, n_colors)
-    low, high = 0.0, local_epsilon
-    while high - low > _TOLERANCE * high and high > _TOLERANCE * _TOLERANCE:
-        middle = (low + high) / 2
-        low, high = (low, middle) if view.delta(middle) <= delta else (middle, high)
-    return high
+
+    def shortage(epsilon: float) -> float:
+        return -_log_ratio(view.delta(epsilon), delta)
+
+    return _crossing(shortage, 0.0, local_epsilon)[1] if shortage(0.0) < 0 else _LEAST_EPSILON
 
 
 def _largest(epsilon: float, n: int, delta: float, n_colors: int | None) -> LocalBudget:
     """Return the end of the local epsilons that fit: at fixed colors the bound grows with them."""
 
     def excess(local_epsilon: float) -> float:
-        reached = _view(local_epsilon, n, delta, n_colors).delta(epsilon)
-        return math.log(max(reached, _LEAST_DELTA)) - math.log(delta)
+        return _log_ratio(_view(local_epsilon, n, delta, n_colors).delta(epsilon), delta)
 
     # A report within the limit needs no shuffler; a batch of n takes at most about ln n off.
-    low, high = epsilon, epsilon + math.log(n) + math.log(1 / delta)
-    low = _crossing(excess, low, min(high, _LARGEST_EPSILON)) if high > low else low
+    high = min(epsilon + math.log(n) - math.log(delta), _LARGEST_EPSILON)
+    low = _crossing(excess, epsilon, high)[0] if high > epsilon else epsilon
     promise = amplify(Guarantee("local", low), n, delta, n_colors=n_colors)
     if promise.epsilon > epsilon:  # by the rounding up of amplify; the bound itself was checked
         promise = replace(promise, epsilon=epsilon, delta=delta)
     return LocalBudget(low, n_colors, promise)
 
 
-def _crossing(excess: Callable[[float], float], low: float, high: float) -> float:
-    """Return where an increasing function passes zero, rounded down (the Illinois method)."""
+def _log_ratio(reached: float, delta: float) -> float:
+    return math.log(max(reached, _LEAST_DELTA)) - math.log(delta)
+
+
+def _crossing(excess: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Return two near points, the function at most 0 at one and above 0 at the other (Illinois).
+
+    It must be at most 0 at ``low``; where it is so at ``high`` too, both are that point.
+    """
     below, above = excess(low), excess(high)
     if above <= 0:
-        return high
+        return high, high
     kept = 0  # how often one end stayed; its value is halved then, so that it moves too
     while high - low > _TOLERANCE * high:
         guess = (low * above - high * below) / (above - below)
@@ -245,7 +252,7 @@ def _crossing(excess: Callable[[float], float], low: float, high: float) -> floa
         else:
             high, above, below = guess, value, below / 2 if kept < 0 else below
             kept = min(kept, 0) - 1
-    return low
+    return low, high
 
 
 def _best_colors(epsilon: float, n: int, delta: float) -> LocalBudget:

@@ -16,7 +16,7 @@ from shoal.experiments.compare import (
     measurements,
 )
 from shoal.experiments.compare.measurements import AttackWork, UtilityWork
-from shoal.privacy import Guarantee
+from shoal.privacy import Guarantee, amplify
 from shoal.tables import ArrayTable, read_table
 
 SENTINEL = 0.7391284613
@@ -115,6 +115,34 @@ def test_all_methods_run_and_agree_with_theory(file, monkeypatch):
     assert density.cost is None
     assert density.ami.mean > 0.5
     assert found.ranked(2.0, "central")[0].method.startswith("DPKMeans-")
+    colors = by_name["PartitionResponse + NoiseAwareKMeans", 20.0]
+    assert colors.cost.mean < 1.2
+    assert colors.attack["distance"] is None
+    assert "PartitionResponse + KMeans" not in every.methods, "colors are no points"
+
+
+def test_reports_behind_a_shuffler(file, monkeypatch):
+    """A batch counts the reports that were clustered: of points some, of colors all."""
+    monkeypatch.setattr(measurements, "MAX_REPORTS", 200)
+    table = table_of(file, n_clusters=2)
+    chosen = choose_contenders(2, ["DPKMeans-grid", "Duchi", "PartitionResponse"])
+    found = compare_methods(table, chosen, epsilons=[1.0], runs=1, delta=1e-5)
+    rows = {(row.contender, row.model): row for row in found.rows}
+    assert len(rows) == len(found.rows) == 4
+    report = Guarantee("local", epsilon=1.0)
+    assert rows["Duchi", "local"].shuffled_epsilon == amplify(report, 200, 1e-5).epsilon
+    local, shuffled = (rows["PartitionResponse", model] for model in ("local", "shuffled"))
+    assert local.shuffled_epsilon == amplify(report, 800, 1e-5, n_colors=4).epsilon
+    assert rows["DPKMeans-grid", "central"].shuffled_epsilon is None
+    # At equal worst-case privacy each report may tell more, and the clusters are better.
+    assert shuffled.epsilon == 1.0
+    assert 0.999 < shuffled.shuffled_epsilon <= 1.0
+    assert shuffled.own_epsilon > 3.0
+    assert shuffled.equal
+    assert shuffled.cost.mean < local.cost.mean
+    assert shuffled.attack == {}
+    assert "and delta = 1e-05" in shuffled.guarantee
+    assert found.delta == 1e-5
 
 
 def test_it_goes_on_where_it_stopped_and_keeps_no_record(file, tmp_path, monkeypatch):
@@ -186,7 +214,11 @@ def test_report(file, tmp_path, monkeypatch):
     plain = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert "For the curator only: these numbers were computed from the raw records" in plain
     assert "Undecided: 2 runs of each method cannot tell them apart" in plain
-    assert plain.count("<figure>") == 3
+    assert plain.count("<figure>") == 4
+    assert "A batch is here the reports of all 800 records." in plain
+    assert "Their number is public in this model" in plain
+    assert "at delta = 1e-06" in plain
+    assert "blind: 2 points spread over the box" in plain
     assert plain.count("Laplace + NoiseAwareKMeans") > 3
     assert "two records 10% of the diameter apart" in plain
     assert str(SENTINEL)[2:9] not in plain

@@ -4,34 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.made_up_comparison import comparison, row
 from shoal.experiments import Estimate
-from shoal.experiments.compare import Baseline, Comparison, MethodRow, TrivialCosts, recommend
-from shoal.experiments.compare.recommendation import useless
-
-BASELINE = Baseline(
-    names=("a", "b"),
-    label=None,
-    low=(0.0, 0.0),
-    high=(1.0, 1.0),
-    n_clusters=2,
-    n_records=100,
-    centers=((0.0, 0.0), (1.0, 1.0)),
-    trivial_costs=TrivialCosts(middle=9.0, even=6.0, mean=5.0),
-    even_ami=0.1,
-    kmeans_label=None,
-    wave_label=None,
-    density_label=None,
-)
-
-
-def row(method, model, epsilon, cost, half=0.1):
-    found = None if cost is None else Estimate(cost, cost - half, cost + half)
-    return MethodRow(method, method, model, epsilon, epsilon, found, None, None, 0.1, {})
-
-
-def comparison(*rows, runs=10):
-    epsilons = tuple(sorted({one.epsilon for one in rows}))
-    return Comparison(BASELINE, rows, epsilons, runs, {}, ())
+from shoal.experiments.compare import recommend
+from shoal.experiments.compare.recommendation import not_better_than_blind
 
 
 def test_best_of_each_model_at_the_middle_epsilon():
@@ -43,7 +19,10 @@ def test_best_of_each_model_at_the_middle_epsilon():
     sentence = recommend(found)
     assert sentence.startswith("At a worst-case epsilon of 1, with a curator")
     assert "take A (ahead of all others): its centers cost 1.20 ± 0.10 times" in sentence
-    assert "without one, take C: its centers cost 2.50 ± 0.10 times" in sentence
+    assert "from reports alone, take C: its centers cost 2.50 ± 0.10 times" in sentence
+    assert "2 points spread blindly over the box cost 6 times as much" in sentence
+    assert "one center alone 5 times" in sentence
+    assert "shuffler" not in sentence, "nothing was run behind one"
     assert sentence.count(".") == sentence.count("0.") + sentence.count("1.2") + 2
     assert sentence.endswith(".")
     assert "\n" not in sentence
@@ -87,15 +66,53 @@ def test_nothing_useful_names_the_least_epsilon_that_is():
     costs = ((0.5, 4.0), (1, 4.0), (2, 4.0), (4, 2.0), (8, 1.0))
     rows = [row("A", "local", epsilon, cost) for epsilon, cost in costs]
     sentence = recommend(comparison(*rows))
-    assert "without one, nothing is useful: the least cost, that of A" in sentence
+    assert "from reports alone, nothing is useful: the least cost, that of A" in sentence
     assert "A is at 4, the least that was tried" in sentence
     sentence = recommend(comparison(*rows[:3]))
     assert "no epsilon that was tried is enough" in sentence
 
 
-def test_worse_than_knowing_nothing():
-    rows = [row("A", "central", 1, 5.9), row("B", "local", 1, 6.1), row("W", "central", 1, None)]
-    assert useless(comparison(*rows)) == ["B"]
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (4.0, "better than blind, but nearer to that than to k-means"),
+        (5.8, "better than blind, but"),
+        (5.95, "privacy, not better than blind"),
+        (6.05, "privacy, not better than blind"),
+        (6.2, "privacy, worse than blind"),
+    ],
+)
+@pytest.mark.parametrize("model", ["central", "shuffled", "local"])
+def test_what_is_not_useful_is_compared_with_blind_points(cost, words, model):
+    """In all trust models by the same rule: points that nobody looked at a record for."""
+    sentence = recommend(comparison(row("A", model, 1, cost)))
+    assert "nothing is useful: the least cost, that of A" in sentence
+    assert words in sentence
+
+
+def test_three_trust_models_are_recommended_by_their_own_numbers():
+    shuffled = replace(row("C", "shuffled", 1, 1.1), own_epsilon=5.6)
+    sentence = recommend(
+        comparison(row("A", "central", 1, 1.0), shuffled, row("C", "local", 1, 5.9))
+    )
+    assert "with a curator who holds the records, take A: its centers cost 1.00" in sentence
+    assert (
+        "from reports behind a shuffler, take C at a local epsilon of 5.6 (delta 1e-06): its "
+        "centers cost 1.10" in sentence
+    )
+    assert "from reports alone, nothing is useful" in sentence
+
+
+def test_not_better_than_blind():
+    rows = [
+        row("A", "central", 1, 5.85),
+        row("B", "local", 1, 5.95),
+        row("C", "shuffled", 1, 6.1),
+        row("W", "central", 1, None),
+    ]
+    assert not_better_than_blind(comparison(*rows)) == ["B", "C"]
+    # Few runs have no interval.
+    assert not_better_than_blind(comparison(*rows, runs=2)) == ["C"]
 
 
 def test_cells_alone():

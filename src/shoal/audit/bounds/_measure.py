@@ -155,7 +155,7 @@ def measure(
         scores += learned_scores(search_first[:quarter], search_second[:quarter])
     else:
         scores = [custom_score(score, first, second, flat=flat)]
-    result, evidence = _bound(
+    result, evidence = bound_event(
         scores,
         (search_first, search_second),
         (table_first[half:], table_second[half:]),
@@ -166,7 +166,7 @@ def measure(
     return Measured(replace(result, claimed=claimed), evidence)
 
 
-def _bound(
+def bound_event(
     scores: list[Score],
     search: tuple[Floats, Floats],
     held_out: tuple[Floats, Floats],

@@ -21,7 +21,7 @@ from shoal.cluster import DPDensity, DPWaveCluster
 from shoal.exceptions import DataError
 from shoal.experiments.compare.contender import BOX, WAVE_CELLS, WAVE_THRESHOLD
 from shoal.metrics import cost_ratio
-from shoal.reports import select_n_clusters
+from shoal.reports import select_n_clusters, spread_over_box
 from shoal.tables import ArrayTable
 
 __all__ = ["Baseline", "ComparedTable", "TrivialCosts", "random_rows"]
@@ -33,7 +33,6 @@ MIN_RECORDS = 32  # the attack on centers fits halves of them
 RESTARTS = 10
 MAX_TRIED = 2000  # records that the number of clusters is chosen on
 MAX_CLUSTERS = 20
-EVEN_POINTS = 4096  # points of the box that stand for all of it
 
 
 class TrivialCosts(NamedTuple):
@@ -198,7 +197,7 @@ class ComparedTable:
         with threadpool_limits(1):
             nearest, wave = pairwise_distances_argmin(X, centers), _wave(X)
             density = _density(X)
-        even = _spread_over_the_box(*centers.shape)
+        even = spread_over_box(k, BOX, columns=X.shape[1])
 
         def agreement(clusters: Ints | None) -> float | None:
             if table.labels is None or clusters is None:
@@ -261,10 +260,3 @@ def _density(X: Floats) -> Ints | None:
         return None
     model = DPDensity(epsilon=NO_NOISE, bounds=BOX, random_state=0)
     return np.asarray(model.fit(X).labels_)
-
-
-def _spread_over_the_box(k: int, columns: int) -> Floats:
-    rng = np.random.RandomState(0)
-    points = rng.uniform(-1.0, 1.0, (EVEN_POINTS, columns))
-    centers: Floats = KMeans(k, n_init=1, random_state=0).fit(points).cluster_centers_
-    return centers

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal import _numbers
 from shoal._registry import TrustModel
 from shoal.experiments.compare.baseline import Baseline, ComparedTable
 from shoal.experiments.compare.contender import Chosen, Contender
-from shoal.experiments.compare.equal_privacy import Batch, keeps_worst_case
+from shoal.experiments.compare.equal_privacy import Batch, checked_delta, keeps_worst_case
 from shoal.experiments.compare.measurements import (
     AttackWork,
     UtilityWork,
@@ -63,6 +62,9 @@ class MethodRow:
     shuffled_epsilon : float or None
         Worst-case epsilon of the same reports behind a shuffler; None for what is no report, or
         has no local epsilon.
+    better_than_blind : float or None
+        Share of the runs whose reports told that the centers are better than points spread over
+        the box; None where nobody asked the reports.
     """
 
     method: str
@@ -78,6 +80,7 @@ class MethodRow:
     guarantee: str = ""
     equal: bool = True
     shuffled_epsilon: float | None = None
+    better_than_blind: float | None = None
 
 
 @dataclass(frozen=True)
@@ -200,8 +203,7 @@ def compare_methods(
     (0.5, True)
     """
     baseline = table.baseline
-    delta = _numbers.positive_probability("delta", delta)
-    contenders = _with_shuffled(chosen.contenders, baseline.n_records, delta)
+    contenders = _with_shuffled(chosen.contenders, baseline.n_records, checked_delta(delta))
     utility, attacks = _specs(baseline, contenders, epsilons, runs, seed)
     fits, total = len(utility.trials()), len(utility.trials()) + len(attacks.trials())
     with ExitStack() as stack:
@@ -330,6 +332,7 @@ def _method_rows(
                     promise, epsilon, columns, delta=0.0 if contender.batch is None else delta
                 ),
                 shuffled_epsilon=contender.shuffled_epsilon(epsilon, columns, k, batch),
+                better_than_blind=_share(records, "better_than_blind"),
             )
         )
     order = {method: index for index, method in enumerate(dict.fromkeys(m for m, _ in groups))}
@@ -341,3 +344,8 @@ def _estimate(
 ) -> Estimate | None:
     values = [record[measure] for record in records if record[measure] is not None]
     return Estimate.of(values, lowest=lowest) if values else None
+
+
+def _share(records: Sequence[Mapping[str, Any]], measure: str) -> float | None:
+    values = [record[measure] for record in records if record[measure] is not None]
+    return float(np.mean(values)) if values else None

@@ -277,7 +277,16 @@ def own_contender(name: str, columns: int) -> Contender:
         factor = worst_case(promise, columns)
         if promise.notion in ("local", "metric"):
             notion = promise.notion
-    return Contender(name, notion, output, make, factor=factor, digest=_digest(source))
+    return Contender(
+        name,
+        notion,
+        output,
+        make,
+        # Colors are no points: only what knows their noise clusters them.
+        noise_aware=getattr(model, "noise_kind", None) == "partition",
+        factor=factor,
+        digest=_digest(source),
+    )
 
 
 def _copy(estimator: Any, **kwargs: Any) -> Any:

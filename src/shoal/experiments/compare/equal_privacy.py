@@ -18,6 +18,7 @@ __all__ = [
     "Batch",
     "amplified",
     "box_diameter",
+    "checked_delta",
     "keeps_worst_case",
     "own_epsilon",
     "report_epsilon",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 SLACK = 1e-9  # of floats
+ROUNDED_UP = 1e-5  # more than amplify rounds an epsilon up by, as a part of it
 
 
 class Batch(NamedTuple):
@@ -138,6 +140,12 @@ def amplified(
     return amplify(guarantee, batch.n_reports, batch.delta, n_colors=n_colors)
 
 
+def checked_delta(delta: float) -> float:
+    """Return the delta of shuffled batches, before anything is run for one that cannot be."""
+    amplify(Guarantee("local", epsilon=1.0), 1, delta)
+    return delta
+
+
 def report_epsilon(worst: float, batch: Batch, n_colors: Callable[[float], int]) -> float:
     """Return the local epsilon of a randomized response whose batch promises a worst case.
 
@@ -161,9 +169,9 @@ def report_epsilon(worst: float, batch: Batch, n_colors: Callable[[float], int])
     5.86
     """
     # A larger epsilon has more colors, and these allow a larger epsilon: up to where both agree.
-    colors = n_colors(worst)
+    colors, within = n_colors(worst), worst * (1 - ROUNDED_UP)
     while True:
-        epsilon = local_epsilon_for(worst, batch.n_reports, batch.delta, n_colors=colors).epsilon
+        epsilon = local_epsilon_for(within, batch.n_reports, batch.delta, n_colors=colors).epsilon
         more = n_colors(epsilon)
         if more <= colors:
             return epsilon

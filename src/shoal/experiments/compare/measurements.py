@@ -102,6 +102,7 @@ class UtilityWork:
             centers = np.clip(aware.fit(reports).cluster_centers_, *BOX)
             seconds = perturbed + time.perf_counter() - start
             row = _row(f"{contender.label} + NoiseAwareKMeans", own, seconds)
+            row["better_than_blind"] = bool(aware.better_than_blind_)
             yield self._judged(row, centers)
         if _are_colors(mechanism):
             return  # no points that k-means could take
@@ -146,6 +147,7 @@ def _row(method: str, own: float, seconds: float) -> Row:
         "ami": None,
         "ami_label": None,
         "clusters": 0,
+        "better_than_blind": None,
         "seconds": seconds,
     }
 

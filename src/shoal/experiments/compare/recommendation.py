@@ -59,7 +59,7 @@ def recommend(comparison: Comparison) -> str:
             "none is recommended: see which cells agree best with those without privacy."
         )
     at = f"At a worst-case epsilon of {comparison.middle:g}, "
-    return at + "; ".join(parts) + "."
+    return at + "; ".join([*parts, _blind(comparison)]) + "."
 
 
 def not_better_than_blind(comparison: Comparison) -> list[str]:
@@ -81,13 +81,13 @@ def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
     if best.cost.high < trivial.limit:
         return (
             f"take {best.method}{_beside(ranked)}{_of_reports(comparison, best)}: its centers cost "
-            f"{cost} what those of k-means without privacy do, and {_blind(comparison)}"
+            f"{cost} what those of k-means without privacy do"
         )
     if best.cost.low > trivial.limit:
         return (
             f"nothing is useful: the least cost, that of {best.method}{_beside(ranked)}, is {cost} "
-            f"that of k-means without privacy, {_verdict(best.cost, trivial)}, and "
-            f"{_blind(comparison)} ({_way_out(comparison, best.model)})"
+            f"that of k-means without privacy, {_verdict(best.cost, trivial)} "
+            f"({_way_out(comparison, best.model)})"
         )
     return (
         f"undecided: the least cost, that of {best.method}{_beside(ranked)}, is {cost} that of "
@@ -99,10 +99,9 @@ def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
 def _blind(comparison: Comparison) -> str:
     """Name what is had without looking, and what it costs."""
     baseline, trivial = comparison.baseline, comparison.baseline.trivial_costs
-    spread = f"{baseline.n_clusters} points spread blindly over the box {trivial.even:.3g} times"
-    if trivial.best < trivial.even:
-        spread += f" (one center alone {trivial.best:.3g} times)"
-    return spread
+    one = f", one center alone {trivial.best:.3g} times" if trivial.best < trivial.even else ""
+    points = f"{baseline.n_clusters} points spread blindly over the box"
+    return f"{points} cost {trivial.even:.3g} times as much as k-means{one}"
 
 
 def _verdict(cost: Estimate, trivial: TrivialCosts) -> str:

@@ -2,18 +2,22 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from shoal.experiments.compare.baseline import TrivialCosts
 from shoal.experiments.compare.comparison import MIN_RUNS, Comparison, MethodRow
+from shoal.experiments.compare.curves import (
+    attack_gain,
+    cost_levels,
+    curve_point,
+    shown_rows,
+)
 from shoal.experiments.compare.equal_privacy import box_diameter, own_epsilon
 from shoal.experiments.compare.measurements import MAX_ATTACKED, MAX_REPORTS, RUNS, SHADOWS
 from shoal.experiments.compare.recommendation import (
     RULE,
-    SETTINGS,
     not_better_than_blind,
     recommend,
 )
+from shoal.experiments.compare.trust_models import trust_models_section
 from shoal.experiments.estimate import Estimate, rounded
 from shoal.experiments.provenance import Provenance
 from shoal.experiments.report import Report
@@ -23,16 +27,9 @@ from shoal.privacy import Guarantee
 __all__ = ["compare_report"]
 
 NEAR = 0.1  # of the diameter: how far apart two records are whose promise is shown too
-SHUFFLER = (
-    "Between a curator, who is trusted with all records, and nobody, there is a shuffler: it sees "
-    "no record, takes everything off the reports that says whose they are, mixes the batch, and "
-    "does not collude with whoever sees it. Each device sends one report, and all of a batch are "
-    "of one mechanism."
-)
 NOT_AWARE = (
-    "NoiseAwareKMeans on KdLaplace, Hybrid, Duchi and SquareWave: it needs reports as they were "
-    "made (those of KdLaplace are those of Laplace before their remap), without bias, and not on a "
-    "few points."
+    "NoiseAwareKMeans on KdLaplace: its reports are those of Laplace before their remap, which "
+    "NoiseAwareKMeans takes as they were made. KMeans on PartitionResponse: colors are no points."
 )
 AUTO = "DPKMeans with method auto: whichever of its methods suits the columns, records and epsilon."
 
@@ -80,7 +77,7 @@ def compare_report(
     _promises(report, comparison)
     _own_promises(report, comparison)
     _utility(report, comparison)
-    _trust_models(report, comparison)
+    trust_models_section(report, comparison)
     _agreement(report, comparison)
     _attacks(report, comparison)
     _time(report, comparison)
@@ -162,6 +159,11 @@ def _promises(report: Report, comparison: Comparison) -> None:
         "from, and lets far ones be told apart. The last column is its epsilon for near ones; if "
         "that is all that must be hidden, run it at ten times the epsilon."
     )
+    if any(row.model == "shuffled" for row in comparison.rows):
+        report.text(
+            "A method called shuffled promises the worst case for the batch of all reports, with a "
+            f"delta of {comparison.delta:g}, and less for each report: see the three trust models."
+        )
 
 
 def _own_promises(report: Report, comparison: Comparison) -> None:
@@ -205,7 +207,8 @@ def _utility(report: Report, comparison: Comparison) -> None:
         report.text(
             f"Not better than blind at epsilon {comparison.middle:g}: {', '.join(no_better)}."
         )
-    costs = [_point(row, row.cost) for row in _shown(comparison) if row.cost]
+    _told_by_reports(report, comparison)
+    costs = [curve_point(row, row.cost) for row in shown_rows(comparison) if row.cost]
     if costs:
         report.figure(
             draw_lines,
@@ -221,106 +224,30 @@ def _utility(report: Report, comparison: Comparison) -> None:
             log_y=True,
             x_label="worst-case epsilon",
             y_label="cost (k-means = 1)",
-            reference=_levels(trivial),
+            reference=cost_levels(trivial),
             says="Cost against epsilon, 95% bands; of each mechanism the better clusterer",
         )
 
 
-def _levels(trivial: TrivialCosts) -> dict[str, float]:
-    """Return the lines of a picture of costs: what needs no privacy, and what needs no records."""
-    return {"k-means without privacy": 1.0, "spread over the box (blind)": trivial.even}
-
-
-def _trust_models(report: Report, comparison: Comparison) -> None:
-    """Set the three trust models side by side by what a batch promises to one person."""
-    reports = [row for row in comparison.rows if row.shuffled_epsilon is not None]
-    if not reports:
+def _told_by_reports(report: Report, comparison: Comparison) -> None:
+    """Show what a server can know without any record: whether its centers are worth anything."""
+    rows = [row for row in comparison.rows if row.better_than_blind is not None]
+    if not rows:
         return
-    report.section("Three trust models")
-    report.text(SHUFFLER)
     report.text(
-        "Whoever sees the batch learns less of one person than from their report: its epsilon, for "
-        f"exchanging one record, is much smaller, at delta = {comparison.delta:g}. The number of "
-        "reports is public in this model, and everybody must know it. Reports at the same local "
-        "epsilon are the same, shuffled or not, and so are their clusters. A method that is "
-        '"shuffled" above was given the largest local epsilon whose batch keeps the worst case.'
+        "Who has reports alone cannot measure a cost. Share of the runs in which NoiseAwareKMeans "
+        "said, by reports that it had held out, that its centers are better than blind:"
     )
-    # Both clusterers work on the same reports.
-    seen = {(row.contender, row.model, row.epsilon): row for row in reports}
-    local = {key: row for key, row in seen.items() if row.model == "local"}
-    names = dict.fromkeys(row.contender for row in local.values())
     report.table(
-        ["reports of", *[f"local epsilon {epsilon:g}" for epsilon in comparison.epsilons]],
+        _headings(comparison),
         [
             [
-                name,
-                *[_epsilon(local.get((name, "local", epsilon))) for epsilon in comparison.epsilons],
+                method,
+                *[f"{row.better_than_blind:.0%}" for row in rows if row.method == method],
             ]
-            for name in names
+            for method in dict.fromkeys(row.method for row in rows)
         ],
     )
-    report.text("Epsilon of the shuffled batch of these reports.")
-    shuffled = [row for row in seen.values() if row.model == "shuffled"]
-    if shuffled:
-        report.table(
-            ["reports of", *[f"batch of epsilon {epsilon:g}" for epsilon in comparison.epsilons]],
-            [
-                [
-                    name,
-                    *[f"{row.own_epsilon:.3g}" for row in shuffled if row.contender == name],
-                ]
-                for name in dict.fromkeys(row.contender for row in shuffled)
-            ],
-        )
-        report.text("Local epsilon of each report, and all that holds if the shuffler fails.")
-    points = trust_model_points(comparison)
-    if points:
-        report.figure(
-            draw_lines,
-            "trust-models",
-            points,
-            x="epsilon",
-            y="mean",
-            group="method",
-            dash="model",
-            low="low",
-            high="high",
-            log_x=True,
-            log_y=True,
-            x_label=f"epsilon for exchanging one record (shuffled: delta = {comparison.delta:g})",
-            y_label="cost (k-means = 1)",
-            reference=_levels(comparison.baseline.trivial_costs),
-            says="Cost against what is promised to one person, 95% bands: the best central "
-            "method, the best two that report, and the same reports behind a shuffler",
-        )
-
-
-def trust_model_points(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return the curves of the picture: the best of each trust model, by central epsilon."""
-    shown = [row for row in _shown(comparison) if row.cost is not None and row.equal]
-    best = {
-        model: list(
-            dict.fromkeys(row.contender for row in comparison.ranked(comparison.middle, model))
-        )
-        for model in SETTINGS
-    }
-    kept = {*best["central"][:1], *best["local"][:2], *best["shuffled"]}
-    points = []
-    for row in shown:
-        if row.contender not in kept:
-            continue
-        if row.model != "shuffled":
-            points.append(_point(row, row.cost))
-        if row.shuffled_epsilon is not None:
-            points.append(
-                {**_point(row, row.cost), "model": "shuffled", "epsilon": row.shuffled_epsilon}
-            )
-    order = list(SETTINGS)
-    return sorted(points, key=lambda point: order.index(point["model"]))
-
-
-def _epsilon(row: MethodRow | None) -> str:
-    return "" if row is None or row.shuffled_epsilon is None else f"{row.shuffled_epsilon:.3g}"
 
 
 def _intervals(comparison: Comparison) -> str:
@@ -351,7 +278,7 @@ def _agreement(report: Report, comparison: Comparison) -> None:
             plain += f", DPDensity without noise {rounded(baseline.density_label, 2)}"
         report.text(f"The same with the column {baseline.label!r}: {plain}.")
         report.table(_headings(comparison), _table_rows(comparison, lambda row: row.ami_label))
-    points = [_point(row, row.ami) for row in _shown(comparison) if row.ami]
+    points = [curve_point(row, row.ami) for row in shown_rows(comparison) if row.ami]
     report.figure(
         draw_lines,
         "agreement",
@@ -399,8 +326,8 @@ def _attacks(report: Report, comparison: Comparison) -> None:
     if local:
         _reconstruction(report, local)
     points = [
-        {**_point(row, _gain(row)), "cost": row.cost.mean}
-        for row in _shown(comparison)
+        {**curve_point(row, attack_gain(row)), "cost": row.cost.mean}
+        for row in shown_rows(comparison)
         if row.cost and row.attack
     ]
     if points:
@@ -529,34 +456,3 @@ def _text(estimate: Estimate | None, comparison: Comparison) -> str:
     if estimate is None:
         return ""
     return estimate.brief if comparison.decides else Estimate(*[estimate.mean] * 3).brief
-
-
-def _gain(row: MethodRow) -> Estimate:
-    """Read what an attacker gains."""
-    return Estimate(*(float(row.attack[key]) for key in ("gain", "low", "high")))
-
-
-def _shown(comparison: Comparison) -> list[MethodRow]:
-    """List, of each mechanism, the clusterer that costs least at the middle epsilon."""
-    best: dict[tuple[str, str], MethodRow] = {}
-    for row in comparison.at(comparison.middle):
-        kept = best.get((row.contender, row.model))
-        if kept is None or (row.cost and kept.cost and row.cost.mean < kept.cost.mean):
-            best[row.contender, row.model] = row
-    methods = {row.method for row in best.values()}
-    return [row for row in comparison.rows if row.method in methods]
-
-
-def _point(row: MethodRow, estimate: Estimate | None) -> dict[str, Any]:
-    """Make a point of a picture."""
-    assert estimate is not None
-    return {
-        "method": row.contender,
-        "model": row.model,
-        "family": "any shape" if row.cost is None else f"{row.model}, k-means",
-        "epsilon": row.epsilon,
-        "mean": estimate.mean,
-        # A cost is above 0, and so is the band on a logarithmic axis.
-        "low": max(estimate.low, estimate.mean / 10) if row.cost is estimate else estimate.low,
-        "high": estimate.high,
-    }

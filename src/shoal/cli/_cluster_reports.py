@@ -1,0 +1,196 @@
+"""``shoal cluster --reports``: clusters behind reports; post-processing, so nothing is spent."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from shoal.cli._release_output import (
+    FILES,
+    PICTURE,
+    RELEASE,
+    draw_picture,
+    plain_release,
+    print_release,
+)
+from shoal.cli._reports import (
+    MechanismOptions,
+    are_partitions,
+    box_diameter,
+    check_reports,
+    open_mechanism,
+    promises,
+    read_reports,
+    report_names,
+)
+from shoal.cli._screen import progress_bar
+from shoal.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from shoal._typing import Floats
+    from shoal.privacy import Guarantee, Release
+
+__all__ = ["METHODS", "MechanismOptions", "ReportOptions", "cluster_reports"]
+
+METHODS = {"kmeans": "NoiseAwareKMeans", "density": "NoiseAwareDensity"}
+DELTA = 1e-6
+FREE = "nothing was spent: clusters of reports promise what the reports promise"
+BLIND = (
+    "not better than blind: other reports cannot tell these clusters from points spread over the "
+    "box; collect more reports, ask for fewer clusters, or raise epsilon"
+)
+
+
+class ReportOptions(NamedTuple):
+    """How reports are clustered, and what their batch is said to be."""
+
+    method: str = "kmeans"
+    k: int | None = None
+    seed: int | None = None
+    shuffled: bool = False
+    n: int | None = None
+    delta: float | None = None
+
+
+def cluster_reports(
+    path: Path,
+    made: MechanismOptions,
+    options: ReportOptions,
+    *,
+    settings: Sequence[str],
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Find the clusters behind the reports of a file, and write and print their release."""
+    from shoal._cluster_table import cluster_table
+    from shoal.cli._output import staged
+    from shoal.tables import write_table
+
+    for name, value in (("--n", options.n), ("--delta", options.delta)):
+        if value is not None and not options.shuffled:
+            raise ParameterError(f"{name} must come with --shuffled, got {value!r} alone")
+    mechanism, others = open_mechanism(path, made, settings)
+    model = _estimator(mechanism, options, others)
+    kind = type(mechanism).__name__
+    reports = read_reports(path, report_names(mechanism), kind)
+    check_reports(reports, mechanism)
+    shuffled = _amplified(mechanism, reports, options)
+    with staged(out, FILES, mark=RELEASE) as stage:
+        with progress_bar("clustering"):
+            model.fit(reports)
+        release = _completed(model.release_, mechanism, shuffled)
+        clusters = cluster_table(release)
+        release.save(stage.path / RELEASE)
+        write_table(stage.path / clusters.file, clusters.names, clusters.values)
+        notes = [
+            *_notes(model, mechanism, shuffled),
+            *draw_picture(release, None, stage.path / PICTURE),
+        ]
+        stage.show()
+    if not as_json:
+        print_release(release, clusters, stage.shown, None, notes)
+        return
+    plain = plain_release(release, clusters, stage.shown, None, notes)
+    better = getattr(model, "better_than_blind_", None)
+    plain |= {
+        "mechanism": kind,
+        "reports": len(reports),
+        "better_than_blind": None if better is None else bool(better),
+        "shuffled": None if shuffled is None else _plain_promise(shuffled),
+    }
+    typer.echo(json.dumps(plain))
+
+
+def _estimator(mechanism: Any, options: ReportOptions, others: dict[str, Any]) -> Any:
+    """Build the estimator of reports, with as many clusters as the mechanism was made for."""
+    from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans
+    from shoal.schema import Category
+
+    if options.method not in METHODS:
+        raise ParameterError(
+            f"--method must be one of {', '.join(METHODS)}, got {options.method!r}"
+        )
+    model: NoiseAwareKMeans | NoiseAwareDensity
+    if options.method == "density":
+        fields = () if mechanism.schema is None else mechanism.schema.features
+        if any(isinstance(field, Category) for field in fields):
+            raise ParameterError(
+                "--method density must come with reports of numbers, got a schema with categories, "
+                "which have no shapes: leave it out"
+            )
+        model = NoiseAwareDensity(mechanism=mechanism, n_clusters=options.k)
+    else:
+        k = options.k or getattr(mechanism, "n_clusters", None)
+        model = NoiseAwareKMeans(mechanism=mechanism)
+        model.set_params(n_clusters=k or model.n_clusters)
+    # Nothing private depends on it, and the same reports give the same clusters.
+    model.random_state = options.seed or 0
+    free = sorted(set(model.get_params(deep=False)) - {"mechanism", "random_state", "bounds"})
+    for name in others:
+        if name not in free:
+            raise ParameterError(
+                f"--set must name a parameter of {METHODS[options.method]}, got {name!r}: it can "
+                f"set {', '.join(free)}"
+            )
+    return model.set_params(**others)
+
+
+def _amplified(mechanism: Any, reports: "Floats", options: ReportOptions) -> "Guarantee | None":
+    """Return what the shuffled batch promises: of two rounds, the smaller one."""
+    if not options.shuffled:
+        return None
+    from shoal.privacy import amplify
+
+    local = list(promises(mechanism.guarantee_, box_diameter(mechanism)).values())[-1]
+    sizes, colors = [len(reports)], None
+    if are_partitions(mechanism):
+        second = int((reports[:, 0] >= getattr(mechanism, "first_partition", 0)).sum())
+        sizes = [size for size in (second, len(reports) - second) if size]
+        colors = mechanism.make_partitions().n_colors
+    if options.n is not None:
+        if len(sizes) > 1 or options.n > sizes[0]:
+            raise ParameterError(
+                f"--n must be at most the number of reports in one batch, {min(sizes)}, got "
+                f"{options.n}: it is how many of them are honest"
+            )
+        sizes = [options.n]
+    delta = DELTA if options.delta is None else options.delta
+    batches = [amplify(local, size, delta, n_colors=colors) for size in sizes]
+    return max(batches, key=lambda batch: batch.epsilon)
+
+
+def _completed(release: "Release", mechanism: Any, shuffled: "Guarantee | None") -> "Release":
+    """Return the release with what labels on a device need: the names or the schema of records."""
+    values = dict(release.values)
+    if mechanism.schema is not None:
+        values["schema"] = mechanism.schema.to_dict()
+    elif hasattr(mechanism, "feature_names_in_"):
+        values["columns"] = [str(name) for name in mechanism.feature_names_in_]
+    if shuffled is not None:
+        values["shuffled"] = _plain_promise(shuffled)
+    return replace(release, values=values)
+
+
+def _notes(model: Any, mechanism: Any, shuffled: "Guarantee | None") -> list[str]:
+    """Return what else is promised, what the clusters are worth, and how to use them."""
+    found = promises(mechanism.guarantee_, box_diameter(mechanism))
+    notes = [f"{title}: {promise}" for title, promise in list(found.items())[1:]]
+    if shuffled is not None:
+        notes.append(f"shuffled: {shuffled}")
+    notes.append(FREE)
+    if not getattr(model, "better_than_blind_", True):
+        notes.append(BLIND)
+    if hasattr(model, "confidence"):
+        notes.append(
+            f"radius: of a ball that holds the true center with {model.confidence:.0%} confidence; "
+            "that of the whole box where reports do not tell"
+        )
+    notes.append("labels of records, on each device: shoal predict release.json records.csv")
+    return notes
+
+
+def _plain_promise(promise: "Guarantee") -> dict[str, Any]:
+    return {**promise.to_dict(), "text": str(promise)}

@@ -1,0 +1,70 @@
+"""Rows of a comparison as the curves of its pictures."""
+
+from typing import Any
+
+from shoal.experiments.compare.baseline import TrivialCosts
+from shoal.experiments.compare.comparison import Comparison, MethodRow
+from shoal.experiments.compare.recommendation import SETTINGS
+from shoal.experiments.estimate import Estimate
+
+__all__ = ["attack_gain", "cost_levels", "curve_point", "shown_rows", "trust_model_points"]
+
+
+def cost_levels(trivial: TrivialCosts) -> dict[str, float]:
+    """Return the lines of a picture of costs: what needs no privacy, and what needs no records."""
+    return {"k-means without privacy": 1.0, "spread over the box (blind)": trivial.even}
+
+
+def attack_gain(row: MethodRow) -> Estimate:
+    """Read what an attacker gains."""
+    return Estimate(*(float(row.attack[key]) for key in ("gain", "low", "high")))
+
+
+def shown_rows(comparison: Comparison) -> list[MethodRow]:
+    """List, of each mechanism, the clusterer that costs least at the middle epsilon."""
+    best: dict[tuple[str, str], MethodRow] = {}
+    for row in comparison.at(comparison.middle):
+        kept = best.get((row.contender, row.model))
+        if kept is None or (row.cost and kept.cost and row.cost.mean < kept.cost.mean):
+            best[row.contender, row.model] = row
+    methods = {row.method for row in best.values()}
+    return [row for row in comparison.rows if row.method in methods]
+
+
+def curve_point(row: MethodRow, estimate: Estimate | None) -> dict[str, Any]:
+    """Make a point of a picture."""
+    assert estimate is not None
+    return {
+        "method": row.contender,
+        "model": row.model,
+        "family": "any shape" if row.cost is None else f"{row.model}, k-means",
+        "epsilon": row.epsilon,
+        "mean": estimate.mean,
+        # A cost is above 0, and so is the band on a logarithmic axis.
+        "low": max(estimate.low, estimate.mean / 10) if row.cost is estimate else estimate.low,
+        "high": estimate.high,
+    }
+
+
+def trust_model_points(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the curves of the picture: the best of each trust model, by central epsilon."""
+    shown = [row for row in shown_rows(comparison) if row.cost is not None and row.equal]
+    best = {
+        model: list(
+            dict.fromkeys(row.contender for row in comparison.ranked(comparison.middle, model))
+        )
+        for model in SETTINGS
+    }
+    kept = {*best["central"][:1], *best["local"][:2], *best["shuffled"]}
+    points = []
+    for row in shown:
+        if row.contender not in kept:
+            continue
+        if row.model != "shuffled":
+            points.append(curve_point(row, row.cost))
+        if row.shuffled_epsilon is not None:
+            points.append(
+                {**curve_point(row, row.cost), "model": "shuffled", "epsilon": row.shuffled_epsilon}
+            )
+    order = list(SETTINGS)
+    return sorted(points, key=lambda point: order.index(point["model"]))
