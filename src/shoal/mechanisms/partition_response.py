@@ -338,25 +338,6 @@ class PartitionResponse(PartitionChannel, Mechanism):
         variance = 1.0 / ((self.n_colors - 1) * keep**2)
         return variance if X is None else np.full(np.shape(X), variance)
 
-    def shuffled(self, n: int, delta: float) -> Guarantee:
-        """Return the promise of a shuffled batch of reports.
-
-        Parameters
-        ----------
-        n : int
-            How many honest reports the batch has at least.
-        delta : float
-            In [1e-100, 1).
-
-        Returns
-        -------
-        guarantee : Guarantee
-            Of notion ``"shuffled"``, by the privacy blanket of its colors
-            (:func:`shoal.privacy.amplify`).
-        """
-        self._check_epsilon()
-        return amplify(self.guarantee_, n, delta, n_colors=self.n_colors)
-
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the two columns of a report.
 
@@ -410,8 +391,6 @@ class PartitionResponse(PartitionChannel, Mechanism):
         """Return a record that needs no closer look, encoded; None for any other."""
         if self.schema is not None:
             return self._encoded_record(x, self.schema)
-        if hasattr(self, "feature_names_in_"):
-            return None  # scikit-learn has a word about names
         record = _plain_numbers(x)
         if record is None or getattr(self, "n_features_in_", len(record)) != len(record):
             return None
