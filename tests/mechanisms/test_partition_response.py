@@ -32,9 +32,9 @@ from shoal.exceptions import (
     ParameterError,
     ShoalError,
 )
-from shoal.mechanisms import PartitionResponse
+from shoal.mechanisms import Laplace, PartitionResponse
 from shoal.partitions import AxisGrids, NearestSeeds, Partitions, box_axes, space_axes
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, amplify
 from shoal.schema import Category, Number, Schema
 
 SCHEMA = Schema(
@@ -119,18 +119,19 @@ def test_extreme_epsilons(epsilon):
         clone(mechanism).set_params(epsilon=2.0**-41).randomize([0.5, 0.5])
 
 
-def test_a_word_that_would_not_be_uniform_is_drawn_again():
-    """Three partitions do not divide 2^64; words beyond their multiples choose none."""
-    mechanism = responding(grids(1, 4, n_partitions=3))
-    refused = WORDS - 1  # 2^64 is 1 more than a multiple of 3
-    for draw in (
-        lambda m, x: m._perturb(np.atleast_2d(x), m.random_state)[0],
-        lambda m, x: m.randomize(x),
+@pytest.mark.parametrize("single", [True, False])
+def test_a_word_that_would_not_be_uniform_is_drawn_again(single):
+    """Three partitions or colors do not divide 2^64: the last word chooses none of them."""
+    last = WORDS - 1
+    for colors, words, report in (
+        (4, [last, last, 2, last, 3], [2.0, 3.0]),
+        (3, [last, 2, last, last, last, 1], [2.0, 1.0]),
     ):
-        source = GivenWords([refused, refused, 2, WORDS - 1, 3])
-        report = draw(clone(mechanism).set_params(random_state=source), [0.3])
-        assert report.tolist() == [2.0, 3.0]
-        assert sum(source.calls) == 5
+        source = GivenWords(words)
+        mechanism = responding(grids(1, colors, n_partitions=3), random_state=source)
+        drawn = mechanism.randomize([0.3]) if single else mechanism.transform([[0.3]])[0]
+        assert drawn.tolist() == report
+        assert sum(source.calls) == len(words)
 
 
 @pytest.mark.parametrize("name", ["4 colors, 2 columns", "a second round"])
@@ -164,6 +165,18 @@ def test_one_record_is_reported_as_a_table_of_one(name, fitted):
     for record in records:
         for given in (record, list(map(float, record)), tuple(map(float, record))):
             assert (one.randomize(given) == other.transform(record[None])[0]).all()
+
+
+def test_names_of_columns_and_frames_do_not_matter_to_one_record(recwarn):
+    frame = pd.DataFrame(some(2), columns=["east", "north"])
+    for container in ("default", "pandas"):
+        mechanism = PartitionResponse(1.0, bounds=(0.0, 1.0), random_state=5).fit(frame)
+        report = mechanism.set_output(transform=container).randomize([0.2, 0.3])
+        one = frame[:1].assign(east=0.2, north=0.3)
+        assert (report == np.asarray(mechanism.fit(frame).transform(one))[0]).all()
+    assert not recwarn
+    other = Laplace(1.0, bounds=(0.0, 1.0)).set_output(transform="pandas").fit([[0.2]])
+    assert other.randomize([0.2]).shape == (1,)
 
 
 def test_one_described_record_is_reported_as_a_table_of_one():
@@ -267,6 +280,15 @@ def test_an_audit_of_a_mixed_record_comes_near_epsilon():
     one, two = SCHEMA.encode({"age": [10.0, 80.0], "city": ["A", "C"]})
     result = epsilon_lower_bound(mechanism.fit([one]), one, two, samples=200_000)
     assert 0.9 <= result.epsilon <= 1.0, str(result)
+
+
+def test_a_shuffled_batch_promises_more():
+    mechanism = responding(grids(2, 64), 4.0)
+    batch = mechanism.shuffled(100_000, 1e-6)
+    assert batch == amplify(mechanism.guarantee_, 100_000, 1e-6, n_colors=64)
+    assert (batch.notion, batch.delta) == ("shuffled", 1e-6)
+    assert batch.epsilon == pytest.approx(0.079, abs=0.001)
+    assert not mechanism.set_params(random_state=0).shuffled(100_000, 1e-6).holds
 
 
 # Bytes

@@ -20,14 +20,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._files import atomic_write, sync_folder
 from shoal._report_channel import channel_bounds
-from shoal._table_input import validate_table
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.mechanisms._base import as_table
@@ -141,17 +139,14 @@ class ReportMemory:
     def _value(self, x: Any) -> bytes:
         """Return what makes a record this value: its columns, encoded and clipped."""
         mechanism = self.mechanism
-        fitted = hasattr(mechanism, "n_features_in_")
-        table = validate_table(
-            as_table(x, mechanism.schema),
-            estimator=mechanism if fitted else BaseEstimator(),
-            reset=not fitted,
-            schema=mechanism.schema,
-        )
-        if not isinstance(table, ArrayTable) or len(table.X) != 1:
-            raise ParameterError("x must be one record, got a table")
-        box = public_box(channel_bounds(mechanism), table.columns)
-        clipped: Floats = np.clip(table.doubles(), box.low, box.high) + 0.0  # 0 and -0 are equal
+        record: Any = mechanism._one_record(x)
+        if record is None:
+            table = mechanism._open_table(as_table(x, mechanism.schema))
+            if not isinstance(table, ArrayTable) or len(table.X) != 1:
+                raise ParameterError("x must be one record, got a table")
+            record = table.doubles()[0]
+        box = public_box(channel_bounds(mechanism), len(record))
+        clipped: Floats = np.clip(record, box.low, box.high) + 0.0  # 0 and -0 are equal
         return clipped.tobytes()
 
     @contextlib.contextmanager
