@@ -11,6 +11,7 @@ from shoal.reports._report_noise import ball_radii
 __all__ = ["center_radii", "posterior_labels"]
 
 SMALLEST = 1e-300  # probability of a report that no atom explains
+FEW_COLUMNS = 10  # up to which covariances are parameters, and not variances alone
 
 
 def center_radii(density: AtomDensity, centers: Floats, box: Box, confidence: float) -> Floats:
@@ -26,7 +27,7 @@ def center_radii(density: AtomDensity, centers: Floats, box: Box, confidence: fl
     counts, totals = density.counts[seen], density.channel.forward(density.weights)[seen]
     totals = np.maximum(totals, SMALLEST)
     precisions = np.linalg.inv(mixture.covariances)
-    rows, columns = np.triu_indices(d)
+    rows, columns = np.triu_indices(d) if d <= FEW_COLUMNS else (np.arange(d), np.arange(d))
     size = 1 + d + len(rows)
     scores = np.empty((k, size, len(counts)))
     for c in range(k):

@@ -40,7 +40,7 @@ class AtomColors:
     colors : ColorChannel
         Of the atoms.
     even : ndarray of float64
-        Weights of the atoms where records are spread evenly.
+        Probability of each seen pair where records are spread evenly.
     """
 
     atoms: Atoms
@@ -61,7 +61,7 @@ class AtomColors:
 
     def blind(self) -> Floats:
         """Return the probability of each seen pair where records are spread evenly."""
-        return self.forward(self.even)
+        return self.even
 
 
 def partition_clusters(
@@ -102,7 +102,7 @@ def _densities(
     """Return the distributions by all reports and by each half."""
     width = cells.width(weights.whole)
     atoms = Atoms(cells.points, width)
-    colors = AtomColors(atoms, index, channel, held_out.even)
+    colors = AtomColors(atoms, index, channel, channel.forward(held_out.even))
     whole, first, second = (
         AtomDensity(atoms.points, own, width, colors, counts)
         for own, counts in (
