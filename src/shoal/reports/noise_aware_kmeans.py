@@ -126,7 +126,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     Reports of sampled columns say how each column is distributed, and how columns go together only
     as far as some reports hold more than one: the rest is taken for independent. Reports of
     ``Duchi`` say means and means of products alone, whatever their number. In more than three
-    columns the exact laws are evaluated at 512 to 4,096 places, drawn column by column, which find
+    columns the exact laws are evaluated at 512 to 2,048 places, drawn column by column, which find
     groups but resolve no small ones.
 
     Examples
