@@ -290,9 +290,9 @@ def test_a_ledger_file_that_cannot_be_written(data, tmp_path):
 class Elsewhere(ArrowTable):
     """A table whose partitions are worked on by another process, as far as a pickle can tell."""
 
-    def stage(self, start, out):
+    def stage(self, start, out, *, names=None):
         self.pickled = pickle.dumps(start)
-        return super().stage(pickle.loads(self.pickled), out)
+        return super().stage(pickle.loads(self.pickled), out, names=names)
 
 
 @pytest.mark.parametrize("seed", [None, 7])

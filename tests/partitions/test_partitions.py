@@ -214,4 +214,4 @@ def test_defaults_follow_from_public_numbers():
     assert partitions is default_partitions(AXES, epsilon=2.0, n_clusters=8)
     assert partitions.n_colors == 8
     many = default_partitions(box_axes(public_box((0.0, 1.0), 6)), epsilon=1.0)
-    assert [block.to_dict()["size"] for block in many.blocks] == [1, 2]
+    assert [type(block) for block in many.blocks] == [AxisGrids, NearestSeeds]

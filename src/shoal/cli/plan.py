@@ -176,6 +176,8 @@ def _plan(asked: Asked, model: str, update: Callable[[int, int], None]) -> "Plan
             random_state=asked.seed,
             progress=update,
         )
+    if n is None and model != "local":
+        raise ParameterError(f"--n must be given for --model {model}, got none")
     if schema is None:
         raise ParameterError(
             "--schema FILE, or --columns with --bounds LOW:HIGH,..., must say what records hold, "
@@ -193,11 +195,9 @@ def _plan(asked: Asked, model: str, update: Callable[[int, int], None]) -> "Plan
             random_state=asked.seed,
             progress=update,
         )
-    if n is None:
-        raise ParameterError(f"--n must be given for --model {model}, got none")
     return plan_release(
         schema,
-        n=n,
+        n=n or 1,
         k=asked.k,
         epsilons=asked.epsilons or PLANNED_EPSILONS,
         delta=asked.delta or 0.0,

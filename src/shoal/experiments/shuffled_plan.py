@@ -16,7 +16,7 @@ from shoal import _numbers
 from shoal.exceptions import ParameterError
 from shoal.experiments._campaigns import Campaigns, Outcome, check_smallest, seen_text
 from shoal.experiments.plan_table import PlanTable
-from shoal.partitions import default_partitions, space_axes
+from shoal.partitions import default_colors
 from shoal.plotting import Picture, draw_shuffled_plan
 from shoal.privacy import LocalBudget, local_epsilon_for
 from shoal.schema import Schema
@@ -26,6 +26,7 @@ __all__ = ["ShuffledPlan", "ShuffledRow", "plan_shuffled"]
 UNKNOWN = Outcome(math.nan, math.nan, math.nan, math.nan)
 HEADINGS = ("epsilon", "local epsilon", "colors", "cost", "range", "seen")
 SHORT = 3  # of them, where there is no schema
+MAX_BITS = 12  # of a color
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class ShuffledRow:
     local_epsilon : float
         Of each report.
     colors : int
-        Of PartitionResponse, with which reports tell most.
+        Of PartitionResponse at that epsilon.
     cost_ratio, low, high : float
         Mean and range of the cost over that of k-means without privacy; NaN without a schema.
     seen : float
@@ -127,9 +128,9 @@ class ShuffledPlan(PlanTable):
             else ("With --schema or --bounds, also what the clusters would cost.",)
         )
         return (
-            "Nothing was spent. Local epsilon: the largest that each device may report with, and "
-            f"colors of PartitionResponse for it, so that the batch keeps epsilon at delta = "
-            f"{self.delta:g}.",
+            "Nothing was spent. Local epsilon: the largest that each device may report with by "
+            "PartitionResponse, which then has so many colors, if the batch is to keep epsilon at "
+            f"delta = {self.delta:g}.",
             *simulated,
             f"At {largest.epsilon:g}: {largest.sentence}.",
         )
@@ -208,7 +209,7 @@ def plan_shuffled(
     if not wanted:
         raise ParameterError("epsilons must be one or more numbers > 0, got none")
     share = check_smallest(smallest, k)
-    budgets = [local_epsilon_for(one, n, delta, n_colors="best") for one in wanted]
+    budgets = [_budget(one, n, delta) for one in wanted]
     outcomes = [UNKNOWN] * len(wanted)
     if schema is not None:
         with threadpool_limits(1):
@@ -218,7 +219,7 @@ def plan_shuffled(
             steps = iter(range(1, len(budgets) * populations + 1))
             if progress is not None:
                 campaigns.step = lambda: progress(next(steps), len(budgets) * populations)
-            outcomes = [_outcome(campaigns, schema, k, n, budget) for budget in budgets]
+            outcomes = [campaigns.run(campaigns.mechanism(one.epsilon), n) for one in budgets]
     rows = [
         ShuffledRow(epsilon, budget.epsilon, budget.n_colors or 0, *outcome, str(budget.guarantee))
         for epsilon, budget, outcome in zip(wanted, budgets, outcomes, strict=True)
@@ -227,8 +228,16 @@ def plan_shuffled(
     return ShuffledPlan(tuple(rows), n, k, share, float(delta), columns, populations)
 
 
-def _outcome(campaigns: Campaigns, schema: Schema, k: int, n: int, budget: LocalBudget) -> Outcome:
-    partitions = default_partitions(
-        space_axes(schema.space), epsilon=budget.epsilon, n_clusters=k, n_colors=budget.n_colors
-    )
-    return campaigns.run(campaigns.mechanism(budget.epsilon, partitions=partitions), n)
+def _budget(epsilon: float, n: int, delta: float) -> LocalBudget:
+    """Return the largest local epsilon that is allowed with the colors that it has by default.
+
+    More colors allow more epsilon, but divide the box into more cells than so many devices can
+    tell apart: of those, reports say less.
+    """
+    best = local_epsilon_for(epsilon, n, delta, n_colors=2)
+    for bits in range(2, MAX_BITS + 1):
+        budget = local_epsilon_for(epsilon, n, delta, n_colors=2**bits)
+        if default_colors(budget.epsilon) < 2**bits:
+            break
+        best = budget
+    return best

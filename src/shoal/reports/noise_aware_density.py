@@ -49,7 +49,7 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
     ----------
     mechanism : Mechanism or GaussianChannel
         What made the reports: Laplace of any kind that does not truncate, Piecewise with all
-        columns, SquareWave, or a description of Gaussian noise.
+        columns, SquareWave, PartitionResponse, or a description of Gaussian noise.
     bounds : tuple (low, high), default=None
         Public box of the records; None takes that of the mechanism.
     alpha : float, default=0.05
@@ -81,7 +81,8 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
     threshold_ : float
         Standard deviations that a peak had to stand above the pass to a higher one.
     labels_ : ndarray of shape (n,)
-        Cluster of the cell of each report, clipped to the box; -1 for none.
+        Cluster of the cell of each report, clipped to the box; -1 for none. Of partition responses,
+        the cluster that the record is in with the highest probability.
     guarantee_ : Guarantee
         That of the mechanism.
     release_ : Release
@@ -89,7 +90,7 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
     bounds_ : Box
         Public box of the records.
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of columns of a record.
     feature_names_in_ : ndarray of str
         Their names, where the table has them.
 
@@ -160,14 +161,16 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         reports = validate_records(Z, estimator=None if of_partitions else self)
         if of_partitions:
             self.n_features_in_ = self.mechanism.make_partitions().columns  # of a record
-        box = self._check(self.n_features_in_)
+        self._check(self.n_features_in_)
         self._seed = int(check_random_state(self.random_state).randint(SEEDS))
         rng = np.random.default_rng(self._seed)
         if of_partitions:
             channel = checked_copy(self.mechanism, self.n_features_in_)
+            box = self._box()
             self._estimator, counts = open_partition_estimator(reports, channel, box, rng)
         else:
             noise = report_noise(self.mechanism, self.n_features_in_, biased=True)
+            box = self._box()
             self._estimator, counts = open_estimator(reports, noise, box, rng)
         self.bounds_ = box
         self.guarantee_ = self.mechanism.guarantee_
@@ -227,14 +230,13 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         other._find_clusters()
         return other
 
-    def _check(self, columns: int) -> Box:
+    def _check(self, columns: int) -> None:
         self._check_choices()
         if columns > MAX_COLUMNS:
             raise DataError(
                 f"Z must have at most {MAX_COLUMNS} columns, got {columns}: in more, cells of a "
                 "grid hold too few reports to show shapes; choose columns, or use NoiseAwareKMeans"
             )
-        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
         try:
             check_random_state(self.random_state)
         except ValueError:
@@ -242,7 +244,10 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "random_state must be None, an int or a RandomState, "
                 f"got {type(self.random_state).__name__}"
             ) from None
-        return public_box(bounds, columns)
+
+    def _box(self) -> Box:
+        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
+        return public_box(bounds, self.n_features_in_)
 
     def _check_choices(self) -> None:
         _numbers.positive_probability("alpha", self.alpha)
