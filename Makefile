@@ -6,7 +6,8 @@ WORKERS ?= 2
 # A file of tests runs on one worker, and so do all those of Spark (tests/conftest.py). One thread a worker:
 # with more threads than cores they wait for one another.
 PARALLEL = -n $(WORKERS) --dist loadfile
-PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# Bytecode is kept even where the environment says no: else every process of a test compiles every module again.
+PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
 .PHONY: demo test test-full coverage java lint style types quick-tests all-tests bench docs clean
 

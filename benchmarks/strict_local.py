@@ -16,7 +16,8 @@ a person whose record is exchanged for any other of the box. The methods:
 
 `--out` keeps every fit, and fits that it holds are not repeated: begin a new file after a change of
 the code. `strict_local_figures.csv` holds figures of the prototype, and the last ones of each
-method here; a cell that is not run shows the one that is stored. `--update` stores the means.
+method here; a cell that is not run shows the one that is stored. `--update` stores the means, and
+`--picture` draws those of each set, cost against epsilon.
 """
 
 import argparse
@@ -46,15 +47,25 @@ from shoal.datasets.fetching import cache_folder
 from shoal.experiments.compare import own_epsilon
 from shoal.mechanisms import Laplace, PartitionResponse, Piecewise
 from shoal.metrics import nicv
-from shoal.reports import NoiseAwareKMeans
+from shoal.plotting import draw_lines
+from shoal.reports import NoiseAwareKMeans, TwoRoundCampaign
 
 FIGURES = Path(__file__).with_name("strict_local_figures.csv")
 FINAL_SEED = 100  # the first; design has those from 0
+LATER = 10_000  # added to the seed of a second round
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 NEAR = 1.1  # of a figure of the prototype, which is the mean of three seeds
 PROTOTYPE = "prototype"
 ROUNDS = ("one_round", "two_rounds")
 OTHERS = ("laplace", "piecewise", "blind")  # local, or without a report
+# What is drawn: a curve of this mechanism, and which of several it is.
+CURVES = {
+    "one_round": ("PartitionResponse", "one round"),
+    "two_rounds": ("PartitionResponse", "two rounds"),
+    "laplace": ("Laplace", "one round"),
+    "piecewise": ("Piecewise", "one round"),
+    "central": ("DPKMeans", "one round"),
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,16 @@ def _from_reports(
 
 
 def _two_rounds(X: Floats, k: int, epsilon: float, seed: int) -> Floats:
-    raise NotImplementedError
+    box = tuple(np.full(X.shape[1], side) for side in BOX)
+    mechanism = PartitionResponse(epsilon, bounds=box, n_clusters=k, random_state=seed)
+    campaign = TwoRoundCampaign(k, mechanism=mechanism)
+    rounds = campaign.draw_rounds(len(X), random_state=seed)
+    first = campaign.first_mechanism.fit_transform(X[rounds == 1])
+    campaign.second(first)
+    # Another seed: devices of one round do not draw what those of the other did.
+    later = campaign.second_mechanism.set_params(random_state=LATER + seed)
+    second = later.fit_transform(X[rounds == 2])
+    return campaign.cluster(first, second, random_state=seed).cluster_centers_
 
 
 def _blind(X: Floats, k: int, epsilon: float, seed: int) -> Floats:
@@ -162,7 +182,8 @@ def run(name: str, table: Table, options: argparse.Namespace, kept: KeptRuns[Fit
         if missing:
             fits = [kept[key] for key in keys]
             seconds = np.median([fit.seconds for fit in fits])
-            print(f"{name:<14}{epsilon:>5g}  {method:<12}{summary(fits)!s:>14}{seconds:>8.1f} s")
+            cell = f"{name:<14}{epsilon:>5g}  {method:<12}"
+            print(f"{cell}{summary(fits)!s:>14}{seconds:>8.1f} s", flush=True)
 
 
 def summary(fits: Sequence[Fit]) -> Figure:
@@ -263,6 +284,39 @@ def verdicts(
         yield f"{rounds}: not below a baseline: {', '.join(losses) or 'nowhere'}"
 
 
+def draw(names: Sequence[str], figures: dict[Cell, Figure], path: Path) -> None:
+    """Draw cost against epsilon, a panel for each set; blind centers are a level line."""
+    rows = [
+        {
+            "set": name,
+            "epsilon": epsilon,
+            "mechanism": CURVES[method][0],
+            "reports": CURVES[method][1],
+            "cost": figure.cost,
+            "low": figure.cost - 1.96 * figure.error,
+            "high": figure.cost + 1.96 * figure.error,
+        }
+        for (name, method, epsilon), figure in sorted(figures.items())
+        if name in names and method in CURVES
+    ]
+    blind = [figures[name, "blind", EPSILONS[0]].cost for name in names]
+    draw_lines(
+        rows,
+        x="epsilon",
+        y="cost",
+        dash="reports",
+        panels="set" if len(names) > 1 else None,
+        low="low",
+        high="high",
+        log_x=True,
+        log_y=True,
+        x_label="worst-case epsilon",
+        y_label="cost over k-means without privacy",
+        reference={"centers spread over the box": blind[0]} if len(names) == 1 else None,
+        path=path,
+    )
+
+
 def main() -> None:
     """Run, print the table beside stored figures, and what it says."""
     words = argparse.ArgumentParser(
@@ -279,6 +333,7 @@ def main() -> None:
     words.add_argument("--final", action="store_true", help="the sets that are run once")
     words.add_argument("--out", type=Path, help="CSV file with a line for each fit")
     words.add_argument("--update", action="store_true", help="store the means")
+    words.add_argument("--picture", type=Path, help="file to draw: PNG, SVG, PDF, HTML or JSON")
     words.add_argument("--cache", type=Path, default=cache_folder() / "strict_local.json")
     options = words.parse_args()
     tables = FINAL if options.final else DESIGN
@@ -293,6 +348,8 @@ def main() -> None:
     print("\n".join(verdicts(names, options.epsilons, figures)))
     if options.update:
         store(figures)
+    if options.picture is not None:
+        draw(names, figures, options.picture)
 
 
 if __name__ == "__main__":

@@ -167,6 +167,27 @@ COSTS = [
     for model in ("central", "local")
     for at in (0.006, 0.02, 5.65685, 11.3137, 22.6274, 45.2548)
 ]
+DEVICE_PLAN = SimpleNamespace(
+    rows=[
+        SimpleNamespace(
+            epsilon=epsilon,
+            tried=[(1000, 3.0, 2.5, 3.5), (10_000, 1 + 1 / epsilon, 1.0, 2 + 1 / epsilon)],
+            for_cost=devices,
+            for_smallest=math.nan,
+            shuffled_epsilon=epsilon / 30,
+        )
+        for epsilon, devices in ((0.5, math.inf), (1.0, 90_000.0), (4.0, 1000.0))
+    ],
+    cost=1.2,
+)
+SHUFFLED_PLAN = SimpleNamespace(
+    rows=[
+        SimpleNamespace(
+            epsilon=epsilon, local_epsilon=6 + epsilon, cost_ratio=1.2, low=1.1, high=1.4
+        )
+        for epsilon in (0.1, 0.5, 1.0)
+    ]
+)
 PLAN = SimpleNamespace(
     rows=[
         SimpleNamespace(
@@ -345,4 +366,6 @@ PICTURES = {
     ),
     "demonstration": partial(plotting.draw_demo, EXAMPLE, COSTS),
     "plan": partial(plotting.draw_plan, PLAN, title=EVIL),
+    "plan of devices": partial(plotting.draw_device_plan, DEVICE_PLAN, title=EVIL),
+    "plan of a shuffled batch": partial(plotting.draw_shuffled_plan, SHUFFLED_PLAN, title=EVIL),
 }

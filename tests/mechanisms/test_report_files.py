@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from scipy.stats import ks_2samp
+from scipy.stats import binomtest, chisquare, ks_2samp
 from sklearn import config_context
 from sklearn.base import clone
 
 from helpers.scaled_mechanisms import MECHANISMS
+from shoal._bounds import public_box
 from shoal.exceptions import (
     BudgetExceededError,
     DataError,
@@ -22,8 +23,9 @@ from shoal.exceptions import (
     ReleaseError,
     ShoalError,
 )
-from shoal.mechanisms import KdLaplace, Laplace, Piecewise, _report_files
+from shoal.mechanisms import KdLaplace, Laplace, PartitionResponse, Piecewise, _report_files
 from shoal.noise import SeededSource
+from shoal.partitions import box_axes, default_partitions
 from shoal.privacy import Ledger, MetricEvent
 from shoal.tables import ArrowTable, _staged_files
 
@@ -84,6 +86,24 @@ def test_reports_are_distributed_as_those_of_arrays(tmp_path, name):
     )
     for column in range(d):
         assert ks_2samp(reports[:, column], expected[:, column]).pvalue > 1e-5
+
+
+def test_reports_of_cells_have_columns_of_their_own(tmp_path):
+    """Three columns of records, two of reports; chi-square at 10^-5 against reports of arrays."""
+    partitions = default_partitions(box_axes(public_box(BOX, 3)), epsilon=1.0)
+    mechanism = PartitionResponse(1.0, bounds=BOX, partitions=partitions, random_state=11)
+    data = write(tmp_path / "data", files=8, d=3)
+    reported = mechanism.fit(files(data, 3)).transform(data, out=tmp_path / "out")
+    assert reported.schema.names == ["partition", "color"]
+    assert ArrowTable(tmp_path / "out", columns=["partition", "color"]).columns == 2
+    reports = values(reported)
+    assert reports.shape == (8 * ROWS, 2)
+    kept = partitions.color_table(RECORD[None])[reports[:, 0].astype(int), 0] == reports[:, 1]
+    expected = np.exp(mechanism.log_density(reports[kept][:1], RECORD)) * partitions.n_partitions
+    assert binomtest(int(kept.sum()), len(reports), float(expected[0])).pvalue > 1e-5
+    counts = np.bincount(reports[:, 0].astype(int), minlength=partitions.n_partitions)
+    assert chisquare(counts).pvalue > 1e-5
+    assert len(mechanism.encode(reports)) == 2 * len(reports)
 
 
 def shared_rows(dataset):
@@ -270,9 +290,9 @@ def test_a_ledger_file_that_cannot_be_written(data, tmp_path):
 class Elsewhere(ArrowTable):
     """A table whose partitions are worked on by another process, as far as a pickle can tell."""
 
-    def stage(self, start, out):
+    def stage(self, start, out, *, names=None):
         self.pickled = pickle.dumps(start)
-        return super().stage(pickle.loads(self.pickled), out)
+        return super().stage(pickle.loads(self.pickled), out, names=names)
 
 
 @pytest.mark.parametrize("seed", [None, 7])

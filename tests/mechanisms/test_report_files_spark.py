@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import ks_2samp
+from scipy.stats import binomtest, chisquare, ks_2samp
 
 from helpers.spark import SPARK, spark_session
 from shoal.exceptions import BudgetExceededError, DataError, ParameterError
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import Laplace, PartitionResponse
 from shoal.privacy import Ledger
 
 pytestmark = SPARK
@@ -51,6 +51,23 @@ def test_reports_have_the_distribution_of_arrays_and_a_stream_for_each_partition
     assert (
         max((parts[i] == parts[j]).all(axis=1).mean() for i, j in ((0, 1), (0, 2), (1, 2))) < 0.01
     )
+
+
+@pytest.mark.full
+def test_reports_of_cells_have_columns_of_their_own(frame):
+    """Chi-square and a binomial test at 10^-5: the seed is fixed."""
+    records = frame.selectExpr("east", "north", "double(0.1) as up")
+    mechanism = PartitionResponse(1.0, bounds=BOX, random_state=2).fit(records)
+    reported = mechanism.transform(records)
+    assert reported.columns == ["partition", "color"]
+    reports, partitions = values(reported), mechanism.partitions_
+    assert reports.shape == (1500, 2)
+    table = partitions.color_table(np.array([[*RECORD, 0.1]]))
+    kept = int((table[reports[:, 0].astype(int), 0] == reports[:, 1]).sum())
+    keep = float(mechanism.keep_probability)
+    assert binomtest(kept, 1500, keep + (1 - keep) / partitions.n_colors).pvalue > 1e-5
+    counts = np.bincount(reports[:, 0].astype(int), minlength=partitions.n_partitions)
+    assert chisquare(counts).pvalue > 1e-5
 
 
 @pytest.mark.full

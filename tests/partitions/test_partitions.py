@@ -43,6 +43,25 @@ def test_a_device_and_the_server_see_the_same_color(name):
     np.testing.assert_array_equal(partitions.colors(records, index), table[index, np.arange(500)])
 
 
+@pytest.mark.parametrize("name", [*BLOCKS, "all of them"])
+def test_one_point_has_the_color_that_it_has_among_many(name):
+    """Bit for bit: on the ends of the box, outside of it, and on the borders of cells."""
+    blocks = [BLOCKS[name]] if name in BLOCKS else list(BLOCKS.values())
+    partitions, records = Partitions(blocks), points(300)
+    records[:6] = [[0, -5, 10], [1, 5, 12], [-1, -9, 0], [9, 9, 99], [0.5, 0, 11], [1e308, 0, 11]]
+    index = np.arange(300) * 7 % partitions.n_partitions
+    one = [partitions.color(x, j) for x, j in zip(records.tolist(), index.tolist(), strict=True)]
+    assert one == partitions.colors(records, index).tolist()
+
+
+def test_one_mixed_record_has_its_color():
+    partitions = default_partitions(space_axes(SCHEMA.space), epsilon=1.0)
+    records = SCHEMA.encode({"age": [0.0, 120.0, 33.3, 7.0], "city": ["A", "C", "B", None]})
+    index = np.array([0, 100, 200, 255])
+    one = [partitions.color(x, j) for x, j in zip(records.tolist(), index.tolist(), strict=True)]
+    assert one == partitions.colors(records, index).tolist()
+
+
 @pytest.mark.parametrize("name", BLOCKS)
 def test_partitions_survive_json(name):
     partitions = Partitions([BLOCKS[name]])
@@ -164,4 +183,4 @@ def test_defaults_follow_from_public_numbers():
     assert partitions is default_partitions(AXES, epsilon=2.0, n_clusters=8)
     assert partitions.n_colors == 8
     many = default_partitions(box_axes(public_box((0.0, 1.0), 6)), epsilon=1.0)
-    assert [block.to_dict()["size"] for block in many.blocks] == [1, 2]
+    assert [type(block) for block in many.blocks] == [AxisGrids, NearestSeeds]

@@ -522,6 +522,7 @@ class TestShuffled:
         ledger = new(epsilon=1.0, delta=1e-6)
         entry = ledger.spend(shuffled(), purpose="homes")
         assert (entry.notion, entry.event) == ("shuffled", shuffled())
+        assert entry.adjacency is SUBSTITUTE
         assert ledger.used == pytest.approx(0.1)
         ledger.spend(shuffled(n=500))
         ledger.spend(pure(0.2), notion="local")

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from helpers.cases import case
 from shoal.exceptions import ReleaseError
-from shoal.privacy import Guarantee, Release, current_versions
+from shoal.privacy import Adjacency, Guarantee, Release, current_versions
 
 PROMISE = Guarantee("central", epsilon=1.0, delta=1e-6, rho=0.01)
 
@@ -94,6 +94,16 @@ def test_a_release_of_the_version_before_is_read() -> None:
     plain["schema_version"] = 2
     del plain["guarantee"]["mu"]
     assert Release.from_json(json.dumps(plain)) == release
+
+
+def test_a_shuffled_promise_travels_with_its_batch() -> None:
+    promise = Guarantee(
+        "shuffled", 0.1, 1e-6, Adjacency.SUBSTITUTE, local_epsilon=4.0, n_reports=1000
+    )
+    release = Release("k", {"k": 1}, promise)
+    again = Release.from_json(release.to_json())
+    assert again == release
+    assert again.guarantee.n_reports == 1000
 
 
 def test_no_promise_travels_too() -> None:

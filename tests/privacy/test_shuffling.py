@@ -8,6 +8,7 @@ import pytest
 
 from helpers.shuffled_views import blanket_delta, clone_delta
 from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.mechanisms import PartitionResponse
 from shoal.privacy import (
     Adjacency,
     Guarantee,
@@ -109,6 +110,13 @@ def test_the_promise_carries_its_batch():
     assert promise.to_local() == Guarantee(
         "local", 4.0, adjacency=Adjacency.SUBSTITUTE, seeded=True, reason="a test"
     )
+
+
+def test_a_mechanism_knows_its_own_blanket():
+    device = PartitionResponse(4.0, bounds=(0.0, 1.0))
+    assert device.shuffled(100_000, DELTA).epsilon == amplified(4.0, 100_000, device.n_colors)
+    assert device.shuffled(100_000, DELTA).holds
+    assert not device.set_params(random_state=0).shuffled(100_000, DELTA).holds
 
 
 def test_alone_a_report_keeps_its_pure_promise():

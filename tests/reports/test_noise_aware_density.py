@@ -11,16 +11,26 @@ from helpers.cases import case
 from shoal._bounds import public_box
 from shoal.density import DensityEstimate, GridCells, find_merges
 from shoal.exceptions import DataError, ParameterError
-from shoal.mechanisms import Duchi, Hybrid, KdLaplace, Laplace, Piecewise, SquareWave
+from shoal.mechanisms import (
+    Duchi,
+    Hybrid,
+    KdLaplace,
+    Laplace,
+    PartitionResponse,
+    Piecewise,
+    SquareWave,
+)
 from shoal.privacy import Ledger, Release
 from shoal.reports import (
     GaussianChannel,
     NoiseAwareDensity,
     _false_peaks,
+    _partition_shapes,
     label_on_device,
     noise_aware_density,
 )
 from shoal.reports._false_peaks import cut_peaks
+from shoal.reports._partition_shapes import open_partition_estimator
 from shoal.reports._report_grid import make_grid, open_channel
 from shoal.reports._report_noise import report_noise
 
@@ -262,3 +272,42 @@ def test_cut_peaks_leave_the_most_prominent_ones():
         left = cut_peaks(density, merges, peaks)
         found = find_merges(DensityEstimate(left, np.ones(7)), cells.edges)
         assert 1 + (found.prominence > 0).sum() == min(peaks, 4)
+
+
+def test_partition_responses(monkeypatch):
+    """Two long bars at local epsilon 4: fixed seeds."""
+    monkeypatch.setitem(_partition_shapes.CELLS, 2, 40)
+    X, truth = bars(0, n=4000)
+    mechanism = PartitionResponse(4.0, bounds=([-1.0, -1.0], [1.0, 1.0]), random_state=0)
+    reports = mechanism.fit_transform(X)
+    model = NoiseAwareDensity(mechanism=mechanism, random_state=0).fit(reports)
+    assert adjusted_rand_score(truth, label_on_device(model.release_, X)) > 0.9
+    assert model.n_features_in_ == 2
+    assert model.labels_.shape == (4000,)
+    # Of reports, half of which hold the color of the record; labels by chance have 0.00.
+    assert adjusted_rand_score(truth, model.labels_) > 0.1
+    assert model.density_.sum() == pytest.approx(4000)
+
+
+def test_channel_of_partition_responses_and_its_adjoint():
+    mechanism = PartitionResponse(2.0, bounds=([-1.0], [1.0]), random_state=0)
+    reports = mechanism.fit_transform(np.full((500, 1), 0.3))
+    estimator, counts = open_partition_estimator(
+        reports, mechanism, public_box((-1.0, 1.0), 1), np.random.default_rng(0)
+    )
+    rng = np.random.default_rng(0)
+    prior, values = rng.random(estimator.cells), rng.random(counts.shape)
+    prior /= prior.sum()
+    forward = estimator.channel.forward(prior)
+    assert forward.sum() == pytest.approx(1)
+    assert forward @ values == pytest.approx((prior * estimator.channel.backward(values)).sum())
+    # One record: probabilities of reports are those of the mechanism, given the partition.
+    point = np.zeros(estimator.cells)
+    point[100] = 1.0
+    record = -1.0 + 100.5 / estimator.cells[0] * 2
+    pairs = np.array([[j, s] for j in range(4) for s in range(mechanism.n_colors)], dtype=float)
+    exact = np.exp(mechanism.log_density(pairs, [record])).reshape(4, -1)
+    found = estimator.channel.forward(point).reshape(-1, mechanism.n_colors)[:4]
+    np.testing.assert_allclose(
+        found / found.sum(axis=1)[:, None], exact / exact.sum(axis=1)[:, None], rtol=1e-9
+    )

@@ -141,7 +141,13 @@ def flat_schema(space: EncodedSpace) -> Schema:
 
 
 def made_up_table(
-    space: EncodedSpace, rows: int, k: int, seed: int, *, odd: int | None = None
+    space: EncodedSpace,
+    rows: int,
+    k: int,
+    seed: int,
+    *,
+    odd: int | None = None,
+    least: float = 0.0,
 ) -> MadeUpTable:
     """Draw k segments; the last has `odd` records, and differs from the others in every field.
 
@@ -157,6 +163,8 @@ def made_up_table(
         The same segments for each size of the odd one.
     odd : int, default=None
         Records of the odd segment; None: all segments are alike.
+    least : float, default=0.0
+        Share of the records that each of the other segments has at least.
 
     Returns
     -------
@@ -165,7 +173,8 @@ def made_up_table(
     """
     rng = np.random.default_rng(seed)
     others = k if odd is None else max(k - 1, 1)
-    segments = rng.choice(others, rows, p=rng.dirichlet(np.full(others, SKEW)))
+    shares = least + (1.0 - others * least) * rng.dirichlet(np.full(others, SKEW))
+    segments = rng.choice(others, rows, p=shares)
     if odd is not None:
         segments[rng.permutation(rows)[:odd]] = others
     columns = {

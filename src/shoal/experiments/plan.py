@@ -11,13 +11,12 @@ large tables are stood in for by small ones with more epsilon.
 * Error of a profile: from the known noise of a share and of a median in a cluster of n / k records.
 """
 
-import html
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -32,12 +31,11 @@ from shoal.experiments._made_up_tables import (
     flat_schema,
     plain_centers,
 )
-from shoal.experiments.provenance import Provenance
-from shoal.experiments.report import Report
-from shoal.plotting import draw_plan
+from shoal.experiments.plan_table import PlanTable
+from shoal.plotting import Picture, draw_plan
 from shoal.schema import Date, Number, Schema
 
-__all__ = ["PLANNED_EPSILONS", "PlanRow", "ReleasePlan", "plan_release", "plan_report"]
+__all__ = ["PLANNED_EPSILONS", "PlanRow", "ReleasePlan", "plan_release"]
 
 PLANNED_EPSILONS = (0.1, 0.5, 1.0, 2.0)
 LITTLE_NOISE = 1e6  # an epsilon at which noise no longer matters
@@ -100,7 +98,7 @@ class PlanRow:
 
 
 @dataclass(frozen=True)
-class ReleasePlan:
+class ReleasePlan(PlanTable):
     """What each epsilon would buy, as a table; prints as text.
 
     Parameters
@@ -127,6 +125,8 @@ class ReleasePlan:
     tables: int
     smallest_without_noise: float
 
+    question: ClassVar[str] = "What epsilon would buy"
+
     @property
     def title(self) -> str:
         """What was planned for."""
@@ -134,6 +134,11 @@ class ReleasePlan:
             f"What epsilon would buy: {self.k} clusters of {self.n:,} records, "
             f"{self.columns} encoded columns"
         )
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What stands above the columns."""
+        return HEADINGS
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -148,29 +153,20 @@ class ReleasePlan:
             "profile that spends the same epsilon once more.",
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values that JSON can hold; None where nothing is seen."""
-        plain = asdict(self) | {"notes": list(self.notes)}
-        plain["rows"] = [{name: _finite(one) for name, one in row.items()} for row in plain["rows"]]
-        return {name: _finite(one) for name, one in plain.items()}
+    def draw(self, path: Path | None = None) -> Picture:
+        """Draw cost, smallest cluster and error of a profile against epsilon.
 
-    def __str__(self) -> str:
-        lines = [list(HEADINGS), *(row.cells for row in self.rows)]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
-        table = [
-            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-            for line in lines
-        ]
-        return "\n".join([self.title, *table, *self.notes])
+        Parameters
+        ----------
+        path : Path, default=None
+            File to write as well.
 
-    def _repr_html_(self) -> str:
-        lines = [
-            f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
-            for tag, cells in (("th", HEADINGS), *(("td", row.cells) for row in self.rows))
-        ]
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        caption = html.escape(self.title)
-        return f"<table><caption>{caption}</caption>{''.join(lines)}</table>{notes}"
+        Returns
+        -------
+        picture : Picture
+            The chart.
+        """
+        return draw_plan(self, path=path)
 
 
 def plan_release(
@@ -278,31 +274,6 @@ def plan_release(
     return ReleasePlan(tuple(rows), n, k, delta, schema.space.columns, tables, without)
 
 
-def plan_report(path: Path, plan: ReleasePlan, *, made: Provenance) -> Path:
-    """Write the plan as a page with its chart, and the chart as PNG beside it.
-
-    Parameters
-    ----------
-    path : Path
-        The page.
-    plan : ReleasePlan
-        What :func:`plan_release` returned.
-    made : Provenance
-        Where its numbers come from.
-
-    Returns
-    -------
-    path : Path
-        The file written.
-    """
-    picture = draw_plan(plan, path=path.with_suffix(".png"))
-    report = Report("What epsilon would buy").lead(plan.title)
-    report.table(HEADINGS, [row.cells for row in plan.rows], text=0)
-    report.picture(picture, says="What each epsilon would buy")
-    report.points(plan.notes)
-    return report.provenance(made).write(path)
-
-
 def _private_centers(model: DPKMeans, table: MadeUpTable) -> CentersFound:
     rows = np.arange(len(table.segments))
     model.fit(table.columns, user_ids=rows // int(model.records_per_user))
@@ -325,7 +296,3 @@ def _records(number: float) -> str:
 
 def _percent(part: float) -> str:
     return "" if math.isnan(part) else f"± {part:.1%}"
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -36,7 +36,7 @@ from shoal.mechanisms.documents import mechanism_to_dict, save_mechanism
 from shoal.noise import Lattice, RandomSource, as_source, is_seeded
 from shoal.privacy import Adjacency, Event, Guarantee, Ledger
 from shoal.schema import Schema
-from shoal.tables import ArrayTable
+from shoal.tables import ArrayTable, ArrowTable, SparkTable
 
 __all__ = ["Mechanism", "ReportNames", "as_table", "same_state"]
 
@@ -168,14 +168,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         ReleaseError
             If reports cannot be written, or, after the spend, cannot be handed out; it says which.
         """
-        fitted = hasattr(self, "n_features_in_")
-        # Without fit there are no columns to compare with, and transform must not note any.
-        table = validate_table(
-            X,
-            estimator=self if fitted else BaseEstimator(),
-            reset=not fitted,
-            schema=self.schema,
-        )
+        table = self._open_table(X)
         check_out(table, out)
         self._check(table.columns)
         if isinstance(table, ArrayTable):
@@ -199,7 +192,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         z : ndarray of shape (d,)
             Its report.
         """
-        report: Floats = self.transform(as_table(x, self.schema))[0]
+        reports = self.transform(as_table(x, self.schema))
+        report: Floats = np.asarray(reports)[0]  # a frame where set_output asks for one
         return report
 
     def to_dict(self) -> dict[str, Any]:
@@ -249,6 +243,17 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     @abstractmethod
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         """Draw the reports of checked records."""
+
+    def _open_table(self, X: TableLike) -> ArrayTable | ArrowTable | SparkTable:
+        """Open records of a transform, in the columns of ``fit``."""
+        fitted = hasattr(self, "n_features_in_")
+        # Without fit there are no columns to compare with, and transform must not note any.
+        return validate_table(
+            X,
+            estimator=self if fitted else BaseEstimator(),
+            reset=not fitted,
+            schema=self.schema,
+        )
 
     def _sources(self) -> SourceInUse:
         if not hasattr(self, "_in_use"):

@@ -13,7 +13,7 @@ Their ratio is 1 + g T/(2^64 - T) <= e^epsilon, since T = floor(2^64 lam) and la
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,11 @@ from shoal import _numbers
 from shoal._bounds import bounded_columns, public_box
 from shoal._docs import shared_docs
 from shoal._report_channel import PartitionChannel, channel_bounds
-from shoal._typing import Bounds, Floats, Ints, RandomState
+from shoal._typing import Bounds, Floats, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism, as_table
+from shoal.mechanisms._one_report import Device, contents, plain_numbers
+from shoal.mechanisms._report_bytes import decode_reports, encode_reports
 from shoal.noise import (
     Lattice,
     RandomSource,
@@ -38,13 +40,12 @@ from shoal.partitions import (
     default_partitions,
     space_axes,
 )
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent, amplify
 from shoal.schema import Schema
 
 __all__ = ["PartitionResponse"]
 
 WORD_BITS = 64
-PLAIN = (int, float, str, bytes)
 
 
 @shared_docs
@@ -81,6 +82,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
     See Also
     --------
     shoal.reports.NoiseAwareKMeans : Clusters of the records behind the reports.
+    ReportMemory : What was reported is sent again, byte for byte.
     Piecewise : Unbiased reports of the record itself.
 
     Examples
@@ -173,18 +175,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
         if record is None:
             return super().randomize(x)
         device = self._prepared(len(record))
-        source = self._paid_source(device.promise)
-        words = source.words(3).tolist()
-        while words[0] >= device.partition_limit:
-            words = [*words[1:], *source.words(1).tolist()]
-        while words[2] >= device.color_limit:
-            words[2:] = source.words(1).tolist()
-        chosen = device.first + words[0] % device.choices
-        # Found whether it is kept or not: the time that it takes must not tell.
-        true = device.partitions.color(device.clip(record), chosen)
-        uniform = words[2] % device.partitions.n_colors
-        color = true if words[1] < device.threshold else uniform
-        return np.array([chosen, color], dtype=np.float64)
+        return device.draw(record, self._paid_source(device.promise))
 
     def lattice(self, columns: int) -> Lattice:
         """Return the whole numbers that reports lie on.
@@ -223,10 +214,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
         ParameterError
             If they are no reports of this mechanism.
         """
-        partitions = self.partitions_
-        numbers = _checked_reports(reports, partitions) @ [partitions.n_colors, 1]
-        little = numbers.astype("<u8").view(np.uint8).reshape(-1, 8)
-        return little[:, : _bytes(partitions)].tobytes()
+        return encode_reports(reports, self.partitions_)
 
     def decode(self, encoded: bytes) -> Floats:
         """Read the reports that :meth:`encode` wrote.
@@ -246,25 +234,31 @@ class PartitionResponse(PartitionChannel, Mechanism):
         ParameterError
             If they are no reports of this mechanism.
         """
-        partitions = self.partitions_
-        width = _bytes(partitions)
-        if not isinstance(encoded, bytes | bytearray | memoryview):
-            raise ParameterError(f"encoded must be bytes, got {type(encoded).__name__}")
-        flat = np.frombuffer(encoded, dtype=np.uint8)
-        if flat.size % width:
-            raise ParameterError(
-                f"encoded must hold {width} bytes for each report, got {flat.size} bytes"
-            )
-        padded = np.zeros((flat.size // width, 8), dtype=np.uint8)
-        padded[:, :width] = flat.reshape(-1, width)
-        numbers = padded.view("<u8").ravel()
-        if (numbers >= partitions.n_partitions * partitions.n_colors).any():
-            raise ParameterError(
-                f"encoded must hold reports of {partitions.n_partitions} partitions and "
-                f"{partitions.n_colors} colors, got larger ones: it is from another mechanism"
-            )
-        pairs = np.divmod(numbers.astype(np.int64), partitions.n_colors)
-        return np.column_stack(pairs).astype(np.float64)
+        return decode_reports(encoded, self.partitions_)
+
+    def shuffled(self, n: int, delta: float) -> Guarantee:
+        """Return what a shuffled batch of reports promises, by :func:`shoal.privacy.amplify`.
+
+        Parameters
+        ----------
+        n : int
+            How many honest reports the batch has at least; each round is a batch of its own.
+        delta : float
+            In [1e-100, 1).
+
+        Returns
+        -------
+        guarantee : Guarantee
+            Of notion ``"shuffled"``: for who sees the reports in random order and nothing else.
+
+        Examples
+        --------
+        >>> from shoal.mechanisms import PartitionResponse
+        >>> mechanism = PartitionResponse(4.0, bounds=(0.0, 1.0))
+        >>> round(mechanism.shuffled(100_000, 1e-6).epsilon, 3)
+        0.079
+        """
+        return amplify(self.guarantee_, n, delta, n_colors=self.n_colors)
 
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-probability of reports given one record.
@@ -367,9 +361,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
         """Return a record that needs no closer look, encoded; None for any other."""
         if self.schema is not None:
             return self._encoded_record(x, self.schema)
-        if hasattr(self, "feature_names_in_"):
-            return None  # scikit-learn has a word about names
-        record = _plain_numbers(x)
+        record = plain_numbers(x)
         if record is None or getattr(self, "n_features_in_", len(record)) != len(record):
             return None
         return record
@@ -380,14 +372,22 @@ class PartitionResponse(PartitionChannel, Mechanism):
         record: list[float] = schema.encode(as_table(x, schema))[0].tolist()
         return record
 
-    def _prepared(self, columns: int) -> "_Device":
+    def _prepared(self, columns: int) -> Device:
         """Return what one record needs, checked again where a parameter is another one."""
         given: tuple[Any, ...] = (columns, self.epsilon, self.n_clusters, self.first_partition)
-        given += (self.partitions, self.schema, self.ledger, *_contents(self.bounds))
-        device: _Device | None = getattr(self, "_device", None)
-        if device is None or not _same(given, device.given):
+        given += (self.partitions, self.schema, self.ledger, *contents(self.bounds))
+        device: Device | None = getattr(self, "_device", None)
+        if device is None or not device.serves(given):
             self._check(columns)
-            self._device = device = _Device.of(self, columns, given)
+            partitions = self.make_partitions(columns)
+            self._device = device = Device(
+                given,
+                partitions,
+                first=int(self.first_partition),
+                threshold=keep_threshold(float(self.epsilon), partitions.n_colors),
+                box=public_box(channel_bounds(self), columns),
+                promise=self._promise(),
+            )
         return device
 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
@@ -406,97 +406,6 @@ class PartitionResponse(PartitionChannel, Mechanism):
                 true, epsilon=epsilon, choices=partitions.n_colors, source=source
             )
         return reports
-
-
-class _Device(NamedTuple):
-    """What the report of one record needs: checked once, and plain numbers."""
-
-    given: tuple[Any, ...]
-    partitions: Partitions
-    first: int
-    choices: int
-    threshold: int
-    partition_limit: int  # words from here on would not be uniform, and are drawn again
-    color_limit: int
-    low: list[float]
-    high: list[float]
-    promise: Guarantee
-
-    @classmethod
-    def of(cls, mechanism: PartitionResponse, columns: int, given: tuple[Any, ...]) -> Self:
-        """Take the numbers from a mechanism whose parameters were checked."""
-        partitions = mechanism.make_partitions(columns)
-        first, colors = int(mechanism.first_partition), partitions.n_colors
-        choices = partitions.n_partitions - first
-        box = public_box(channel_bounds(mechanism), columns)
-        return cls(
-            given,
-            partitions,
-            first,
-            choices,
-            keep_threshold(float(mechanism.epsilon), colors),
-            (1 << WORD_BITS) // choices * choices,
-            (1 << WORD_BITS) // colors * colors,
-            box.low.tolist(),
-            box.high.tolist(),
-            mechanism._promise(),
-        )
-
-    def clip(self, record: Sequence[float]) -> list[float]:
-        """Move a record into the public box."""
-        ends = zip(record, self.low, self.high, strict=True)
-        return [min(max(value, low), high) for value, low, high in ends]
-
-
-def _plain_numbers(x: Any) -> list[float] | None:
-    """Return a vector of finite numbers as floats, or None where it is not plainly one."""
-    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
-        values = x.tolist()
-    elif type(x) in (list, tuple) and all(type(value) is float for value in x):
-        values = list(x)
-    else:
-        return None
-    return values if values and all(map(math.isfinite, values)) else None
-
-
-def _contents(bounds: Any) -> tuple[Any, ...]:
-    """Return what bounds hold, by value where they could be changed in place."""
-    if not isinstance(bounds, tuple):
-        return (repr(bounds),)
-    return tuple(
-        corner.tobytes() if isinstance(corner, np.ndarray) else repr(corner) for corner in bounds
-    )
-
-
-def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Return whether all parameters are the same objects, or equal texts and numbers."""
-    return len(one) == len(other) and all(
-        a is b or (type(a) is type(b) and isinstance(a, PLAIN) and a == b)
-        for a, b in zip(one, other, strict=True)
-    )
-
-
-def _checked_reports(reports: Any, partitions: Partitions) -> Ints:
-    """Return reports as whole numbers, or refuse them."""
-    try:
-        table = np.atleast_2d(np.asarray(reports, dtype=np.float64))
-    except (TypeError, ValueError):
-        table = np.empty((1, 0))
-    ends = np.array([partitions.n_partitions, partitions.n_colors])
-    shaped = table.ndim == 2 and table.shape[1] == 2
-    if not (shaped and ((table >= 0) & (table < ends) & (table == np.floor(table))).all()):
-        raise ParameterError(
-            "reports must be rows of two whole numbers, a partition below "
-            f"{partitions.n_partitions} and a color below {partitions.n_colors}, got others: "
-            "encode what this mechanism drew"
-        )
-    return table.astype(np.int64)
-
-
-def _bytes(partitions: Partitions) -> int:
-    """Return the number of bytes of one report."""
-    largest = partitions.n_partitions * partitions.n_colors - 1
-    return max(1, (largest.bit_length() + 7) // 8)
 
 
 def _log(probability: Fraction) -> float:

@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._files import atomic_write, sync_folder
 from shoal._report_channel import channel_bounds
-from shoal._table_input import validate_table
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.mechanisms._base import as_table
@@ -86,8 +85,16 @@ class ReportMemory:
             )
         self.mechanism = mechanism
         self.campaign = _numbers.printable("campaign", campaign)
+        if not campaign:
+            raise ParameterError("campaign must be a name, got ''")
         self.path = None if path is None else Path(path).absolute()
-        _law(mechanism)  # what it needs is refused here
+        try:
+            _digest_of(mechanism)
+        except NotFittedError:
+            raise ParameterError(
+                "mechanism must be fitted where its bounds are two numbers, got one that is not: "
+                "give bounds one value for each column"
+            ) from None
         self._kept = _Kept(secrets.token_bytes(KEY_BYTES), {})
         self._home = os.getpid()
         self._locks: dict[int, threading.Lock] = {}
@@ -117,32 +124,29 @@ class ReportMemory:
             If the file is damaged or cannot be written.
         """
         value = self._value(x)
-        law = _law(self.mechanism)
+        parameters = _digest_of(self.mechanism)
         with self._alone():  # nobody else may draw for this value meanwhile
             kept = self._read()
-            reports = kept.reports(self.campaign, law)
+            reports = kept.reports(self.campaign, parameters)
             name = kept.name(self.campaign, value)
             if name in reports:
                 return reports[name]
             self._write(kept)  # where nothing can be kept, nothing is spent
             encoded = self.mechanism.encode(self.mechanism.randomize(x))
-            self._write(kept.with_report(self.campaign, law, name, encoded))
+            self._write(kept.with_report(self.campaign, parameters, name, encoded))
         return encoded
 
     def _value(self, x: Any) -> bytes:
         """Return what makes a record this value: its columns, encoded and clipped."""
         mechanism = self.mechanism
-        fitted = hasattr(mechanism, "n_features_in_")
-        table = validate_table(
-            as_table(x, mechanism.schema),
-            estimator=mechanism if fitted else BaseEstimator(),
-            reset=not fitted,
-            schema=mechanism.schema,
-        )
-        if not isinstance(table, ArrayTable) or len(table.X) != 1:
-            raise ParameterError("x must be one record, got a table")
-        box = public_box(channel_bounds(mechanism), table.columns)
-        clipped: Floats = np.clip(table.doubles(), box.low, box.high) + 0.0  # 0 and -0 are equal
+        record: Any = mechanism._one_record(x)
+        if record is None:
+            table = mechanism._open_table(as_table(x, mechanism.schema))
+            if not isinstance(table, ArrayTable) or len(table.X) != 1:
+                raise ParameterError("x must be one record, got a table")
+            record = table.doubles()[0]
+        box = public_box(channel_bounds(mechanism), len(record))
+        clipped: Floats = np.clip(record, box.low, box.high) + 0.0  # 0 and -0 are equal
         return clipped.tobytes()
 
     @contextlib.contextmanager
@@ -189,7 +193,7 @@ class ReportMemory:
 
 
 class _Kept(NamedTuple):
-    """What is kept: of each campaign the law of its reports, and those by the name of a value."""
+    """Of each campaign: a digest of the mechanism, and reports by the name of a value."""
 
     key: bytes
     campaigns: Mapping[str, tuple[str, Mapping[str, bytes]]]
@@ -200,26 +204,29 @@ class _Kept(NamedTuple):
         digest.update(len(value).to_bytes(8, "little") + value + campaign.encode())
         return digest.hexdigest()
 
-    def reports(self, campaign: str, law: str) -> Mapping[str, bytes]:
-        """Return the reports of a campaign; refuse those that were drawn by another law."""
-        drawn, reports = self.campaigns.get(campaign, (law, {}))
-        if drawn != law:
+    def reports(self, campaign: str, parameters: str) -> Mapping[str, bytes]:
+        """Return the reports of a campaign; refuse those that were drawn with other parameters."""
+        drawn, reports = self.campaigns.get(campaign, (parameters, {}))
+        if drawn != parameters:
             raise ParameterError(
                 f"campaign must keep the parameters of its mechanism, got others for {campaign!r}: "
                 "name another campaign"
             )
         return reports
 
-    def with_report(self, campaign: str, law: str, name: str, encoded: bytes) -> Self:
+    def with_report(self, campaign: str, parameters: str, name: str, encoded: bytes) -> Self:
         """Return the same with one report more."""
-        reports = {**self.reports(campaign, law), name: encoded}
-        return self._replace(campaigns={**self.campaigns, campaign: (law, reports)})
+        reports = {**self.reports(campaign, parameters), name: encoded}
+        return self._replace(campaigns={**self.campaigns, campaign: (parameters, reports)})
 
     def to_json(self) -> str:
         """Return the content of the file, with a digest by which damage is noticed."""
         campaigns = {
-            campaign: {"law": law, "reports": {name: one.hex() for name, one in reports.items()}}
-            for campaign, (law, reports) in self.campaigns.items()
+            campaign: {
+                "parameters": parameters,
+                "reports": {name: one.hex() for name, one in reports.items()},
+            }
+            for campaign, (parameters, reports) in self.campaigns.items()
         }
         plain = {"campaigns": campaigns, "key": self.key.hex(), "shoal_report_memory": FORMAT}
         digest = hashlib.blake2b(_json(plain).encode(), digest_size=DIGEST_BYTES).hexdigest()
@@ -232,7 +239,7 @@ class _Kept(NamedTuple):
             plain = json.loads(text)
             campaigns = {
                 campaign: (
-                    str(one["law"]),
+                    str(one["parameters"]),
                     {name: bytes.fromhex(report) for name, report in one["reports"].items()},
                 )
                 for campaign, one in plain["campaigns"].items()
@@ -264,7 +271,7 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(descriptor)  # releases the lock
 
 
-def _law(mechanism: PartitionResponse) -> str:
+def _digest_of(mechanism: PartitionResponse) -> str:
     """Return a hash of all that decides what a report means."""
     plain = {
         "epsilon": float(mechanism.epsilon),

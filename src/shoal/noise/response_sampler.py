@@ -17,7 +17,7 @@ from shoal import _numbers
 from shoal._typing import Ints
 from shoal.exceptions import ParameterError
 from shoal.noise.source import RandomSource
-from shoal.noise.uniform_sampler import LARGEST, uniform_integers
+from shoal.noise.uniform_sampler import uniform_integers
 
 __all__ = ["keep_threshold", "randomized_response"]
 
@@ -26,7 +26,7 @@ PRECISION = 512  # bits: far more than epsilon and a word have
 MIN_EPSILON = 2.0**-40  # below it, T has few digits left
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256, typed=True)
 def keep_threshold(epsilon: float, choices: int) -> int:
     """Return T: the true answer is kept where a 64-bit word is below it.
 
@@ -35,7 +35,7 @@ def keep_threshold(epsilon: float, choices: int) -> int:
     epsilon : float
         Of the response, at least 2^-40.
     choices : int
-        Possible answers, from 2 to 2^62.
+        Possible answers, at least 2.
 
     Returns
     -------
@@ -51,8 +51,7 @@ def keep_threshold(epsilon: float, choices: int) -> int:
     """
     if _numbers.positive("epsilon", epsilon) < MIN_EPSILON:
         raise ParameterError(f"epsilon must be at least 2^-40, got {epsilon!r}: raise it")
-    if _numbers.count("choices", choices, least=2) > LARGEST:
-        raise ParameterError(f"choices must be at most 2^62, got {choices!r}")
+    _numbers.count("choices", choices, least=2)
     context = MPIntervalContext()  # of its own: mpmath's is shared by all threads
     context.prec = PRECISION
     odds = context.exp(context.mpf(float(epsilon))) - 1

@@ -5,9 +5,15 @@ point in every partition. Both build them from the same few public numbers. Noth
 noise, promises or records.
 """
 
-from shoal.partitions.axes import Axis, box_axes, space_axes
+from shoal.partitions.axes import Axis, axis_bounds, box_axes, places, space_axes
 from shoal.partitions.defaults import default_colors, default_partitions
 from shoal.partitions.grids import AxisGrids
+from shoal.partitions.many_axes import (
+    column_partitions,
+    one_grid_divides,
+    seed_partitions,
+    spread_over_axes,
+)
 from shoal.partitions.partitions import Block, Partitions
 from shoal.partitions.seeds import NearestSeeds
 
@@ -17,8 +23,14 @@ __all__ = [
     "Block",
     "NearestSeeds",
     "Partitions",
+    "axis_bounds",
     "box_axes",
+    "column_partitions",
     "default_colors",
     "default_partitions",
+    "one_grid_divides",
+    "places",
+    "seed_partitions",
     "space_axes",
+    "spread_over_axes",
 ]

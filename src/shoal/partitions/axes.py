@@ -9,7 +9,7 @@ from shoal._bounds import Box
 from shoal._typing import Floats
 from shoal.schema import EncodedSpace
 
-__all__ = ["Axis", "box_axes", "position", "positions", "space_axes"]
+__all__ = ["Axis", "axis_bounds", "box_axes", "places", "position", "positions", "space_axes"]
 
 
 class Axis(NamedTuple):
@@ -60,6 +60,34 @@ def space_axes(space: EncodedSpace) -> tuple[Axis, ...]:
         Axis(kinds[part.kind], part.start, part.stop, 0.0, float(part.width))
         for part in space.parts
     )
+
+
+def axis_bounds(axes: Sequence[Axis]) -> tuple[Floats, Floats]:
+    """Return the box that axes span."""
+    columns = max(axis.stop for axis in axes)
+    low, high = np.empty(columns), np.empty(columns)
+    for axis in axes:
+        low[axis.start : axis.stop], high[axis.start : axis.stop] = axis.low, axis.high
+    return low, high
+
+
+def places(along: Floats, axes: Sequence[Axis]) -> Floats:
+    """Return the points at positions along each axis: from 0 to 1, or the level's index.
+
+    Examples
+    --------
+    >>> places(np.array([[0.5, 1.0]]), [Axis("interval", 0, 1, 2, 4), Axis("levels", 1, 4, 0, 1)])
+    array([[3., 0., 1., 0.]])
+    """
+    low, high = axis_bounds(axes)
+    points = np.tile(low, (len(along), 1))
+    for axis, own in zip(axes, along.T, strict=True):
+        if axis.kind == "levels":
+            columns = axis.start + own.astype(np.int64)
+            points[np.arange(len(points)), columns] = high[columns]
+        else:
+            points[:, axis.start] = (1.0 - own) * axis.low + own * axis.high
+    return points
 
 
 def positions(points: Floats, axes: Sequence[Axis]) -> Floats:

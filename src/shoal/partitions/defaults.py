@@ -5,6 +5,12 @@ from functools import lru_cache
 
 from shoal.partitions.axes import Axis
 from shoal.partitions.grids import AxisGrids
+from shoal.partitions.many_axes import (
+    column_partitions,
+    one_grid_divides,
+    seed_partitions,
+    spread_over_axes,
+)
 from shoal.partitions.partitions import Partitions
 
 __all__ = ["default_colors", "default_partitions"]
@@ -12,7 +18,8 @@ __all__ = ["default_colors", "default_partitions"]
 MAX_BITS = 12  # of a color
 MIN_PARTITIONS = 256
 MIN_CELLS = 8  # of an interval
-FEW_AXES = 3  # that one grid can divide
+COLUMN_PARTITIONS, SEED_PARTITIONS = 128, 384  # of many axes, in one round
+POOL = 1024  # points that seeds are taken from
 CLUSTERS = 8  # where their number is not known
 
 
@@ -41,8 +48,9 @@ def default_partitions(
 ) -> Partitions:
     """Return partitions for finding so many clusters in one round.
 
-    Up to three axes are divided by grids over all of them; of more, each partition looks at one or
-    at two.
+    Up to three intervals are divided by grids over all of them. Of more axes, or of levels, a
+    quarter of the partitions look at one axis each, and the others at the nearest of a few points
+    that are spread over the box.
 
     Parameters
     ----------
@@ -71,12 +79,15 @@ def default_partitions(
     """
     colors = default_colors(epsilon) if n_colors is None else n_colors
     k = CLUSTERS if n_clusters is None else n_clusters
-    if len(axes) <= FEW_AXES:
-        return Partitions([_grids(axes, len(axes), k, colors, seed)])
-    return Partitions([_grids(axes, size, k, colors, seed + size) for size in (1, 2)])
+    if one_grid_divides(axes):
+        return Partitions([_grids(axes, k, colors, seed)])
+    columns = column_partitions(axes, colors, n_partitions=COLUMN_PARTITIONS, seed=seed)
+    pool = spread_over_axes(axes, POOL, seed=seed)
+    return columns + seed_partitions(axes, pool, colors, n_partitions=SEED_PARTITIONS, seed=seed)
 
 
-def _grids(axes: tuple[Axis, ...], size: int, k: int, colors: int, seed: int) -> AxisGrids:
+def _grids(axes: tuple[Axis, ...], k: int, colors: int, seed: int) -> AxisGrids:
+    size = len(axes)
     cells = max(MIN_CELLS, round(2 * k ** (1 / size)), math.floor(colors ** (1 / size)))
     wanted = max(MIN_PARTITIONS, 4 * cells**size // colors)
     return AxisGrids(axes, 1 << (wanted - 1).bit_length(), colors, cells, size, seed)

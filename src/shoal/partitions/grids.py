@@ -12,7 +12,7 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.partitions.axes import Axis, position, positions
+from shoal.partitions.axes import Axis, axis_bounds, position, positions
 from shoal.partitions.hashing import WORDS, next_prime, public_words
 
 __all__ = ["AxisGrids"]
@@ -107,10 +107,12 @@ class AxisGrids:
     @property
     def bounds(self) -> tuple[Floats, Floats]:
         """The box that they divide."""
-        low, high = np.empty(self.columns), np.empty(self.columns)
-        for axis in self.axes:
-            low[axis.start : axis.stop], high[axis.start : axis.stop] = axis.low, axis.high
-        return low, high
+        return axis_bounds(self.axes)
+
+    @property
+    def chosen(self) -> Ints:
+        """Numbers of the axes that each partition looks at, shape (n_partitions, size)."""
+        return self._numbers.chosen
 
     def colors(self, points: Floats, index: Ints) -> Ints:
         """Return the color of each point in its own partition."""

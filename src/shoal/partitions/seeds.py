@@ -17,6 +17,7 @@ from shoal.partitions.hashing import next_prime, public_words
 __all__ = ["NearestSeeds"]
 
 TABLE = 2  # dimensions of one
+FEW_COLUMNS = 3  # in which a tree of the seeds is faster than all distances
 FACTOR, OFFSET = range(2)  # what a public word is for
 
 
@@ -159,6 +160,12 @@ class NearestSeeds:
         if len(scaled) == 1:
             gaps = seeds - scaled
             nearest = np.array([np.einsum("ij,ij->i", gaps, gaps).argmin()])
-        else:
+        elif seeds.shape[1] <= FEW_COLUMNS:
             nearest = cKDTree(seeds).query(scaled)[1]
+        else:
+            # Around their mean, so that no square is much larger than the distances are.
+            middle = seeds.mean(axis=0)
+            seeds = seeds - middle
+            squares = 0.5 * np.einsum("ij,ij->i", seeds, seeds)
+            nearest = ((scaled - middle) @ seeds.T - squares).argmax(axis=1)
         return np.asarray(nearest % self.n_colors, dtype=np.int64)

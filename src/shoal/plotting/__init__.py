@@ -16,7 +16,7 @@ from shoal.plotting._density import draw_density, draw_density_clusters
 from shoal.plotting._maps import draw_map
 from shoal.plotting._means import draw_bars, draw_heat_map
 from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
-from shoal.plotting._plan import draw_plan
+from shoal.plotting._plan import draw_device_plan, draw_plan, draw_shuffled_plan
 from shoal.plotting._points import draw_perturbation_area, draw_scatter
 from shoal.plotting._profile_page import profile_page
 from shoal.plotting._profiles import draw_profile
@@ -34,6 +34,7 @@ __all__ = [
     "draw_demo",
     "draw_density",
     "draw_density_clusters",
+    "draw_device_plan",
     "draw_heat_map",
     "draw_k_distance",
     "draw_lines",
@@ -46,6 +47,7 @@ __all__ = [
     "draw_release",
     "draw_roc",
     "draw_scatter",
+    "draw_shuffled_plan",
     "draw_thresholds",
     "draw_trade_off",
     "page_scripts",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shoal.plotting._data import evenly, text
 from shoal.plotting._picture import Picture, alt, check_path
-from shoal.plotting._theme import CONFIG, DARK_GRAY, DOTS, line_glyph, looks
+from shoal.plotting._theme import CONFIG, DARK_GRAY, line_glyph, looks
 
 __all__ = [
     "MARGIN",

@@ -1,5 +1,6 @@
-"""The picture of a plan: what each epsilon would buy, before anything is spent."""
+"""Pictures of plans: what each epsilon would buy or need, before anything is spent."""
 
+import math
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -9,11 +10,14 @@ from shoal.plotting._canvas import Axis, Canvas, Key, Rows, around, panel, table
 from shoal.plotting._picture import Picture
 from shoal.plotting._theme import LOOKS
 
-__all__ = ["draw_plan"]
+__all__ = ["draw_device_plan", "draw_plan", "draw_shuffled_plan"]
 
 WIDTH, HEIGHT = 250, 190
 WITHOUT = "k-means without privacy"
 EPSILON = "ε"
+TARGET, UNSHUFFLED = "good enough", "without a shuffler"
+SHADES = ("#8fb8de", "#4f8fc0", "#1a5490", "#0b3c5d", "#062338")  # the smallest epsilon first
+MARKERS = ("circle", "square", "triangle-up", "diamond", "cross")
 
 
 def draw_plan(
@@ -55,6 +59,167 @@ def draw_plan(
     rows = plan.rows
     panels = (_costs(canvas, rows), _clusters(canvas, rows, plan), _profiles(canvas, rows))
     return canvas.finish(panels, columns=3)
+
+
+def draw_device_plan(
+    plan: Any, *, title: str | None = None, path: str | os.PathLike[str] | None = None
+) -> Picture:
+    """Draw how many devices local reports need: cost, devices, and what a shuffler makes of it.
+
+    Parameters
+    ----------
+    plan : object
+        With ``rows`` (each with ``epsilon``, ``tried``, ``for_cost``, ``for_smallest`` and
+        ``shuffled_epsilon``) and ``cost``, that is good enough.
+    title : str, default=None
+        Of the whole picture.
+    path : path, default=None
+        File to write as well: PNG, SVG, PDF, HTML or JSON.
+
+    Returns
+    -------
+    picture : Picture
+        The chart.
+
+    Raises
+    ------
+    ParameterError
+        If the file cannot be written.
+    MissingPackageError
+        If the extra ``plot`` is not installed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> row = {"epsilon": 1.0, "tried": [(1000, 1.5, 1.4, 1.6), (10_000, 1.1, 1.0, 1.2)]}
+    >>> row |= {"for_cost": 10_000.0, "for_smallest": 1000.0, "shuffled_epsilon": 0.03}
+    >>> draw_device_plan(SimpleNamespace(rows=[SimpleNamespace(**row)], cost=1.2))
+    Picture(panels=3, records=False)
+    """
+    canvas = Canvas(path, title=title)
+    rows = plan.rows
+    panels = (_campaigns(canvas, rows, plan.cost), _needed(canvas, rows), _shuffled(canvas, rows))
+    return canvas.finish(panels, columns=3)
+
+
+def draw_shuffled_plan(
+    plan: Any, *, title: str | None = None, path: str | os.PathLike[str] | None = None
+) -> Picture:
+    """Draw what a shuffled batch allows: the local epsilon, and the cost where it is known.
+
+    Parameters
+    ----------
+    plan : object
+        With ``rows``, each with ``epsilon``, ``local_epsilon``, ``cost_ratio``, ``low`` and
+        ``high``.
+    title : str, default=None
+        Of the whole picture.
+    path : path, default=None
+        File to write as well: PNG, SVG, PDF, HTML or JSON.
+
+    Returns
+    -------
+    picture : Picture
+        The chart.
+
+    Raises
+    ------
+    ParameterError
+        If the file cannot be written.
+    MissingPackageError
+        If the extra ``plot`` is not installed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> row = {"epsilon": 1.0, "local_epsilon": 8.5, "cost_ratio": 1.1, "low": 1.0, "high": 1.2}
+    >>> draw_shuffled_plan(SimpleNamespace(rows=[SimpleNamespace(**row)]))
+    Picture(panels=2, records=False)
+    """
+    canvas = Canvas(path, title=title)
+    rows = plan.rows
+    panels = [_allowed(canvas, rows)]
+    if all(math.isfinite(row.cost_ratio) for row in rows):
+        panels.append(_costs(canvas, rows))
+    return canvas.finish(panels, columns=2)
+
+
+def _campaigns(canvas: Canvas, rows: Sequence[Any], cost: float) -> Any:
+    """Show the cost against the number of devices, one line for each epsilon."""
+    key = Key()
+    points: Rows = []
+    for index, row in enumerate(rows):
+        shade = SHADES[index % len(SHADES)]
+        name = key.add(f"{EPSILON} = {row.epsilon:g}", shade, MARKERS[index % len(MARKERS)])
+        devices, means, lows, highs = zip(*row.tried, strict=True)
+        points += table(name=name, x=devices, y=means, low=lows, high=highs)
+    levels = {f"{TARGET}: {cost:g}": cost}
+    key.add_levels(levels)
+    x = Axis("devices", around([row["x"] for row in points], log=True), log=True)
+    y = Axis(
+        "cost over k-means (ratio)", around([1.0, *(row["high"] for row in points)]), grid=True
+    )
+    layer = partial(canvas.layer, x=x, y=y, key=key)
+    bars = [row | {"y": row["low"], "y2": row["high"]} for row in points]
+    told = {"name": " ", "x": "devices", "y": "expected cost", "low": "from", "high": "to"}
+    return panel(
+        layer(bars, "rule", opacity=0.5),
+        layer(points, "line", strokeWidth=1.8),
+        layer(points, "point", told=told, filled=True, size=45, opacity=1),
+        *canvas.levels(levels, y, key),
+        width=WIDTH,
+        height=HEIGHT,
+        title="What the clusters cost",
+    )
+
+
+def _needed(canvas: Canvas, rows: Sequence[Any]) -> Any:
+    key = Key()
+    names = {
+        "for_cost": key.add("for the cost", *LOOKS["local"]),
+        "for_smallest": key.add("for the smallest cluster", *LOOKS["central"]),
+    }
+    points: Rows = []
+    for field, name in names.items():
+        values = [getattr(row, field) for row in rows]
+        points += table(name=name, x=[row.epsilon for row in rows], y=values)
+    finite = [row["y"] for row in points if row["y"] is not None]
+    y = Axis("devices", around(finite, log=True), log=True, grid=True)
+    return panel(
+        *_line(canvas, points, x=_epsilons(rows), y=y, key=key, unit="devices"),
+        width=WIDTH,
+        height=HEIGHT,
+        title="Devices that are needed",
+    )
+
+
+def _shuffled(canvas: Canvas, rows: Sequence[Any]) -> Any:
+    key = Key()
+    local, shuffled = key.add(UNSHUFFLED, *LOOKS["local"]), key.add("shuffled", *LOOKS["central"])
+    x = [row.epsilon for row in rows]
+    values = [row.shuffled_epsilon for row in rows]
+    points = [*table(name=local, x=x, y=x), *table(name=shuffled, x=x, y=values)]
+    y = Axis(f"{EPSILON} of the batch", around([*x, *values], log=True), log=True, grid=True)
+    return panel(
+        *_line(canvas, points, x=_epsilons(rows), y=y, key=key, unit=EPSILON),
+        width=WIDTH,
+        height=HEIGHT,
+        title="What a shuffler makes of it",
+    )
+
+
+def _allowed(canvas: Canvas, rows: Sequence[Any]) -> Any:
+    key = Key()
+    name = key.add("each report", *LOOKS["local"])
+    values = [row.local_epsilon for row in rows]
+    points = table(name=name, x=[row.epsilon for row in rows], y=values)
+    y = Axis(f"local {EPSILON}", around(values, zero=True), grid=True)
+    return panel(
+        *_line(canvas, points, x=_epsilons(rows), y=y, key=key, unit=f"local {EPSILON}"),
+        width=WIDTH,
+        height=HEIGHT,
+        title="What each device may report with",
+    )
 
 
 def _costs(canvas: Canvas, rows: Sequence[Any]) -> Any:

@@ -447,6 +447,8 @@ class Ledger:
 
     def _append(self, descriptor: int, entry: Entry, price: Price) -> Entry:
         entry = replace(entry, notion=price.notion)
+        if price.batches is not None:
+            entry = replace(entry, adjacency=Adjacency.SUBSTITUTE)
         # Until it is recorded here too, an interrupt would leave the totals behind the file.
         self._consistent_in = -1
         if self._file is None:

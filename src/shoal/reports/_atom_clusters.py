@@ -11,6 +11,8 @@ from shoal.reports._report_noise import ball_radii
 __all__ = ["center_radii", "posterior_labels"]
 
 SMALLEST = 1e-300  # probability of a report that no atom explains
+UNKNOWN = 1e-9  # of the largest information: a level that no record of the cluster has
+FEW_COLUMNS = 10  # up to which covariances are parameters, and not variances alone
 
 
 def center_radii(density: AtomDensity, centers: Floats, box: Box, confidence: float) -> Floats:
@@ -26,7 +28,7 @@ def center_radii(density: AtomDensity, centers: Floats, box: Box, confidence: fl
     counts, totals = density.counts[seen], density.channel.forward(density.weights)[seen]
     totals = np.maximum(totals, SMALLEST)
     precisions = np.linalg.inv(mixture.covariances)
-    rows, columns = np.triu_indices(d)
+    rows, columns = np.triu_indices(d) if d <= FEW_COLUMNS else (np.arange(d), np.arange(d))
     size = 1 + d + len(rows)
     scores = np.empty((k, size, len(counts)))
     for c in range(k):
@@ -41,7 +43,8 @@ def center_radii(density: AtomDensity, centers: Floats, box: Box, confidence: fl
     scores[:, 0] -= 1.0  # shares sum to one
     stacked = scores.reshape(k * size, -1)
     information = (stacked * counts) @ stacked.T
-    scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
+    known = np.diag(information)
+    scale = np.sqrt(np.maximum(known, max(UNKNOWN * known.max(), np.finfo(float).tiny)))
     inverse = np.linalg.pinv(information / scale / scale[:, None], rcond=1e-9, hermitian=True)
     inverse = inverse / scale / scale[:, None]
     firsts = 1 + size * np.arange(k)

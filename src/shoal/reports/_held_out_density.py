@@ -5,17 +5,15 @@ kernels are that make up the distribution, where the updates begin and how many 
 explains each half of the reports best by the other half.
 """
 
-import itertools
 import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import ndimage
 from scipy.special import logsumexp
 
 from shoal._typing import Floats
 from shoal.remap import iterative_bayesian_update
-from shoal.reports._record_channel import AtomDensity, RecordChannel
+from shoal.reports._record_channel import AtomDensity, KernelChannel, spread_weights
 
 __all__ = ["HeldOutDensity", "Part", "held_out_density"]
 
@@ -23,7 +21,6 @@ WIDTHS = (0.0, 1.0, 2.2, 5.0)  # cells: standard deviations of the kernels, on a
 UPDATES = (0, 4, 12, 36, 108)
 MORE = 1.4  # times as many updates for all reports as for half of them
 EVIDENCE = 1.0  # nats over all reports that more updates must explain them better by
-CUT = 4.0  # standard deviations at which a kernel ends
 SMALLEST = 1e-12  # of the probability where records are spread evenly
 
 
@@ -32,7 +29,7 @@ class Part(NamedTuple):
 
     Parameters
     ----------
-    channel : RecordChannel
+    channel : KernelChannel
         Of both.
     own, other : ndarray of float64
         Counts of the tally. All reports together have no others.
@@ -40,7 +37,7 @@ class Part(NamedTuple):
         Weights of the atoms that updates begin at, none of them zero.
     """
 
-    channel: RecordChannel
+    channel: KernelChannel
     own: Floats
     other: Floats
     starts: tuple[Floats, ...]
@@ -71,20 +68,25 @@ class HeldOutDensity(NamedTuple):
 def held_out_density(whole: Part, halves: tuple[Part, Part]) -> HeldOutDensity:
     """Estimate the distribution of records from all reports and from each half of them."""
     widths = WIDTHS if whole.channel.atoms.cells else WIDTHS[:1]
-    tried = list(itertools.product(range(len(whole.starts)), widths[::-1]))
     best, chosen, gains = 0.0, None, []
-    for start, width in tried:
-        last = -math.inf
-        for updates in UPDATES:
-            each = [_gain(part, _fitted(part, start, width, updates)) for part in halves]
-            gains += each
-            if sum(each) > best + EVIDENCE:
-                best, chosen = sum(each), (start, width, updates)
-            if sum(each) < last:  # more of them fit chance
+    for start in range(len(whole.starts)):
+        last_width = -math.inf
+        for width in widths[::-1]:
+            last = -math.inf
+            for updates in UPDATES:
+                each = [_gain(part, _fitted(part, start, width, updates)) for part in halves]
+                gains += each
+                if sum(each) > best + EVIDENCE:
+                    best, chosen = sum(each), (start, width, updates)
+                if sum(each) < last:  # more of them fit chance
+                    break
+                last = sum(each)
+            if last < last_width:  # so do narrower kernels
                 break
-            last = sum(each)
+            last_width = last
     # Those that were not tried count as if they explained nothing: the sum is no larger for it.
-    evidence = float(logsumexp(gains)) - math.log(2 * len(tried) * len(UPDATES))
+    possible = len(halves) * len(whole.starts) * len(widths) * len(UPDATES)
+    evidence = float(logsumexp(gains)) - math.log(possible)
     if chosen is None:
         return HeldOutDensity(_even(whole), (_even(halves[0]), _even(halves[1])), evidence, True)
     start, width, updates = chosen
@@ -117,37 +119,14 @@ def _gain(part: Part, weights: Floats) -> float:
 
 
 def _fitted(part: Part, start: int, width: float, updates: int) -> Floats:
-    smooth = _Smooth(part.channel, width)
-    begin = part.starts[start]
-    if updates == 0 or not part.own.any():
-        return smooth.spread(begin)
-    found = iterative_bayesian_update(
-        part.own, smooth, begin.shape, start=begin, max_iter=updates, tol=0.0
-    )
-    return smooth.spread(found.prior)
-
-
-class _Smooth:
-    """A channel from weights of kernels: the box reflects them, so that none leaves it."""
-
-    def __init__(self, channel: RecordChannel, width: float) -> None:
-        self._channel = channel
-        self._width = width
-
-    def spread(self, weights: Floats) -> Floats:
-        """Return the weights of atoms from those of kernels; it is its own adjoint."""
-        cells = self._channel.atoms.cells
-        if not (cells and self._width):
-            return weights
-        spread: Floats = ndimage.gaussian_filter(
-            weights.reshape(cells), self._width, mode="reflect", truncate=CUT
-        ).ravel()
-        return spread
-
-    def forward(self, prior: Floats) -> Floats:
-        """Return the distribution of tallied reports, from weights of kernels."""
-        return self._channel.forward(self.spread(prior))
-
-    def backward(self, weights: Floats) -> Floats:
-        """Apply the adjoint."""
-        return self.spread(self._channel.backward(weights))
+    weights = part.starts[start]
+    if updates and part.own.any():
+        weights = iterative_bayesian_update(
+            part.own,
+            part.channel.smoothed(width),
+            weights.shape,
+            start=weights,
+            max_iter=updates,
+            tol=0.0,
+        ).prior
+    return spread_weights(part.channel.atoms, weights, width)

@@ -39,7 +39,7 @@ class AtomColors:
     colors : ColorChannel
         Of the atoms.
     even : ndarray of float64
-        Weights of the atoms where records are spread evenly.
+        Probability of each seen pair where records are spread evenly.
     """
 
     atoms: Atoms
@@ -60,7 +60,7 @@ class AtomColors:
 
     def blind(self) -> Floats:
         """Return the probability of each seen pair where records are spread evenly."""
-        return self.forward(self.even)
+        return self.even
 
 
 def partition_clusters(
@@ -99,7 +99,7 @@ def _densities(density: CellDensity, index: Ints) -> tuple[AtomDensity, AtomDens
     reports, weights = density.reports, density.weights
     width = density.cells.width(weights.whole)
     atoms = Atoms(density.cells.points, width)
-    colors = AtomColors(atoms, index, density.channel, reports.even)
+    colors = AtomColors(atoms, index, density.channel, density.channel.forward(reports.even))
     whole, first, second = (
         AtomDensity(atoms.points, own, width, colors, counts)
         for own, counts in (

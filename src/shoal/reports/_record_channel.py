@@ -4,21 +4,34 @@ A distribution of records is a weight for each of some places of the box, its at
 say the same are counted together, in a cell of the tally.
 """
 
+import copy
 import math
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import ndimage
 
 from shoal._bounds import Box
 from shoal._typing import Floats, Ints
 from shoal.reports._record_distributions import Expected, RecordDistribution
 
-__all__ = ["AtomDensity", "Atoms", "MatrixChannel", "ProductChannel", "RecordChannel", "grid_atoms"]
+__all__ = [
+    "AtomDensity",
+    "Atoms",
+    "KernelChannel",
+    "MatrixChannel",
+    "ProductChannel",
+    "RecordChannel",
+    "Singles",
+    "grid_atoms",
+    "spread_weights",
+]
 
 Singles: TypeAlias = npt.NDArray[np.float32]
 
+CUT = 4.0  # standard deviations at which a kernel ends
 SMALLEST = 1e-300  # probability of a report that no atom explains
 
 
@@ -61,6 +74,16 @@ class RecordChannel(Protocol):
 
     def blind(self) -> Floats:
         """Return what ``forward`` returns for records that are spread evenly over the box."""
+
+
+class KernelChannel(RecordChannel, Protocol):
+    """A channel of atoms that may be the cells of a grid, with kernels around them."""
+
+    def smoothed(self, width: float) -> RecordChannel:
+        """Return the channel from weights of kernels around the cells of a grid, in cells.
+
+        The box reflects them, so that none leaves it. Atoms that lie anywhere have none.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +136,7 @@ class ProductChannel:
     def __init__(self, atoms: Atoms, symbols: Ints, matrices: list[Floats]) -> None:
         self.atoms = atoms
         self._matrices = matrices
+        self._smoothed: dict[float, ProductChannel] = {0.0: self}
         self._shape = tuple(len(matrix) for matrix in matrices)
         self.tally: Ints = np.ravel_multi_index(tuple(symbols.T), self._shape).astype(np.int64)
 
@@ -129,6 +153,17 @@ class ProductChannel:
         """Return the probability of each cell where records are spread evenly."""
         many = math.prod(self.atoms.cells)
         return self.forward(np.full(many, 1.0 / many))
+
+    def smoothed(self, width: float) -> "ProductChannel":
+        """Return the channel from weights of kernels, which are products of their columns."""
+        if width not in self._smoothed:
+            other = copy.copy(self)
+            other._matrices = [
+                ndimage.gaussian_filter1d(matrix, width, axis=1, mode="reflect", truncate=CUT)
+                for matrix in self._matrices
+            ]
+            self._smoothed[width] = other
+        return self._smoothed[width]
 
     @staticmethod
     def _apply(table: Floats, matrices: list[Floats]) -> Floats:
@@ -168,3 +203,24 @@ class MatrixChannel:
     def blind(self) -> Floats:
         """Return ones."""
         return np.ones(len(self._ratios))
+
+    def smoothed(self, width: float) -> "MatrixChannel":
+        """Return the channel from weights of kernels, where atoms are the cells of a grid."""
+        if not (self.atoms.cells and width):
+            return self
+        other = copy.copy(self)
+        tables = self._ratios.reshape(-1, *self.atoms.cells)
+        widths = (0.0, *[width] * len(self.atoms.cells))
+        smooth = ndimage.gaussian_filter(tables, widths, mode="reflect", truncate=CUT)
+        other._ratios = smooth.reshape(self._ratios.shape)
+        return other
+
+
+def spread_weights(atoms: Atoms, weights: Floats, width: float) -> Floats:
+    """Return the weights of atoms from those of kernels around them."""
+    if not (atoms.cells and width):
+        return weights
+    spread: Floats = ndimage.gaussian_filter(
+        weights.reshape(atoms.cells), width, mode="reflect", truncate=CUT
+    ).ravel()
+    return spread

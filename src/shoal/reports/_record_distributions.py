@@ -80,15 +80,15 @@ class RecordDistribution(ABC):
     def mixture(self, centers: Floats) -> Mixture:
         """Return shares, means and covariances of the points nearest to each center."""
         labels = pairwise_distances_argmin(self.points, centers)
-        k, d = centers.shape
+        k = len(centers)
         shares = np.bincount(labels, self.weights, k)
         safe = np.maximum(shares, np.finfo(float).tiny)
         sums = [np.bincount(labels, self.weights * column, k) for column in self.points.T]
         means = np.where(shares[:, None] > 0, np.stack(sums, axis=1) / safe[:, None], centers)
         residuals = self.points - means[labels]
-        products = (residuals[:, :, None] * residuals[:, None, :]).reshape(len(labels), -1)
-        sums = [np.bincount(labels, self.weights * column, k) for column in products.T]
-        covariances = (np.stack(sums, axis=1) / safe[:, None]).reshape(k, d, d)
+        weighted = self.weights[:, None] * residuals
+        products = [weighted[labels == c].T @ residuals[labels == c] for c in range(k)]
+        covariances = np.stack(products) / safe[:, None, None]
         covariances += np.diag(self.width**2 / 12)  # records spread within their cell
         shares = np.maximum(shares, 1e-12)
         return Mixture(shares / shares.sum(), means, covariances, np.empty(0))

@@ -16,9 +16,9 @@ from shoal.reports._column_tables import ColumnTable, column_tables, symbols_of
 from shoal.reports._held_out_density import Part, held_out_density
 from shoal.reports._record_channel import (
     Atoms,
+    KernelChannel,
     MatrixChannel,
     ProductChannel,
-    RecordChannel,
     Singles,
     grid_atoms,
 )
@@ -30,8 +30,8 @@ CELLS = {1: (128, 512), 2: (48, 128), 3: (16, 24)}  # of a grid in each column: 
 CELLS_PER_CENTER = 4.0  # in each column, per k^(1/d)
 DRAWN_CELLS = (48, 128)  # of a column, where atoms are drawn
 EVEN = 0.05  # of drawn atoms, and of a start, spread evenly: nothing is ruled out
-MIN_ATOMS, MAX_ATOMS = 512, 4096
-MAX_VALUES = 6e7  # ratios of reports and atoms held at a time
+MIN_ATOMS, MAX_ATOMS = 512, 2048
+MAX_VALUES = 3e7  # ratios of reports and atoms held at a time
 CHUNK_VALUES = 1 << 22
 
 
@@ -45,7 +45,7 @@ class ReportLaw(Protocol):
     def ratios(self, reports: Floats, atoms: Atoms) -> Singles:
         """Return probabilities of reports given atoms, over those of evenly spread records."""
 
-    def grid_channel(self, reports: Floats, atoms: Atoms) -> RecordChannel:
+    def grid_channel(self, reports: Floats, atoms: Atoms) -> KernelChannel:
         """Return the channel from the cells of a grid."""
 
 
@@ -84,7 +84,7 @@ class _Columns:
                 part *= ratios[:, indices[:, column]][symbols[begin : begin + rows, column]]
         return result
 
-    def grid_channel(self, reports: Floats, atoms: Atoms) -> RecordChannel:
+    def grid_channel(self, reports: Floats, atoms: Atoms) -> KernelChannel:
         return ProductChannel(
             atoms, symbols_of(self.tables, reports), [table.matrix for table in self.tables]
         )
@@ -112,12 +112,18 @@ class _Corners:
     def ratios(self, reports: Floats, atoms: Atoms) -> Singles:
         # Linear in each column, so that evenly spread records are as one in the middle.
         even = self._mechanism.log_density(reports, self._middle)
-        result = np.empty((len(reports), len(atoms.points)), dtype=np.float32)
-        for index, atom in enumerate(atoms.points):
-            result[:, index] = np.exp(self._mechanism.log_density(reports, atom) - even)
+        points = atoms.points
+        result = np.empty((len(reports), len(points)), dtype=np.float32)
+        if len(reports) < len(points):
+            for row, report in enumerate(reports):
+                same = np.broadcast_to(report, points.shape)
+                result[row] = np.exp(self._mechanism.log_density(same, points) - even[row])
+        else:
+            for index, atom in enumerate(points):
+                result[:, index] = np.exp(self._mechanism.log_density(reports, atom) - even)
         return result
 
-    def grid_channel(self, reports: Floats, atoms: Atoms) -> RecordChannel:
+    def grid_channel(self, reports: Floats, atoms: Atoms) -> KernelChannel:
         return _tallied(self, reports, atoms)
 
 
@@ -136,7 +142,7 @@ def open_halves(
     if len(box.low) <= MAX_COLUMNS:
         cells = tuple(table.probabilities.shape[1] for table in law.tables)
         channel = law.grid_channel(reports, grid_atoms(box, cells))
-        channels: list[RecordChannel] = [channel] * 3
+        channels: list[KernelChannel] = [channel] * 3
         even = np.full(len(channel.atoms.points), 1.0 / len(channel.atoms.points))
         starts = [[even, _product(law, reports[group], even, rng)] for group in groups]
     else:
@@ -158,7 +164,7 @@ def open_halves(
     return parts[0], (parts[1], parts[2])
 
 
-def even_atoms(law: ReportLaw, reports: Floats, points: Floats, box: Box) -> RecordChannel:
+def even_atoms(law: ReportLaw, reports: Floats, points: Floats, box: Box) -> KernelChannel:
     """Return the channel of atoms that are spread evenly over a box of many columns."""
     return _tallied(law, reports, Atoms(points, (box.high - box.low) / MIN_ATOMS))
 

@@ -67,7 +67,8 @@ def report_noise(mechanism: Any, columns: int, *, biased: bool = False) -> Repor
     if isinstance(mechanism, GaussianChannel):
         return ReportNoise(mechanism, one, one, radial=False)
     kind = mechanism.noise_kind if isinstance(mechanism, ReportChannel) else "other"
-    if kind == "other" and not (biased and getattr(mechanism, "has_density", False)):
+    known = kind in {"radial", "unbiased"} or (biased and getattr(mechanism, "has_density", False))
+    if not known:
         others = "SquareWave" if biased else "SquareWave, Hybrid, Duchi"
         raise ParameterError(
             "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "

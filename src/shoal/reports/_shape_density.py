@@ -6,6 +6,7 @@ Width and number of updates are those with which each half of the reports explai
 best.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,11 @@ from scipy import ndimage
 from shoal._bounds import Box
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.remap import CellChannel, RegularGrid, iterative_bayesian_update
+from shoal.remap import CellChannel, iterative_bayesian_update
 from shoal.reports._report_grid import make_grid, open_channel
 from shoal.reports._report_noise import ReportNoise
 
-__all__ = ["ShapeEstimator", "open_estimator"]
+__all__ = ["ShapeEstimator", "choose_estimator", "open_estimator"]
 
 WIDTHS = (1.0, 1.5, 2.2, 3.3, 5.0, 7.5)  # cells: standard deviations of the kernels
 UPDATES = (8, 24)
@@ -33,8 +34,8 @@ class ShapeEstimator(NamedTuple):
 
     Parameters
     ----------
-    grid : RegularGrid
-        Cells of the box, and cells around it that reports are counted in.
+    cells : tuple of int
+        Of the grid over the box.
     channel : CellChannel
         From records in cells to reports in cells.
     width : float
@@ -43,7 +44,7 @@ class ShapeEstimator(NamedTuple):
         Of their weights.
     """
 
-    grid: RegularGrid
+    cells: tuple[int, ...]
     channel: CellChannel
     width: float
     updates: int
@@ -52,16 +53,16 @@ class ShapeEstimator(NamedTuple):
         """Estimate the records of each cell of the box; their sum is that of the counts."""
         smooth = _Smooth(self.channel, self.width)
         found = iterative_bayesian_update(
-            counts, smooth, self.grid.cells.tolist(), max_iter=self.updates, tol=0.0
+            counts, smooth, self.cells, max_iter=self.updates, tol=0.0
         )
         density: Floats = counts.sum() * smooth.spread(found.prior)
         return density
 
     def draw(self, density: Floats, reports: int, rng: np.random.Generator) -> Floats:
         """Draw counts of reports of records with this density, through the channel."""
-        chances = np.maximum(self.channel.forward(density / density.sum()), 0.0).ravel()
-        drawn = rng.multinomial(reports, chances / chances.sum())
-        return drawn.reshape(self.grid.outer).astype(np.float64)
+        chances = np.maximum(self.channel.forward(density / density.sum()), 0.0)
+        drawn = rng.multinomial(reports, chances.ravel() / chances.sum())
+        return drawn.reshape(chances.shape).astype(np.float64)
 
 
 def open_estimator(
@@ -81,20 +82,27 @@ def open_estimator(
     near = ((reports > box.low - extent) & (reports < box.high + extent)).all(axis=1)
     near |= not near.any()  # they are all there is
     halves = [grid.count(reports[part & near]) for part in (first, ~first)]
-    counts = halves[0] + halves[1]
+    cells = tuple(grid.cells.tolist())
+    return choose_estimator(cells, channel, halves, updates=UPDATES), halves[0] + halves[1]
+
+
+def choose_estimator(
+    cells: tuple[int, ...], channel: CellChannel, halves: list[Floats], *, updates: Sequence[int]
+) -> ShapeEstimator:
+    """Choose width and number of updates with which each half of the reports explains the other."""
+    best, chosen = -np.inf, (WIDTHS[-1], updates[0])
     if min(half.sum() for half in halves) < 1:
-        return ShapeEstimator(grid, channel, WIDTHS[-1], UPDATES[0]), counts
-    best, chosen = -np.inf, (WIDTHS[-1], UPDATES[0])
+        return ShapeEstimator(cells, channel, *chosen)
     for width in reversed(WIDTHS):
         gains = []
-        for updates in UPDATES:
-            estimator = ShapeEstimator(grid, channel, width, updates)
+        for number in updates:
+            estimator = ShapeEstimator(cells, channel, width, number)
             gains.append(_explained(estimator, halves))
             if gains[-1] > best + EVIDENCE:
-                best, chosen = gains[-1], (width, updates)
+                best, chosen = gains[-1], (width, number)
         if max(gains) < best:  # narrower kernels fit chance
             break
-    return ShapeEstimator(grid, channel, *chosen), counts
+    return ShapeEstimator(cells, channel, *chosen)
 
 
 def _explained(estimator: ShapeEstimator, halves: list[Floats]) -> float:

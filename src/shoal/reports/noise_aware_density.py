@@ -17,14 +17,15 @@ from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
-from shoal._report_channel import channel_bounds
+from shoal._report_channel import PartitionChannel, channel_bounds
 from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
 from shoal.density import GridCells, build_tree, choose_nodes, label_cells, prominence_for
 from shoal.exceptions import DataError, ParameterError
 from shoal.privacy import Release
 from shoal.reports._false_peaks import Simulations, simulate
+from shoal.reports._partition_shapes import open_partition_estimator, pair_indices
 from shoal.reports._report_grid import MAX_COLUMNS
-from shoal.reports._report_noise import ReportNoise, report_noise
+from shoal.reports._report_noise import checked_copy, report_noise
 from shoal.reports._shape_density import open_estimator
 from shoal.reports.on_device import label_on_device
 
@@ -48,7 +49,7 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
     ----------
     mechanism : Mechanism or GaussianChannel
         What made the reports: Laplace of any kind that does not truncate, Piecewise with all
-        columns, SquareWave, or a description of Gaussian noise.
+        columns, SquareWave, PartitionResponse, or a description of Gaussian noise.
     bounds : tuple (low, high), default=None
         Public box of the records; None takes that of the mechanism.
     alpha : float, default=0.05
@@ -80,7 +81,8 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
     threshold_ : float
         Standard deviations that a peak had to stand above the pass to a higher one.
     labels_ : ndarray of shape (n,)
-        Cluster of the cell of each report, clipped to the box; -1 for none.
+        Cluster of the cell of each report, clipped to the box; -1 for none. Of partition responses,
+        the cluster that the record is in with the highest probability.
     guarantee_ : Guarantee
         That of the mechanism.
     release_ : Release
@@ -88,7 +90,7 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
     bounds_ : Box
         Public box of the records.
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of columns of a record.
     feature_names_in_ : ndarray of str
         Their names, where the table has them.
 
@@ -155,19 +157,28 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         self : NoiseAwareDensity
             The fitted estimator.
         """
-        reports = validate_records(Z, estimator=self)
-        noise, box = self._check(reports.shape[1])
+        of_partitions = isinstance(self.mechanism, PartitionChannel)
+        reports = validate_records(Z, estimator=None if of_partitions else self)
+        if of_partitions:
+            self.n_features_in_ = self.mechanism.make_partitions().columns  # of a record
+        self._check(self.n_features_in_)
         self._seed = int(check_random_state(self.random_state).randint(SEEDS))
-        self._estimator, counts = open_estimator(
-            reports, noise, box, np.random.default_rng(self._seed)
-        )
+        rng = np.random.default_rng(self._seed)
+        if of_partitions:
+            channel = checked_copy(self.mechanism, self.n_features_in_)
+            box = self._box()
+            self._estimator, counts = open_partition_estimator(reports, channel, box, rng)
+        else:
+            noise = report_noise(self.mechanism, self.n_features_in_, biased=True)
+            box = self._box()
+            self._estimator, counts = open_estimator(reports, noise, box, rng)
         self.bounds_ = box
         self.guarantee_ = self.mechanism.guarantee_
         self.density_ = self._estimator.density(counts)
         self._n_reports = len(reports)
         self._simulated: dict[int, Simulations] = {}
         self._find_clusters()
-        self.labels_ = self._labels(reports)
+        self.labels_ = self._most_probable(reports) if of_partitions else self._labels(reports)
         return self
 
     def predict(self, X: TableLike) -> Labels:
@@ -219,15 +230,13 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         other._find_clusters()
         return other
 
-    def _check(self, columns: int) -> tuple[ReportNoise, Box]:
+    def _check(self, columns: int) -> None:
         self._check_choices()
         if columns > MAX_COLUMNS:
             raise DataError(
                 f"Z must have at most {MAX_COLUMNS} columns, got {columns}: in more, cells of a "
                 "grid hold too few reports to show shapes; choose columns, or use NoiseAwareKMeans"
             )
-        noise = report_noise(self.mechanism, columns, biased=True)
-        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
         try:
             check_random_state(self.random_state)
         except ValueError:
@@ -235,7 +244,10 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "random_state must be None, an int or a RandomState, "
                 f"got {type(self.random_state).__name__}"
             ) from None
-        return noise, public_box(bounds, columns)
+
+    def _box(self) -> Box:
+        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
+        return public_box(bounds, self.n_features_in_)
 
     def _check_choices(self) -> None:
         _numbers.positive_probability("alpha", self.alpha)
@@ -315,6 +327,17 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
             },
             guarantee=self.guarantee_,
         )
+
+    def _most_probable(self, reports: Floats) -> Labels:
+        """Return the cluster that the record of each report is in with the highest probability."""
+        parts = np.arange(-1, self.n_clusters_)
+        shares = [
+            self._estimator.channel.forward(np.where(self.cells_ == part, self.density_, 0.0))
+            for part in parts
+        ]
+        best = parts[np.argmax(shares, axis=0)].astype(np.int32)
+        labels: Labels = best[pair_indices(reports, self.mechanism.make_partitions())]
+        return labels
 
     def _labels(self, rows: Floats) -> Labels:
         return np.asarray(label_on_device(self.release_, rows), dtype=np.int32)

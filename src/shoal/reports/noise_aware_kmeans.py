@@ -20,9 +20,12 @@ from shoal._records import fitted_names, leaves_last_fit, validate_records
 from shoal._report_channel import ColumnChannel, PartitionChannel, channel_bounds
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.exceptions import ParameterError
+from shoal.partitions import one_grid_divides
 from shoal.privacy import Release
 from shoal.reports._additive_clusters import additive_clusters
 from shoal.reports._channel_clusters import channel_clusters
+from shoal.reports._drawn_atoms import partition_axes
+from shoal.reports._drawn_clusters import drawn_clusters
 from shoal.reports._found_clusters import FindClusters, Settings
 from shoal.reports._partition_clusters import partition_clusters
 from shoal.reports.on_device import nearest_centers
@@ -123,7 +126,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     Reports of sampled columns say how each column is distributed, and how columns go together only
     as far as some reports hold more than one: the rest is taken for independent. Reports of
     ``Duchi`` say means and means of products alone, whatever their number. In more than three
-    columns the exact laws are evaluated at 512 to 4,096 places, drawn column by column, which find
+    columns the exact laws are evaluated at 512 to 2,048 places, drawn column by column, which find
     groups but resolve no small ones.
 
     Examples
@@ -253,7 +256,8 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
 def _choose(mechanism: Any) -> FindClusters:
     """Return how clusters are found behind reports of a mechanism: the one place that decides."""
     if isinstance(mechanism, PartitionChannel):
-        return partition_clusters
+        axes = partition_axes(mechanism.make_partitions())
+        return partition_clusters if one_grid_divides(axes) else drawn_clusters
     by_columns = isinstance(mechanism, ColumnChannel)
     adds_noise = getattr(mechanism, "noise_kind", None) == "unbiased"
     some_columns = by_columns and mechanism.columns == "sample"

@@ -25,10 +25,11 @@ MAX_EXACT = 2**53  # whole numbers up to here are doubles
 
 def plain_column(values: Any) -> Column:
     """Return a column of a frame, an array or a list in plain form."""
-    if _is_arrow(values, "Array"):
-        values = require("pyarrow", extra="arrow").chunked_array([values])
-    if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
-        return _from_series(nw.from_native(values, series_only=True))
+    if not isinstance(values, list | tuple | np.ndarray):  # asking takes longer than one record
+        if _is_arrow(values, "Array"):
+            values = require("pyarrow", extra="arrow").chunked_array([values])
+        if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
+            return _from_series(nw.from_native(values, series_only=True))
     array = values if isinstance(values, np.ndarray) else _object_array(values)
     if isinstance(array, np.ma.MaskedArray):
         raise DataTypeError("X must be a plain array, got a masked one: drop or fill its gaps")

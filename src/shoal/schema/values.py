@@ -11,6 +11,7 @@ import math
 import numbers
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -62,10 +63,16 @@ def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None
         numbers_ = _each(column.values, lambda value: _number(value, missing))
     else:
         numbers_ = None if column.kind == "time" else column.values
-    words = [number for word in missing if (number := _plain_number(word)) is not None]
+    words = _missing_numbers(tuple(missing))
     if numbers_ is None or not words:
         return numbers_
     return np.where(np.isin(numbers_, words), np.nan, numbers_)
+
+
+@lru_cache(maxsize=256)
+def _missing_numbers(missing: tuple[str, ...]) -> list[float]:
+    """Return the numbers that stand for none."""
+    return [number for word in missing if (number := _plain_number(word)) is not None]
 
 
 def to_numbers(column: Column, name: str, missing: Collection[str]) -> Floats:

@@ -60,7 +60,9 @@ def fixed_scores(
         return scores
     if hasattr(mechanism, "log_density"):
         scores.append(_density_score(mechanism, first, second))
-    if first.size == second.size == columns:
+    # A partition and a color have no distance to a record.
+    cells = getattr(mechanism, "noise_kind", None) == "partition"
+    if first.size == second.size == columns and not cells:
         scores.append(_distance_score(first, second))
         if columns > 1:
             # Angles drawn from the wrong distribution pile reports up near an axis through the

@@ -1,0 +1,94 @@
+"""A plan as a table of what each epsilon would buy: text, HTML, plain values, and a page."""
+
+import html
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shoal.experiments.provenance import Provenance
+from shoal.experiments.report import Report
+from shoal.plotting import Picture
+
+__all__ = ["PlanTable", "plan_report"]
+
+
+class PlanTable(ABC):
+    """What each epsilon would buy, one row each; subclasses are data classes."""
+
+    question: ClassVar[str]
+    rows: Sequence[Any]
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What was planned for."""
+
+    @property
+    @abstractmethod
+    def headings(self) -> tuple[str, ...]:
+        """What stands above the columns."""
+
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[str, ...]:
+        """What the numbers mean."""
+
+    @abstractmethod
+    def draw(self, path: Path | None = None) -> Picture:
+        """Draw the plan, and write the picture to a file where one is named."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values that JSON can hold; None where nothing is seen."""
+        plain = asdict(self) | {"notes": list(self.notes)}  # type: ignore[call-overload]
+        plain["rows"] = [{name: _finite(one) for name, one in row.items()} for row in plain["rows"]]
+        return {name: _finite(one) for name, one in plain.items()}
+
+    def __str__(self) -> str:
+        lines = [list(self.headings), *(row.cells for row in self.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+        table = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            for line in lines
+        ]
+        return "\n".join([self.title, *table, *self.notes])
+
+    def _repr_html_(self) -> str:
+        lines = [
+            f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+            for tag, cells in (("th", self.headings), *(("td", row.cells) for row in self.rows))
+        ]
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        caption = html.escape(self.title)
+        return f"<table><caption>{caption}</caption>{''.join(lines)}</table>{notes}"
+
+
+def plan_report(path: Path, plan: PlanTable, *, made: Provenance) -> Path:
+    """Write a plan as a page with its chart, and the chart as PNG beside it.
+
+    Parameters
+    ----------
+    path : Path
+        The page.
+    plan : ReleasePlan, DevicePlan or ShuffledPlan
+        What :func:`plan_release`, :func:`plan_devices` or :func:`plan_shuffled` returned.
+    made : Provenance
+        Where its numbers come from.
+
+    Returns
+    -------
+    path : Path
+        The file written.
+    """
+    picture = plan.draw(path.with_suffix(".png"))
+    report = Report(plan.question).lead(plan.title)
+    report.table(plan.headings, [row.cells for row in plan.rows], text=0)
+    report.picture(picture, says=plan.question)
+    report.points(plan.notes)
+    return report.provenance(made).write(path)
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,156 @@
+"""Partitions of many axes, where a grid over all of them would have more cells than reports."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal._typing import Floats
+from shoal.partitions.axes import Axis, axis_bounds, places
+from shoal.partitions.grids import AxisGrids
+from shoal.partitions.hashing import WORDS, public_words
+from shoal.partitions.partitions import Partitions
+from shoal.partitions.seeds import NearestSeeds
+
+__all__ = ["column_partitions", "one_grid_divides", "seed_partitions", "spread_over_axes"]
+
+FEW_AXES = 3  # that one grid can divide
+CELLS = 4  # of an interval that is looked at alone: shifts make up for their size
+FEW_COLORS = 4  # up to which a report says so little that large cells are better
+FEW_SEEDS, MANY_SEEDS = 16, 64  # of one partition with up to so many colors, and with more
+STEPS = 4096  # of the box that seeds are rounded to: a short document
+POINT = 100  # what a public word is for
+
+
+def one_grid_divides(axes: Sequence[Axis]) -> bool:
+    """Return whether axes are a few intervals, so that a grid over all of them has few cells.
+
+    Examples
+    --------
+    >>> from shoal._bounds import public_box
+    >>> from shoal.partitions import box_axes, one_grid_divides
+    >>> [one_grid_divides(box_axes(public_box((0.0, 1.0), d))) for d in (3, 4)]
+    [True, False]
+    """
+    return len(axes) <= FEW_AXES and all(axis.kind == "interval" for axis in axes)
+
+
+def column_partitions(
+    axes: Sequence[Axis], n_colors: int, *, n_partitions: int = 256, seed: int = 0
+) -> Partitions:
+    """Return partitions that look at one axis each: what the first of two rounds asks for.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        Of the records.
+    n_colors : int
+        How many colors.
+    n_partitions : int, default=256
+        How many partitions; axes take turns.
+    seed : int, default=0
+        Of the public random numbers.
+
+    Returns
+    -------
+    partitions : Partitions
+        Four shifted intervals, or the levels as they are.
+
+    Examples
+    --------
+    >>> from shoal._bounds import public_box
+    >>> from shoal.partitions import box_axes, column_partitions
+    >>> column_partitions(box_axes(public_box((0.0, 1.0), 6)), 4)
+    Partitions(256 partitions with 4 colors, 6 columns)
+    """
+    return Partitions([AxisGrids(axes, n_partitions, n_colors, CELLS, 1, seed)])
+
+
+def seed_partitions(
+    axes: Sequence[Axis],
+    pool: Floats,
+    n_colors: int,
+    *,
+    n_seeds: int | None = None,
+    n_partitions: int = 256,
+    seed: int = 0,
+) -> Partitions:
+    """Return partitions into the cells of the nearest of a few points of a public pool.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        Of the records.
+    pool : ndarray of float64, shape (m, columns)
+        Public points, or points released from reports, in random order. They are rounded to 4,096
+        steps of the box.
+    n_colors : int
+        How many colors.
+    n_seeds : int, default=None
+        Seeds of each partition, at most the whole pool; None takes 16, or 64 and more for more than
+        four colors.
+    n_partitions : int, default=256
+        How many partitions, each with seeds of its own.
+    seed : int, default=0
+        Of the public random numbers.
+
+    Returns
+    -------
+    partitions : Partitions
+        Of the nearest seed by the Euclidean distance, which k-means has too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal._bounds import public_box
+    >>> from shoal.partitions import box_axes, seed_partitions
+    >>> pool = np.random.default_rng(0).uniform(size=(100, 6))
+    >>> seed_partitions(box_axes(public_box((0.0, 1.0), 6)), pool, 4)
+    Partitions(256 partitions with 4 colors, 6 columns)
+    """
+    low, high = axis_bounds(axes)
+    shares = np.rint((pool / 2 - low / 2) / (high / 2 - low / 2) * STEPS) / STEPS
+    if n_seeds is None:
+        n_seeds = FEW_SEEDS if n_colors <= FEW_COLORS else max(MANY_SEEDS, n_colors)
+    cells = NearestSeeds(
+        (1.0 - shares) * low + shares * high,
+        n_partitions,
+        n_colors,
+        n_seeds=min(n_seeds, len(pool)),
+        low=low,
+        high=high,
+        scale=np.ones(len(low)),
+        seed=seed,
+    )
+    return Partitions([cells])
+
+
+def spread_over_axes(axes: Sequence[Axis], many: int, *, seed: int = 0) -> Floats:
+    """Return public random points that are even over the axes: the same for the same numbers.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        Intervals, and levels that are all as frequent.
+    many : int
+        How many points.
+    seed : int, default=0
+        Of the public random numbers.
+
+    Returns
+    -------
+    points : ndarray of float64, shape (many, columns)
+        In the box.
+
+    Examples
+    --------
+    >>> from shoal._bounds import public_box
+    >>> from shoal.partitions import box_axes, spread_over_axes
+    >>> spread_over_axes(box_axes(public_box((0.0, 1.0), 6)), 100).shape
+    (100, 6)
+    """
+    numbers, index = np.arange(many)[:, None], np.arange(len(axes))
+    along = public_words(seed, POINT, numbers, index) / WORDS
+    for i, axis in enumerate(axes):
+        if axis.kind == "levels":
+            along[:, i] = np.floor(along[:, i] * (axis.stop - axis.start))
+    return places(along, axes)
