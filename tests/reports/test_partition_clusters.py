@@ -200,3 +200,43 @@ def test_radii_cover_the_means():
         gaps = cdist(CENTERS[:, :2], model.cluster_centers_)
         covered += int((gaps.min(axis=1) <= model.center_radius_[gaps.argmin(axis=1)]).sum())
     assert covered >= 104
+
+
+def test_names_of_records_are_those_of_the_mechanism():
+    """Records with columns in another order are refused, not labeled wrongly."""
+    table = pd.DataFrame(records(0, n=200), columns=["lon", "lat"])
+    mechanism = response(3.0)
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
+    model.fit(mechanism.fit_transform(table))
+    assert model.release_.values["columns"] == ["lon", "lat"]
+    assert model.predict(table).shape == (200,)
+    with pytest.raises(DataError, match="feature names"):
+        model.predict(table[["lat", "lon"]])
+
+
+def scaled_fit(low, width):
+    X = (records(0) + 1.0) / 2.0
+    bounds = ([low, low], [low + width, low + width])
+    mechanism = PartitionResponse(4.0, bounds=bounds, n_clusters=3, random_state=0)
+    reports = mechanism.fit_transform(low + width * X)
+    return NoiseAwareKMeans(3, mechanism=mechanism, random_state=0).fit(reports)
+
+
+@pytest.mark.parametrize(("low", "width"), [(0.0, 1e-9), (0.0, 1e150), (1e9, 1.0)])
+def test_the_unit_of_the_box_does_not_matter(low, width):
+    """Radii and labels are those of the unit box; a far box has fewer digits."""
+    unit, model = scaled_fit(0.0, 1.0), scaled_fit(low, width)
+    order, own = unit.cluster_centers_[:, 0].argsort(), model.cluster_centers_[:, 0].argsort()
+    assert model.center_radius_[own] / width == pytest.approx(unit.center_radius_[order], rel=1e-3)
+    assert np.bincount(model.labels_)[own] == pytest.approx(
+        np.bincount(unit.labels_)[order], rel=0.01
+    )
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_radii_of_few_reports_are_not_small(n):
+    """What reports do not tell is unknown, not certain."""
+    mechanism = response(2.0)
+    reports = mechanism.fit_transform(records(0, n=n))
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0).fit(reports)
+    assert model.center_radius_.min() > 1.0
