@@ -93,6 +93,7 @@ def main(*modules):
         "load_release": reports.load_release(model.release_).predict(Z),
         "select_dbscan_eps": reports.select_dbscan_eps(Z, standardize=True),
         "select_n_clusters": reports.select_n_clusters(Z, method="gap", random_state=0),
+        "spread_over_box": reports.spread_over_box(3, box, columns=2),
     }
     assert set(results) == {*remap.__all__, *reports.__all__}
     for module in modules:
