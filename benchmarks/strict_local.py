@@ -48,10 +48,11 @@ from shoal.experiments.compare import own_epsilon
 from shoal.mechanisms import Laplace, PartitionResponse, Piecewise
 from shoal.metrics import nicv
 from shoal.plotting import draw_lines
-from shoal.reports import NoiseAwareKMeans
+from shoal.reports import NoiseAwareKMeans, TwoRoundCampaign
 
 FIGURES = Path(__file__).with_name("strict_local_figures.csv")
 FINAL_SEED = 100  # the first; design has those from 0
+LATER = 10_000  # added to the seed of a second round
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 NEAR = 1.1  # of a figure of the prototype, which is the mean of three seeds
 PROTOTYPE = "prototype"
@@ -119,7 +120,16 @@ def _from_reports(
 
 
 def _two_rounds(X: Floats, k: int, epsilon: float, seed: int) -> Floats:
-    raise NotImplementedError
+    box = tuple(np.full(X.shape[1], side) for side in BOX)
+    mechanism = PartitionResponse(epsilon, bounds=box, n_clusters=k, random_state=seed)
+    campaign = TwoRoundCampaign(k, mechanism=mechanism)
+    rounds = campaign.draw_rounds(len(X), random_state=seed)
+    first = campaign.first_mechanism.fit_transform(X[rounds == 1])
+    campaign.second(first)
+    # Another seed: devices of one round do not draw what those of the other did.
+    later = campaign.second_mechanism.set_params(random_state=LATER + seed)
+    second = later.fit_transform(X[rounds == 2])
+    return campaign.cluster(first, second, random_state=seed).cluster_centers_
 
 
 def _blind(X: Floats, k: int, epsilon: float, seed: int) -> Floats:

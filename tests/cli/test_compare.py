@@ -23,7 +23,7 @@ from shoal.tables._csv import read_csv
 SENTINEL = "47.7391284615739"  # a value of a record, in no release
 BOUNDS = "0:120,40:250"
 EMPTY = Picture({"concat": []})
-QUICK = ["--only", "DPKMeans-grid,Duchi", "--runs", "2", "--clusters", "2", "--jobs", "1"]
+QUICK = ["--only", "DPKMeans-grid,KdLaplace-grid", "--runs", "2", "--clusters", "2", "--jobs", "1"]
 
 
 @pytest.fixture
@@ -123,7 +123,9 @@ def test_provenance(data, tmp_path):
     found = json.loads(run(data, "--json", out=tmp_path / "out").stdout)
     made = found["provenance"]
     assert made["data"] == "people.csv"
-    assert made["command"].startswith("shoal compare people.csv --only DPKMeans-grid,Duchi")
+    assert made["command"].startswith(
+        "shoal compare people.csv --only DPKMeans-grid,KdLaplace-grid"
+    )
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for text in (made["date"], f"shoal {made['version']}", "people.csv", "seed 0", made["command"]):
         assert f"{text}</" in page
@@ -140,7 +142,7 @@ def test_a_report_for_the_curator(data, tmp_path):
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
     assert "report, for the curator only: " in words
-    assert "Duchi + KMeans" in words
+    assert "KdLaplace-grid + KMeans" in words
     assert "report.html" in names(out)
     assert len(list(out.glob("records-*.csv"))) == 2
     text = (out / "report.html").read_text(encoding="utf-8")

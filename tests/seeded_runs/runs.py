@@ -53,6 +53,7 @@ from shoal.mechanisms import (
     Hybrid,
     KdLaplace,
     Laplace,
+    PartitionResponse,
     Piecewise,
     PlanarLaplace,
     SphericalLaplace,
@@ -391,6 +392,11 @@ mechanism_run("duchi", Duchi(2.0, bounds=BOX), Duchi(0.5, bounds=UNEVEN))
 mechanism_run("duchi-wide", Duchi(2.0, bounds=BOX), columns=3)
 mechanism_run("square-wave", SquareWave(2.0, bounds=BOX), SquareWave(0.5, bounds=UNEVEN))
 mechanism_run(
+    "partition-response",
+    PartitionResponse(1.0, bounds=BOX, n_clusters=4),
+    PartitionResponse(4.0, bounds=UNEVEN),
+)
+mechanism_run(
     "kd-laplace",
     KdLaplace(3.0, unit="m", bounds=BOX),
     KdLaplace(3.0, unit="m", bounds=BOX, remap="grid", grid_cells=9),
@@ -645,6 +651,8 @@ def samplers(note):
     note("spherical", noise.spherical_laplace(30, scale=50.0, source=source()))
     note("box norm", noise.box_norm(30, scales=(2.0, 9.0, 9.0), source=source()))
     note("two level", noise.two_level(60, epsilon=1.0, rest=4, source=source()))
+    response = {"epsilon": 1.0, "choices": 4, "source": source()}
+    note("response", noise.randomized_response(np.arange(60) % 4, **response))
     note("uniform", noise.uniform_integers((9, 5), below=1000, source=source()))
     note("above", noise.noisy_cells_above(5000, threshold=9, scale=2.0, source=source()))
     note("choice", noise.exponential_choice([0, 3, 1, 7], rate=0.5, source=source()))

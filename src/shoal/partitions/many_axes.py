@@ -66,7 +66,13 @@ def column_partitions(
 
 
 def seed_partitions(
-    axes: Sequence[Axis], pool: Floats, n_colors: int, *, n_partitions: int = 256, seed: int = 0
+    axes: Sequence[Axis],
+    pool: Floats,
+    n_colors: int,
+    *,
+    n_seeds: int | None = None,
+    n_partitions: int = 256,
+    seed: int = 0,
 ) -> Partitions:
     """Return partitions into the cells of the nearest of a few points of a public pool.
 
@@ -79,6 +85,9 @@ def seed_partitions(
         steps of the box.
     n_colors : int
         How many colors.
+    n_seeds : int, default=None
+        Seeds of each partition, at most the whole pool; None takes 16, or 64 and more for more than
+        four colors.
     n_partitions : int, default=256
         How many partitions, each with seeds of its own.
     seed : int, default=0
@@ -87,8 +96,7 @@ def seed_partitions(
     Returns
     -------
     partitions : Partitions
-        Of the nearest of 16 seeds, or 64 and more for more than four colors, by the Euclidean
-        distance that k-means has.
+        Of the nearest seed by the Euclidean distance, which k-means has too.
 
     Examples
     --------
@@ -101,7 +109,8 @@ def seed_partitions(
     """
     low, high = axis_bounds(axes)
     shares = np.rint((pool / 2 - low / 2) / (high / 2 - low / 2) * STEPS) / STEPS
-    n_seeds = FEW_SEEDS if n_colors <= FEW_COLORS else max(MANY_SEEDS, n_colors)
+    if n_seeds is None:
+        n_seeds = FEW_SEEDS if n_colors <= FEW_COLORS else max(MANY_SEEDS, n_colors)
     cells = NearestSeeds(
         (1.0 - shares) * low + shares * high,
         n_partitions,

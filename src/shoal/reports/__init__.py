@@ -12,8 +12,10 @@ from shoal.reports.noise_aware_kmeans import NoiseAwareKMeans
 from shoal.reports.on_device import label_encoded, label_on_device
 from shoal.reports.released_clusters import ReleasedClusters, load_release
 from shoal.reports.selection import ClusterCount, DBSCANEps, select_dbscan_eps, select_n_clusters
+from shoal.reports.two_rounds import CampaignPlan, TwoRoundCampaign
 
 __all__ = [
+    "CampaignPlan",
     "ClusterCount",
     "DBSCANEps",
     "GaussianChannel",
@@ -21,6 +23,7 @@ __all__ = [
     "NoiseAwareKMeans",
     "ReleasedClusters",
     "ReportClusters",
+    "TwoRoundCampaign",
     "cluster_reports",
     "label_encoded",
     "label_on_device",

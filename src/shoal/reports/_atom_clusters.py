@@ -11,6 +11,7 @@ from shoal.reports._report_noise import ball_radii
 __all__ = ["center_radii", "posterior_labels"]
 
 SMALLEST = 1e-300  # probability of a report that no atom explains
+UNKNOWN = 1e-9  # of the largest information: a level that no record of the cluster has
 FEW_COLUMNS = 10  # up to which covariances are parameters, and not variances alone
 
 
@@ -42,7 +43,8 @@ def center_radii(density: AtomDensity, centers: Floats, box: Box, confidence: fl
     scores[:, 0] -= 1.0  # shares sum to one
     stacked = scores.reshape(k * size, -1)
     information = (stacked * counts) @ stacked.T
-    scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
+    known = np.diag(information)
+    scale = np.sqrt(np.maximum(known, max(UNKNOWN * known.max(), np.finfo(float).tiny)))
     inverse = np.linalg.pinv(information / scale / scale[:, None], rcond=1e-9, hermitian=True)
     inverse = inverse / scale / scale[:, None]
     firsts = 1 + size * np.arange(k)

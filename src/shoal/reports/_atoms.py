@@ -15,7 +15,7 @@ from shoal._typing import Bools, Floats, Ints
 __all__ = ["MAX_COLUMNS", "Cells"]
 
 MAX_COLUMNS = 3  # that a grid can divide
-PER_COLUMN = {1: 512, 2: 64, 3: 20}  # cells before any is halved
+PER_COLUMN = {1: 512, 2: 32, 3: 16}  # cells before any is halved
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +55,15 @@ class Cells:
     def volumes(self) -> Floats:
         """Shares of the box, which evenly spread records have as weights."""
         volumes: Floats = self.sides ** self.middles.shape[1]
-        return volumes / volumes.sum()
+        volumes /= volumes.sum()
+        return volumes
 
     @property
     def start(self) -> Floats:
         """Weights before any report: fewer records towards the borders."""
         weights: Floats = self.volumes * (self.middles * (1.0 - self.middles)).prod(axis=1)
-        return weights / weights.sum()
+        weights /= weights.sum()
+        return weights
 
     def width(self, weights: Floats) -> Floats:
         """Sides of a cell with the mean square of those that hold the records."""

@@ -20,13 +20,22 @@ from shoal.partitions import Axis, AxisGrids, Partitions, box_axes, places
 from shoal.reports._cross_fit import Fit, cross_fit
 from shoal.reports._partition_likelihood import ColorChannel
 
-__all__ = ["POINTS", "Counted", "draw_atoms", "partition_axes"]
+__all__ = ["POINTS", "Counted", "Drawn", "draw_atoms", "partition_axes"]
 
 ATOMS = 4096
+MOVED = 0.15  # of the atoms, along one axis: few records far from the others are a cluster too, ...
+MOVED_WEIGHT = 0.01  # ... but none are expected there
 POINTS = 128  # of an interval
 MEANS = (*np.linspace(0.05, 0.95, 19), 0.003, 0.01, 0.02, 0.98, 0.99, 0.997)
 SPREADS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.12, 0.07, 0.04)  # over the largest with that mean
 SMALLEST = 1e-9  # share of a point that a beta distribution all but excludes
+
+
+class Drawn(NamedTuple):
+    """Drawn atoms, and the weights that they begin with."""
+
+    points: Floats
+    start: Floats
 
 
 class Counted(NamedTuple):
@@ -62,18 +71,13 @@ def partition_axes(partitions: Partitions) -> tuple[Axis, ...]:
 
 def draw_atoms(
     partitions: Partitions, keep: float, counted: Counted, rng: np.random.RandomState
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Drawn, Drawn, Drawn]:
     """Draw atoms from the columns of all reports, and half as many from those of each half."""
     axes = partition_axes(partitions)
     single, own = _of_single_axes(partitions, counted)
     shares = [_axis_shares(i, axes, single, keep, own) for i in range(len(axes))]
     whole, first, second = (
-        places(
-            np.column_stack(
-                [_draw(axis, own[part], many, rng) for axis, own in zip(axes, shares, strict=True)]
-            ),
-            axes,
-        )
+        _draw(axes, [each[part] for each in shares], many, rng)
         for part, many in enumerate((ATOMS, ATOMS // 2, ATOMS // 2))
     )
     return whole, first, second
@@ -144,10 +148,28 @@ def _beta_family() -> Floats:
     return np.vstack([np.full(POINTS, 1.0 / POINTS), shares / shares.sum(axis=1, keepdims=True)])
 
 
-def _draw(axis: Axis, shares: Floats, many: int, rng: np.random.RandomState) -> Floats:
+def _draw(
+    axes: Sequence[Axis], shares: Sequence[Floats], many: int, rng: np.random.RandomState
+) -> Drawn:
+    """Draw atoms with independent positions along the axes, and move some anywhere along one."""
+    along = np.column_stack(
+        [_positions(axis, own, many, rng) for axis, own in zip(axes, shares, strict=True)]
+    )
+    moved = rng.permutation(many)[: round(MOVED * many)]
+    for atom, number in zip(moved, rng.randint(len(axes), size=len(moved)), strict=True):
+        axis = axes[number]
+        levels = axis.stop - axis.start
+        along[atom, number] = rng.randint(levels) if axis.kind == "levels" else rng.uniform()
+    start = np.full(many, (1.0 - MOVED_WEIGHT) / (many - len(moved)))
+    start[moved] = MOVED_WEIGHT / len(moved)
+    return Drawn(places(along, axes), start)
+
+
+def _positions(axis: Axis, shares: Floats, many: int, rng: np.random.RandomState) -> Floats:
     """Draw positions along an axis, each share as often as it says."""
     ranks = (rng.permutation(many) + rng.uniform(size=many)) / many
     index = np.minimum(np.searchsorted(np.cumsum(shares), ranks), len(shares) - 1)
-    within = 0.0 if axis.kind == "levels" else rng.uniform(size=many)
-    positions: Floats = index + within
-    return positions if axis.kind == "levels" else positions / len(shares)
+    if axis.kind == "levels":
+        return index.astype(np.float64)
+    drawn: Floats = (index + rng.uniform(size=many)) / len(shares)
+    return drawn

@@ -7,13 +7,14 @@ what the reports say of the columns; the centers are those of least k-means cost
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from shoal._bounds import Box
 from shoal._typing import Floats
 from shoal.partitions import Partitions, spread_over_axes
 from shoal.reports._atom_clusters import center_radii, posterior_labels
 from shoal.reports._cross_fit import Fit, cross_fit
-from shoal.reports._drawn_atoms import POINTS, Counted, draw_atoms, partition_axes
+from shoal.reports._drawn_atoms import POINTS, Counted, Drawn, draw_atoms, partition_axes
 from shoal.reports._found_clusters import FoundClusters, Settings
 from shoal.reports._partition_clusters import AtomColors
 from shoal.reports._partition_likelihood import ColorChannel, tally
@@ -65,16 +66,24 @@ def drawn_density(
     reports: Floats, partitions: Partitions, keep: float, rng: np.random.RandomState
 ) -> Estimate:
     """Estimate the distribution of the records behind reports on atoms that are drawn."""
+    # One thread: products this small only wait for a second one.
+    with threadpool_limits(1, user_api="blas"):
+        return _estimate(reports, partitions, keep, rng)
+
+
+def _estimate(
+    reports: Floats, partitions: Partitions, keep: float, rng: np.random.RandomState
+) -> Estimate:
     seen = tally(reports, partitions)
     counted = Counted(seen.pairs, seen.counts, seen.halves(rng))
     whole, first, second = (
-        _AtomsOfReports(points, ColorChannel.of(partitions, keep, points, seen.pairs))
-        for points in draw_atoms(partitions, keep, counted, rng)
+        _SeenAtoms(drawn, ColorChannel.of(partitions, keep, drawn.points, seen.pairs))
+        for drawn in draw_atoms(partitions, keep, counted, rng)
     )
     axes = partition_axes(partitions)
     spread = ColorChannel.of(partitions, keep, spread_over_axes(axes, EVEN), seen.pairs)
     even = spread.forward(np.full(EVEN, 1.0 / EVEN))
-    fits = whole.fit(), first.fit(), second.fit()
+    fits = whole.fit, first.fit, second.fit
     fitted = cross_fit(fits, counted.whole, counted.halves, even)
     pairs = reports[:, 0].astype(np.int64) * partitions.n_colors + reports[:, 1].astype(np.int64)
     index = np.searchsorted(seen.pairs, pairs)
@@ -82,10 +91,10 @@ def drawn_density(
     width = (high - low) / POINTS
     densities = [
         AtomDensity(
-            own.points,
+            own.drawn.points,
             weights,
             width,
-            AtomColors(Atoms(own.points, width), index, own.channel, even),
+            AtomColors(Atoms(own.drawn.points, width), index, own.channel, even),
             counts,
         )
         for own, weights, counts in (
@@ -97,15 +106,15 @@ def drawn_density(
     return Estimate(densities[0], (densities[1], densities[2]), fitted.log_evidence)
 
 
-class _AtomsOfReports(NamedTuple):
+class _SeenAtoms(NamedTuple):
     """Drawn atoms, and how the reports see them."""
 
-    points: Floats
+    drawn: Drawn
     channel: ColorChannel
 
+    @property
     def fit(self) -> Fit:
-        """Begin with equal weights."""
-        return Fit(self.channel, np.full(len(self.points), 1.0 / len(self.points)))
+        return Fit(self.channel, self.drawn.start)
 
 
 def _centers(density: AtomDensity, k: int, restarts: int, rng: np.random.RandomState) -> Floats:

@@ -12,9 +12,8 @@ import numpy as np
 from shoal._bounds import Box
 from shoal._typing import Floats, Ints
 from shoal.reports._atom_clusters import center_radii, posterior_labels
-from shoal.reports._atoms import Cells
 from shoal.reports._found_clusters import FoundClusters, Settings
-from shoal.reports._partition_density import HeldOut, Weights, choose_updates
+from shoal.reports._partition_density import CellDensity, cell_density
 from shoal.reports._partition_likelihood import ColorChannel, tally
 from shoal.reports._record_channel import AtomDensity, Atoms
 from shoal.reports._report_noise import checked_copy
@@ -72,15 +71,12 @@ def partition_clusters(
     mechanism = checked_copy(mechanism, columns)
     partitions = mechanism.make_partitions(columns)
     counted = tally(reports, partitions)
-    cells = Cells.regular(box)
-    channel = ColorChannel.of(
-        partitions, float(mechanism.keep_probability), cells.points, counted.pairs
+    keep, k = float(mechanism.keep_probability), settings.n_clusters
+    density = cell_density(
+        lambda atoms: ColorChannel.of(partitions, keep, atoms, counted.pairs), counted, box, k, rng
     )
-    held_out = HeldOut(counted.counts, counted.halves(rng), cells.volumes)
-    weights = choose_updates(channel, held_out, cells.start)
     pairs = reports[:, 0].astype(np.int64) * partitions.n_colors + reports[:, 1].astype(np.int64)
-    found = _densities(cells, channel, held_out, weights, np.searchsorted(counted.pairs, pairs))
-    k = settings.n_clusters
+    found = _densities(density, np.searchsorted(counted.pairs, pairs))
     centers = _centers(found[0], k, settings.n_init, rng)
     halves = (_centers(found[1], k, FEW, rng), _centers(found[2], k, FEW, rng))
     mixture = found[0].mixture(centers)
@@ -92,23 +88,24 @@ def partition_clusters(
         radii=center_radii(found[0], centers, box, settings.confidence),
         labels=posterior_labels(found[0], centers)[found[0].channel.tally],
         log_likelihood=np.empty(0),
-        better_than_blind=is_better_than_blind(weights.log_evidence, found[1:], halves, box),
+        better_than_blind=is_better_than_blind(
+            density.weights.log_evidence, found[1:], halves, box
+        ),
     )
 
 
-def _densities(
-    cells: Cells, channel: ColorChannel, held_out: HeldOut, weights: Weights, index: Ints
-) -> tuple[AtomDensity, AtomDensity, AtomDensity]:
+def _densities(density: CellDensity, index: Ints) -> tuple[AtomDensity, AtomDensity, AtomDensity]:
     """Return the distributions by all reports and by each half."""
-    width = cells.width(weights.whole)
-    atoms = Atoms(cells.points, width)
-    colors = AtomColors(atoms, index, channel, channel.forward(held_out.even))
+    reports, weights = density.reports, density.weights
+    width = density.cells.width(weights.whole)
+    atoms = Atoms(density.cells.points, width)
+    colors = AtomColors(atoms, index, density.channel, density.channel.forward(reports.even))
     whole, first, second = (
         AtomDensity(atoms.points, own, width, colors, counts)
         for own, counts in (
-            (weights.whole, held_out.counts),
-            (weights.halves[0], held_out.halves[0]),
-            (weights.halves[1], held_out.halves[1]),
+            (weights.whole, reports.counts),
+            (weights.halves[0], reports.halves[0]),
+            (weights.halves[1], reports.halves[1]),
         )
     )
     return whole, first, second

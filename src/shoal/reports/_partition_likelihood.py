@@ -87,11 +87,10 @@ class ColorChannel:
         for j, own in zip(used, np.split(pairs, first[1:]), strict=True):
             order = np.argsort(table[j], kind="stable").astype(np.int32)
             sizes = np.bincount(table[j], minlength=colors)
-            own = own - j * colors
             wanted = np.zeros(colors, dtype=bool)
-            wanted[own] = True
+            wanted[own - j * colors] = True
             indices.append(order if wanted.all() else order[np.repeat(wanted, sizes)])
-            lengths.append(sizes[own])
+            lengths.append(sizes[wanted])
         ends = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
         columns = np.concatenate(indices)
         shape = (len(pairs), len(atoms))
