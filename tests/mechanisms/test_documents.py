@@ -77,6 +77,15 @@ def test_a_seed_stays_known():
     assert server.random_state is None
 
 
+@pytest.mark.parametrize("name", ["random_state", "ledger"])
+def test_a_document_brings_neither_seed_nor_ledger(name):
+    """Whoever writes the document would know the noise of every device that reads it."""
+    plain = PartitionResponse(1.0, bounds=([0.0], [1.0])).to_dict()
+    plain["parameters"][name] = 7
+    with pytest.raises(ParameterError, match=f"parameters must leave {name} to the device"):
+        load_mechanism(plain)
+
+
 def test_a_document_promises_nothing_better_than_its_parameters():
     plain = Piecewise(2.0, bounds=(0.0, 1.0)).fit(X).to_dict()
     plain["guarantee"]["epsilon"] = 0.1

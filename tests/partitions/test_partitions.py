@@ -171,11 +171,42 @@ def reference_word(seed, *indices):
         (lambda: NearestSeeds([[0.0]], 4, 2, 2, [0], [1]), "n_seeds must be at most"),
         (lambda: NearestSeeds([[np.nan]], 4, 2, 1, [0], [1]), "pool must be a table of finite"),
         (lambda: NearestSeeds([[0.5]], 4, 2, 1, [0], [1], scale=[0.0]), "scale must have one"),
+        (lambda: NearestSeeds([[0.5]], 4, 2, 1, [0], [1], scale=[1e-200]), "scale must be at l"),
+        (lambda: NearestSeeds([[0.5]], 4, 2**17, 1, [0], [1]), "n_colors must be at most 2\\^16"),
+        (lambda: NearestSeeds([[0.5]] * 16, 2**23, 2, 16, [0], [1]), "at most 2\\^26 seeds"),
+        (lambda: AxisGrids(AXES, 64, 2**17, cells=5), "n_colors must be at most 2\\^16"),
+        (lambda: AxisGrids(AXES, 2**25, 8, cells=5), "n_partitions must be at most 2\\^24"),
+        (lambda: AxisGrids(AXES, 64, 8, cells=5, seed=2**32), "seed must be below 2\\^32"),
+        (lambda: AxisGrids(AXES, 64, 8, cells=5, seed=1.5), "seed must be a whole number"),
+        (lambda: AxisGrids([], 64, 8, cells=5), "axes must hold at least one"),
     ],
 )
 def test_bad_input_is_refused(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        ["interval", 1, 2, 0.0, 1.0],  # no column 0
+        ["interval", 0, 2, 0.0, 1.0],
+        ["levels", 0, 0, 0.0, 1.0],
+        ["levels", -1, 1, 0.0, 1.0],
+        ["circle", 0, 1, 0.0, 1.0],
+        ["interval", 0, 1, 0.0, 0.0],
+        ["interval", 0, 1, 0.0, 5e-324],
+        ["interval", 0, 1, float("nan"), 1.0],
+        ["interval", 0, 1, 0.0, float("inf")],
+        ["interval", 0, 1, "0", "1"],
+        ["interval", 0.0, 1.0, 0.0, 1.0],
+        ["interval", 0, 1, 0.0],
+        None,
+    ],
+)
+def test_axes_of_a_file_are_refused_before_a_record_meets_them(axis):
+    with pytest.raises(ParameterError, match="axes must be"):
+        AxisGrids([axis], 64, 8, cells=5)
 
 
 def test_defaults_follow_from_public_numbers():

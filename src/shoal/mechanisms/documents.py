@@ -124,7 +124,11 @@ def mechanism_from_dict(plain: Any) -> "Mechanism":
     if kind not in KINDS:
         raise ParameterError(f"mechanism must be one of shoal, got {kind!r} in its document")
     try:
-        values = {name: _made(name, value) for name, value in dict(plain["parameters"]).items()}
+        given = dict(plain["parameters"])
+        for name in PRIVATE:
+            if name in given:  # a seed would let its author take the noise off
+                raise ParameterError(f"parameters must leave {name} to the device, got it")
+        values = {name: _made(name, value) for name, value in given.items()}
         mechanism: Mechanism = getattr(importlib.import_module(PACKAGE), kind)(**values)
         drawn = Guarantee.from_dict(plain["guarantee"])
     except ShoalError as failure:

@@ -12,8 +12,8 @@ import numpy as np
 from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.partitions.axes import Axis, axis_bounds, position, positions
-from shoal.partitions.hashing import WORDS, next_prime, public_words
+from shoal.partitions.axes import Axis, axis_bounds, checked_axes, position, positions
+from shoal.partitions.hashing import WORDS, check_public_numbers, next_prime, public_words
 
 __all__ = ["AxisGrids"]
 
@@ -83,9 +83,8 @@ class AxisGrids:
 
     def __post_init__(self) -> None:
         """Check the numbers: they may come from a file."""
-        object.__setattr__(self, "axes", tuple(Axis(*axis) for axis in self.axes))
-        _numbers.count("n_partitions", self.n_partitions)
-        _numbers.count("n_colors", self.n_colors, least=2)
+        object.__setattr__(self, "axes", checked_axes(self.axes))
+        check_public_numbers(self.n_partitions, self.n_colors, self.seed)
         _numbers.count("cells", self.cells)
         if self.size is not None and not 1 <= _numbers.count("size", self.size) <= len(self.axes):
             raise ParameterError(

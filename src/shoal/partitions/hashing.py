@@ -7,12 +7,26 @@ client computes the words of its own partition alone. Nothing private depends on
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["WORDS", "next_prime", "public_words"]
+from shoal import _numbers
+from shoal.exceptions import ParameterError
+
+__all__ = ["WORDS", "check_public_numbers", "next_prime", "public_words"]
 
 WORDS = 2**32  # how many values a word has
+MAX_PARTITIONS, MAX_COLORS = 2**24, 2**16  # a device makes the numbers of all partitions
 GOLDEN = 0x9E3779B1  # 2^32 over the golden ratio, odd: spreads small indices
 FIRST, SECOND = 0x85EBCA6B, 0xC2B2AE35  # of the finalizer
 MASK = np.uint64(0xFFFFFFFF)
+
+
+def check_public_numbers(n_partitions: int, n_colors: int, seed: int) -> None:
+    """Refuse numbers of a public document that no device should work with."""
+    if _numbers.count("n_partitions", n_partitions) > MAX_PARTITIONS:
+        raise ParameterError(f"n_partitions must be at most 2^24, got {n_partitions!r}")
+    if _numbers.count("n_colors", n_colors, least=2) > MAX_COLORS:
+        raise ParameterError(f"n_colors must be at most 2^16, got {n_colors!r}")
+    if _numbers.count("seed", seed, least=0) >= WORDS:
+        raise ParameterError(f"seed must be below 2^32, got {seed!r}")
 
 
 def public_words(seed: int, *indices: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -12,12 +12,14 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.partitions.hashing import next_prime, public_words
+from shoal.partitions.hashing import check_public_numbers, next_prime, public_words
 
 __all__ = ["NearestSeeds"]
 
 TABLE = 2  # dimensions of one
 FEW_COLUMNS = 3  # in which a tree of the seeds is faster than all distances
+MAX_CHOSEN = 2**26  # seeds in all partitions
+MAX_RATIO = 1e150  # of a coordinate to its scale: its square is a number
 FACTOR, OFFSET = range(2)  # what a public word is for
 
 
@@ -75,9 +77,17 @@ class NearestSeeds:
         scale = box.high - box.low if self.scale is None else np.array(self.scale, dtype=np.float64)
         if scale.shape != box.low.shape or not (np.isfinite(scale).all() and (scale > 0).all()):
             raise ParameterError("scale must have one positive number for each column")
-        _numbers.count("n_partitions", self.n_partitions)
-        _numbers.count("n_colors", self.n_colors, least=2)
-        if _numbers.count("n_seeds", self.n_seeds) > len(pool):
+        # Then the distance of any record in the box is a number, and none is refused later.
+        corner = np.maximum(np.abs(box.low), np.abs(box.high))
+        largest = np.maximum(np.abs(pool).max(axis=0, initial=0.0), corner)
+        if not (largest / MAX_RATIO <= scale).all():
+            raise ParameterError("scale must be at least 1e-150 of the pool and the box, got less")
+        check_public_numbers(self.n_partitions, self.n_colors, self.seed)
+        if _numbers.count("n_seeds", self.n_seeds) > MAX_CHOSEN // self.n_partitions:
+            raise ParameterError(
+                f"n_seeds must leave at most 2^26 seeds in all partitions, got {self.n_seeds!r}"
+            )
+        if self.n_seeds > len(pool):
             raise ParameterError(
                 f"n_seeds must be at most the size of the pool, {len(pool)}, got {self.n_seeds!r}"
             )
