@@ -252,10 +252,11 @@ def test_whether_a_color_was_kept_takes_no_other_steps(monkeypatch):
     """The true color is found in either case: the time that a report takes must not tell."""
     asked = []
     right = Partitions.color
+    mechanism = responding(grids(1, 4), random_state=0)
+    mechanism.randomize([0.5])  # checks the partitions on a public point, once
     monkeypatch.setattr(
         Partitions, "color", lambda self, x, j: asked.append(j) or right(self, x, j)
     )
-    mechanism = responding(grids(1, 4))
     for word in (0, WORDS - 1):
         mechanism.set_params(random_state=GivenWords([0, word, 1])).randomize([0.5])
     assert asked == [0, 0]
@@ -401,3 +402,17 @@ def test_variance_is_that_of_an_estimated_share():
     p = float(mechanism.keep_probability * (1 - Fraction(1, g)) + Fraction(1, g))
     assert mechanism.variance() == pytest.approx((1 / g) * (1 - 1 / g) / (p - 1 / g) ** 2)
     assert (mechanism.variance(some(2)) == np.full((3, 2), mechanism.variance())).all()
+
+
+def test_partitions_that_cannot_be_computed_cost_nothing(monkeypatch):
+    """Found out on a public point, not on the record that was paid for."""
+
+    def fails(self):
+        raise MemoryError
+
+    monkeypatch.setattr(NearestSeeds, "_chosen", property(fails))
+    device = responding(seeds(2, 4), ledger=Ledger(epsilon=9.0))
+    for ask in (device.randomize, lambda x: device.transform([x, x])):
+        with pytest.raises(MemoryError):
+            ask([0.5, 0.5])
+    assert len(device.ledger) == 0

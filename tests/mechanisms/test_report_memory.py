@@ -1,7 +1,9 @@
 """Kept reports: the same bytes for the same value, one spend for each value, whatever stops."""
 
+import copy
 import json
 import os
+import pickle
 import stat
 import threading
 
@@ -303,6 +305,23 @@ def test_memory_without_a_file_stays_with_its_process(monkeypatch):
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with pytest.raises(ParameterError, match="path must be given for reports in a fork"):
         kept.report(WORK)
+
+
+def test_copies_share_what_was_reported(path):
+    """Each copy in memory would report a value of its own."""
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(ParameterError, match="path must be given for a copy"):
+            copied(memory(ledger=None))
+    kept = memory(path, ledger=None)
+    sent = kept.report(HOME)
+    assert pickle.loads(pickle.dumps(kept)).report(HOME) == sent
+    assert copy.deepcopy(kept).report(HOME) == sent
+
+
+def test_reports_from_a_seed_are_not_sent_as_private_ones(path):
+    memory(path, random_state=3).report(HOME)
+    with pytest.raises(ParameterError, match="campaign must keep the parameters"):
+        memory(path).report(HOME)
 
 
 @pytest.mark.parametrize(

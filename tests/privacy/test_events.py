@@ -106,6 +106,8 @@ def test_shuffled_events_are_checked() -> None:
     assert ShuffledEvent.of(promise, purpose="x") == ShuffledEvent(**good, purpose="x")
     with pytest.raises(GuaranteeError, match="this one is 'local'"):
         ShuffledEvent.of(Guarantee("local", 1.0))
+    with pytest.raises(GuaranteeError, match="this one is of seeded reports"):
+        ShuffledEvent.of(dataclasses.replace(promise, seeded=True))
 
 
 def test_numpy_numbers_become_plain_ones() -> None:

@@ -554,6 +554,15 @@ class TestShuffled:
         alone.spend(shuffled(3.0, n=1, delta=0.0))  # a batch of one gains nothing
         assert (alone.spent[0].epsilon, alone.spent[0].delta) == (3.0, 0.0)
 
+    def test_rounding_up_leaves_a_total_that_can_be_said(self, new) -> None:
+        unit = PrivacyUnit.user("id", max_rows=3, enforced=False)
+        ledger = new(epsilon=9.0, delta=1e-6, privacy_unit=unit)
+        alone = ShuffledEvent(epsilon=0.1, delta=0.0, local_epsilon=0.1, n=1)
+        for _ in range(3):
+            ledger.spend(alone)  # three times 0.1 three times, which is above 0.9 in floats
+        (batch,) = ledger.spent
+        assert batch.epsilon == batch.local_epsilon == pytest.approx(0.9)
+
     def test_it_is_never_mixed_with_other_events(self, new) -> None:
         ledger = new(epsilon=9.0, delta=1e-3, metric_epsilon=1.0, metric_unit="km")
         mixed = Composed(events=[shuffled(), pure(3.0)])

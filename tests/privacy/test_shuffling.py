@@ -1,5 +1,6 @@
 """What a shuffler adds to a local promise: the tables, both ways, and what is refused."""
 
+import copy
 import itertools
 import math
 from fractions import Fraction
@@ -9,6 +10,7 @@ import pytest
 from helpers.shuffled_views import blanket_delta, clone_delta
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.mechanisms import PartitionResponse
+from shoal.partitions import Axis, AxisGrids, Partitions
 from shoal.privacy import (
     Adjacency,
     Guarantee,
@@ -20,6 +22,7 @@ from shoal.privacy import (
 from shoal.privacy._shuffle_divergence import ShuffledView
 
 DELTA = 1e-6
+AXES = [Axis("interval", 0, 1, 0.0, 1.0), Axis("interval", 1, 2, 0.0, 1.0)]
 COLORS = {1: 4, 2: 8, 4: 64, 8: 4096}
 RESPONSE = {
     10**4: {1: 0.034, 2: 0.086, 4: 0.270},
@@ -204,3 +207,24 @@ def test_the_best_number_of_colors():
 def test_refusals_of_the_inverse(kwargs):
     with pytest.raises(ParameterError, match=next(iter(kwargs))):
         local_epsilon_for(**{"epsilon": 1.0, "n": 100, "delta": DELTA, **kwargs})
+
+
+def test_a_promise_to_users_counts_users():
+    """A thousand reports of two hundred users are two hundred bundles to hide among."""
+    users = Guarantee("local", 2.0, privacy_unit=PrivacyUnit.user("id", max_rows=5))
+    assert "at least 1,000 honest and independent users" in str(amplify(users, 1000, DELTA))
+    assert "at least 1,000 honest and independent reports" in str(
+        amplify(Guarantee("local", 2.0), 1000, DELTA)
+    )
+
+
+def test_fewer_colors_that_were_handed_out_are_not_forgotten():
+    two, many = (Partitions([AxisGrids(AXES, 16, colors, cells=8)]) for colors in (2, 64))
+    device = PartitionResponse(4.0, partitions=two).fit([[0.5, 0.5]])
+    device.transform([[0.5, 0.5]])
+    drawn = device.shuffled(100_000, DELTA)
+    device.set_params(partitions=many)
+    assert device.shuffled(100_000, DELTA) == drawn
+    assert copy.deepcopy(device).shuffled(100_000, DELTA) == drawn
+    device.fit([[0.5, 0.5]])
+    assert device.shuffled(100_000, DELTA).epsilon < drawn.epsilon

@@ -47,15 +47,23 @@ CHUNK_VALUES = 1 << 16  # numbers perturbed at a time
 class SourceInUse:
     """Where a mechanism's reports come from, whether from a seed, and what they promise."""
 
-    def __init__(self, *, drew_seeded: bool = False, drawn: Guarantee | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        drew_seeded: bool = False,
+        drawn: Guarantee | None = None,
+        colors: int | None = None,
+    ) -> None:
         self.drew_seeded = drew_seeded
         self.drawn = drawn
+        self.colors = colors
         self._kept: tuple[Any, RandomSource] | None = None
         self._lock = threading.Lock()
 
-    def note(self, source: RandomSource, promise: Guarantee) -> None:
+    def note(self, source: RandomSource, promise: Guarantee, colors: int | None) -> None:
         """Note that reports are drawn; what another thread noted is never taken back."""
         with self._lock:
+            self.colors = fewest(self.colors, colors)
             self.drew_seeded = self.drew_seeded or source.seeded
             self.drawn = promise if self.drawn is None else weakest(self.drawn, promise)
 
@@ -110,6 +118,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
 
     _drew_seeded: bool = False  # by what this is a copy of
     _drawn: Guarantee | None = None  # likewise
+    _drawn_colors: int | None = None  # likewise
 
     _report_names: ClassVar[tuple[str, ...] | None] = None  # None: those of the records
 
@@ -176,7 +185,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         in_use = self._sources()
         source = in_use.current(self.random_state)
         self._check_output()
-        in_use.note(source, self._promise())
+        in_use.note(source, self._promise(), self._colors)
         return release_reports(self, table, source, out)
 
     def randomize(self, x: Any) -> Floats:
@@ -257,7 +266,9 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
 
     def _sources(self) -> SourceInUse:
         if not hasattr(self, "_in_use"):
-            self._in_use = SourceInUse(drew_seeded=self._drew_seeded, drawn=self._drawn)
+            self._in_use = SourceInUse(
+                drew_seeded=self._drew_seeded, drawn=self._drawn, colors=self._drawn_colors
+            )
         return self._in_use
 
     def _paid_source(self, promise: Guarantee) -> RandomSource:
@@ -265,7 +276,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         in_use = self._sources()
         source = in_use.current(self.random_state)
         self._spend(source)
-        in_use.note(source, promise)
+        in_use.note(source, promise, self._colors)
         return source
 
     def _encoded_params(self) -> dict[str, Any]:
@@ -310,6 +321,16 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         in_use = getattr(self, "_in_use", None)
         return self._drawn if in_use is None else in_use.drawn
 
+    @property
+    def _colors(self) -> int | None:
+        """Number of colors of the next report, where it is a randomized response."""
+        return None
+
+    def _fewest_colors(self) -> int | None:
+        """Return the fewest colors of the next report and of those handed out since ``fit``."""
+        in_use = getattr(self, "_in_use", None)
+        return fewest(self._drawn_colors if in_use is None else in_use.colors, self._colors)
+
     def _check_output(self) -> None:
         """Refuse, before anything is spent, what scikit-learn cannot make of files."""
         chosen = getattr(self, "_sklearn_output_config", {})
@@ -352,6 +373,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         # The source holds a key: it stays in this process.
         state: dict[str, Any] = {**super().__getstate__(), "_drew_seeded": self._has_drawn_seeded()}
         state["_drawn"] = self._handed_out()
+        if state["_drawn"] is not None:
+            state["_drawn_colors"] = self._fewest_colors()
         state.pop("_in_use", None)
         state.pop("_device", None)
         return state
@@ -387,6 +410,11 @@ def weakest(one: Guarantee, two: Guarantee) -> Guarantee:
             f"{two.unit or 'unit'}"
         )
     return one if one.epsilon > two.epsilon else two
+
+
+def fewest(one: int | None, two: int | None) -> int | None:
+    """Return the smaller of two numbers of colors, of which either may not be known."""
+    return min((colors for colors in (one, two) if colors is not None), default=None)
 
 
 def same_state(one: Any, two: Any) -> bool:

@@ -258,7 +258,8 @@ class PartitionResponse(PartitionChannel, Mechanism):
         >>> round(mechanism.shuffled(100_000, 1e-6).epsilon, 3)
         0.079
         """
-        return amplify(self.guarantee_, n, delta, n_colors=self.n_colors)
+        # Reports with fewer colors hide less, and may have been handed out before.
+        return amplify(self.guarantee_, n, delta, n_colors=self._fewest_colors())
 
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-probability of reports given one record.
@@ -323,6 +324,10 @@ class PartitionResponse(PartitionChannel, Mechanism):
         """
         return np.array(self._report_names, dtype=object)
 
+    @property
+    def _colors(self) -> int:
+        return self.n_colors
+
     def _promise(self) -> Guarantee:
         return Guarantee("local", epsilon=self.epsilon, adjacency=Adjacency.SUBSTITUTE)
 
@@ -350,12 +355,16 @@ class PartitionResponse(PartitionChannel, Mechanism):
                 f"{self.partitions!r}"
             )
         super()._check(columns)
+        partitions = self.make_partitions(columns)
         whole = isinstance(self.first_partition, int | np.integer)
-        if not whole or not 0 <= self.first_partition < self.make_partitions(columns).n_partitions:
+        if not whole or not 0 <= self.first_partition < partitions.n_partitions:
             raise ParameterError(
                 "first_partition must be a whole number below the number of partitions, got "
                 f"{self.first_partition!r}"
             )
+        # A public point: what cannot be colored fails before anything is spent.
+        corner = public_box(channel_bounds(self), columns).low
+        partitions.color(corner.tolist(), int(self.first_partition))
 
     def _one_record(self, x: Any) -> Sequence[float] | None:
         """Return a record that needs no closer look, encoded; None for any other."""

@@ -30,6 +30,7 @@ from shoal._typing import Floats
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.mechanisms._base import as_table
 from shoal.mechanisms.partition_response import PartitionResponse
+from shoal.noise import is_seeded
 from shoal.tables import ArrayTable
 
 try:
@@ -135,6 +136,15 @@ class ReportMemory:
             encoded = self.mechanism.encode(self.mechanism.randomize(x))
             self._write(kept.with_report(self.campaign, parameters, name, encoded))
         return encoded
+
+    def __getstate__(self) -> dict[str, Any]:
+        # For copies and pickles: each copy in memory would draw a report of its own.
+        if self.path is None:
+            raise ParameterError(
+                "path must be given for a copy of kept reports, got None: two copies would report "
+                "one value twice"
+            )
+        return {**self.__dict__, "_locks": {}}
 
     def _value(self, x: Any) -> bytes:
         """Return what makes a record this value: its columns, encoded and clipped."""
@@ -277,6 +287,7 @@ def _digest_of(mechanism: PartitionResponse) -> str:
         "epsilon": float(mechanism.epsilon),
         "first_partition": int(mechanism.first_partition),
         "partitions": mechanism.partitions_.to_dict(),
+        "seeded": is_seeded(mechanism.random_state),  # such reports promise nothing, also later
         "schema": None if mechanism.schema is None else mechanism.schema.to_dict(),
     }
     return hashlib.blake2b(_json(plain).encode(), digest_size=DIGEST_BYTES).hexdigest()

@@ -74,6 +74,32 @@ def space_axes(space: EncodedSpace) -> tuple[Axis, ...]:
     )
 
 
+def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
+    """Return axes that divide columns one after the other; they may come from a file."""
+    checked: list[Axis] = []
+    for given in axes:
+        kind, start, stop, low, high = given if _is_axis(given) else ("", 0, 0, 0.0, 0.0)
+        first = checked[-1].stop if checked else 0
+        whole = all(isinstance(end, Integral) for end in (start, stop))
+        in_turn = start == first and (stop == start + 1 if kind == "interval" else stop > start)
+        wide = math.isfinite(low) and math.isfinite(high) and high / 2 - low / 2 > 0
+        if kind not in ("interval", "levels") or not (whole and in_turn and wide):
+            raise ParameterError(
+                "axes must be (kind, start, stop, low, high), one after the other, with finite low "
+                f"below high, got {given!r}"
+            )
+        checked.append(Axis(kind, int(start), int(stop), float(low), float(high)))
+    if not checked:
+        raise ParameterError("axes must hold at least one axis, got none")
+    return tuple(checked)
+
+
+def _is_axis(given: Any) -> bool:
+    if not isinstance(given, Sequence) or len(given) != len(Axis._fields):
+        return False
+    return all(isinstance(end, Real) and not isinstance(end, bool) for end in given[1:])
+
+
 def axis_bounds(axes: Sequence[Axis]) -> tuple[Floats, Floats]:
     """Return the box that axes span."""
     columns = max(axis.stop for axis in axes)
@@ -100,32 +126,6 @@ def places(along: Floats, axes: Sequence[Axis]) -> Floats:
         else:
             points[:, axis.start] = (1.0 - own) * axis.low + own * axis.high
     return points
-
-
-def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
-    """Return axes that divide columns one after the other; they may come from a file."""
-    checked: list[Axis] = []
-    for given in axes:
-        kind, start, stop, low, high = given if _is_axis(given) else ("", 0, 0, 0.0, 0.0)
-        first = checked[-1].stop if checked else 0
-        whole = all(isinstance(end, Integral) for end in (start, stop))
-        in_turn = start == first and (stop == start + 1 if kind == "interval" else stop > start)
-        wide = math.isfinite(low) and math.isfinite(high) and high / 2 - low / 2 > 0
-        if kind not in ("interval", "levels") or not (whole and in_turn and wide):
-            raise ParameterError(
-                "axes must be (kind, start, stop, low, high), one after the other, with finite low "
-                f"below high, got {given!r}"
-            )
-        checked.append(Axis(kind, int(start), int(stop), float(low), float(high)))
-    if not checked:
-        raise ParameterError("axes must hold at least one axis, got none")
-    return tuple(checked)
-
-
-def _is_axis(given: Any) -> bool:
-    if not isinstance(given, Sequence) or len(given) != len(Axis._fields):
-        return False
-    return all(isinstance(end, Real) and not isinstance(end, bool) for end in given[1:])
 
 
 def positions(points: Floats, axes: Sequence[Axis]) -> Floats:

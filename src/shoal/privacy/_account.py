@@ -224,7 +224,8 @@ class Account:
             limits.adjacency if batches is None else Adjacency.SUBSTITUTE,
             privacy_unit=unit,
             seeded=own.seeded,
-            local_epsilon=None if batches is None else float(batches.local_epsilon),
+            # The sum of groups' epsilons is rounded up, their local ones are exact.
+            local_epsilon=None if batches is None else max(epsilon, float(batches.local_epsilon)),
             n_reports=None if batches is None else batches.n,
         )
 

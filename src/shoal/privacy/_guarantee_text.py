@@ -59,11 +59,17 @@ def _shuffled(guarantee: Guarantee) -> str:
         f"shuffled differential privacy with {_parameters(guarantee)} "
         f"({guarantee.adjacency.value}): exchanging {_values(guarantee)} for any other changes the "
         f"probability of any shuffled batch by {_factor(guarantee)}, if the batch has at least "
-        f"{guarantee.n_reports:,} honest and independent reports, one a device, of one mechanism "
+        f"{guarantee.n_reports:,} {_batch(guarantee)} of one mechanism "
         "and without metadata, and the shuffler does not collude; two rounds are two batches, and "
         "a person's cost is that of the worse; without the shuffler, and for reports that are sent "
         f"again, only local epsilon = {guarantee.local_epsilon:g} holds"
     )
+
+
+def _batch(guarantee: Guarantee) -> str:
+    if guarantee.privacy_unit.kind == "record":
+        return "honest and independent reports, one a device,"
+    return "honest and independent users, with all of their reports in this batch,"
 
 
 def _values(guarantee: Guarantee) -> str:

@@ -98,7 +98,7 @@ def compose(
             best.epsilon,
             best.delta,
             Adjacency.SUBSTITUTE,
-            local_epsilon=float(batches.local_epsilon),
+            local_epsilon=max(best.epsilon, float(batches.local_epsilon)),
             n_reports=batches.n,
         )
     rho = price.rho if price.delta == 0 and math.isfinite(price.rho) else None

@@ -264,12 +264,17 @@ class ShuffledEvent(Event):
         Raises
         ------
         GuaranteeError
-            If the promise is of another notion.
+            If the promise is of another notion, or of seeded reports.
         """
         if guarantee.local_epsilon is None or guarantee.n_reports is None:
             raise GuaranteeError(
                 f"a shuffled event needs a shuffled promise, this one is {guarantee.notion!r}",
                 in_python="call amplify(guarantee, n, delta) first",
+            )
+        if guarantee.seeded:  # an event does not hold it, and a ledger would promise it
+            raise GuaranteeError(
+                "a shuffled event needs a promise that holds, this one is of seeded reports",
+                in_python="draw reports with random_state=None",
             )
         return cls(
             epsilon=guarantee.epsilon,

@@ -48,7 +48,8 @@ def amplify(
         The promise of each report: local and pure.
     n : int
         How many honest reports the batch has at least, the person's own included. Reports that
-        are made up, sent twice or computed with another mechanism do not count.
+        are made up, sent twice or computed with another mechanism do not count. Of a promise to
+        users: how many users, whose reports go together.
     delta : float
         In [1e-100, 1).
     n_colors : int, optional
