@@ -34,6 +34,18 @@ def test_numbers_of_an_axis_stay_apart():
     assert words["labelSeparation"] >= 4
 
 
+def test_a_logarithmic_axis_has_round_numbers():
+    """Without them d3 writes 0.9 and leaves out the 1 beside it."""
+
+    def numbers(*ends):
+        return Axis("y", ends, log=True).y().to_dict()["axis"].get("values")
+
+    assert numbers(0.85, 12.0) == [1.0, 2.0, 5.0, 10.0]
+    assert numbers(0.001, 1e4) == [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0]
+    assert numbers(1.1, 4.0) is None, "two are too few"
+    assert numbers(1e-30, 1.0) is None
+
+
 def test_long_titles_are_wrapped():
     words = Axis("a very long title of an axis " * 3, (0, 1)).x().to_dict()["axis"]["title"]
     assert len(words) == 2

@@ -75,3 +75,14 @@ def test_better_than_blind_of_other_noise():
         for described, reports in ((mechanism, mechanism.fit_transform(records)), (channel, noisy)):
             model = NoiseAwareKMeans(2, mechanism=described, n_init=2, random_state=0).fit(reports)
             assert model.better_than_blind_ is better
+
+
+def test_clusters_that_are_as_spread_as_points_are_not_better_than_these():
+    """Two clusters in the middles of the halves of the box: evident, and what two points are."""
+    rng = np.random.default_rng(0)
+    X = rng.choice([-0.5, 0.5], size=(1500, 1)) + 0.05 * rng.normal(size=(1500, 1))
+    mechanism = Laplace(8.0, bounds=BOX, random_state=0)
+    reports = mechanism.fit_transform(X)
+    for k, better in ((2, False), (4, True)):
+        model = NoiseAwareKMeans(k, mechanism=mechanism, n_init=2, random_state=0).fit(reports)
+        assert model.better_than_blind_ is better

@@ -32,6 +32,7 @@ MAX_ROWS = 5_000  # of one layer; of more, so many are taken, spread evenly
 LETTER = 6.3  # pixels of a letter
 MARGIN = 80  # pixels of a panel beside its frame: numbers and words of the axis
 MAX_TICKS = 12  # values that all stand below an axis
+MIN_ROUND = 3  # round numbers that make a logarithmic axis readable; with fewer, it has all
 WORDS = {"name", "note", "version", "set", "pair"}  # fields that hold text
 # Channels that rows have by the names of their fields.
 FIELDS = (
@@ -76,6 +77,17 @@ def around(
     padding = margin * (high - low) if high > low else 0.5
     ends = low - padding, high + padding
     return low if zero and low == 0 else ends[0], high if zero and high == 0 else ends[1]
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Return 1, 2 and 5 times powers of ten within the ends; powers alone where these are many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 2, 5), (1,)):
+        found = [float(f"{step}e{power}") for power in powers for step in steps]
+        inside = [one for one in found if low <= one <= high]
+        if len(inside) <= MAX_TICKS:
+            return inside
+    return []
 
 
 def columns_for(number: int, *, most: int = 4) -> int:
@@ -134,13 +146,14 @@ class Axis:
             self._axis.setdefault("tickCount", 6)
         if len(title) > 46:
             self._axis["title"] = textwrap.wrap(title, 46)
-        if ticks is not None:
-            values = np.unique(np.asarray(ticks, dtype=np.float64))
-            values = values[np.isfinite(values)]
-            if 0 < len(values) <= MAX_TICKS:
-                self._axis["values"] = values.tolist()
-                if values.max() < 1000:
-                    self._axis["format"] = ",.3~r"
+        values = np.unique(np.asarray([] if ticks is None else ticks, dtype=np.float64))
+        values = values[np.isfinite(values)]
+        if 0 < len(values) <= MAX_TICKS:
+            self._axis["values"] = values.tolist()
+            if values.max() < 1000:
+                self._axis["format"] = ",.3~r"
+        elif log and len(some := _round_numbers(*self.domain)) >= MIN_ROUND:
+            self._axis["values"] = some
 
     def x(self) -> Any:
         """Return the horizontal channel."""

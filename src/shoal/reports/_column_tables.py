@@ -16,8 +16,8 @@ from shoal._typing import Floats, Ints
 __all__ = ["ColumnTable", "column_tables", "symbols_of"]
 
 PARTS = 4  # places of the record within a cell that probabilities are averaged over
-CELLS_PER_SPREAD = 6.0  # in the middle half of the reports of one record
-INTERVALS_PER_CELL = 1.5
+CELLS_PER_SPREAD = 5.0  # in the middle half of the reports of one record
+INTERVALS_PER_CELL = 1.0
 MAX_INTERVALS = 512
 
 

@@ -17,7 +17,7 @@ from shoal.reports._record_channel import AtomDensity, KernelChannel, spread_wei
 
 __all__ = ["HeldOutDensity", "Part", "held_out_density"]
 
-WIDTHS = (0.0, 1.0, 2.2, 5.0)  # cells: standard deviations of the kernels, on a grid
+WIDTHS = (0.0, 1.5, 4.0)  # cells: standard deviations of the kernels, on a grid
 UPDATES = (0, 4, 12, 36, 108)
 MORE = 1.4  # times as many updates for all reports as for half of them
 EVIDENCE = 1.0  # nats over all reports that more updates must explain them better by

@@ -143,7 +143,7 @@ def cell_density(
 def _halve_heavy(
     open_channel: Callable[[Floats], ColorChannel], counted: Tally, coarse: Cells, weights: Floats
 ) -> tuple[Cells, Any, ColorChannel]:
-    """Halve heavy cells; return the parts, how records lie on those of a cell, and their channel."""
+    """Halve heavy cells; return the parts, how records lie on them, and their channel."""
     fine, parents, channel = coarse, np.arange(len(weights)), open_channel(coarse.points)
     for _ in range(HALVINGS):
         heavy = weights > HEAVY

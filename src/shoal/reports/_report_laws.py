@@ -26,7 +26,7 @@ from shoal.reports._report_grid import MAX_COLUMNS
 
 __all__ = ["ReportLaw", "even_atoms", "open_halves", "open_law"]
 
-CELLS = {1: (128, 512), 2: (48, 128), 3: (16, 24)}  # of a grid in each column: least and most
+CELLS = {1: (128, 512), 2: (48, 96), 3: (16, 24)}  # of a grid in each column: least and most
 CELLS_PER_CENTER = 4.0  # in each column, per k^(1/d)
 DRAWN_CELLS = (48, 128)  # of a column, where atoms are drawn
 EVEN = 0.05  # of drawn atoms, and of a start, spread evenly: nothing is ruled out

@@ -43,6 +43,8 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     vanishes these become the reports. The centers are those with the least k-means cost under that
     distribution. Reports that are more than the record and noise (SquareWave, Hybrid, Duchi,
     sampled columns) are deconvolved by their exact law, in many columns on drawn places (Notes).
+    So are the colors of :class:`shoal.mechanisms.PartitionResponse`, on cells that are finer where
+    the records are.
 
     Each half of the reports judges the centers found from the other half, in this way and by plain
     k-means on clipped reports: by the cost on the records behind it, paired report by report. The
@@ -58,7 +60,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         Number of clusters; it may exceed the number of reports.
     mechanism : Mechanism or GaussianChannel
         What made the reports: Laplace of any kind that does not truncate, Piecewise, SquareWave,
-        Hybrid, Duchi, or a description of Gaussian noise.
+        Hybrid, Duchi, PartitionResponse, or a description of Gaussian noise.
     bounds : tuple (low, high), default=None
         Public box of the records; None takes that of the mechanism.
     n_init : int, default=20
@@ -93,7 +95,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     release_ : Release
         Centers, weights, covariances and radii, for :func:`label_on_device`; and whether they are
         better than blind.
-    start_ : {"grid", "mixture", "reports", "channel", "blind"}
+    start_ : {"grid", "mixture", "reports", "channel", "partitions", "blind"}
         Where the centers came from, and the mixture began: the distribution on a grid, the
         distribution by draws with a mixture as the prior, or plain k-means on clipped reports; the
         distribution by the exact law of the reports, or points spread over the box where no
@@ -104,7 +106,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     n_iter_ : int
         Number of updates of the mixture.
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of columns of a record.
     feature_names_in_ : ndarray of str
         Their names, where the table has them.
 
@@ -170,7 +172,8 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         Z : array-like of shape (n, d)
-            Reports as the mechanism made them: not clipped, not remapped, not standardized.
+            Reports as the mechanism made them: not clipped, not remapped, not standardized. Of
+            PartitionResponse two columns, whatever the records have.
         y : None
             Ignored.
 
@@ -183,6 +186,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         find_clusters = _choose(self.mechanism)
         if isinstance(self.mechanism, PartitionChannel):
             reports = validate_records(Z)
+            vars(self).pop("feature_names_in_", None)  # of a table that was fitted before
             self.n_features_in_ = self.mechanism.make_partitions().columns  # of a record
         else:
             reports = validate_records(Z, estimator=self)

