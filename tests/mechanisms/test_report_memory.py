@@ -117,6 +117,7 @@ def test_campaigns_are_questions_of_their_own(path):
     "other",
     [
         {"epsilon": 2.0},
+        {"epsilon": 1.05},  # of which the same partitions follow
         {"bounds": ([0.0, 0.0], [1.0, 2.0])},
         {"n_clusters": 40},
         {"first_partition": 4},
@@ -170,6 +171,15 @@ def test_two_devices_name_a_value_differently(tmp_path):
         plain = json.loads((tmp_path / f"{device}").read_text(encoding="ascii"))
         names |= set(plain["campaigns"]["places"]["reports"])
     assert len(names) == 2
+
+
+def test_two_campaigns_name_a_value_differently(path):
+    """Whoever reads the file in passing does not see that a value stayed the same."""
+    for campaign in ("summer", "autumn"):
+        memory(path, campaign).report(HOME)
+    plain = json.loads(path.read_text(encoding="ascii"))
+    summer, autumn = (plain["campaigns"][name]["reports"] for name in ("summer", "autumn"))
+    assert not set(summer) & set(autumn)
 
 
 class Stopped(BaseException):

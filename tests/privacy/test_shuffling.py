@@ -228,3 +228,12 @@ def test_fewer_colors_that_were_handed_out_are_not_forgotten():
     assert copy.deepcopy(device).shuffled(100_000, DELTA) == drawn
     device.fit([[0.5, 0.5]])
     assert device.shuffled(100_000, DELTA).epsilon < drawn.epsilon
+
+
+@pytest.mark.parametrize("n_colors", [None, 2, 65536])
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-17])
+def test_next_to_nothing_stays_what_it_is(epsilon, n_colors):
+    local = Guarantee("local", epsilon)
+    assert amplify(local, 1000, DELTA, n_colors=n_colors).epsilon == epsilon
+    budget = local_epsilon_for(epsilon, 1000, DELTA, n_colors=n_colors)
+    assert budget.epsilon == budget.guarantee.epsilon == epsilon

@@ -9,10 +9,11 @@ from shoal._bounds import public_box
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import Laplace, PartitionResponse
 from shoal.partitions import AxisGrids, Partitions, box_axes, default_colors
-from shoal.reports import NoiseAwareKMeans, _partition_density
+from shoal.reports import NoiseAwareKMeans, _partition_density, label_on_device, load_release
 from shoal.reports._atoms import Cells
 from shoal.reports._partition_density import HeldOut, cell_density, choose_updates
 from shoal.reports._partition_likelihood import ColorChannel, tally
+from shoal.schema import Category, Number, Schema
 
 CENTERS = np.array([[-0.6, -0.6, 0.5], [0.6, -0.5, 0.0], [0.0, 0.6, -0.5]])
 
@@ -191,7 +192,7 @@ def test_fit_after_another_mechanism_knows_its_own_columns():
 
 @pytest.mark.full
 def test_radii_cover_the_means():
-    """3 x 40 balls of level 95%: fewer than 104 cover with probability below 10^-4 if exact."""
+    """3 x 40 balls of level 95%: fewer than 104 cover with probability 1.1e-4 if exact."""
     covered = 0
     for seed in range(40):
         mechanism = response(2.0, seed=seed)
@@ -240,3 +241,19 @@ def test_radii_of_few_reports_are_not_small(n):
     reports = mechanism.fit_transform(records(0, n=n))
     model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0).fit(reports)
     assert model.center_radius_.min() > 1.0
+
+
+def test_a_release_of_mixed_records_carries_their_schema():
+    """A device labels its record as it is, and the clusters are shown in the words of the table."""
+    schema = Schema([Number("age", minimum=0, maximum=120), Category("city", ["A", "B"])])
+    table = {"age": [20.0, 90.0] * 300, "city": ["A", "B"] * 300}
+    mechanism = PartitionResponse(4.0, schema=schema, n_clusters=2, random_state=0)
+    model = NoiseAwareKMeans(2, mechanism=mechanism, random_state=0)
+    release = model.fit(mechanism.fit_transform(table)).release_
+    labels = label_on_device(release, table)
+    assert (labels == model.predict(schema.encode(table))).all()
+    assert len(set(labels[::2])) == len(set(labels[1::2])) == 1
+    assert labels[0] != labels[1]
+    frame = load_release(release).to_frame()
+    assert set(frame["city"]) == {"A", "B"}
+    assert frame["share"].sum() == pytest.approx(1.0)

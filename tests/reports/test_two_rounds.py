@@ -7,6 +7,7 @@ import pytest
 
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace, PartitionResponse, load_mechanism
+from shoal.partitions import NearestSeeds, Partitions
 from shoal.privacy import Ledger
 from shoal.reports import TwoRoundCampaign
 from shoal.schema import Category, Number, Schema
@@ -199,3 +200,25 @@ def test_rounds_are_not_mixed_up_and_second_is_made_once(mixed):
         campaign.cluster(second, first)
     with pytest.raises(ParameterError, match="asked for once"):
         campaign.second(first)
+
+
+def test_changed_parameters_promise_nothing_of_reports_that_are_out():
+    """Neither a smaller epsilon nor a seed that is taken away afterwards."""
+    mechanism = PartitionResponse(4.0, bounds=UNIT, random_state=1)
+    campaign = TwoRoundCampaign(2, mechanism=mechanism)
+    campaign.first_mechanism.fit_transform(np.full((10, 2), 0.5))
+    mechanism.set_params(epsilon=1.0, random_state=None)
+    assert campaign.guarantee_.epsilon == campaign.first_mechanism.epsilon == 4.0
+    assert not campaign.guarantee_.holds
+    assert not campaign.shuffled(10_000, 1e-6).holds
+
+
+def test_second_partitions_of_another_box_are_refused():
+    campaign = TwoRoundCampaign(2, mechanism=PartitionResponse(4.0, bounds=UNIT))
+    plain = campaign.to_dict()
+    pool = np.random.default_rng(0).uniform(0.0, 50.0, (64, 2))
+    colors = campaign.first.n_colors
+    other = NearestSeeds(pool, 16, colors, 64, low=[0.0, 0.0], high=[50.0, 50.0])
+    plain["second"] = Partitions([other]).to_dict()
+    with pytest.raises(ParameterError, match="blocks must divide one box"):
+        TwoRoundCampaign.from_dict(plain, mechanism=load_mechanism(plain["mechanism"]))

@@ -83,6 +83,10 @@ class Partitions:
                     f"blocks must have equal {name}, got {sorted(values)}: a campaign has one box "
                     "and one number of colors"
                 )
+        low, high = self.bounds
+        for block in self.blocks[1:]:
+            if not (np.array_equal(block.bounds[0], low) and np.array_equal(block.bounds[1], high)):
+                raise ParameterError("blocks must divide one box, got several")
         self._starts = np.cumsum([0, *(block.n_partitions for block in self.blocks)])
         self._firsts: list[int] = self._starts[:-1].tolist()
 

@@ -47,7 +47,7 @@ class ShuffledView:
         pair_odds, other_odds = 1 / growth, 0.0
         if n_colors is not None:
             self._keep = growth / (growth + n_colors)
-            pair_odds, other_odds = 2 / (growth + n_colors - 2), (n_colors - 2) / growth
+            pair_odds, other_odds = 2 / (growth + (n_colors - 2)), (n_colors - 2) / growth
         pairs = _binomial(n - 1, pair_odds, tail)
         width = max(1, (pairs.first + 1) // _FINEST_BLOCK)
         starts = np.arange(0, pairs.weights.size, width)

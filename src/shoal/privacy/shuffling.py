@@ -205,7 +205,7 @@ def _view(local_epsilon: float, n: int, delta: float, n_colors: int | None) -> S
 @lru_cache(maxsize=256)
 def _amplified(local_epsilon: float, n: int, delta: float, n_colors: int | None) -> float:
     """Return an epsilon whose bound of delta is at most the one asked for."""
-    if local_epsilon == 0 or local_epsilon > _LARGEST_EPSILON:
+    if not _LEAST_EPSILON < local_epsilon <= _LARGEST_EPSILON:
         return local_epsilon
     view = _view(local_epsilon, n, delta, n_colors)
 
@@ -223,7 +223,7 @@ def _largest(epsilon: float, n: int, delta: float, n_colors: int | None) -> Loca
 
     # A report within the limit needs no shuffler; a batch of n takes at most about ln n off.
     high = min(epsilon + math.log(n) - math.log(delta), _LARGEST_EPSILON)
-    low = _crossing(excess, epsilon, high)[0] if high > epsilon else epsilon
+    low = _crossing(excess, epsilon, high)[0] if high > epsilon > _LEAST_EPSILON else epsilon
     promise = amplify(Guarantee("local", low), n, delta, n_colors=n_colors)
     if promise.epsilon > epsilon:  # by the rounding up of amplify; the bound itself was checked
         promise = replace(promise, epsilon=epsilon, delta=delta)

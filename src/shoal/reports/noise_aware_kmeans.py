@@ -217,6 +217,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "better_than_blind": self.better_than_blind_,
                 "low": box.low,
                 "high": box.high,
+                **self._schema(),
             },
             guarantee=self.guarantee_,
         )
@@ -242,11 +243,17 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
 
     def _take_columns_of_records(self) -> None:
         """Take the number of columns of a record and their names from the mechanism."""
-        vars(self).pop("feature_names_in_", None)  # of a table that was fitted before
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of a table that was fitted before
         self.n_features_in_ = self.mechanism.make_partitions().columns
         names = fitted_names(self.mechanism)
         if names is not None and self.mechanism.schema is None:  # else they are of raw columns
             self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _schema(self) -> dict[str, Any]:
+        """Return the schema for the release, where the mechanism takes records by one."""
+        schema = getattr(self.mechanism, "schema", None)
+        return {} if schema is None else {"schema": schema.to_dict()}
 
     def _settings(self) -> Settings:
         """Check the parameters that have nothing to do with the mechanism."""

@@ -136,7 +136,8 @@ class TwoRoundCampaign:
             raise ParameterError(
                 f"mechanism must be a PartitionResponse, got {type(mechanism).__name__}"
             )
-        self.mechanism: Any = mechanism
+        # A copy: what was reported keeps its promise when the caller's parameters change.
+        self.mechanism: Any = clone(mechanism).set_params(ledger=mechanism.ledger)
         self.seed = _numbers.count("seed", seed, least=0)
         given = mechanism.make_partitions()
         schema = mechanism.schema
@@ -349,7 +350,7 @@ class TwoRoundCampaign:
         )
         if plain["second"] is not None:
             second = Partitions.from_dict(plain["second"])
-            campaign._mechanism(campaign.first + second, 0)  # refuses those of another box
+            _ = campaign.first + second  # refuses those of another box
             campaign.second_ = second
         return campaign
 
