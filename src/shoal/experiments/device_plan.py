@@ -32,7 +32,7 @@ __all__ = ["LOCAL_EPSILONS", "DevicePlan", "DeviceRow", "plan_devices"]
 LOCAL_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 LADDER = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 SEARCHES = 5  # numbers of devices tried for an epsilon, more or less
-SEEN_IN = 0.5  # of the populations, or more, the smallest cluster must be seen
+SEEN_IN = 0.5  # of the populations: the smallest cluster must be seen in more
 FORECAST = "A forecast from made-up records of this schema; no device was asked, nothing was spent."
 HEADINGS = (
     "epsilon",
