@@ -70,7 +70,8 @@ def test_data_sets():
 def test_choices(subtests):
     for typed, offered in [
         ("shoal cluster people.csv --target ", set(CENTRAL)),
-        ("shoal perturb people.csv --target P", {"Piecewise", "PlanarLaplace"}),
+        ("shoal cluster --reports reports.csv --target D", {"Duchi"}),
+        ("shoal perturb people.csv --target Pi", {"Piecewise"}),
         ("shoal cluster people.csv --set method", KMEANS),
         ("shoal datasets --d", {"--download"}),
         ("shoal perturb --ep", {"--epsilon"}),

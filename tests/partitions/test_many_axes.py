@@ -16,6 +16,8 @@ from shoal.partitions import (
     spread_over_axes,
 )
 from shoal.partitions.axes import positions
+from shoal.partitions.grids import AxisGrids
+from shoal.partitions.seeds import NearestSeeds
 from shoal.schema import Category, Number, Schema
 
 SIX = box_axes(public_box((-1.0, 3.0), 6))
@@ -33,7 +35,9 @@ def test_levels_need_more_than_one_grid():
 def test_a_partition_looks_at_one_axis(axes):
     partitions = column_partitions(axes, 4, n_partitions=32)
     rng = np.random.default_rng(0)
-    chosen = partitions.blocks[0].chosen[:, 0]
+    (block,) = partitions.blocks
+    assert isinstance(block, AxisGrids)
+    chosen = block.chosen[:, 0]
     assert set(chosen.tolist()) == set(range(len(axes)))
     points = spread_over_axes(axes, 50)
     for j in range(32):
@@ -61,14 +65,20 @@ def test_places_are_the_inverse_of_positions():
     assert np.allclose(places(positions(points, MIXED), MIXED), points)
 
 
+def the_seeds(partitions):
+    (block,) = partitions.blocks
+    assert isinstance(block, NearestSeeds)
+    return block
+
+
 def test_seeds_are_rounded_and_measured_as_k_means_measures():
     pool = np.random.default_rng(0).uniform(-1, 3, (200, 6))
     partitions = seed_partitions(SIX, pool, 4, n_partitions=8)
-    block = partitions.blocks[0]
+    block = the_seeds(partitions)
     assert np.abs(block.pool - pool).max() <= 4.0 / 4096
     assert block.n_seeds == 16
-    assert seed_partitions(SIX, pool, 8).blocks[0].n_seeds == 64
-    assert seed_partitions(SIX, pool[:10], 8).blocks[0].n_seeds == 10
+    assert the_seeds(seed_partitions(SIX, pool, 8)).n_seeds == 64
+    assert the_seeds(seed_partitions(SIX, pool[:10], 8)).n_seeds == 10
     points = np.random.default_rng(1).uniform(-1, 3, (30, 6))
     seeds = block.pool[block._chosen[5]]
     nearest = ((points[:, None] - seeds) ** 2).sum(axis=2).argmin(axis=1)

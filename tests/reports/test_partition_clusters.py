@@ -191,7 +191,7 @@ def test_fit_after_another_mechanism_knows_its_own_columns():
 
 @pytest.mark.full
 def test_radii_cover_the_means():
-    """3 x 40 balls of level 95%: fewer than 104 cover with probability below 10^-4 if exact."""
+    """3 x 40 balls of level 95%: fewer than 104 cover with probability 1.1e-4 if exact."""
     covered = 0
     for seed in range(40):
         mechanism = response(2.0, seed=seed)

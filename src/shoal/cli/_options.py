@@ -22,6 +22,7 @@ __all__ = [
     "TableName",
     "Who",
     "complete_central",
+    "complete_clustered",
     "complete_datasets",
     "complete_local",
     "complete_settings",
@@ -53,6 +54,12 @@ def complete_local(incomplete: str) -> list[str]:
 def complete_targets(incomplete: str) -> list[str]:
     """Return the names of estimators and mechanisms that begin with what was typed."""
     return complete_central(incomplete) + complete_local(incomplete)
+
+
+def complete_clustered(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return estimators over raw records, or after ``--reports`` the mechanisms of reports."""
+    complete = complete_central if ctx.params.get("reports") is None else complete_local
+    return complete(incomplete)
 
 
 def complete_settings(incomplete: str) -> list[str]:

@@ -16,7 +16,7 @@ from shoal.cli._options import (
     Settings,
     TableName,
     Who,
-    complete_targets,
+    complete_clustered,
 )
 from shoal.cli._release_output import (
     FILES,
@@ -53,7 +53,7 @@ def cluster_command(
         str | None,
         typer.Option(
             help="DPKMeans (if left out), DPWaveCluster or DPDensity; of --reports, the mechanism.",
-            autocompletion=complete_targets,
+            autocompletion=complete_clustered,
         ),
     ] = None,
     epsilon: Annotated[

@@ -14,7 +14,8 @@ from shoal.partitions.seeds import NearestSeeds
 __all__ = ["column_partitions", "one_grid_divides", "seed_partitions", "spread_over_axes"]
 
 FEW_AXES = 3  # that one grid can divide
-CELLS = 4  # of an interval that is looked at alone: shifts make up for their size
+MIN_CELLS = 4  # of an interval that is looked at alone: shifts make up for their size, ...
+MAX_CELLS = 63  # ... but as many as colors, one more with the shift, cost nothing
 FEW_COLORS = 4  # up to which a report says so little that large cells are better
 FEW_SEEDS, MANY_SEEDS = 16, 64  # of one partition with up to so many colors, and with more
 STEPS = 4096  # of the box that seeds are rounded to: a short document
@@ -53,7 +54,7 @@ def column_partitions(
     Returns
     -------
     partitions : Partitions
-        Four shifted intervals, or the levels as they are.
+        Four to 63 shifted intervals, more for more colors, or the levels as they are.
 
     Examples
     --------
@@ -62,7 +63,8 @@ def column_partitions(
     >>> column_partitions(box_axes(public_box((0.0, 1.0), 6)), 4)
     Partitions(256 partitions with 4 colors, 6 columns)
     """
-    return Partitions([AxisGrids(axes, n_partitions, n_colors, CELLS, 1, seed)])
+    cells = min(max(MIN_CELLS, n_colors - 1), MAX_CELLS)
+    return Partitions([AxisGrids(axes, n_partitions, n_colors, cells, 1, seed)])
 
 
 def seed_partitions(

@@ -1,5 +1,7 @@
 """The density of records behind partition responses, on a grid: for clusters of any shape."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from shoal._bounds import Box
@@ -32,6 +34,12 @@ class PartitionCells:
     def __init__(self, colors: ColorChannel, shares: Floats, cells: tuple[int, ...]) -> None:
         self._colors, self._shares, self._cells = colors, shares, cells
         self._other = (1.0 - colors.keep) / colors.n_colors
+
+    def seen(self, counts: Floats) -> tuple["PartitionCells", Floats]:
+        """Return the channel to the pairs that were reported, and their counts."""
+        rows = np.flatnonzero(counts)
+        colors = replace(self._colors, members=self._colors.members[rows])
+        return PartitionCells(colors, self._shares[rows], self._cells), counts[rows]
 
     def forward(self, prior: Floats) -> Floats:
         """Return the probability of each pair, from the density of the records."""

@@ -7,7 +7,7 @@ best.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import ndimage
@@ -27,6 +27,14 @@ FINENESS = 2 / 3  # of the grid that centers are found on: many densities are es
 EVIDENCE = 3.0  # nats over all reports that a less smooth density must explain them better by
 CUT = 4.0  # standard deviations at which a kernel ends
 SMALLEST = 1e-15  # of all reports: below lies rounding of the transforms
+
+
+@runtime_checkable
+class SparseChannel(CellChannel, Protocol):
+    """A channel to more kinds of reports than there are reports."""
+
+    def seen(self, counts: Floats) -> tuple[CellChannel, Floats]:
+        """Return the channel to the kinds that were reported, and their counts."""
 
 
 class ShapeEstimator(NamedTuple):
@@ -51,10 +59,11 @@ class ShapeEstimator(NamedTuple):
 
     def density(self, counts: Floats) -> Floats:
         """Estimate the records of each cell of the box; their sum is that of the counts."""
-        smooth = _Smooth(self.channel, self.width)
-        found = iterative_bayesian_update(
-            counts, smooth, self.cells, max_iter=self.updates, tol=0.0
-        )
+        channel, seen = self.channel, counts
+        if isinstance(channel, SparseChannel):
+            channel, seen = channel.seen(counts)
+        smooth = _Smooth(channel, self.width)
+        found = iterative_bayesian_update(seen, smooth, self.cells, max_iter=self.updates, tol=0.0)
         density: Floats = counts.sum() * smooth.spread(found.prior)
         return density
 

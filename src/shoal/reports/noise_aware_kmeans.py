@@ -186,7 +186,8 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         find_clusters = _choose(self.mechanism)
         if isinstance(self.mechanism, PartitionChannel):
             reports = validate_records(Z)
-            vars(self).pop("feature_names_in_", None)  # of a table that was fitted before
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_  # of a table that was fitted before
             self.n_features_in_ = self.mechanism.make_partitions().columns  # of a record
         else:
             reports = validate_records(Z, estimator=self)
