@@ -328,7 +328,7 @@ def test_a_child_that_is_forked_meanwhile_does_not_keep_the_lock(path):
             os.read(end, 1)  # lives on with all that was open
             os._exit(0)
     try:
-        with open(path.with_name("reports.json.lock"), "rb") as beside:
+        with path.with_name("reports.json.lock").open("rb") as beside:
             fcntl.flock(beside, fcntl.LOCK_EX | fcntl.LOCK_NB)
     finally:
         os.close(start)
