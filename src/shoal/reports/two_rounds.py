@@ -137,7 +137,8 @@ class TwoRoundCampaign:
                 f"mechanism must be a PartitionResponse, got {type(mechanism).__name__}"
             )
         # A copy: what was reported keeps its promise when the caller's parameters change.
-        self.mechanism: Any = clone(mechanism).set_params(ledger=mechanism.ledger)
+        self.mechanism: Any = clone(mechanism)
+        self.mechanism.ledger = getattr(mechanism, "ledger", None)
         self.seed = _numbers.count("seed", seed, least=0)
         given = mechanism.make_partitions()
         schema = mechanism.schema
