@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterTable", "ShownWithPromise", "cluster_table", "released_html"]
 
 RADIUS = "radius: in units of the bounds, 1 is a column's width"
-BLIND = "; by the reports, these are not better than points spread over the box"
+BLIND = "by the reports, these are not better than points spread over the box"
 SIZE = "noisy_size"
 MANY = 12  # clusters that do not fit side by side
 
@@ -42,6 +42,7 @@ class ClusterTable(NamedTuple):
     measures: int = 0
     described: tuple[FieldPoints, ...] = ()
     sizes: Floats | None = None
+    shares: Floats | None = None
 
     def rows(self, *, certain: bool) -> list[dict[str, Any]]:
         """Return the values of these clusters by name, and their number; None is not known."""
@@ -62,6 +63,8 @@ class ClusterTable(NamedTuple):
             lines = [(field.name, field.texts()) for field in self.described]
             if self.sizes is not None:
                 lines.insert(0, ("size (noisy)", [readable(float(size)) for size in self.sizes]))
+            if self.shares is not None:
+                lines.insert(0, ("share", [f"{share:.1%}" for share in self.shares]))
             if len(numbers) > MANY:
                 rows = [[str(n), *(cells[n] for _, cells in lines)] for n in numbers]
                 return ["cluster", *(name for name, _ in lines)], rows
@@ -87,9 +90,10 @@ def cluster_table(release: "Release", columns: Sequence[str] | None = None) -> C
     """Return what a release says about each cluster, and the name of a file for it.
 
     Of centers: their noisy sizes, 95% radii in units of the bounds (inf: unknown), and whether they
-    are certain (1) or may be noise alone (0). Of cells: the extent of each cluster's; of those of a
-    density also their noisy size, its share of all records, and their center of mass. `columns` are
-    names of columns, where the release has none.
+    are certain (1) or may be noise alone (0); of reports, shares and radii in the unit of records.
+    Of cells: the extent of each cluster's; of those of a density also their noisy size, its share
+    of all records, and their center of mass. `columns` are names of columns, where the release has
+    none.
     """
     values = release.values
     if "centers" in values:
@@ -181,7 +185,15 @@ def _table_of_centers(values: Mapping[str, Any], columns: Sequence[str] | None) 
     named += [(name, each.tolist()) for name, each in measures.items()]
     heads, table = _object_table(named, [field.name for field in described])
     return ClusterTable(
-        "centers.csv", heads, table, certain, len(heads), described=tuple(described), sizes=sizes
+        "centers.csv",
+        heads,
+        table,
+        certain,
+        len(heads),
+        caption="" if values.get("better_than_blind", True) else BLIND,
+        described=tuple(described),
+        sizes=sizes,
+        shares=measures.get("share"),
     )
 
 
@@ -201,10 +213,10 @@ def _measures(
     values: Mapping[str, Any], certain: npt.NDArray[np.bool_]
 ) -> tuple[dict[str, npt.NDArray[Any]], str]:
     """Return what is known of centers beside where they are."""
-    if "sizes" not in values:  # of reports: shares, and radii in the reports' unit
+    if "sizes" not in values:  # of reports: shares, and radii in the records' unit
         measures = {"share": values["weights"], "radius": values["center_radius"]}
         better = values.get("better_than_blind", True)
-        return measures, f"radius: in the unit of the reports{'' if better else BLIND}"
+        return measures, f"radius: in the unit of the records{'' if better else f'; {BLIND}'}"
     measures = {SIZE: values["sizes"], "radius": values["radii"], "certain": certain}
     return {name: np.asarray(each, dtype=np.float64) for name, each in measures.items()}, RADIUS
 

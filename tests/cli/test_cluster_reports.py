@@ -177,6 +177,7 @@ def test_a_schema_comes_with_the_release(shoal):
     code, shown, errors = shoal("cluster", "--reports", "r.parquet", "--k", "2", "--out", "out")
     assert code == 0, errors
     assert "city" in shown
+    assert "share" in shown
     assert shoal("predict", "out", "people.csv", "-o", "labels.csv")[0] == 0
     labels = read_table("labels.csv", columns=["cluster"]).X[:, 0]
     assert len(set(labels[::2])) == len(set(labels[1::2])) == 1
@@ -291,7 +292,7 @@ def test_a_shuffled_batch(shoal):
     assert Release.load("shoal-cluster/release.json").values["shuffled"] == plain["shuffled"]
     code, _, errors = shoal(*words, "--n", "601")
     assert code == 2
-    assert "--n must be at most the number of reports in one batch, 600, got 601" in errors
+    assert "--n must be at most the number of reports, 600, got 601" in errors
 
 
 def test_two_rounds_are_two_batches():
@@ -303,5 +304,5 @@ def test_two_rounds_are_two_batches():
     reports[:400, 0] = 256
     found = _cluster_reports._amplified(second, reports, ReportOptions(shuffled=True))
     assert found == amplify(second.guarantee_, 100, 1e-6, n_colors=4)
-    with pytest.raises(ParameterError, match="in one batch, 100"):
+    with pytest.raises(ParameterError, match="left out with reports of two rounds, got 90"):
         _cluster_reports._amplified(second, reports, ReportOptions(shuffled=True, n=90))

@@ -87,6 +87,7 @@ def test_a_shuffled_batch(monkeypatch):
         (["--cost", "1.1"], "--cost must come with --model local"),
         (["--bounds", "0,1"], "--bounds must be left out with --schema"),
         (["--central-epsilon", "1"], "--central-epsilon must come with --model shuffled"),
+        (["--model", "shuffled", "--central-epsilon", "-1"], "--central-epsilon must be a finite"),
         (["--model", "local", "--records-per-user", "2"], "--records-per-user must come with"),
         (["--model", "local", "--smallest", "0.9"], "smallest must be at most 1 / k"),
         (["--schema", "none.json"], "schema must be a JSON file, got 'none.json'"),

@@ -9,10 +9,11 @@ from shoal._bounds import public_box
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import Laplace, PartitionResponse
 from shoal.partitions import AxisGrids, Partitions, box_axes, default_colors
-from shoal.reports import NoiseAwareKMeans, _partition_density
+from shoal.reports import NoiseAwareKMeans, _partition_density, label_on_device, load_release
 from shoal.reports._atoms import Cells
 from shoal.reports._partition_density import HeldOut, cell_density, choose_updates
 from shoal.reports._partition_likelihood import ColorChannel, tally
+from shoal.schema import Category, Number, Schema
 
 CENTERS = np.array([[-0.6, -0.6, 0.5], [0.6, -0.5, 0.0], [0.0, 0.6, -0.5]])
 
@@ -200,3 +201,59 @@ def test_radii_cover_the_means():
         gaps = cdist(CENTERS[:, :2], model.cluster_centers_)
         covered += int((gaps.min(axis=1) <= model.center_radius_[gaps.argmin(axis=1)]).sum())
     assert covered >= 104
+
+
+def test_names_of_records_are_those_of_the_mechanism():
+    """Records with columns in another order are refused, not labeled wrongly."""
+    table = pd.DataFrame(records(0, n=200), columns=["lon", "lat"])
+    mechanism = response(3.0)
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0)
+    model.fit(mechanism.fit_transform(table))
+    assert model.release_.values["columns"] == ["lon", "lat"]
+    assert model.predict(table).shape == (200,)
+    with pytest.raises(DataError, match="feature names"):
+        model.predict(table[["lat", "lon"]])
+
+
+def scaled_fit(low, width):
+    X = (records(0) + 1.0) / 2.0
+    bounds = ([low, low], [low + width, low + width])
+    mechanism = PartitionResponse(4.0, bounds=bounds, n_clusters=3, random_state=0)
+    reports = mechanism.fit_transform(low + width * X)
+    return NoiseAwareKMeans(3, mechanism=mechanism, random_state=0).fit(reports)
+
+
+@pytest.mark.parametrize(("low", "width"), [(0.0, 1e-9), (0.0, 1e150), (1e9, 1.0)])
+def test_the_unit_of_the_box_does_not_matter(low, width):
+    """Radii and labels are those of the unit box; a far box has fewer digits."""
+    unit, model = scaled_fit(0.0, 1.0), scaled_fit(low, width)
+    order, own = unit.cluster_centers_[:, 0].argsort(), model.cluster_centers_[:, 0].argsort()
+    assert model.center_radius_[own] / width == pytest.approx(unit.center_radius_[order], rel=1e-3)
+    assert np.bincount(model.labels_)[own] == pytest.approx(
+        np.bincount(unit.labels_)[order], rel=0.01
+    )
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_radii_of_few_reports_are_not_small(n):
+    """What reports do not tell is unknown, not certain."""
+    mechanism = response(2.0)
+    reports = mechanism.fit_transform(records(0, n=n))
+    model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0).fit(reports)
+    assert model.center_radius_.min() > 1.0
+
+
+def test_a_release_of_mixed_records_carries_their_schema():
+    """A device labels its record as it is, and the clusters are shown in the words of the table."""
+    schema = Schema([Number("age", minimum=0, maximum=120), Category("city", ["A", "B"])])
+    table = {"age": [20.0, 90.0] * 300, "city": ["A", "B"] * 300}
+    mechanism = PartitionResponse(4.0, schema=schema, n_clusters=2, random_state=0)
+    model = NoiseAwareKMeans(2, mechanism=mechanism, random_state=0)
+    release = model.fit(mechanism.fit_transform(table)).release_
+    labels = label_on_device(release, table)
+    assert (labels == model.predict(schema.encode(table))).all()
+    assert len(set(labels[::2])) == len(set(labels[1::2])) == 1
+    assert labels[0] != labels[1]
+    frame = load_release(release).to_frame()
+    assert set(frame["city"]) == {"A", "B"}
+    assert frame["share"].sum() == pytest.approx(1.0)

@@ -151,10 +151,15 @@ def _amplified(mechanism: Any, reports: "Floats", options: ReportOptions) -> "Gu
         sizes = [size for size in (second, len(reports) - second) if size]
         colors = mechanism.make_partitions().n_colors
     if options.n is not None:
-        if len(sizes) > 1 or options.n > sizes[0]:
+        if len(sizes) > 1:
             raise ParameterError(
-                f"--n must be at most the number of reports in one batch, {min(sizes)}, got "
-                f"{options.n}: it is how many of them are honest"
+                f"--n must be left out with reports of two rounds, got {options.n}: of these, all "
+                "are taken for honest"
+            )
+        if options.n > sizes[0]:
+            raise ParameterError(
+                f"--n must be at most the number of reports, {sizes[0]}, got {options.n}: it is "
+                "how many of them are honest"
             )
         sizes = [options.n]
     delta = DELTA if options.delta is None else options.delta

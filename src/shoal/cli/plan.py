@@ -247,13 +247,15 @@ def _schema(schema: Path | None, bounds: str | None, columns: str | None) -> "Sc
 
 
 def _epsilons(text: str | None, central: float | None, model: str) -> list[float] | None:
+    from shoal import _numbers
+
     if central is not None:
         if model != "shuffled" or text is not None:
             raise ParameterError(
                 f"--central-epsilon must come with --model shuffled and without --epsilons, got "
                 f"{central!r}"
             )
-        return [central]
+        return [_numbers.positive("--central-epsilon", central)]
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What was released, drawn: centers and noisy sizes in the public box; no record is in it."""
+"""What was released, drawn: centers and their sizes in the public box; no record is in it."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -97,9 +97,11 @@ def draw_release(
         return _draw_density_release(release, _named(values, columns), path)
     if "centers" not in values:
         return draw_thresholds(release, path=path) if "band" in values else None
+    measured = "noisy sizes"
     if "sizes" not in values:  # of reports: shares, and every center is one
         certain = np.ones(len(values["centers"]), dtype=np.bool_)
         values = {**values, "sizes": values["weights"], "certain": certain}
+        measured = "shares"
     columns = _named(values, columns)
     holds = release.guarantee.holds
     canvas = Canvas(path, records=not holds)
@@ -107,7 +109,7 @@ def draw_release(
         raise ParameterError(
             f"labels must be one for each of {len(values['centers'])} centers, got {len(labels)}"
         )
-    title = f"Released centers and noisy sizes{'' if holds else NO_PROMISE}"
+    title = f"Released centers and {measured}{'' if holds else NO_PROMISE}"
     names = _short(columns)
     if "schema" in values or FLAT < len(names) <= MAX_NAMES:
         return draw_center_table(canvas, values, names, title=title)

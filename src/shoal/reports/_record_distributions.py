@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
 from shoal._bounds import Box
-from shoal._typing import Floats
+from shoal._typing import Floats, Ints
 from shoal.reports._mixture import Mixture, draw_records
 from shoal.reports._report_noise import ReportNoise
 
@@ -21,6 +21,7 @@ __all__ = [
     "PosteriorDraws",
     "RecordDistribution",
     "RecordDistributions",
+    "nearest",
     "posterior_draws",
     "squared_distances",
 ]
@@ -79,7 +80,7 @@ class RecordDistribution(ABC):
 
     def mixture(self, centers: Floats) -> Mixture:
         """Return shares, means and covariances of the points nearest to each center."""
-        labels = pairwise_distances_argmin(self.points, centers)
+        labels = nearest(self.points, centers)
         k = len(centers)
         shares = np.bincount(labels, self.weights, k)
         safe = np.maximum(shares, np.finfo(float).tiny)
@@ -123,9 +124,20 @@ class RecordDistributions:
     log_evidence: float
 
 
+def nearest(points: Floats, centers: Floats) -> Ints:
+    """Return the index of the nearest center of each point.
+
+    Distances are found from products, which lose the digits of a box far from the origin: the
+    origin is moved to the centers.
+    """
+    middle = centers.mean(axis=0)
+    labels: Ints = pairwise_distances_argmin(points - middle, centers - middle)
+    return labels
+
+
 def squared_distances(points: Floats, centers: Floats) -> Floats:
     """Return squared distances from points to their nearest center."""
-    gaps = points - centers[pairwise_distances_argmin(points, centers)]
+    gaps = points - centers[nearest(points, centers)]
     squares: Floats = np.einsum("ij,ij->i", gaps, gaps)
     return squares
 

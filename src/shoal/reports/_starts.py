@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import pairwise_distances_argmin
 from threadpoolctl import threadpool_limits
 
 from shoal._bounds import Box
@@ -17,6 +16,7 @@ from shoal.reports._record_distributions import (
     Expected,
     RecordDistribution,
     RecordDistributions,
+    nearest,
     squared_distances,
 )
 from shoal.reports._report_noise import ReportNoise
@@ -107,7 +107,7 @@ def best_of_plain(
     """Take plain k-means on clipped reports, with the noise taken off the covariances."""
     clipped = np.clip(reports, box.low, box.high)
     centers = _plain_centers(reports, box, k, restarts, rng)
-    labels = pairwise_distances_argmin(clipped, centers)
+    labels = nearest(clipped, centers)
     sizes = np.bincount(labels, minlength=k)
     noise = distribution.variances(centers).T @ distribution.weights  # (d, k)
     covariances = np.empty((k, box.low.size, box.low.size))

@@ -108,7 +108,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     n_features_in_ : int
         Number of columns of a record.
     feature_names_in_ : ndarray of str
-        Their names, where the table has them.
+        Their names, where the table has them; of PartitionResponse, where its records had them.
 
     See Also
     --------
@@ -120,10 +120,11 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     -----
     ``better_than_blind_`` is True where both hold: reports of one half are more probable under
     what was estimated from the other half than under records spread evenly over the box, 20 times
-    in a mean of likelihood ratios; and each half expects the centers of the other to cost less than
-    points spread over the box. Where records are spread evenly, the first happens with probability
-    at most 5%, whatever the mechanism and the number of reports: by Markov's inequality, as far as
-    the law of the reports is computed exactly. Where it is False, the centers may be noise.
+    in a mean of likelihood ratios; and by both halves together, the centers found from the other
+    half cost less than points spread over the box. Where records are spread evenly, the first
+    happens with probability at most 5%, whatever the mechanism and the number of reports: by
+    Markov's inequality, as far as the law of the reports is computed exactly. Where it is False,
+    the centers may be noise.
 
     Reports of sampled columns say how each column is distributed, and how columns go together only
     as far as some reports hold more than one: the rest is taken for independent. Reports of
@@ -186,9 +187,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         find_clusters = _choose(self.mechanism)
         if isinstance(self.mechanism, PartitionChannel):
             reports = validate_records(Z)
-            if hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_  # of a table that was fitted before
-            self.n_features_in_ = self.mechanism.make_partitions().columns  # of a record
+            self._take_columns_of_records()
         else:
             reports = validate_records(Z, estimator=self)
         bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
@@ -218,6 +217,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "better_than_blind": self.better_than_blind_,
                 "low": box.low,
                 "high": box.high,
+                **self._schema(),
             },
             guarantee=self.guarantee_,
         )
@@ -229,7 +229,8 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Reports, anywhere; or true records, on the device that holds them.
+            Reports, anywhere; or true records, on the device that holds them. Of PartitionResponse
+            records alone: ``labels_`` are those of its reports.
 
         Returns
         -------
@@ -239,6 +240,20 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         rows = validate_records(X, estimator=self, reset=False)
         return nearest_centers(rows, self.cluster_centers_)
+
+    def _take_columns_of_records(self) -> None:
+        """Take the number of columns of a record and their names from the mechanism."""
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of a table that was fitted before
+        self.n_features_in_ = self.mechanism.make_partitions().columns
+        names = fitted_names(self.mechanism)
+        if names is not None and self.mechanism.schema is None:  # else they are of raw columns
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _schema(self) -> dict[str, Any]:
+        """Return the schema for the release, where the mechanism takes records by one."""
+        schema = getattr(self.mechanism, "schema", None)
+        return {} if schema is None else {"schema": schema.to_dict()}
 
     def _settings(self) -> Settings:
         """Check the parameters that have nothing to do with the mechanism."""

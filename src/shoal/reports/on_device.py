@@ -5,7 +5,7 @@ A release says by which metric its clusters were made, and labels follow that me
 * ``"bounds"`` (DPKMeans): Euclidean distance in units of the bounds, on the lattice of the fit;
 * ``"schema"`` (DPKMeans): the same, of records encoded by the schema that the release carries;
 * ``"cosine"`` (DPKMeans): the same, of records brought to length 1;
-* ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the reports;
+* ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the records;
 * ``"cells"`` (DPWaveCluster, DPDensity, NoiseAwareDensity): the cluster of the record's cell, or
   -1;
 * ``"boxes"`` (DPDensity): the same, of cells of several sizes;

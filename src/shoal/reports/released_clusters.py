@@ -153,7 +153,7 @@ class ReleasedClusters:
         -------
         distances : ndarray of shape (n, n_clusters)
             In the metric of the release: that of the schema, units of the bounds (1 is a column's
-            width), or the unit of the reports.
+            width), or the unit of the records.
 
         Raises
         ------
