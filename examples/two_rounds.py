@@ -27,7 +27,7 @@ people = {
 }
 
 # The server: everything here is public, and goes to devices as a document.
-campaign = TwoRoundCampaign(2, mechanism=PartitionResponse(epsilon=2.0, schema=schema))
+campaign = TwoRoundCampaign(2, mechanism=PartitionResponse(epsilon=1.0, schema=schema))
 print(campaign.plan(8_000).advice)
 document = json.loads(json.dumps(campaign.to_dict()))
 

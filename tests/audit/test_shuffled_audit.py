@@ -4,6 +4,7 @@ Bounds have 99.9% confidence: an honest case fails for one seed in a thousand, a
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +13,8 @@ import pytest
 from helpers.shuffled_views import randomized_response, true_delta
 from shoal.audit import audit_shuffled
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.mechanisms import PartitionResponse, PlanarLaplace
-from shoal.privacy import Ledger
+from shoal.mechanisms import PartitionResponse, Piecewise, PlanarLaplace
+from shoal.privacy import Guarantee, Ledger, amplify
 
 LOG_3 = math.log(3)
 
@@ -95,3 +96,15 @@ def test_a_mechanism_of_shoal():
 def test_refusals(mechanism, kwargs, error, message):
     with pytest.raises(error, match=message):
         audit_shuffled(mechanism, **{"n": 5, "delta": 0.01, "samples": 100, **kwargs})
+
+
+class Colored(Piecewise):
+    """Has a number of colors, and is no randomized response."""
+
+    n_colors = 4096
+
+
+def test_only_a_randomized_response_is_claimed_by_its_colors():
+    options = {"records": ([0.0], [1.0], [0.5]), "samples": 100, "random_state": 0}
+    audit = audit_shuffled(Colored(2.0, bounds=(0.0, 1.0)), 50, 0.01, **options)
+    assert audit.claim == replace(amplify(Guarantee("local", 2.0), 50, 0.01), seeded=True)

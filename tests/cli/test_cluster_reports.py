@@ -206,7 +206,7 @@ def _but(left_out):
 @pytest.mark.parametrize("kind", [Duchi, Laplace, Piecewise], ids=lambda kind: kind.__name__)
 def test_raw_records_are_refused(shoal, folder, kind):
     """Under the names of reports, whole numbers included, which lie on the lattice of Laplace."""
-    device = kind(2.0, bounds=BOX).fit(X)
+    device = kind(2.0, bounds=BOX).fit(ArrayTable(X, NAMES))
     device.save("mechanism.json")
     for raw in (X, np.rint(X)):
         write_table("people.csv", NAMES, raw)

@@ -104,6 +104,10 @@ def test_reports_of_cells_have_columns_of_their_own(tmp_path):
     counts = np.bincount(reports[:, 0].astype(int), minlength=partitions.n_partitions)
     assert chisquare(counts).pvalue > 1e-5
     assert len(mechanism.encode(reports)) == 2 * len(reports)
+    # More colors would promise more of a shuffled batch, and are not those of these reports.
+    batch = mechanism.shuffled(100_000, 1e-6)
+    more = default_partitions(box_axes(public_box(BOX, 3)), epsilon=1.0, n_colors=64)
+    assert mechanism.set_params(partitions=more).shuffled(100_000, 1e-6) == batch
 
 
 def shared_rows(dataset):

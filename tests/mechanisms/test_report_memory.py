@@ -1,6 +1,7 @@
 """Kept reports: the same bytes for the same value, one spend for each value, whatever stops."""
 
 import copy
+import fcntl
 import json
 import os
 import pickle
@@ -315,6 +316,24 @@ def test_memory_without_a_file_stays_with_its_process(monkeypatch):
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with pytest.raises(ParameterError, match="path must be given for reports in a fork"):
         kept.report(WORK)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_that_is_forked_meanwhile_does_not_keep_the_lock(path):
+    end, start = os.pipe()
+    with report_memory._locked(path):
+        child = os.fork()
+        if child == 0:
+            os.close(start)
+            os.read(end, 1)  # lives on with all that was open
+            os._exit(0)
+    try:
+        with path.with_name("reports.json.lock").open("rb") as beside:
+            fcntl.flock(beside, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(start)
+        os.waitpid(child, 0)
+        os.close(end)
 
 
 def test_copies_share_what_was_reported(path):

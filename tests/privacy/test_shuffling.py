@@ -237,3 +237,7 @@ def test_next_to_nothing_stays_what_it_is(epsilon, n_colors):
     assert amplify(local, 1000, DELTA, n_colors=n_colors).epsilon == epsilon
     budget = local_epsilon_for(epsilon, 1000, DELTA, n_colors=n_colors)
     assert budget.epsilon == budget.guarantee.epsilon == epsilon
+
+
+def test_an_epsilon_beyond_use_needs_no_shuffler():
+    assert local_epsilon_for(99.0, 3, DELTA).epsilon == 99.0

@@ -143,6 +143,7 @@ def test_two_columns_in_two_rounds():
         (PartitionResponse(0.5, bounds=UNIT), False, 400),
         (PartitionResponse(2.0, bounds=UNIT), True, 400),
         (PartitionResponse(0.5, schema=SCHEMA), True, 300),
+        (PartitionResponse(4.0, schema=SCHEMA), False, 300),
     ],
 )
 def test_plan_says_when_two_rounds_help(mechanism, helps, first):

@@ -17,6 +17,7 @@ from scipy.special import gammaln, logsumexp
 
 from shoal import _numbers
 from shoal._build import detached
+from shoal._report_channel import PartitionChannel
 from shoal._typing import Floats
 from shoal.audit.bounds._measure import as_vector, bound_event
 from shoal.audit.bounds._scores import Score
@@ -233,7 +234,9 @@ class _Mechanism:
         self._records = np.stack([as_vector(record, name="records") for record in records])
         self._model = detached(mechanism, seed=random_state).fit(self._records)
         self.guarantee: Guarantee = self._model.guarantee_
-        self.n_colors: int | None = getattr(self._model, "n_colors", None)
+        # Colors of anything else are no proof of a randomized response.
+        response = isinstance(self._model, PartitionChannel)
+        self.n_colors: int | None = self._model.n_colors if response else None
 
     def batches(self, victim: int, n: int, samples: int) -> Floats:
         rows = np.broadcast_to(self._records[2], (samples, n, self._records.shape[1])).copy()

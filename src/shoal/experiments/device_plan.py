@@ -32,7 +32,7 @@ __all__ = ["LOCAL_EPSILONS", "DevicePlan", "DeviceRow", "plan_devices"]
 LOCAL_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 LADDER = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 SEARCHES = 5  # numbers of devices tried for an epsilon, more or less
-MOST = 0.5  # of the populations, in which the smallest cluster must be seen
+SEEN_IN = 0.5  # of the populations: the smallest cluster must be seen in more
 FORECAST = "A forecast from made-up records of this schema; no device was asked, nothing was spent."
 HEADINGS = (
     "epsilon",
@@ -306,7 +306,7 @@ class _Search:
         self._from_cost, for_cost = at, _rung(at)
         for_smallest = math.nan
         if self._campaigns.seen_without_noise:
-            at = first_enough(LADDER, lambda one: outcome(one).seen > MOST, self._from_smallest)
+            at = first_enough(LADDER, lambda one: outcome(one).seen > SEEN_IN, self._from_smallest)
             self._from_smallest, for_smallest = at, _rung(at)
         needed = max(one for one in (for_cost, for_smallest) if not math.isnan(one))
         n = self._n or int(min(needed, LADDER[-1]))

@@ -274,11 +274,14 @@ def _locked(path: Path) -> Iterator[None]:
         descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as failure:
         raise _unusable(path, failure) from failure
+    owner = os.getpid()
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)  # releases the lock
+        if os.getpid() == owner:  # closing alone would leave it to children forked meanwhile
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 def _digest_of(mechanism: PartitionResponse) -> str:

@@ -78,7 +78,8 @@ def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
     """Return axes that divide columns one after the other; they may come from a file."""
     checked: list[Axis] = []
     for given in axes:
-        kind, start, stop, low, high = given if _is_axis(given) else ("", 0, 0, 0.0, 0.0)
+        values: Sequence[Any] = given if _is_axis(given) else ("", 0, 0, 0.0, 0.0)
+        kind, start, stop, low, high = values
         first = checked[-1].stop if checked else 0
         whole = all(isinstance(end, Integral) for end in (start, stop))
         in_turn = start == first and (stop == start + 1 if kind == "interval" else stop > start)

@@ -242,6 +242,8 @@ def _crossing(excess: Callable[[float], float], low: float, high: float) -> tupl
     below, above = excess(low), excess(high)
     if above <= 0:
         return high, high
+    if below > 0:  # by rounding alone, at epsilons beyond use
+        return low, low
     kept = 0  # how often one end stayed; its value is halved then, so that it moves too
     while high - low > _TOLERANCE * high:
         guess = (low * above - high * below) / (above - below)

@@ -43,7 +43,7 @@ SPREAD = 0.4  # of the seeds in few columns, evenly over the box: the first esti
 POOL = 1024  # points that seeds are taken from
 PER_CLUSTER = 4  # seeds of a partition in few columns, ...
 MIN_SEEDS = 64  # ... and at least so many
-HELPS_FROM = 2.0  # epsilon from which a second round helps in few columns
+TURN = 2.0  # epsilon from which a second round helps in few columns, and below which in many
 WORDS = 2**16  # a device's round is drawn from so many equal chances
 FIELDS = {"kind", "n_clusters", "first_share", "seed", "mechanism", "second"}
 
@@ -137,7 +137,8 @@ class TwoRoundCampaign:
                 f"mechanism must be a PartitionResponse, got {type(mechanism).__name__}"
             )
         # A copy: what was reported keeps its promise when the caller's parameters change.
-        self.mechanism: Any = clone(mechanism).set_params(ledger=mechanism.ledger)
+        self.mechanism: Any = clone(mechanism)
+        self.mechanism.ledger = getattr(mechanism, "ledger", None)
         self.seed = _numbers.count("seed", seed, least=0)
         given = mechanism.make_partitions()
         schema = mechanism.schema
@@ -194,12 +195,17 @@ class TwoRoundCampaign:
         """
         n = _numbers.count("n_devices", n_devices, least=2)
         first = min(max(1, round(self.first_share * n)), n - 1)
-        helps = not self._few or float(self.mechanism.epsilon) >= HELPS_FROM
+        strict = float(self.mechanism.epsilon) < TURN
+        helps = strict != self._few
+        reason = (
+            f"below epsilon {TURN:g}, a share of them says too little of where the records are"
+            if self._few
+            else f"from epsilon {TURN:g} on, points spread over the box tell as much"
+        )
         advice = (
             f"ask {first} devices first and the other {n - first} where the records are"
             if helps
-            else f"ask all {n} devices at once: below epsilon {HELPS_FROM:g}, a share of them "
-            "says too little of where the records are"
+            else f"ask all {n} devices at once: {reason}"
         )
         return CampaignPlan(n, first, n - first, helps, advice)
 
