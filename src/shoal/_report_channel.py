@@ -15,7 +15,13 @@ from shoal.partitions import Partitions
 from shoal.privacy import Guarantee
 from shoal.schema import Schema
 
-__all__ = ["ColumnChannel", "ColumnLaw", "PartitionChannel", "ReportChannel", "channel_bounds"]
+__all__ = [
+    "ColumnChannel",
+    "PartitionChannel",
+    "ReportChannel",
+    "ReportedColumn",
+    "channel_bounds",
+]
 
 
 class ReportChannel(ABC):
@@ -51,7 +57,7 @@ class ReportChannel(ABC):
         return clone(self)
 
 
-class ColumnLaw(Protocol):
+class ReportedColumn(Protocol):
     """The law of one column's report given that column of the record, in the records' unit."""
 
     @property
@@ -86,8 +92,8 @@ class ColumnChannel(ReportChannel):
         """How many of the columns of a record are reported."""
 
     @abstractmethod
-    def column_law(self, column: int, columns: int) -> ColumnLaw:
-        """Return the law of a column that is reported."""
+    def column_distribution(self, column: int, columns: int) -> ReportedColumn:
+        """Return the distribution of a column that is reported."""
 
 
 class PartitionChannel(ReportChannel):

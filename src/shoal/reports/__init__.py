@@ -12,8 +12,8 @@ Where to find what:
 * Record and noise: ``_report_noise`` (what noise), ``_grid_density`` on ``_report_grid`` and
   ``_mixture`` (distributions of the records), ``_record_distributions`` and ``_starts`` (centers,
   and the choice between them), ``_additive_evidence`` (held-out reports).
-* Laws of columns: ``_report_laws`` and ``_column_tables`` (probabilities), ``_record_channel``
-  (records at atoms), ``_held_out_density`` (weights of the atoms).
+* Laws of columns: ``_report_distributions`` and ``_column_tables`` (probabilities),
+  ``_record_channel`` (records at atoms), ``_held_out_density`` (weights of the atoms).
 * Colors of cells: ``_partition_likelihood`` (tally and channel), ``_atoms`` and ``_drawn_atoms``
   (places of records), ``_partition_density`` and ``_cross_fit`` (their weights), ``two_rounds``.
 * With atoms of either kind: ``_atom_clusters`` (shares, radii, labels). For all: ``blind``.
