@@ -17,7 +17,12 @@ from shoal import _numbers
 from shoal._bounds import public_box
 from shoal._cluster_table import ShownWithPromise
 from shoal._records import fitted_names, leaves_last_fit, validate_records
-from shoal._report_channel import ColumnChannel, PartitionChannel, channel_bounds
+from shoal._report_channel import (
+    ColumnChannel,
+    PartitionChannel,
+    ReportChannel,
+    channel_bounds,
+)
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.exceptions import ParameterError
 from shoal.partitions import one_grid_divides
@@ -29,6 +34,7 @@ from shoal.reports._drawn_clusters import drawn_clusters
 from shoal.reports._found_clusters import FindClusters, Settings
 from shoal.reports._partition_clusters import partition_clusters
 from shoal.reports._report_noise import report_noise
+from shoal.reports.gaussian_channel import GaussianChannel
 from shoal.reports.on_device import nearest_centers
 
 __all__ = ["NoiseAwareKMeans"]
@@ -286,5 +292,6 @@ def _choose(mechanism: Any) -> FindClusters:
     corners = getattr(mechanism, "noise_kind", None) == "corners"
     if corners or some_columns or (by_columns and not adds_noise):
         return channel_clusters
-    report_noise(mechanism, 1)  # refuses what makes no reports, before it is asked for bounds
+    if not isinstance(mechanism, ReportChannel | GaussianChannel):
+        report_noise(mechanism, 1)  # refuses it, before it is asked for bounds
     return additive_clusters
