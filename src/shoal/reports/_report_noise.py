@@ -4,7 +4,7 @@ The d-dimensional Laplace distribution is one: with s ~ Gamma((d+1)/2, scale 2/e
 ~ N(x, s I), z has density proportional to e^(-epsilon ||z - x||). A few quadrature nodes for s
 stand for the distribution. Piecewise is taken by its variance at the record, as one Gaussian. The
 reports of the others are biased (SquareWave), lie on a few points (Duchi, Hybrid) or leave columns
-out: their laws are those of _report_laws.py.
+out: their distributions are those of _report_models.py.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""How probable reports are, of mechanisms that do more than add noise: exact, one law each.
+"""How probable reports are, of mechanisms that do more than add noise: exact, one model a kind.
 
 Atoms are the cells of a grid in up to three columns. In more columns they are drawn: each column
 by itself from its own distribution, which reports tell far better than how columns go together.
@@ -24,7 +24,7 @@ from shoal.reports._record_channel import (
 )
 from shoal.reports._report_grid import MAX_COLUMNS
 
-__all__ = ["ReportLaw", "even_atoms", "open_halves", "open_law"]
+__all__ = ["ReportModel", "even_atoms", "open_halves", "open_model"]
 
 CELLS = {1: (128, 512), 2: (48, 96), 3: (16, 24)}  # of a grid in each column: least and most
 CELLS_PER_CENTER = 4.0  # in each column, per k^(1/d)
@@ -35,8 +35,8 @@ MAX_VALUES = 3e7  # ratios of reports and atoms held at a time
 CHUNK_VALUES = 1 << 22
 
 
-class ReportLaw(Protocol):
-    """The law of reports of one mechanism."""
+class ReportModel(Protocol):
+    """The distribution of reports of one mechanism."""
 
     @property
     def tables(self) -> Sequence[ColumnTable]:
@@ -49,8 +49,8 @@ class ReportLaw(Protocol):
         """Return the channel from the cells of a grid."""
 
 
-def open_law(mechanism: Any, box: Box, k: int) -> ReportLaw:
-    """Return the law of a mechanism that was checked."""
+def open_model(mechanism: Any, box: Box, k: int) -> ReportModel:
+    """Return the distribution of a mechanism that was checked."""
     columns = len(box.low)
     few = columns <= MAX_COLUMNS
     limits = CELLS[columns] if few else DRAWN_CELLS
@@ -127,29 +127,29 @@ class _Corners:
         return _tallied(self, reports, atoms)
 
 
-def _tallied(law: ReportLaw, reports: Floats, atoms: Atoms) -> MatrixChannel:
+def _tallied(model: ReportModel, reports: Floats, atoms: Atoms) -> MatrixChannel:
     """Count equal reports together."""
-    symbols = symbols_of(law.tables, reports)
+    symbols = symbols_of(model.tables, reports)
     _, some, tally = np.unique(symbols, axis=0, return_index=True, return_inverse=True)
-    return MatrixChannel(atoms, tally.ravel(), law.ratios(reports[some], atoms))
+    return MatrixChannel(atoms, tally.ravel(), model.ratios(reports[some], atoms))
 
 
 def open_halves(
-    law: ReportLaw, reports: Floats, box: Box, first: Bools, rng: np.random.RandomState
+    model: ReportModel, reports: Floats, box: Box, first: Bools, rng: np.random.RandomState
 ) -> tuple[Part, tuple[Part, Part]]:
     """Return all reports, and each half of them with the other half as its judge."""
     groups = (np.ones(len(reports), dtype=np.bool_), first, ~first)
     if len(box.low) <= MAX_COLUMNS:
-        cells = tuple(table.probabilities.shape[1] for table in law.tables)
-        channel = law.grid_channel(reports, grid_atoms(box, cells))
+        cells = tuple(table.probabilities.shape[1] for table in model.tables)
+        channel = model.grid_channel(reports, grid_atoms(box, cells))
         channels: list[KernelChannel] = [channel] * 3
         even = np.full(len(channel.atoms.points), 1.0 / len(channel.atoms.points))
-        starts = [[even, _product(law, reports[group], even, rng)] for group in groups]
+        starts = [[even, _product(model, reports[group], even, rng)] for group in groups]
     else:
-        symbols = symbols_of(law.tables, reports)
+        symbols = symbols_of(model.tables, reports)
         many = int(np.clip(MAX_VALUES // len(np.unique(symbols, axis=0)), MIN_ATOMS, MAX_ATOMS))
         channels = [
-            _tallied(law, reports, _drawn_atoms(law, reports[group], box, many, rng))
+            _tallied(model, reports, _drawn_atoms(model, reports[group], box, many, rng))
             for group in groups
         ]
         starts = [[np.full(many, 1.0 / many)]] * 3
@@ -164,37 +164,39 @@ def open_halves(
     return parts[0], (parts[1], parts[2])
 
 
-def even_atoms(law: ReportLaw, reports: Floats, points: Floats, box: Box) -> KernelChannel:
+def even_atoms(model: ReportModel, reports: Floats, points: Floats, box: Box) -> KernelChannel:
     """Return the channel of atoms that are spread evenly over a box of many columns."""
-    return _tallied(law, reports, Atoms(points, (box.high - box.low) / MIN_ATOMS))
+    return _tallied(model, reports, Atoms(points, (box.high - box.low) / MIN_ATOMS))
 
 
-def _product(law: ReportLaw, reports: Floats, even: Floats, rng: np.random.RandomState) -> Floats:
+def _product(
+    model: ReportModel, reports: Floats, even: Floats, rng: np.random.RandomState
+) -> Floats:
     """Return the distribution of records whose columns have nothing to do with each other."""
     product = np.ones(1)
-    for weights in _marginals(law, reports, rng):
+    for weights in _marginals(model, reports, rng):
         product = np.multiply.outer(product, weights).ravel()
     blended: Floats = (1 - EVEN) * product + EVEN * even
     return blended
 
 
 def _drawn_atoms(
-    law: ReportLaw, reports: Floats, box: Box, many: int, rng: np.random.RandomState
+    model: ReportModel, reports: Floats, box: Box, many: int, rng: np.random.RandomState
 ) -> Atoms:
     """Draw atoms, each column by itself."""
     points: Floats = rng.uniform(size=(many, len(box.low)))
     drawn = rng.uniform(size=many) >= EVEN
-    for column, weights in enumerate(_marginals(law, reports, rng)):
+    for column, weights in enumerate(_marginals(model, reports, rng)):
         cells = rng.choice(len(weights), size=many, p=weights / weights.sum())
         points[drawn, column] = (cells[drawn] + points[drawn, column]) / len(weights)
-    width = (box.high - box.low) / [table.probabilities.shape[1] for table in law.tables]
+    width = (box.high - box.low) / [table.probabilities.shape[1] for table in model.tables]
     return Atoms(box.low + points * (box.high - box.low), width)
 
 
-def _marginals(law: ReportLaw, reports: Floats, rng: np.random.RandomState) -> list[Floats]:
+def _marginals(model: ReportModel, reports: Floats, rng: np.random.RandomState) -> list[Floats]:
     """Return the distribution of each column by itself, on its cells."""
     found = []
-    for column, table in enumerate(law.tables):
+    for column, table in enumerate(model.tables):
         symbols = table.symbols(reports[:, column])
         symbols = symbols[symbols < len(table.probabilities)]
         found.append(_marginal(table, symbols, rng.permutation(len(symbols)) % 2 == 0))
