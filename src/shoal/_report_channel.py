@@ -15,11 +15,17 @@ from shoal.partitions import Partitions
 from shoal.privacy import Guarantee
 from shoal.schema import Schema
 
-__all__ = ["ColumnChannel", "ColumnModel", "PartitionChannel", "ReportChannel", "channel_bounds"]
+__all__ = [
+    "ColumnChannel",
+    "PartitionChannel",
+    "ReportChannel",
+    "ReportedColumn",
+    "channel_bounds",
+]
 
 
 class ReportChannel(ABC):
-    """The distribution of reports given records, and what it promises.
+    """The law of reports given records, and what it promises.
 
     ``noise_kind`` is ``"radial"`` for noise of the Laplace family, the same at every record and in
     all directions; ``"unbiased"`` for reports with the record as their mean; ``"corners"`` for
@@ -51,8 +57,8 @@ class ReportChannel(ABC):
         return clone(self)
 
 
-class ColumnModel(Protocol):
-    """The distribution of one column's report given that column of the record, in its unit."""
+class ReportedColumn(Protocol):
+    """The law of one column's report given that column of the record, in the records' unit."""
 
     @property
     def low(self) -> float:
@@ -86,7 +92,7 @@ class ColumnChannel(ReportChannel):
         """How many of the columns of a record are reported."""
 
     @abstractmethod
-    def column_model(self, column: int, columns: int) -> ColumnModel:
+    def column_distribution(self, column: int, columns: int) -> ReportedColumn:
         """Return the distribution of a column that is reported."""
 
 

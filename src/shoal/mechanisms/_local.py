@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._bounds import public_box
-from shoal._report_channel import ColumnChannel, ColumnModel, channel_bounds
+from shoal._report_channel import ColumnChannel, ReportedColumn, channel_bounds
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
@@ -111,8 +111,8 @@ class ColumnDistribution(Protocol):
 
 
 @dataclass(frozen=True)
-class _LineModel:
-    """The distribution of one column in its unit: index 0 of its cells is at the center."""
+class _LineDistribution:
+    """The law of one column in the records' unit: index 0 of its cells is at the center."""
 
     distribution: ColumnDistribution
     unreported: float
@@ -236,7 +236,7 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
         """
         return self._reported(columns)
 
-    def column_model(self, column: int, columns: int) -> ColumnModel:
+    def column_distribution(self, column: int, columns: int) -> ReportedColumn:
         """Return the distribution of a column that is reported, in the records' unit.
 
         Parameters
@@ -248,11 +248,11 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
 
         Returns
         -------
-        model : ColumnModel
+        distribution : ReportedColumn
             Made from ``epsilon`` and ``bounds`` alone.
         """
         lattice, box = self.lattice(columns), public_box(channel_bounds(self), columns)
-        return _LineModel(
+        return _LineDistribution(
             self._column_distribution(columns),
             float(lattice.origin[column]),
             float(box.high[column] / 2 - box.low[column] / 2),

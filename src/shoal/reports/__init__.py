@@ -6,14 +6,14 @@ reports promise.
 Where to find what:
 
 * ``noise_aware_kmeans`` chooses by the mechanism how clusters are found; each way answers with
-  ``_found_clusters``. Record and noise: ``_additive_clusters``. Columns whose noise is more than
+  ``_found_clusters``. Record and noise: ``_additive_clusters``. Columns whose law is more than
   that (SquareWave, Hybrid, Duchi, sampled columns): ``_channel_clusters``. Colors of cells:
   ``_partition_clusters`` in up to three columns, ``_drawn_clusters`` in more or of categories.
 * Record and noise: ``_report_noise`` (what noise), ``_grid_density`` on ``_report_grid`` and
   ``_mixture`` (distributions of the records), ``_record_distributions`` and ``_starts`` (centers,
   and the choice between them), ``_additive_evidence`` (held-out reports).
-* Columns of a known distribution: ``_report_models``, ``_column_tables``, ``_record_channel``
-  (records at atoms), ``_held_out_density`` (weights of the atoms).
+* Laws of columns: ``_report_distributions`` and ``_column_tables`` (probabilities),
+  ``_record_channel`` (records at atoms), ``_held_out_density`` (weights of the atoms).
 * Colors of cells: ``_partition_likelihood`` (tally and channel), ``_atoms`` and ``_drawn_atoms``
   (places of records), ``_partition_density`` and ``_cross_fit`` (their weights), ``two_rounds``.
 * With atoms of either kind: ``_atom_clusters`` (shares, radii, labels). For all: ``blind``.

@@ -1,8 +1,8 @@
-"""Clusters behind reports of any known distribution: SquareWave, Hybrid, Duchi, samples.
+"""Clusters behind reports of any law that can be written down: SquareWave, Hybrid, Duchi, samples.
 
-The distribution of the records on atoms is estimated through the exact distribution of the reports;
-the centers are those of least k-means cost under it. Reports of sampled columns say how each column
-is distributed, and little or nothing about how columns go together: then columns are taken for
+The distribution of the records on atoms is estimated through the exact law of the reports; the
+centers are those of least k-means cost under it. Reports of sampled columns say how each column is
+distributed, and little or nothing about how columns go together: then columns are taken for
 independent, as far as reports do not speak against it. Reports of Duchi's mechanism speak of means
 (and means of products) alone.
 """
@@ -18,7 +18,12 @@ from shoal.reports._found_clusters import FoundClusters, Settings
 from shoal.reports._held_out_density import HeldOutDensity, held_out_density
 from shoal.reports._record_channel import AtomDensity
 from shoal.reports._record_distributions import squared_distances
-from shoal.reports._report_models import ReportModel, even_atoms, open_halves, open_model
+from shoal.reports._report_distributions import (
+    ReportDistribution,
+    even_atoms,
+    open_distribution,
+    open_halves,
+)
 from shoal.reports._report_noise import checked_copy
 from shoal.reports._starts import kmeans_centers
 from shoal.reports.blind import is_better_than_blind, spread_centers, spread_points
@@ -34,12 +39,12 @@ def channel_clusters(
 ) -> FoundClusters:
     """Find the centers of least k-means cost under the distribution behind the reports."""
     k = settings.n_clusters
-    model = open_model(checked_copy(mechanism, len(box.low)), box, k)
+    distribution = open_distribution(checked_copy(mechanism, len(box.low)), box, k)
     first = rng.permutation(len(reports)) % 2 == 0
-    density = held_out_density(*open_halves(model, reports, box, first, rng))
+    density = held_out_density(*open_halves(distribution, reports, box, first, rng))
     blind = spread_centers(k, box)
     if density.blind:
-        start, centers, whole = "blind", blind, _even(density, model, reports, box)
+        start, centers, whole = "blind", blind, _even(density, distribution, reports, box)
     else:
         start, whole = "channel", density.whole
         centers = _centers(whole, blind, settings.n_init, rng)
@@ -72,12 +77,14 @@ def _centers(
     return candidates[int(np.argmin(costs))]
 
 
-def _even(density: HeldOutDensity, model: ReportModel, reports: Floats, box: Box) -> AtomDensity:
+def _even(
+    density: HeldOutDensity, distribution: ReportDistribution, reports: Floats, box: Box
+) -> AtomDensity:
     """Return evenly spread records; on atoms that were drawn, those are others."""
     whole = density.whole
     if whole.channel.atoms.cells:
         return whole
     points = spread_points(len(whole.points), box)
-    channel = even_atoms(model, reports, points, box)
+    channel = even_atoms(distribution, reports, points, box)
     counts = np.bincount(channel.tally, minlength=len(channel.blind())).astype(np.float64)
     return AtomDensity(points, whole.weights, channel.atoms.width, channel, counts)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal._bounds import Box
-from shoal._report_channel import ColumnChannel, ColumnModel
+from shoal._report_channel import ColumnChannel, ReportedColumn
 from shoal._typing import Floats, Ints
 
 __all__ = ["ColumnTable", "column_tables", "symbols_of"]
@@ -65,16 +65,16 @@ def column_tables(
     some_left_out = channel.reported_columns(columns) < columns
     tables = []
     for column in range(columns):
-        model = channel.column_model(column, columns)
+        distribution = channel.column_distribution(column, columns)
         low, high = float(box.low[column]), float(box.high[column])
-        wanted = max(CELLS_PER_SPREAD * (high - low) / _middle_half(model, low, high), least)
+        wanted = max(CELLS_PER_SPREAD * (high - low) / _middle_half(distribution, low, high), least)
         cells = int(np.clip(np.ceil(wanted), *limits))
-        edges = _edges(model, INTERVALS_PER_CELL * cells / (high - low))
+        edges = _edges(distribution, INTERVALS_PER_CELL * cells / (high - low))
         places = low + (np.arange(PARTS * cells) + 0.5) / (PARTS * cells) * (high - low)
-        masses = np.diff(model.cdf(edges, places), axis=0)
+        masses = np.diff(distribution.cdf(edges, places), axis=0)
         masses = np.maximum(masses.reshape(len(masses), cells, PARTS).mean(axis=2), 0.0)
-        left_out = model.unreported if some_left_out else None
-        tables.append(ColumnTable(edges, masses / masses.sum(axis=0), left_out, model.step))
+        left_out = distribution.unreported if some_left_out else None
+        tables.append(ColumnTable(edges, masses / masses.sum(axis=0), left_out, distribution.step))
     return tables
 
 
@@ -84,17 +84,22 @@ def symbols_of(tables: Sequence[ColumnTable], reports: Floats) -> Ints:
     return np.stack(columns, axis=1)
 
 
-def _middle_half(model: ColumnModel, low: float, high: float) -> float:
+def _middle_half(distribution: ReportedColumn, low: float, high: float) -> float:
     """Return how far apart the quartiles of the reports of a record in the middle are."""
-    places = np.linspace(model.low, model.high, 4097)
-    chances = model.cdf(places, np.array([low / 2 + high / 2]))[:, 0]
+    places = np.linspace(distribution.low, distribution.high, 4097)
+    chances = distribution.cdf(places, np.array([low / 2 + high / 2]))[:, 0]
     first, last = np.interp([0.25, 0.75], chances, places)
     return float(max(last - first, places[1] - places[0]))
 
 
-def _edges(model: ColumnModel, per_unit: float) -> Floats:
+def _edges(distribution: ReportedColumn, per_unit: float) -> Floats:
     """Cut the reports in intervals; points are between cuts half a step away on both sides."""
-    many = int(np.clip(np.ceil(per_unit * (model.high - model.low)), 8, MAX_INTERVALS))
-    cuts = [np.linspace(model.low, model.high, many + 1)]
-    cuts += [model.points - model.step / 2, model.points + model.step / 2]
+    many = int(
+        np.clip(np.ceil(per_unit * (distribution.high - distribution.low)), 8, MAX_INTERVALS)
+    )
+    cuts = [np.linspace(distribution.low, distribution.high, many + 1)]
+    cuts += [
+        distribution.points - distribution.step / 2,
+        distribution.points + distribution.step / 2,
+    ]
     return np.unique(np.concatenate(cuts))

@@ -4,7 +4,7 @@ The d-dimensional Laplace distribution is one: with s ~ Gamma((d+1)/2, scale 2/e
 ~ N(x, s I), z has density proportional to e^(-epsilon ||z - x||). A few quadrature nodes for s
 stand for the distribution. Piecewise is taken by its variance at the record, as one Gaussian. The
 reports of the others are biased (SquareWave), lie on a few points (Duchi, Hybrid) or leave columns
-out: their distributions are those of _report_models.py.
+out: their distributions are those of _report_distributions.py.
 """
 
 import math
@@ -70,6 +70,7 @@ def report_noise(mechanism: Any, columns: int, *, biased: bool = False) -> Repor
     known = kind in {"radial", "unbiased"} or (biased and getattr(mechanism, "has_density", False))
     if not known:
         others = "SquareWave" if biased else "SquareWave, Hybrid, Duchi"
+        others += ", PartitionResponse"
         raise ParameterError(
             "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
             f"SphericalLaplace, Piecewise, {others} or GaussianChannel, "

@@ -28,6 +28,7 @@ from shoal.reports._drawn_atoms import partition_axes
 from shoal.reports._drawn_clusters import drawn_clusters
 from shoal.reports._found_clusters import FindClusters, Settings
 from shoal.reports._partition_clusters import partition_clusters
+from shoal.reports._report_noise import report_noise
 from shoal.reports.on_device import nearest_centers
 
 __all__ = ["NoiseAwareKMeans"]
@@ -285,4 +286,5 @@ def _choose(mechanism: Any) -> FindClusters:
     corners = getattr(mechanism, "noise_kind", None) == "corners"
     if corners or some_columns or (by_columns and not adds_noise):
         return channel_clusters
+    report_noise(mechanism, 1)  # refuses what makes no reports, before it is asked for bounds
     return additive_clusters
