@@ -1,4 +1,4 @@
-"""Reports of SquareWave, Hybrid, Duchi and sampled columns: their exact models on atoms."""
+"""Reports of SquareWave, Hybrid, Duchi and sampled columns: their exact laws on atoms."""
 
 import itertools
 
@@ -10,11 +10,7 @@ from shoal._bounds import public_box
 from shoal.mechanisms import Duchi, Hybrid, Piecewise, SquareWave
 from shoal.reports._column_tables import column_tables, symbols_of
 from shoal.reports._record_channel import ProductChannel, grid_atoms
-<<<<<<<< HEAD:tests/reports/test_report_models.py
-from shoal.reports._report_models import open_model
-========
 from shoal.reports._report_distributions import open_distribution
->>>>>>>> h/newcomer:tests/reports/test_report_distributions.py
 
 BOX = (0.0, 10.0)
 MECHANISMS = [
@@ -30,20 +26,6 @@ MECHANISMS = [
 def test_cumulated_probabilities_are_those_of_single_reports():
     for mechanism in [*MECHANISMS, Hybrid(0.5, bounds=BOX), Piecewise(20.0, bounds=BOX)]:
         with case(mechanism=mechanism):
-<<<<<<<< HEAD:tests/reports/test_report_models.py
-            model = mechanism.column_model(0, 1)
-            last = round((model.high - model.unreported) / model.step - 0.5)
-            some = np.unique(np.linspace(-last, last, 41).astype(np.int64))
-            points = np.rint((model.points - model.unreported) / model.step).astype(np.int64)
-            cells = np.concatenate([some, points])
-            for record in (0.0, 3.7, 10.0):
-                z = model.unreported + model.step * cells
-                ends = model.unreported + model.step * (cells[:, None] + [-0.5, 0.5])
-                chances = model.cdf(ends.ravel(), np.array([record])).reshape(-1, 2)
-                exact = np.exp(mechanism.log_density(z[:, None], np.array([record])))
-                np.testing.assert_allclose(np.diff(chances)[:, 0], exact, rtol=1e-3, atol=1e-12)
-            ends = model.cdf(np.array([model.low, model.high]), np.zeros(1))[:, 0]
-========
             distribution = mechanism.column_distribution(0, 1)
             last = round((distribution.high - distribution.unreported) / distribution.step - 0.5)
             some = np.unique(np.linspace(-last, last, 41).astype(np.int64))
@@ -60,7 +42,6 @@ def test_cumulated_probabilities_are_those_of_single_reports():
             ends = distribution.cdf(np.array([distribution.low, distribution.high]), np.zeros(1))[
                 :, 0
             ]
->>>>>>>> h/newcomer:tests/reports/test_report_distributions.py
             np.testing.assert_allclose(ends, [0.0, 1.0], atol=1e-9)
 
 
@@ -103,17 +84,10 @@ def test_ratios_are_those_of_the_grid():
             reports = mechanism.set_params(random_state=0).fit_transform(
                 rng.uniform(0, 10, (50, 2))
             )
-<<<<<<<< HEAD:tests/reports/test_report_models.py
-            model = open_model(mechanism, box, 1)
-            atoms = grid_atoms(box, tuple(t.probabilities.shape[1] for t in model.tables))
-            channel = model.grid_channel(reports, atoms)
-            ratios = model.ratios(reports, atoms)
-========
             distribution = open_distribution(mechanism, box, 1)
             atoms = grid_atoms(box, tuple(t.probabilities.shape[1] for t in distribution.tables))
             channel = distribution.grid_channel(reports, atoms)
             ratios = distribution.ratios(reports, atoms)
->>>>>>>> h/newcomer:tests/reports/test_report_distributions.py
             weights = rng.random(len(atoms.points))
             weights /= weights.sum()
             tallied = channel.forward(weights)[channel.tally] / channel.blind()[channel.tally]
@@ -125,22 +99,13 @@ def test_ratios_are_those_of_the_grid():
 def test_corners_have_the_probabilities_of_duchi():
     mechanism = Duchi(2.0, bounds=BOX).fit(np.zeros((1, 3)))
     box = public_box(BOX, 3)
-<<<<<<<< HEAD:tests/reports/test_report_models.py
-    model = open_model(mechanism, box, 1)
-========
     distribution = open_distribution(mechanism, box, 1)
->>>>>>>> h/newcomer:tests/reports/test_report_distributions.py
     lattice = mechanism.lattice(3)
     corners = lattice.decode(np.array(list(itertools.product([-1, 1], repeat=3))))
     atoms = grid_atoms(box, (2, 2, 2))
     even = np.exp(mechanism.log_density(corners, np.full(3, 5.0)))
-<<<<<<<< HEAD:tests/reports/test_report_models.py
-    np.testing.assert_allclose(even @ model.ratios(corners, atoms), 1.0, rtol=1e-5)
-    up = model.tables[0].probabilities[1]
-========
     np.testing.assert_allclose(even @ distribution.ratios(corners, atoms), 1.0, rtol=1e-5)
     up = distribution.tables[0].probabilities[1]
->>>>>>>> h/newcomer:tests/reports/test_report_distributions.py
     chances = [
         np.exp(mechanism.log_density(corners, [x, 5.0, 5.0]))[corners[:, 0] > 5].sum()
         for x in (np.arange(len(up)) + 0.5) / len(up) * 10

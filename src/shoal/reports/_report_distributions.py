@@ -1,4 +1,4 @@
-"""How probable reports are, of mechanisms that do more than add noise: exact, one model a kind.
+"""How probable reports are, of mechanisms that do more than add noise: exact, one law each.
 
 Atoms are the cells of a grid in up to three columns. In more columns they are drawn: each column
 by itself from its own distribution, which reports tell far better than how columns go together.
@@ -24,11 +24,7 @@ from shoal.reports._record_channel import (
 )
 from shoal.reports._report_grid import MAX_COLUMNS
 
-<<<<<<<< HEAD:src/shoal/reports/_report_models.py
-__all__ = ["ReportModel", "even_atoms", "open_halves", "open_model"]
-========
 __all__ = ["ReportDistribution", "even_atoms", "open_distribution", "open_halves"]
->>>>>>>> h/newcomer:src/shoal/reports/_report_distributions.py
 
 CELLS = {1: (128, 512), 2: (48, 96), 3: (16, 24)}  # of a grid in each column: least and most
 CELLS_PER_CENTER = 4.0  # in each column, per k^(1/d)
@@ -39,11 +35,7 @@ MAX_VALUES = 3e7  # ratios of reports and atoms held at a time
 CHUNK_VALUES = 1 << 22
 
 
-<<<<<<<< HEAD:src/shoal/reports/_report_models.py
-class ReportModel(Protocol):
-========
 class ReportDistribution(Protocol):
->>>>>>>> h/newcomer:src/shoal/reports/_report_distributions.py
     """The distribution of reports of one mechanism."""
 
     @property
@@ -57,11 +49,7 @@ class ReportDistribution(Protocol):
         """Return the channel from the cells of a grid."""
 
 
-<<<<<<<< HEAD:src/shoal/reports/_report_models.py
-def open_model(mechanism: Any, box: Box, k: int) -> ReportModel:
-========
 def open_distribution(mechanism: Any, box: Box, k: int) -> ReportDistribution:
->>>>>>>> h/newcomer:src/shoal/reports/_report_distributions.py
     """Return the distribution of a mechanism that was checked."""
     columns = len(box.low)
     few = columns <= MAX_COLUMNS
@@ -139,17 +127,6 @@ class _Corners:
         return _tallied(self, reports, atoms)
 
 
-<<<<<<<< HEAD:src/shoal/reports/_report_models.py
-def _tallied(model: ReportModel, reports: Floats, atoms: Atoms) -> MatrixChannel:
-    """Count equal reports together."""
-    symbols = symbols_of(model.tables, reports)
-    _, some, tally = np.unique(symbols, axis=0, return_index=True, return_inverse=True)
-    return MatrixChannel(atoms, tally.ravel(), model.ratios(reports[some], atoms))
-
-
-def open_halves(
-    model: ReportModel, reports: Floats, box: Box, first: Bools, rng: np.random.RandomState
-========
 def _tallied(distribution: ReportDistribution, reports: Floats, atoms: Atoms) -> MatrixChannel:
     """Count equal reports together."""
     symbols = symbols_of(distribution.tables, reports)
@@ -163,23 +140,10 @@ def open_halves(
     box: Box,
     first: Bools,
     rng: np.random.RandomState,
->>>>>>>> h/newcomer:src/shoal/reports/_report_distributions.py
 ) -> tuple[Part, tuple[Part, Part]]:
     """Return all reports, and each half of them with the other half as its judge."""
     groups = (np.ones(len(reports), dtype=np.bool_), first, ~first)
     if len(box.low) <= MAX_COLUMNS:
-<<<<<<<< HEAD:src/shoal/reports/_report_models.py
-        cells = tuple(table.probabilities.shape[1] for table in model.tables)
-        channel = model.grid_channel(reports, grid_atoms(box, cells))
-        channels: list[KernelChannel] = [channel] * 3
-        even = np.full(len(channel.atoms.points), 1.0 / len(channel.atoms.points))
-        starts = [[even, _product(model, reports[group], even, rng)] for group in groups]
-    else:
-        symbols = symbols_of(model.tables, reports)
-        many = int(np.clip(MAX_VALUES // len(np.unique(symbols, axis=0)), MIN_ATOMS, MAX_ATOMS))
-        channels = [
-            _tallied(model, reports, _drawn_atoms(model, reports[group], box, many, rng))
-========
         cells = tuple(table.probabilities.shape[1] for table in distribution.tables)
         channel = distribution.grid_channel(reports, grid_atoms(box, cells))
         channels: list[KernelChannel] = [channel] * 3
@@ -192,7 +156,6 @@ def open_halves(
             _tallied(
                 distribution, reports, _drawn_atoms(distribution, reports[group], box, many, rng)
             )
->>>>>>>> h/newcomer:src/shoal/reports/_report_distributions.py
             for group in groups
         ]
         starts = [[np.full(many, 1.0 / many)]] * 3
@@ -207,19 +170,6 @@ def open_halves(
     return parts[0], (parts[1], parts[2])
 
 
-<<<<<<<< HEAD:src/shoal/reports/_report_models.py
-def even_atoms(model: ReportModel, reports: Floats, points: Floats, box: Box) -> KernelChannel:
-    """Return the channel of atoms that are spread evenly over a box of many columns."""
-    return _tallied(model, reports, Atoms(points, (box.high - box.low) / MIN_ATOMS))
-
-
-def _product(
-    model: ReportModel, reports: Floats, even: Floats, rng: np.random.RandomState
-) -> Floats:
-    """Return the distribution of records whose columns have nothing to do with each other."""
-    product = np.ones(1)
-    for weights in _marginals(model, reports, rng):
-========
 def even_atoms(
     distribution: ReportDistribution, reports: Floats, points: Floats, box: Box
 ) -> KernelChannel:
@@ -233,39 +183,21 @@ def _product(
     """Return the distribution of records whose columns have nothing to do with each other."""
     product = np.ones(1)
     for weights in _marginals(distribution, reports, rng):
->>>>>>>> h/newcomer:src/shoal/reports/_report_distributions.py
         product = np.multiply.outer(product, weights).ravel()
     blended: Floats = (1 - EVEN) * product + EVEN * even
     return blended
 
 
 def _drawn_atoms(
-<<<<<<<< HEAD:src/shoal/reports/_report_models.py
-    model: ReportModel, reports: Floats, box: Box, many: int, rng: np.random.RandomState
-========
     distribution: ReportDistribution,
     reports: Floats,
     box: Box,
     many: int,
     rng: np.random.RandomState,
->>>>>>>> h/newcomer:src/shoal/reports/_report_distributions.py
 ) -> Atoms:
     """Draw atoms, each column by itself."""
     points: Floats = rng.uniform(size=(many, len(box.low)))
     drawn = rng.uniform(size=many) >= EVEN
-<<<<<<<< HEAD:src/shoal/reports/_report_models.py
-    for column, weights in enumerate(_marginals(model, reports, rng)):
-        cells = rng.choice(len(weights), size=many, p=weights / weights.sum())
-        points[drawn, column] = (cells[drawn] + points[drawn, column]) / len(weights)
-    width = (box.high - box.low) / [table.probabilities.shape[1] for table in model.tables]
-    return Atoms(box.low + points * (box.high - box.low), width)
-
-
-def _marginals(model: ReportModel, reports: Floats, rng: np.random.RandomState) -> list[Floats]:
-    """Return the distribution of each column by itself, on its cells."""
-    found = []
-    for column, table in enumerate(model.tables):
-========
     for column, weights in enumerate(_marginals(distribution, reports, rng)):
         cells = rng.choice(len(weights), size=many, p=weights / weights.sum())
         points[drawn, column] = (cells[drawn] + points[drawn, column]) / len(weights)
@@ -279,7 +211,6 @@ def _marginals(
     """Return the distribution of each column by itself, on its cells."""
     found = []
     for column, table in enumerate(distribution.tables):
->>>>>>>> h/newcomer:src/shoal/reports/_report_distributions.py
         symbols = table.symbols(reports[:, column])
         symbols = symbols[symbols < len(table.probabilities)]
         found.append(_marginal(table, symbols, rng.permutation(len(symbols)) % 2 == 0))
