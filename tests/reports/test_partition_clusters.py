@@ -9,8 +9,9 @@ from shoal._bounds import public_box
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import Laplace, PartitionResponse
 from shoal.partitions import AxisGrids, Partitions, box_axes, default_colors
-from shoal.reports import NoiseAwareKMeans, _partition_density, label_on_device, load_release
+from shoal.reports import NoiseAwareKMeans, label_on_device, load_release
 from shoal.reports._atoms import Cells
+from shoal.reports._cross_fit import UPDATES
 from shoal.reports._partition_density import HeldOut, cell_density, choose_updates
 from shoal.reports._partition_likelihood import ColorChannel, tally
 from shoal.schema import Category, Number, Schema
@@ -95,7 +96,7 @@ def test_held_out_reports_choose_the_updates(monkeypatch):
     """The chosen number explains the other half better than the largest, which fits chance."""
     cells, channel, reports = held_out(1.0, 1000)
     chosen = choose_updates(channel, reports, cells.start)
-    monkeypatch.setattr(_partition_density, "UPDATES", _partition_density.UPDATES[-1:])
+    monkeypatch.setattr("shoal.reports._partition_density.UPDATES", UPDATES[-1:])
     assert chosen.gain > choose_updates(channel, reports, cells.start).gain + 3.0
     for weights in (chosen.whole, *chosen.halves):
         assert weights.sum() == pytest.approx(1.0)
