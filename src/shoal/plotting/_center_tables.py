@@ -30,7 +30,7 @@ MAX_LETTERS = 22  # in a cell
 PALE = DIVERGING[2:-2]  # beyond, colors are too dark for black letters
 LEAST = 0.1  # difference that the strongest color means, at least
 TITLE_LETTERS = 60  # in a line of it
-SIZE, UNSURE = "noisy size", "? may be noise alone"
+SIZE, SHARE, UNSURE = "noisy size", "share", "? may be noise alone"
 
 
 def draw_center_table(
@@ -38,6 +38,7 @@ def draw_center_table(
 ) -> Picture:
     """Draw the centers of a release, with a schema or without."""
     sizes = np.maximum(np.asarray(values["sizes"], dtype=np.float64), 0.0)
+    measure = SHARE if "weights" in values else SIZE  # of reports, shares
     certain = np.asarray(values["certain"], dtype=np.bool_)
     described, overall = _described(values, names, np.where(certain, sizes, 0.0))
     heads = [f"{number}{'' if sure else ' ?'}" for number, sure in enumerate(certain)]
@@ -45,7 +46,7 @@ def draw_center_table(
     texts = [[_cut(one) for one in field.texts()] for field in described]
     apart = [field.compared_with(other) for field, other in zip(described, overall, strict=True)]
     rows: Rows = [
-        {"x": head, "y": SIZE, "value": 0.0, "words": readable(float(size))}
+        {"x": head, "y": measure, "value": 0.0, "words": readable(float(size))}
         for head, size in zip(heads, sizes, strict=True)
     ]
     for name, cells, far in zip(fields, texts, apart, strict=True):
@@ -56,7 +57,7 @@ def draw_center_table(
     longest = max(len(row["words"]) for row in rows)
     wide = max(LETTER * longest + PADDING, NARROWEST)
     axes: dict[str, Any] = {"ticks": False, "domain": False}
-    down = alt.Y("y:N", sort=[SIZE, *fields], axis=alt.Axis(title=None, **axes))
+    down = alt.Y("y:N", sort=[measure, *fields], axis=alt.Axis(title=None, **axes))
     color = _color(max(LEAST, *(abs(row["value"]) for row in rows)))
     beside = columns_for(len(heads), most=int(max(WIDEST // wide, 1)))
     height = HIGH * (len(fields) + 1)

@@ -318,7 +318,8 @@ def _note(values: Any, number: int, labels: Sequence[str] | None = None) -> str:
     label = "" if labels is None else f" ({labels[number]})"
     size = readable(float(values["sizes"][number]))
     unsure = "" if values["certain"][number] else f", {UNSURE}"
-    return f"cluster {number}{label}, noisy size {size}{unsure}"
+    measure = "share" if "weights" in values else "noisy size"
+    return f"cluster {number}{label}, {measure} {size}{unsure}"
 
 
 def _areas(sizes: Any) -> Floats:
