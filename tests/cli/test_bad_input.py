@@ -86,7 +86,12 @@ def line(command, *more, file="people.csv", target=None, out="made"):
 
 
 def tree():
-    return {str(path): path.read_bytes() if path.is_file() else None for path in Path().rglob("*")}
+    """Read all files, but what Python keeps of modules that were imported."""
+    return {
+        str(path): path.read_bytes() if path.is_file() else None
+        for path in Path().rglob("*")
+        if "__pycache__" not in path.parts
+    }
 
 
 def refused(arguments, monkeypatch, capsys):

@@ -54,6 +54,57 @@ def device(epsilon):
     return Device()
 
 
+def color_device():
+    """Describe colors of cells, as a server does that has no mechanism."""
+    from fractions import Fraction
+
+    from shoal._bounds import public_box
+    from shoal._report_channel import PartitionChannel
+    from shoal.partitions import box_axes, default_partitions
+    from shoal.privacy import Adjacency, Guarantee
+
+    class ColorDevice(PartitionChannel, BaseEstimator):
+        bounds = (-1.0, 1.0)
+        epsilon = 2.0
+
+        def __init__(self, *, partitions=None, first_partition=0, ledger=None):
+            self.partitions = partitions
+            self.first_partition = first_partition
+            self.ledger = ledger
+
+        @property
+        def guarantee_(self):
+            return Guarantee("local", epsilon=self.epsilon, adjacency=Adjacency.SUBSTITUTE)
+
+        @property
+        def keep_probability(self):
+            return Fraction(2, 5)
+
+        def make_partitions(self, columns=None):
+            axes = box_axes(public_box(self.bounds, 2))
+            return self.partitions or default_partitions(axes, epsilon=self.epsilon)
+
+        def log_density(self, z, x):
+            raise NotImplementedError
+
+        def variance(self, X=None):
+            raise NotImplementedError
+
+        def fit(self, X):
+            return self
+
+    return ColorDevice()
+
+
+def campaign(reports, rng):
+    """Run both rounds of a campaign on colors that are chance."""
+    rounds = reports.TwoRoundCampaign(2, mechanism=color_device())
+    first = np.column_stack([rng.integers(0, 256, 100), rng.integers(0, 8, 100)])
+    second = np.column_stack([rng.integers(0, rounds.second(first).n_partitions, 100), first[:, 1]])
+    second[:, 0] += rounds.first.n_partitions
+    return rounds.cluster(first, second, random_state=0)
+
+
 def main(*modules):
     sys.meta_path.insert(0, Refuse(modules))
     from shoal import remap, reports
@@ -80,6 +131,7 @@ def main(*modules):
         "Clip": remap.Clip(bounds=box).fit_transform(Z),
         "GridRemap": remap.GridRemap(bounds=box, cells=8).fit_transform(Z),
         "iterative_bayesian_update": remap.iterative_bayesian_update([1, 2, 1], [0.2, 0.6, 0.2]),
+        "CampaignPlan": reports.TwoRoundCampaign(2, mechanism=color_device()).plan(100),
         "ClusterCount": reports.select_n_clusters(Z, random_state=0),
         "DBSCANEps": reports.select_dbscan_eps(Z),
         "GaussianChannel": gaussian.variance(Z),
@@ -87,6 +139,7 @@ def main(*modules):
         "NoiseAwareKMeans": kmeans.fit(Z).predict(Z),
         "ReleasedClusters": reports.load_release(model.release_).transform(Z),
         "ReportClusters": reports.cluster_reports(Z, "kmeans", random_state=0),
+        "TwoRoundCampaign": campaign(reports, rng).predict(Z),
         "cluster_reports": [reports.cluster_reports(Z, method) for method in METHODS],
         "label_encoded": reports.label_encoded(model.release_, Z),
         "label_on_device": reports.label_on_device(model.release_, Z),

@@ -200,7 +200,7 @@ def plan_shuffled(
     --------
     >>> from shoal.experiments import plan_shuffled
     >>> plan = plan_shuffled(n=100_000, epsilons=[1.0])
-    >>> plan.rows[0].local_epsilon > 8
+    >>> plan.rows[0].local_epsilon > 7
     True
     """
     for name, value in {"n": n, "k": k, "populations": populations}.items():

@@ -153,6 +153,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         in_use = SourceInUse()
         in_use.keep(self.random_state)
         self._in_use, self._drew_seeded, self._drawn = in_use, False, None
+        self._drawn_colors = None
         return self
 
     def transform(self, X: TableLike, *, out: Any = None) -> Any:
@@ -373,8 +374,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         # The source holds a key: it stays in this process.
         state: dict[str, Any] = {**super().__getstate__(), "_drew_seeded": self._has_drawn_seeded()}
         state["_drawn"] = self._handed_out()
-        if state["_drawn"] is not None:
-            state["_drawn_colors"] = self._fewest_colors()
+        state["_drawn_colors"] = None if state["_drawn"] is None else self._fewest_colors()
         state.pop("_in_use", None)
         state.pop("_device", None)
         return state

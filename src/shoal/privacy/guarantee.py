@@ -127,8 +127,9 @@ class Guarantee:
             raise ParameterError("rho and mu must be None for a shuffled promise")
         if self.adjacency is not Adjacency.SUBSTITUTE:
             raise ParameterError(
-                "adjacency must be Adjacency.SUBSTITUTE for a shuffled promise, which says nothing "
-                f"about adding a report, got {self.adjacency!r}"
+                "adjacency must be substitution for a shuffled promise, which says nothing about "
+                f"adding a report, got {self.adjacency.value!r}",
+                in_python="pass Adjacency.SUBSTITUTE",
             )
         local_epsilon = _numbers.non_negative("local_epsilon", self.local_epsilon)
         if local_epsilon < self.epsilon:

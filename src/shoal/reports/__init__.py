@@ -21,15 +21,25 @@ Where to find what:
 * Releases: ``released_clusters``, ``on_device``. Other clusterers: ``clustering``, ``selection``.
 """
 
-from shoal.reports.blind import spread_over_box
-from shoal.reports.clustering import ReportClusters, cluster_reports
-from shoal.reports.gaussian_channel import GaussianChannel
-from shoal.reports.noise_aware_density import NoiseAwareDensity
-from shoal.reports.noise_aware_kmeans import NoiseAwareKMeans
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from shoal.reports.on_device import label_encoded, label_on_device
 from shoal.reports.released_clusters import ReleasedClusters, load_release
-from shoal.reports.selection import ClusterCount, DBSCANEps, select_dbscan_eps, select_n_clusters
-from shoal.reports.two_rounds import CampaignPlan, TwoRoundCampaign
+
+if TYPE_CHECKING:
+    from shoal.reports.blind import spread_over_box
+    from shoal.reports.clustering import ReportClusters, cluster_reports
+    from shoal.reports.gaussian_channel import GaussianChannel
+    from shoal.reports.noise_aware_density import NoiseAwareDensity
+    from shoal.reports.noise_aware_kmeans import NoiseAwareKMeans
+    from shoal.reports.selection import (
+        ClusterCount,
+        DBSCANEps,
+        select_dbscan_eps,
+        select_n_clusters,
+    )
+    from shoal.reports.two_rounds import CampaignPlan, TwoRoundCampaign
 
 __all__ = [
     "CampaignPlan",
@@ -49,3 +59,26 @@ __all__ = [
     "select_n_clusters",
     "spread_over_box",
 ]
+
+# Estimators are loaded when first asked for: whoever reads a release needs none of them.
+_MODULES = {
+    "CampaignPlan": "two_rounds",
+    "ClusterCount": "selection",
+    "DBSCANEps": "selection",
+    "GaussianChannel": "gaussian_channel",
+    "NoiseAwareDensity": "noise_aware_density",
+    "NoiseAwareKMeans": "noise_aware_kmeans",
+    "ReportClusters": "clustering",
+    "TwoRoundCampaign": "two_rounds",
+    "cluster_reports": "clustering",
+    "select_dbscan_eps": "selection",
+    "select_n_clusters": "selection",
+    "spread_over_box": "blind",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'shoal.reports' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"shoal.reports.{_MODULES[name]}"), name)

@@ -375,7 +375,8 @@ class TwoRoundCampaign:
     def _published(self) -> Partitions:
         if self.second_ is None:
             raise ParameterError(
-                "second must be asked for before round two: call second(first_reports)"
+                "second must be asked for before round two, got a campaign without it",
+                in_python="call second(first_reports)",
             )
         return self.second_
 
