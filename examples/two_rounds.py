@@ -19,21 +19,21 @@ schema = Schema(
     ]
 )
 rng = np.random.default_rng(1)
-kind = rng.integers(2, size=8_000)
+kind = rng.integers(2, size=4_000)
 people = {
-    "age": np.where(kind == 1, 70, 25) + rng.normal(0, 5, 8_000),
-    "visits": np.where(kind == 1, 40, 8) + rng.normal(0, 3, 8_000),
-    "city": np.where(rng.random(8_000) < 0.1, None, np.where(kind == 1, "Oslo", "Visby")),
+    "age": np.where(kind == 1, 70, 25) + rng.normal(0, 5, 4_000),
+    "visits": np.where(kind == 1, 40, 8) + rng.normal(0, 3, 4_000),
+    "city": np.where(rng.random(4_000) < 0.1, None, np.where(kind == 1, "Oslo", "Visby")),
 }
 
 # The server: everything here is public, and goes to devices as a document.
-campaign = TwoRoundCampaign(2, mechanism=PartitionResponse(epsilon=1.0, schema=schema))
-print(campaign.plan(8_000).advice)
+campaign = TwoRoundCampaign(2, mechanism=PartitionResponse(epsilon=1.5, schema=schema))
+print(campaign.plan(4_000).advice)
 document = json.loads(json.dumps(campaign.to_dict()))
 
 # Each device draws its round without looking at its record, and reports once.
 device = TwoRoundCampaign.from_dict(document, mechanism=load_mechanism(document["mechanism"]))
-rounds = device.draw_rounds(8_000)
+rounds = device.draw_rounds(4_000)
 asked = [{name: column[rounds == r] for name, column in people.items()} for r in (1, 2)]
 first = device.first_mechanism.fit_transform(asked[0])
 

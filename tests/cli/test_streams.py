@@ -137,7 +137,11 @@ def test_perturb_says_the_same_in_json(shoal):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("target", ["DPDensity", "DPKMeans", "DPWaveCluster"])
+@pytest.mark.parametrize(
+    # The bits of DPDensity from tables of every kind: tests/contracts/test_engines.py.
+    "target",
+    [pytest.param("DPDensity", marks=pytest.mark.full), "DPKMeans", "DPWaveCluster"],
+)
 def test_cluster_gives_the_same_bits(source, target, shoal, monkeypatch):
     words = ("--target", target, *BOX, "--seed", "3", "--epsilon", "2", "--json")
     code, out, _ = shoal("cluster", "people.csv", *words, "--out", "a", "--labels", "a.csv")

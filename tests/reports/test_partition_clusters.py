@@ -14,6 +14,7 @@ from shoal.reports._atoms import Cells
 from shoal.reports._cross_fit import UPDATES
 from shoal.reports._partition_density import HeldOut, cell_density, choose_updates
 from shoal.reports._partition_likelihood import ColorChannel, tally
+from shoal.reports._report_noise import ball_radii
 from shoal.schema import Category, Number, Schema
 
 CENTERS = np.array([[-0.6, -0.6, 0.5], [0.6, -0.5, 0.0], [0.0, 0.6, -0.5]])
@@ -258,3 +259,9 @@ def test_a_release_of_mixed_records_carries_their_schema():
     frame = load_release(release).to_frame()
     assert set(frame["city"]) == {"A", "B"}
     assert frame["share"].sum() == pytest.approx(1.0)
+
+
+def test_radii_of_next_to_no_knowledge_are_finite_numbers():
+    """Squares of such variances are none."""
+    wide = np.array([np.eye(2) * 1e200, np.eye(2)])
+    assert ball_radii(wide, 0.95)[0] == pytest.approx(1e100 * ball_radii(wide, 0.95)[1])

@@ -113,9 +113,9 @@ def ball_radii(covariances: Floats, confidence: float) -> Floats:
     with the same mean and variance (Satterthwaite 1946): exact for round covariances.
     """
     traces = np.einsum("kaa->k", covariances)
-    squares = np.einsum("kab,kab->k", covariances, covariances)
     known = np.isfinite(traces) & (traces > 0)
     radii = np.full(len(covariances), np.inf)
-    degrees = traces[known] ** 2 / squares[known]
+    shares = covariances[known] / traces[known][:, None, None]  # their squares stay finite
+    degrees = 1.0 / np.einsum("kab,kab->k", shares, shares)
     radii[known] = np.sqrt(traces[known] / degrees * chi2.ppf(confidence, degrees))
     return radii
