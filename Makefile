@@ -2,23 +2,25 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-WORKERS ?= 2
-# A file of tests runs on one worker, and so do all those of Spark (tests/conftest.py). One thread a worker:
-# with more threads than cores they wait for one another.
+WORKERS ?= 3
+# One worker more than CI has cores, since some tests wait for others' processes. A file of tests runs on one worker, and
+# so do all those of Spark (tests/conftest.py). One thread a worker: with more threads than cores they wait for one another.
 PARALLEL = -n $(WORKERS) --dist loadfile
 # Bytecode is kept even where the environment says no: else every process of a test compiles every module again.
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
-.PHONY: demo test test-full coverage java lint style types quick-tests all-tests bench docs clean
+.PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
 
-# Types take the better part of a minute on one core: they are checked while tests run.
-test: java style
+# Contracts and types take the better part of a minute on one core: they are checked while tests run.
+test: tools
+	@$(MAKE) --no-print-directory style
 	@$(MAKE) --no-print-directory --jobs=2 types quick-tests
 
-test-full: java style
+test-full: tools
+	@$(MAKE) --no-print-directory style
 	@$(MAKE) --no-print-directory --jobs=2 types all-tests
 
 quick-tests: $(VENV)/.test
@@ -28,7 +30,7 @@ all-tests: $(VENV)/.test
 	$(PYTEST) $(PARALLEL)
 
 # What no test runs, by file; slower than `make test`, so a target of its own.
-coverage: $(VENV)/.test java
+coverage: tools
 	$(PYTEST) $(PARALLEL) -m "not full" -q --cov --cov-report=term-missing:skip-covered \
 	  --cov-report=html:build/coverage
 
@@ -37,31 +39,62 @@ lint: style types
 style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
 
 types: $(VENV)/.test
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-bench: $(VENV)/.bench $(VENV)/peers/.made
+bench: $(VENV)/.bench $(VENV)/peers/.made debian wrk
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/out_of_core.py --records 2e7
 	$(BIN)/python benchmarks/cluster_estimate.py
 	$(BIN)/python benchmarks/many_columns.py
+	$(BIN)/python benchmarks/collector_load.py
+	$(BIN)/python benchmarks/studio.py
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 	@echo "docs: build/docs/index.html"
 
-# Spark needs Java; without it, the tests of Spark are skipped and say so.
-java:
-	@command -v java >/dev/null || test -x "$${JAVA_HOME:-/none}/bin/java" || \
-	  { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && echo "installing Java for Spark" && \
-	    apt-get update -qq && \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends default-jre-headless >/dev/null; } || \
-	  echo "no Java: tests of Spark will be skipped; run: apt-get install default-jre-headless"
+# What tests need: Python's packages, Debian's and tools of the JavaScript client, fetched at the same time.
+tools:
+	@$(MAKE) --no-print-directory --jobs=3 $(VENV)/.test debian node
+
+# Spark needs Java, the collector PostgreSQL, pages a browser. What is missing is installed; where it cannot be, the tests
+# that need it are skipped and say so. Tests start a database of their own: Debian's package would make another.
+CLUSTERS := /etc/postgresql-common/createcluster.d
+debian:
+	@missing=""; \
+	command -v java >/dev/null || test -x "$${JAVA_HOME:-/none}/bin/java" || missing="$$missing default-jre-headless"; \
+	command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$$missing postgresql"; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	test -z "$$missing" || \
+	  { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && echo "installing$$missing" && \
+	    mkdir -p $(CLUSTERS) && echo "create_main_cluster = false" >$(CLUSTERS)/shoal.conf && \
+	    trap 'rm -f $(CLUSTERS)/shoal.conf' EXIT && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; } || \
+	  echo "tests that need them will be skipped; run: apt-get install$$missing"
+
+# What checks the types and the size of the JavaScript client; the client itself needs none of it.
+node:
+	@command -v npm >/dev/null || \
+	  { echo "no Node: the JavaScript client will not be tested; install nodejs, 20 or later, with npm"; exit 0; }; \
+	  test clients/js/node_modules/.package-lock.json -nt clients/js/package-lock.json || \
+	  { echo "installing tools of the JavaScript client" && npm ci --silent --prefix clients/js; } || \
+	  echo "no registry: types and size of the JavaScript client will not be checked; run: npm ci in clients/js"
+
+js: node
+	@cd clients/js && npm run --silent size
+
+# The load of the collector's benchmark.
+wrk:
+	@command -v wrk >/dev/null || \
+	  { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && echo "installing wrk" && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wrk >/dev/null; } || \
+	  echo "no wrk: the collector is not measured; run: apt-get install wrk"
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build dist clients/js/dist clients/js/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 # pip before 25.1 does not know dependency groups.
 $(VENV)/.made:
@@ -75,12 +108,13 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[plot]"
 	@touch $@
 
+# Modules are compiled when they are first imported: all of them would take half a minute, most are not needed.
 $(VENV)/.test: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,spark,attacks]" --group test
+	$(BIN)/python -m pip install --quiet --no-compile -e ".[plot,arrow,spark,serve,attacks]" --group test
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[plot,arrow]"
+	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,serve]" --group test
 	@touch $@
 
 # diffprivlib, which ours is measured against, needs an older scikit-learn than ours.

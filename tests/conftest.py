@@ -1,18 +1,26 @@
-"""How pytest-xdist shares out the tests: by file, and those of Spark all to one worker.
+"""How pytest-xdist shares out the tests, and databases for those of the collector.
 
-So what the tests of a file share is made once, and one Java machine is started. The mark
-`xdist_group` does neither: xdist 3.8 writes the group into a node's id where pytest 9.2 no longer
-reads it.
+Tests go out by file, and those of Spark all to one worker: so what the tests of a file share is
+made once, and one Java machine is started. The mark `xdist_group` does neither: xdist 3.8 writes
+the group into a node's id where pytest 9.2 no longer reads it.
 """
 
-from pathlib import PurePosixPath
+import functools
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from helpers.postgres import PostgresServer, find_postgres
+
 if TYPE_CHECKING:
     from xdist.remote import Producer
+
+GARBAGE = 10_000  # new objects that the garbage collector waits for; Python's own default is 700
 
 
 class ByFile(LoadScopeScheduling):
@@ -26,3 +34,52 @@ class ByFile(LoadScopeScheduling):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> ByFile | None:
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_collection_finish() -> None:
+    _read_parameters_once()
+    # Spare the garbage collector all that was collected: it looked at that again and again.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE)
+
+
+def _read_parameters_once() -> None:
+    """Keep the parameters of a class: scikit-learn reads them anew for each copy of each tree."""
+    from sklearn.base import BaseEstimator
+
+    read = BaseEstimator._get_param_names.__func__
+    BaseEstimator._get_param_names = classmethod(functools.cache(read))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """Start the one PostgreSQL of this worker, when the first test asks for it."""
+    with PostgresServer(find_postgres()) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Return the address of an empty database of each kind, for one test."""
+    with _empty_database(request, tmp_path) as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def module_database_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Return the address of a database of each kind that all tests of a file share."""
+    with _empty_database(request, tmp_path_factory.mktemp("database")) as url:
+        yield url
+
+
+@contextmanager
+def _empty_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{folder / 'collector.db'}"
+        return
+    server = request.getfixturevalue("postgres")
+    with server.database() as name:
+        yield server.url(name)

@@ -11,11 +11,12 @@ SOURCE = ROOT / "src/shoal"
 TESTS = ROOT / "tests"
 
 # Tests of no single package, and what tests share.
-WITHOUT_PACKAGE = {"contracts", "helpers", "planted", "seeded_runs"}
+WITHOUT_PACKAGE = {"clients", "contracts", "helpers", "js", "planted", "seeded_runs"}
 
+# "analyses" is the plural of "analysis", too.
 BRITISH = re.compile(
     r"behaviour|centre|colour|favour|grey|kilometre|labell|licence|neighbour"
-    r"|(anal|catal)yse|(general|initial|minim|maxim|normal|optim|random|standard|summar)ise"
+    r"|(anal|catal)yse(?!s)|(general|initial|minim|maxim|normal|optim|random|standard|summar)ise"
 )
 # STYLE of the project: the literature has a word for each of these.
 DIALECT = {

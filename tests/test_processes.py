@@ -49,7 +49,7 @@ def test_in_this_process_nothing_changes():
     assert signal.getsignal(signal.SIGINT) == before
 
 
-@pytest.mark.parametrize("attack", ["yeom", "centers"])
+@pytest.mark.parametrize("attack", [pytest.param("yeom", marks=pytest.mark.full), "centers"])
 def test_no_record_is_written_for_other_processes(attack, tmp_path, monkeypatch):
     """As joblib does with tables of a megabyte or more, in a folder for all users."""
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))

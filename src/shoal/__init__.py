@@ -4,9 +4,9 @@ The public names live in packages (``shoal.cluster``, ``shoal.mechanisms``, ``sh
 the most used ones are here as well and are loaded when first asked for.
 """
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
+from shoal._optional import require
 from shoal._registry import PUBLIC
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         DPWaveCluster,
         PrivateCopy,
     )
+    from shoal.labels import label_on_device
     from shoal.mechanisms import (
         Duchi,
         Hybrid,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     )
     from shoal.metrics import score_clustering
     from shoal.privacy import Adjacency, Guarantee, Ledger, Release
-    from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, label_on_device, load_release
+    from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, load_release
     from shoal.schema import Category, Date, Flag, Number, Ordinal, Place, Schema, SchemaEncoder
 
 __version__ = "0.1.0"
@@ -96,7 +97,7 @@ if not TYPE_CHECKING:
         package = PUBLIC.get(name)
         if package is None:
             raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-        return getattr(importlib.import_module(f"shoal.{package}"), name)
+        return getattr(require(f"shoal.{package}", extra=""), name)
 
 
 def __dir__() -> list[str]:

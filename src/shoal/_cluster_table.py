@@ -14,9 +14,9 @@ from shoal.exceptions import ParameterError
 from shoal.schema import Category, FieldPoints, Schema, describe_points
 
 if TYPE_CHECKING:
-    from shoal.privacy import Guarantee, Release
+    from shoal.privacy import Release
 
-__all__ = ["ClusterTable", "ShownWithPromise", "cluster_table", "released_html"]
+__all__ = ["ClusterTable", "ShownWithClusters", "cluster_table", "released_html"]
 
 RADIUS = "radius: in units of the bounds, 1 is a column's width"
 BLIND = "by the reports, these are not better than points spread over the box"
@@ -290,30 +290,12 @@ def _apart(wanted: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-class ShownWithPromise:
-    """An estimator that a notebook shows with its promise, and the clusters that it released.
+class ShownWithClusters(_html.ShownWithPromise):
+    """An estimator that a notebook shows with its promise, and the clusters that it released."""
 
-    The diagram is scikit-learn's own. Everything else comes from the guarantee and the release:
-    neither labels nor the number of records are looked at.
-    """
-
-    def _repr_html_inner(self) -> str:
-        return self._with_promise(super()._repr_html_inner())  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] = self._with_promise(bundle["text/html"])
-        return bundle
-
-    def _with_promise(self, diagram: str) -> str:
-        if not hasattr(self, "n_features_in_"):
-            return diagram
-        guarantee: Guarantee = self.guarantee_  # type: ignore[attr-defined]
+    def _released_html(self) -> str:
         release = getattr(self, "release_", None)
-        promise = _html.promise(str(guarantee), holds=guarantee.holds)
-        shown = "" if release is None else released_html(release)
-        return f"{diagram}{_html.block(promise, shown)}"
+        return "" if release is None else released_html(release)
 
 
 def released_html(release: "Release") -> str:

@@ -5,8 +5,9 @@ Every text is escaped here, and nothing is loaded from the web.
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-__all__ = ["block", "paragraph", "promise", "table"]
+__all__ = ["ShownWithPromise", "block", "paragraph", "promise", "table"]
 
 STYLE = (
     "<style>.shoal{overflow-x:auto}.shoal table{border-collapse:collapse;font-size:.9em}"
@@ -57,3 +58,31 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, caption: st
 
 def _row(tag: str, cells: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+class ShownWithPromise:
+    """An estimator that a notebook shows with its promise.
+
+    The diagram is scikit-learn's own. Everything else comes from the guarantee and the release:
+    neither labels nor the number of records are looked at.
+    """
+
+    def _repr_html_inner(self) -> str:
+        return self._with_promise(super()._repr_html_inner())  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._with_promise(bundle["text/html"])
+        return bundle
+
+    def _with_promise(self, diagram: str) -> str:
+        if not hasattr(self, "n_features_in_"):
+            return diagram
+        guarantee = self.guarantee_  # type: ignore[attr-defined]
+        shown = promise(str(guarantee), holds=guarantee.holds)
+        return f"{diagram}{block(shown, self._released_html())}"
+
+    def _released_html(self) -> str:
+        """Return what was released for a notebook; nothing for an estimator that releases none."""
+        return ""

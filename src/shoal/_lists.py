@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal._frames import is_frame, is_series, narwhals
 from shoal._numbers import FINITE
 from shoal.exceptions import DataError, DataTypeError
 
@@ -49,20 +49,20 @@ def array_of_lists(X: Any) -> npt.NDArray[Any] | None:
         X = arrow.chunked_array([X])
     if isinstance(X, np.ndarray):
         return _stacked(X) if X.dtype == object and X.ndim == 1 and _begins(X) else None
-    if nw.dependencies.is_into_dataframe(X):
+    if is_frame(X):
         if len(X.column_names if hasattr(X, "column_names") else X.columns) != 1:
             return None
-        frame = nw.from_native(X, eager_only=True)
+        frame = narwhals().from_native(X, eager_only=True)
         series = frame.get_column(frame.columns[0])
-    elif nw.dependencies.is_into_series(X):
-        series = nw.from_native(X, series_only=True)
+    elif is_series(X):
+        series = narwhals().from_native(X, series_only=True)
     else:
         return None
     return _of_series(series)
 
 
-def _of_series(series: nw.Series[Any]) -> npt.NDArray[Any] | None:
-    kind, native = series.dtype, series.to_native()
+def _of_series(series: Any) -> npt.NDArray[Any] | None:
+    nw, kind, native = narwhals(), series.dtype, series.to_native()
     if kind == nw.Object:
         return _stacked(native) if _begins(native) else None
     if kind not in (nw.List, nw.Array):

@@ -1,15 +1,20 @@
-"""Checks of numbers; each error names the parameter, the rule and the value."""
+"""Checks of numbers and texts; each error names the parameter, the rule and the value."""
 
 import math
 import numbers
+import re
 import unicodedata
 from typing import Any
+from urllib.parse import urlsplit
 
 from shoal.exceptions import ParameterError
 
 # A fill that is computed from the records would be read from them without noise.
 BY_SCHEMA = "describe the table with a schema (`shoal schema FILE`, or shoal.Schema)"
 FINITE = f"X must hold finite numbers, got NaN or inf: drop those records, or {BY_SCHEMA}"
+
+HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII)  # ends no quoted text, no policy of a page
+LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 
 def positive(name: str, value: Any) -> float:
@@ -76,6 +81,28 @@ def printable(name: str, value: Any) -> str:
     """Return ``value`` if it is text without control characters."""
     if not is_printable(text(name, value)):
         raise ParameterError(f"{name} must have no control characters, got {value!r}")
+    return str(value)
+
+
+def web_address(name: str, value: Any) -> str:
+    """Return ``value`` if nobody on the way can read or change what is sent there."""
+    try:
+        parts = urlsplit(printable(name, value))
+        secure = parts.scheme == "https"
+        own = parts.scheme == "http" and parts.hostname in LOCAL_HOSTS
+        plain = not (parts.query or parts.fragment or "@" in parts.netloc) and parts.port != 0
+        plain = plain and value.isascii() and " " not in value  # as HTTP writes it
+        plain = plain and HOST.fullmatch(parts.netloc) is not None
+        valid = (secure or own) and bool(parts.hostname) and plain
+    except ValueError as failure:  # a port or a host that cannot be
+        if isinstance(failure, ParameterError):
+            raise
+        valid = False
+    if not valid:
+        raise ParameterError(
+            f"{name} must be an https address without a query (http only on the own machine), got "
+            f"{value!r}"
+        )
     return str(value)
 
 

@@ -5,6 +5,8 @@ from types import ModuleType
 
 from shoal.exceptions import MissingPackageError
 
+WHOLE = "shoal-client has no part of it; run `pip uninstall shoal-client`, then `pip install shoal`"
+
 
 def require(package: str, *, extra: str) -> ModuleType:
     """Import an optional package, or say which extra brings it.
@@ -14,7 +16,8 @@ def require(package: str, *, extra: str) -> ModuleType:
     package : str
         Dotted name of the module to import.
     extra : str
-        Name of shoal's extra that installs it.
+        Name of shoal's extra that installs it; ``""`` for what shoal itself brings, and the light
+        distribution for devices, shoal-client, does not.
 
     Returns
     -------
@@ -39,6 +42,5 @@ def require(package: str, *, extra: str) -> ModuleType:
             package == missing.name or package.startswith(missing.name + ".")
         ):
             raise
-        raise MissingPackageError(
-            f"{package} is not installed: run `pip install 'shoal[{extra}]'`"
-        ) from None
+        way = f"run `pip install 'shoal[{extra}]'`" if extra else WHOLE
+        raise MissingPackageError(f"{missing.name} is not installed: {way}") from None

@@ -6,14 +6,13 @@ unless they speak of shapes and types only.
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import narwhals as nw
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
+from shoal._estimator_base import BaseEstimator, validate_data
+from shoal._frames import is_frame, narwhals, to_native
 from shoal._lists import array_of_lists
 from shoal._numbers import BY_SCHEMA, FINITE
 from shoal._typing import Floats, Records
@@ -25,6 +24,7 @@ __all__ = [
     "leaves_last_fit",
     "validate_floats",
     "validate_records",
+    "values_by_name",
 ]
 
 Estimator = TypeVar("Estimator")
@@ -54,6 +54,7 @@ PLAIN = {
     "too large": "X must hold numbers that fit a float64, got larger ones: rescale those columns",
 }
 NO_RECORDS = "X must hold at least one record, got none"
+ONE_NUMBER_EACH = "x must have one number for each column, got lists among them"
 
 
 def leaves_last_fit(
@@ -178,10 +179,48 @@ def column_names(X: Any) -> list[str] | None:
     ['age', 'income']
     """
     X = _frame(X)
-    if not nw.dependencies.is_into_dataframe(X):
+    if not is_frame(X):
         return None
     names = list(getattr(X, "column_names", X.columns))
     return names if all(isinstance(name, str) for name in names) else None
+
+
+def values_by_name(record: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
+    """Return the values of one record in the order of its columns.
+
+    Parameters
+    ----------
+    record : mapping
+        Values by the names of their columns.
+    names : sequence of str or None
+        Names of all columns; None where they have none.
+
+    Returns
+    -------
+    values : list
+        One for each name.
+
+    Raises
+    ------
+    DataError
+        If the names are not those of the columns.
+
+    Examples
+    --------
+    >>> values_by_name({"north": 7.0, "east": 4.1}, ["east", "north"])
+    [4.1, 7.0]
+    """
+    if names is None:
+        raise DataError(
+            "x must be a list of numbers, got a dict: its columns have no names here, pass values "
+            "in their order"
+        )
+    if set(record) != set(names):
+        raise DataError(
+            f"x must have a value for each of {list(names)} and no other, got {len(record)} names "
+            "that are not these"
+        )
+    return [record[name] for name in names]
 
 
 def fitted_names(estimator: Any) -> list[str] | None:
@@ -203,7 +242,7 @@ def fitted_names(estimator: Any) -> list[str] | None:
 
 def _frame(X: Any) -> Any:
     """Unwrap frames of narwhals and columns of lists; an Arrow batch alone would lose its names."""
-    X = nw.to_native(X, pass_through=True)
+    X = to_native(X)
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(X, arrow.RecordBatch):
         X = arrow.Table.from_batches([X])
@@ -213,7 +252,8 @@ def _frame(X: Any) -> Any:
 
 def _refuse_text(X: Any) -> None:
     """Refuse repeated names, and text, dates and masks that numpy would turn into numbers."""
-    if nw.dependencies.is_into_dataframe(X):
+    if is_frame(X):
+        nw = narwhals()
         names = list(getattr(X, "column_names", X.columns))
         if len(set(names)) < len(names):
             raise DataError("X must have different names for all columns: rename repeated ones")

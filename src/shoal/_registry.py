@@ -385,7 +385,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "audit_mechanism": "audit",
         "check_pipeline": "audit",
         "epsilon_lower_bound": "audit",
-        "label_on_device": "reports",
+        "label_on_device": "labels",
         "load_release": "reports",
         "membership_inference": "audit",
         "metric_epsilon_lower_bound": "audit",

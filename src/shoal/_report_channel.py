@@ -8,20 +8,32 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
-from sklearn.base import clone
-
+from shoal._bounds import bounded_columns
+from shoal._estimator_base import clone
 from shoal._typing import Floats
+from shoal.exceptions import ParameterError
 from shoal.partitions import Partitions
 from shoal.privacy import Guarantee
 from shoal.schema import Schema
 
 __all__ = [
+    "PARTITION_COLUMNS",
     "ColumnChannel",
     "PartitionChannel",
     "ReportChannel",
     "ReportedColumn",
     "channel_bounds",
+    "is_more_than_noise",
+    "numbered_names",
+    "record_columns",
+    "record_names",
+    "refuse_unknown_noise",
+    "report_names",
+    "schema_value",
 ]
+
+
+PARTITION_COLUMNS = ("partition", "color")  # of a report of partitions
 
 
 class ReportChannel(ABC):
@@ -118,3 +130,76 @@ def channel_bounds(channel: Any) -> Any:
         return schema.space.bounds
     bounds, partitions = getattr(channel, "bounds", None), getattr(channel, "partitions", None)
     return partitions.bounds if bounds is None and partitions is not None else bounds
+
+
+def record_columns(channel: Any) -> int | None:
+    """Return how many columns a record has, encoded if there is a schema; None if nothing says."""
+    bounds = channel_bounds(channel)
+    known = 0 if bounds is None else bounded_columns(bounds, default=0)
+    return known or getattr(channel, "n_features_in_", None)
+
+
+def record_names(channel: Any) -> list[str] | None:
+    """Return the names of the columns of records; None where there are none, or a schema has them.
+
+    A release that is made of reports without names takes them from here, so that labels on a device
+    find the columns of its table.
+    """
+    names = getattr(channel, "feature_names_in_", None)
+    if names is None or getattr(channel, "schema", None) is not None:
+        return None
+    return [str(name) for name in names]
+
+
+def numbered_names(channel: Any) -> tuple[str, ...]:
+    """Return the names of the columns of records, or numbers for those that have none."""
+    numbered = [f"column {number}" for number in range(1, (record_columns(channel) or 0) + 1)]
+    return tuple(record_names(channel) or numbered)
+
+
+def report_names(channel: Any) -> tuple[str, ...]:
+    """Return the names of the columns of reports, as files of reports have them."""
+    if isinstance(channel, PartitionChannel):
+        return PARTITION_COLUMNS
+    if channel.schema is not None:
+        return tuple(channel.schema.space.names)
+    return numbered_names(channel)
+
+
+def schema_value(channel: Any) -> dict[str, Any]:
+    """Return the schema of records as a release holds it; nothing where there is none."""
+    schema = getattr(channel, "schema", None)
+    return {} if schema is None else {"schema": schema.to_dict()}
+
+
+def is_more_than_noise(channel: Any) -> bool:
+    """Return whether reports are biased, lie on few points, or leave columns out."""
+    kind = getattr(channel, "noise_kind", None)
+    some_columns = isinstance(channel, ColumnChannel) and (
+        getattr(channel, "columns", "all") == "sample" or kind != "unbiased"
+    )
+    return some_columns or kind == "corners"
+
+
+def refuse_unknown_noise(channel: Any, *, biased: bool = False) -> None:
+    """Refuse reports that are not the whole record with known noise; biased ones unless asked."""
+    kind = channel.noise_kind if isinstance(channel, ReportChannel) else "other"
+    known = kind in {"radial", "unbiased"} or (biased and getattr(channel, "has_density", False))
+    if not known:
+        others = "SquareWave" if biased else "SquareWave, Hybrid, Duchi"
+        others += ", PartitionResponse"
+        raise ParameterError(
+            "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
+            f"SphericalLaplace, Piecewise, {others} or GaussianChannel, "
+            f"got {type(channel).__name__}: cluster other reports with cluster_reports"
+        )
+    if getattr(channel, "truncate", None) is not None:
+        raise ParameterError(
+            f"mechanism must not truncate, got truncate {channel.truncate!r}: redrawn reports "
+            "are pulled to the middle of the box; cluster them with cluster_reports"
+        )
+    if getattr(channel, "columns", "all") != "all":
+        raise ParameterError(
+            f"mechanism must report all columns, got {channel.columns!r}: sampled columns "
+            "hold no whole record"
+        )

@@ -4,23 +4,23 @@ Remaps and clusterers of reports take what is in memory, through ``shoal._record
 contract keeps them away from this module.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal import tables
 from shoal._records import NO_RECORDS, validate_floats
 from shoal.exceptions import DataError, ParameterError
 from shoal.schema import Schema
-from shoal.tables import (
-    ArrayTable,
-    ArrowTable,
-    SparkTable,
-    is_array_path,
-    open_array,
-    open_table,
-)
+from shoal.tables import ArrayTable
+
+if TYPE_CHECKING:
+    from shoal.tables import ArrowTable, SparkTable
 
 __all__ = ["refuse_users", "validate_table"]
+
+# What is in memory plainly: to find that out, no module that reads files need be loaded.
+IN_MEMORY = (np.ndarray, list, tuple, dict, ArrayTable)
 
 
 def validate_table(
@@ -30,7 +30,7 @@ def validate_table(
     reset: bool = True,
     user_ids: Any = None,
     schema: Schema | None = None,
-) -> ArrayTable | ArrowTable | SparkTable:
+) -> "ArrayTable | ArrowTable | SparkTable":
     """Open records wherever they are, and check what can be known without reading them all.
 
     Parameters
@@ -71,10 +71,10 @@ def validate_table(
         )
     if schema is not None:
         return _encoded_table(X, schema, estimator=estimator, reset=reset)
-    if is_array_path(X):
-        X = open_array(X)
+    if not isinstance(X, IN_MEMORY) and tables.is_array_path(X):
+        X = tables.open_array(X)
     fitted = None if reset else getattr(estimator, "feature_names_in_", None)
-    table: ArrayTable | ArrowTable | SparkTable | None = open_table(
+    table: ArrayTable | ArrowTable | SparkTable | None = _opened(
         X, columns=None if fitted is None else [str(name) for name in fitted]
     )
     if table is None:
@@ -99,6 +99,11 @@ def validate_table(
     return table
 
 
+def _opened(X: Any, **kwargs: Any) -> "ArrowTable | SparkTable | None":
+    """Open records that are not in memory; None for those that are."""
+    return None if isinstance(X, IN_MEMORY) else tables.open_table(X, **kwargs)
+
+
 def refuse_users(schema: Schema | None) -> None:
     """Refuse a schema that says whose record each row is, for promises that are made to rows."""
     field = None if schema is None else (schema.user or schema.sample_weight)
@@ -111,7 +116,7 @@ def refuse_users(schema: Schema | None) -> None:
 
 def _encoded_table(
     X: Any, schema: Schema, *, estimator: Any, reset: bool
-) -> ArrayTable | ArrowTable | SparkTable:
+) -> "ArrayTable | ArrowTable | SparkTable":
     """Open records by their schema, encoded as they are read."""
     if not isinstance(schema, Schema):
         raise ParameterError(
@@ -119,7 +124,7 @@ def _encoded_table(
             in_python="pass Schema.load(path)",
         )
     schema.check_complete()
-    table: ArrayTable | ArrowTable | SparkTable | None = open_table(X, schema=schema)
+    table: ArrayTable | ArrowTable | SparkTable | None = _opened(X, schema=schema)
     if table is None:
         table = X if isinstance(X, ArrayTable) else _encoded_memory(X, schema, whole=reset)
     elif reset and (schema.user or schema.sample_weight):

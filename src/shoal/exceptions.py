@@ -10,11 +10,15 @@
     ├── GuaranteeError (ValueError)         a promise cannot be converted that way
     ├── UnknownEventError (TypeError)       an event that no accountant understands
     ├── ReleaseError (ValueError)           a release that cannot be written or read
+    ├── CampaignError (ValueError)          a campaign's document is broken, forged or weaker
+    ├── DeliveryError                       a collector was not reached or refused; reports are kept
     ├── TrialError                          a trial of an experiment failed; the others are kept
     ├── LedgerError
     │   ├── BudgetExceededError             the spend would pass the limit; nothing was spent
     │   ├── LedgerFileError                 the ledger's file is damaged or disagrees
     │   └── LedgerPicklingError (TypeError) an in-memory ledger cannot travel
+    ├── StoreError                          the collector's database cannot be used as it is
+    │   └── StoreUnavailableError           ... now: nothing was stored, trying again is safe
     └── MissingPackageError (ImportError)   an optional package is not installed
 
 A message is one line: the parameter, the rule, the value, the way out. No message names a row or a
@@ -24,8 +28,10 @@ value of a record. A way out that is written in Python (a call, a class, a keywo
 
 __all__ = [
     "BudgetExceededError",
+    "CampaignError",
     "DataError",
     "DataTypeError",
+    "DeliveryError",
     "GuaranteeError",
     "LedgerError",
     "LedgerFileError",
@@ -35,6 +41,8 @@ __all__ = [
     "ParameterError",
     "ReleaseError",
     "ShoalError",
+    "StoreError",
+    "StoreUnavailableError",
     "TrialError",
     "UnknownEventError",
 ]
@@ -98,6 +106,31 @@ class ReleaseError(ShoalError, ValueError):
     """A release cannot be written or read."""
 
 
+class CampaignError(ShoalError, ValueError):
+    """A campaign's document is broken, is not signed by the pinned key, or promises less."""
+
+
+class DeliveryError(ShoalError):
+    """A collector was not reached or refused; a report is kept, and stays the same.
+
+    Parameters
+    ----------
+    message : str
+        What happened, and the way out.
+    final : bool, default=False
+        Whether asking again, with nothing changed, is of no use.
+    wait : float, default=None
+        Seconds after which the collector wants to be asked again, where it said so.
+    """
+
+    def __init__(
+        self, message: object = "", *, final: bool = False, wait: float | None = None
+    ) -> None:
+        self.final = final
+        self.wait = wait
+        super().__init__(message)
+
+
 class LedgerError(ShoalError):
     """Base of the errors of a ledger."""
 
@@ -112,6 +145,26 @@ class LedgerFileError(LedgerError):
 
 class LedgerPicklingError(LedgerError, TypeError):
     """An in-memory ledger was asked to travel to another process."""
+
+
+class StoreError(ShoalError):
+    """The database of a collector cannot be used as it is, or does not hold what is asked for."""
+
+
+class StoreUnavailableError(StoreError):
+    """The database cannot be used now: locked, full or away. Trying again is safe.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    retry_after : int, default=1
+        Seconds after which to try again.
+    """
+
+    def __init__(self, message: object = "", *, retry_after: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class MissingPackageError(ShoalError, ImportError):

@@ -86,7 +86,7 @@ def test_provenance(made):
 
 
 def test_without_a_seed_the_randomness_is_secure(tmp_path):
-    result = run(*MECHANISM[:-3], "1000", "--json", out=tmp_path)
+    result = run(*MECHANISM[:-3], "500", "--json", out=tmp_path)
     assert json.loads(result.stdout)["provenance"]["randomness"] == "secure randomness"
     assert "secure randomness</" in page(tmp_path)
 
@@ -143,6 +143,7 @@ def test_folder_that_cannot_be_written(tmp_path):
 
 
 def test_bounds_by_column_give_the_number_of_columns(tmp_path):
-    result = run(*MECHANISM, "--bounds", "0:1,0:2,0:3", out=tmp_path)
+    few = ["--samples", "500"]
+    result = run(*MECHANISM, *few, "--bounds", "0:1,0:2,0:3", out=tmp_path)
     assert result.exit_code == 0, result.output
     assert "[0.0, 0.0, 0.0]" in result.stdout

@@ -363,6 +363,7 @@ def test_interrupt_in_the_middle_of_a_fit():
     assert len(Ledger("people.ledger").entries) <= 1
 
 
+@pytest.mark.full
 def test_interrupt_in_the_middle_of_attacks():
     crowd(2000)
     process = start(

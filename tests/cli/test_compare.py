@@ -17,6 +17,7 @@ from shoal.experiments import report
 from shoal.experiments.compare import measurements
 from shoal.plotting import Picture
 from shoal.privacy import Ledger, Release
+from shoal.schema import Category, Number, Schema
 from shoal.tables import files, read_table
 from shoal.tables._csv import read_csv
 
@@ -326,6 +327,7 @@ def test_unwritable_folder(data, tmp_path):
     assert ledger.spent == ()
 
 
+@pytest.mark.full  # stopped in tests/experiments/test_runner.py and tests/cli/test_bad_input.py
 def test_ctrl_c_then_again(data, tmp_path):
     """Stopped by the signal that a terminal sends, it leaves whole cells and no report."""
     out = tmp_path / "out"
@@ -352,3 +354,27 @@ def test_ctrl_c_then_again(data, tmp_path):
     assert stderr == "shoal: stopped by Ctrl-C\n"
     assert names(out) == []
     assert sum(path.stat().st_size for path in out.glob("records-*.csv")) > 5000
+
+
+@pytest.mark.parametrize("other", [["--bounds", "0,1"], ["--private-copy", "1"]])
+def test_a_schema_says_the_bounds_itself(data, tmp_path, other):
+    schema = tmp_path / "people.json"
+    Schema([Number("age", minimum=0, maximum=120)]).save(schema)
+    given = ["compare", str(data), "--schema", str(schema), *other, "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code != 0
+    assert f"--schema must come without {other[0]}" in str(result.exception or result.output)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_schema_encodes_text_and_no_attack_is_run(data, tmp_path):
+    schema = tmp_path / "people.json"
+    fields = [Number("age", minimum=0, maximum=120, missing="refuse"), Category("group", ["x"])]
+    Schema(fields).save(schema)
+    given = ["compare", str(data), "--schema", str(schema), *QUICK, "--no-attacks", "--json"]
+    result = CliRunner().invoke(app, [*given, "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["columns"] == ["age", "group=x", "group=other", "group=missing"]
+    assert all(row["attack"] == {} for row in found["methods"])
+    assert len(list((tmp_path / "out").glob("records-*.csv"))) == 1

@@ -78,6 +78,7 @@ def test_bad_input_ends_with_a_clear_line(arguments, words, tmp_path, monkeypatc
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.full  # as of every command: tests/cli/test_bad_input.py
 def test_interrupt_ends_without_a_traceback(tmp_path):
     process = subprocess.Popen(
         [*SHOAL, "demo", "--out", str(tmp_path / "out"), "--repeats", "500"],

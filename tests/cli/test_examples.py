@@ -21,7 +21,7 @@ FEWER = {
 }
 LONG = pytest.mark.full
 # Run in tests of their own, which take their time.
-ELSEWHERE = {"compare", "demo", "plan", "reproduce"}
+ELSEWHERE = {"compare", "demo", "plan", "reproduce", "studio"}
 
 
 @pytest.fixture(autouse=True)

@@ -75,6 +75,7 @@ def test_choices(subtests):
         ("shoal cluster people.csv --set method", KMEANS),
         ("shoal datasets --d", {"--download"}),
         ("shoal perturb --ep", {"--epsilon"}),
+        ("shoal studio --no", {"--no-browser"}),
     ]:
         with subtests.test(typed=typed, offered=offered):
             assert complete(typed) == (offered, "[]")

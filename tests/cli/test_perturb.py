@@ -215,3 +215,14 @@ def test_a_disk_that_fails_after_the_spend(data, tmp_path, monkeypatch):
 def test_help_has_an_example():
     words = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
     assert "shoal perturb places.csv -o reports.csv" in words
+
+
+def test_a_place_is_promised_over_its_disc_in_kilometers():
+    """Its columns have another unit than its promise."""
+    from shoal.cli._reports import promises
+    from shoal.mechanisms import PlanarLaplace
+    from shoal.schema import Place, Schema
+
+    home = Place("home", center=(24.94, 60.17), radius=50.0, missing="refuse")
+    whole = promises(PlanarLaplace(0.1, schema=Schema([home])))["over the whole box"]
+    assert 10 < whole.epsilon < 0.1 * 100 * 2**0.5

@@ -261,7 +261,7 @@ def test_small_files_are_read_as_before(shoal):
 def many_people(files):
     """Many files that take little of the disk: two ages and heights."""
     Path("crowd").mkdir()
-    pq.write_table(table_of(np.repeat(people(2), 200_000, axis=0)), "crowd/0.parquet")
+    pq.write_table(table_of(np.repeat(people(2), 30_000, axis=0)), "crowd/0.parquet")
     for number in range(1, files):
         shutil.copy("crowd/0.parquet", f"crowd/{number}.parquet")
 

@@ -98,7 +98,7 @@ CHECKED = [
     *CLASSES,
     "DPKMeans-kccm",
     "DPKMeans-lloyd-gaussian",
-    "DPKMeans-ball",
+    pytest.param("DPKMeans-ball", marks=pytest.mark.full),
     "DPWaveCluster-thr",
 ]
 

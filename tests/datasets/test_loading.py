@@ -197,3 +197,10 @@ def test_bounds_are_the_caller_s_own():
     first = load("iris")
     first.bounds[1][:] = -1.0
     assert (load("iris").bounds[1] == 10.0).all()
+
+
+def test_sets_that_are_there_are_listed(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
+    assert [info.name for info in list_datasets(available=True)] == BUNDLED
+    (tmp_path / "s1.csv").write_text("x,y\n")
+    assert {info.name for info in list_datasets(available=True)} == {*BUNDLED, "s1"}

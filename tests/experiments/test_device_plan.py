@@ -9,6 +9,7 @@ import pytest
 from shoal.exceptions import ParameterError
 from shoal.experiments import _campaigns, device_plan, plan_devices
 from shoal.experiments._campaigns import Campaigns, Outcome, check_smallest, first_enough
+from shoal.mechanisms import PartitionResponse
 from shoal.privacy import Guarantee, amplify
 from shoal.schema import Number, Schema
 
@@ -50,6 +51,8 @@ def test_the_fewest_devices_that_are_enough(planned):
     assert plan.rows[1].cost_ratio == pytest.approx(1.1)
     assert plan.rows[1].low < plan.rows[1].cost_ratio < plan.rows[1].high
     assert "> 1,000,000" in str(plan)
+    made_up = 0.01 / PartitionResponse(1.0).keep_probability
+    assert f"{float(made_up):.1%}" in plan.notes[-1]
     assert plan.to_dict()["rows"][0]["for_cost"] is None
 
 

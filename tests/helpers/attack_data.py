@@ -16,9 +16,9 @@ needs_toolbox = pytest.mark.skipif(
 )
 
 
-def few_trees(monkeypatch):
+def few_trees(monkeypatch, trees=10):
     """Let forests have ten trees, where how well they are attacked is not what is tested."""
-    small = functools.partial(RandomForestClassifier, n_estimators=10)
+    small = functools.partial(RandomForestClassifier, n_estimators=trees)
     monkeypatch.setattr(_forests, "RandomForestClassifier", small)
 
 

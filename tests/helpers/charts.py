@@ -257,6 +257,34 @@ def released_profile():
 
 
 # By name: what draws, with all that it can show; it can be called with a path.
+COLLECTION = SimpleNamespace(
+    records=RNG.uniform(0, 20, (40, 2)),
+    reports=RNG.integers(0, 8, (40, 2)).astype(float),
+    labels=np.arange(40) % 3,
+    true_centers=RNG.uniform(0, 20, (3, 2)),
+    centers=RNG.uniform(0, 20, (3, 2)),
+    bounds=([0.0, 0.0], [20.0, 20.0]),
+)
+SHAPES = SimpleNamespace(
+    values={
+        "density": [[6.0, 5.0, 0.2, 0.1], [4.0, 0.3, 0.2, 3.0], [0.1, 0.2, 4.0, 9.0]],
+        "cells": [0, 1, 10, 11],
+        "clusters": [0, 0, 1, 1],
+        "sizes": [11.0, 13.0],
+        "nodes": [1, 2],
+        "tree": {
+            "parent": [-1, 0, 0],
+            "base": [0, 0.3, 0.3],
+            "top": [0.3, 6, 9],
+            "size": [32, 15, 17],
+        },
+        "low": [0.0, 0.0],
+        "high": [1.0, 2.0],
+        "columns": ["x", EVIL],
+        "records": 32.0,
+    }
+)
+
 PICTURES = {
     "lines": partial(
         plotting.draw_lines,
@@ -339,6 +367,7 @@ PICTURES = {
     "density of one column": partial(plotting.draw_density, DENSITY[0], columns=["age </script>"]),
     "clusters of a density": partial(plotting.draw_density_clusters, GRID, DENSITY),
     "tree of clusters": partial(plotting.draw_cluster_tree, TREE, nodes=[1, 2]),
+    "shapes": partial(plotting.draw_shapes, SHAPES, level=1.0, title=EVIL),
     "release in a line": partial(plotting.draw_release, released_centers(1), ["age"]),
     "release in the plane": partial(plotting.draw_release, released_centers(2), ["age", "$ <b>"]),
     "release of a density": partial(plotting.draw_release, released_density(), ["age", "$ <b>"]),
@@ -364,8 +393,20 @@ PICTURES = {
         plotting.draw_k_distance,
         SimpleNamespace(eps=0.3, neighbor=3, distances=[0.1, 0.2, 0.3, 1.5]),
     ),
+    "collection": partial(plotting.draw_collection, COLLECTION),
     "demonstration": partial(plotting.draw_demo, EXAMPLE, COSTS),
     "plan": partial(plotting.draw_plan, PLAN, title=EVIL),
+    "plane": partial(
+        plotting.draw_plane,
+        POINTS[:, :2],
+        axes=(plotting.PlaneAxis(EVIL, -2.0, 2.0), plotting.PlaneAxis("day", -2.0, 2.0, "date")),
+        labels=(POINTS[:, 0] > 0).astype(int),
+        centers=[[-1.0, 0.0], [1.0, 0.0]],
+        sizes=[30, 30],
+        shown="clusters",
+        records=False,
+        title=EVIL,
+    ),
     "plan of devices": partial(plotting.draw_device_plan, DEVICE_PLAN, title=EVIL),
     "plan of a shuffled batch": partial(plotting.draw_shuffled_plan, SHUFFLED_PLAN, title=EVIL),
 }

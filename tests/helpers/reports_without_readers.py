@@ -120,6 +120,7 @@ def main(*modules):
     grid = remap.RegularGrid(public_box(box, 2), np.array([8, 8]), np.array([4, 4]))
     convolution = remap.Convolution(np.ones((9, 9)), grid.cells, grid.outer)
     density = reports.NoiseAwareDensity(mechanism=device(8.0), random_state=0)
+    colors = np.column_stack([rng.integers(0, 256, 100), rng.integers(0, 8, 100)]).astype(float)
     results = {
         "CellChannel": remap.CellChannel,
         "Cloud": cloud,
@@ -131,6 +132,15 @@ def main(*modules):
         "Clip": remap.Clip(bounds=box).fit_transform(Z),
         "GridRemap": remap.GridRemap(bounds=box, cells=8).fit_transform(Z),
         "iterative_bayesian_update": remap.iterative_bayesian_update([1, 2, 1], [0.2, 0.6, 0.2]),
+        "ANALYSES": reports.ANALYSES,
+        "AnalysisMethod": reports.AnalysisMethod,
+        "AnalysisParameter": reports.AnalysisParameter,
+        "CountedReports": reports.CountedReports.of_blocks([colors], color_device()).n_reports,
+        "analyze_reports": reports.analyze_reports(
+            Z, parameters={"n_clusters": 2}, mechanism=device(8.0)
+        ),
+        "check_analysis": reports.check_analysis("noise-aware", mechanism=device(8.0)),
+        "liars_weight": reports.liars_weight(device(8.0), 2),
         "CampaignPlan": reports.TwoRoundCampaign(2, mechanism=color_device()).plan(100),
         "ClusterCount": reports.select_n_clusters(Z, random_state=0),
         "DBSCANEps": reports.select_dbscan_eps(Z),

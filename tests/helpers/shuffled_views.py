@@ -11,6 +11,7 @@ __all__ = [
     "Matrix",
     "blanket_delta",
     "clone_delta",
+    "delta_of_batches",
     "randomized_response",
     "true_delta",
     "variation_ratio_delta",
@@ -53,6 +54,25 @@ def true_delta(matrix: Matrix, others: tuple[int, ...], ratio: Fraction) -> Frac
 
     largest = max(divergence(first, second), divergence(second, first))
     return Fraction(largest, ratio.denominator * whole)
+
+
+def delta_of_batches(
+    matrix: Matrix, first: list[tuple[int, ...]], second: list[tuple[int, ...]], ratio: Fraction
+) -> Fraction:
+    """Return the divergence at e^eps = ratio of two lists of batches, seen one beside the other."""
+    p, q = (_law_of_batches(matrix, batches) for batches in (first, second))
+    gaps = ratio.denominator * p - ratio.numerator * q
+    whole = sum(matrix[0]) ** sum(map(len, first))
+    return Fraction(int(np.where(gaps > 0, gaps, 0).sum()), ratio.denominator * whole)
+
+
+def _law_of_batches(matrix: Matrix, batches: list[tuple[int, ...]]) -> np.ndarray:
+    outputs = len(matrix[0])
+    laws = [_batch((matrix[one] for one in batch), len(batch), outputs) for batch in batches]
+    weights = np.array([1], dtype=object)
+    for law in laws:
+        weights = np.outer(weights, law.ravel())
+    return weights.ravel()
 
 
 def _add(weights: np.ndarray, row: list[int], outputs: int) -> np.ndarray:

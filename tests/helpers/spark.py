@@ -55,6 +55,7 @@ def start_session(master: str, **settings: str) -> Any:
         "spark.driver.memory": "512m",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": "build/spark",
+        "spark.python.daemon.module": "helpers.spark_daemon",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

@@ -94,7 +94,7 @@ def test_truthful_sign_is_never_more_likely_than_epsilon_allows():
         assert distribution.value <= distribution.max_index
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(0.5, marks=pytest.mark.full), 2.0])
 def test_log_density_sums_to_one_over_the_lattice(epsilon):
     mechanism = Hybrid(epsilon, bounds=(-1.0, 1.0))
     lattice = mechanism.lattice(1)

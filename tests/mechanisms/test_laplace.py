@@ -7,9 +7,11 @@ from scipy import integrate, stats
 from helpers import estimator_checks
 from helpers.cases import case
 from helpers.estimator_checks import roomy_ledger
+from shoal._bounds import Box
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace
+from shoal.mechanisms.laplace import corner_mass, truncated
 from shoal.privacy import Ledger
 
 FALSE_ALARM = 1e-6  # of each test of a distribution, when its seed was chosen
@@ -250,3 +252,12 @@ def test_boxes_that_are_never_hit_are_refused_and_nothing_is_spent():
 def test_bad_truncate():
     with pytest.raises(ParameterError, match="truncate must be None or 'resample', got 'clip'"):
         Laplace(bounds=BOX, truncate="clip").fit(np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize("widths", [(1.0,), (2.0, 2.0), (0.5, 3.0, 3.0), (4.0,) * 20])
+def test_the_mass_in_a_corner_is_that_of_the_integral(widths):
+    """What a device computes without scipy, beside what a server computes with it."""
+    corner = np.zeros((1, len(widths)))
+    for rate in (0.3, 2.0, 50.0):
+        expected = truncated(corner, Box(corner[0], np.array(widths)), rate).mass[0]
+        assert corner_mass(widths, rate) == pytest.approx(expected, rel=1e-12)

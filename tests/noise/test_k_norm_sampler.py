@@ -189,20 +189,24 @@ def test_doubles_and_intervals_decide_alike(dimension, monkeypatch):
     assert (k_norm(150, dimension, scale=4096.0, source=SeededSource(4)) == fast).all()
 
 
-def test_words_of_zeros_draw_further_bits():
-    class Zeros:
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_first_and_last_words_are_settled(dimension):
+    class Extreme:
         seeded = True
 
-        def __init__(self):
-            self.calls, self.rest = 0, SeededSource(5)
+        def __init__(self, word):
+            self.word, self.calls, self.rest = word, 0, SeededSource(5)
 
         def words(self, count):
             self.calls += 1
-            return np.zeros(count, np.uint64) if self.calls == 1 else self.rest.words(count)
+            if self.calls > 1:
+                return self.rest.words(count)
+            return np.full(count, self.word, np.uint64)
 
-    source = Zeros()
-    assert np.isfinite(k_norm(2, 3, scale=10.0, source=source)).all()
-    assert source.calls > 1
+    for word in (0, 2**64 - 1):
+        source = Extreme(word)
+        assert np.abs(k_norm(2, dimension, scale=10.0, source=source)).max() < 10_000
+        assert word or source.calls > 1
 
 
 def test_bad_dimension_and_scale():

@@ -12,7 +12,7 @@ from helpers.cases import case
 from helpers.noise_distributions import FALSE_ALARM
 from helpers.partition_laws import WORDS, GivenWords, exponential, threshold
 from shoal.exceptions import ParameterError
-from shoal.noise import SeededSource, keep_threshold, randomized_response
+from shoal.noise import SeededSource, keep_threshold, odds_between, randomized_response
 
 EPSILONS = [2.0**-40, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 50.0, 700.0]
 
@@ -30,6 +30,17 @@ def test_the_epsilon_that_is_reached_is_never_above_the_nominal_one(epsilon):
             assert t == threshold(epsilon, choices)
             if t + 1 < WORDS:  # the next one would break the promise
                 assert 1 + Fraction(choices * (t + 1), WORDS - t - 1) > high
+
+
+def test_odds_are_enclosed():
+    for epsilon in (Fraction(1, 3), *map(Fraction, EPSILONS), Fraction(999, 7), Fraction(5000)):
+        low, high = odds_between(epsilon)
+        with case(epsilon=epsilon), mpmath.workprec(4000):
+            exponent = min(epsilon, Fraction(1000))
+            odds = mpmath.exp(-mpmath.mpf(exponent.numerator) / exponent.denominator)
+            below, above = (mpmath.mpf(q.numerator) / q.denominator for q in (low, high))
+            assert below < odds < above
+            assert above - below < odds * mpmath.mpf(10) ** -150
 
 
 def test_little_is_lost():

@@ -9,6 +9,7 @@ from shoal.audit import neighboring_datasets, replay_estimator
 from shoal.cluster import DPDensity
 from shoal.cluster._noise import PureNoise, pure
 from shoal.cluster.density import _cells, dp_density
+from shoal.cluster.density._calibration import Chance
 
 BOX = (-1.0, 1.0)
 
@@ -51,9 +52,9 @@ def test_nothing_is_found_without_a_bug(columns, settings):
 
 
 def test_threshold_from_raw_counts(exact, monkeypatch):
-    right = _cells.calibrate
+    right = Chance.threshold
     monkeypatch.setattr(
-        _cells, "calibrate", lambda *a, **k: right(*a, **k) + exact[-1].sum() / 1000
+        Chance, "threshold", lambda self, alpha: right(self, alpha) + exact[-1].sum() / 1000
     )
     assert "threshold" in findings()
 

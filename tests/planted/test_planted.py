@@ -207,8 +207,8 @@ def test_child_that_reuses_the_parents_stream(monkeypatch):
 
 @pytest.mark.parametrize("estimator", [KMEANS, REPORTS])
 def test_noise_from_a_fixed_seed_when_none_was_asked_for(estimator, monkeypatch):
-    base = sys.modules["shoal.mechanisms._base"]
-    for module in (base, dp_kmeans):
+    sources = sys.modules["shoal.mechanisms._sources"]
+    for module in (sources, dp_kmeans):
         monkeypatch.setattr(module, "as_source", lambda state: SeededSource(0))
     red(estimator_checks.differs_without_a_seed, estimator)
 

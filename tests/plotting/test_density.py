@@ -6,7 +6,7 @@ import pytest
 from helpers.charts import column, layers, released_density, titles
 from shoal.exceptions import ParameterError
 from shoal.plotting import draw_density, draw_density_clusters, draw_release
-from shoal.plotting._density import _block_labels, _levels, _spots
+from shoal.plotting._density import band_levels, block_labels, number_spots
 from shoal.plotting._theme import cluster_look
 
 DENSITY = np.zeros((6, 4))
@@ -22,7 +22,7 @@ def test_first_column_goes_right_and_bands_begin_at_equal_ratios():
     assert found == {(10, 0): 9, (0, 9): 0}
     assert frame.rows == [{"x": 0, "x2": 12, "y": 0, "y2": 12}]
     assert cells.encoding["x"]["axis"]["title"] == "age (years)"
-    levels = _levels(DENSITY)
+    levels = band_levels(DENSITY)
     np.testing.assert_allclose(levels[1:] / levels[:-1], 16 ** (1 / 10))
     assert levels[0] == pytest.approx(4.0)
     assert "white: fewer than 4" in cells.encoding["color"]["legend"]["title"]
@@ -41,7 +41,7 @@ def test_all_cells_of_a_fine_grid_are_drawn():
     assert len(cells) > 1
     assert all(len(one.rows) <= 5_000 for one in cells)
     area = sum((row["x2"] - row["x"]) * (row["y2"] - row["y"]) for one in cells for row in one.rows)
-    assert area == pytest.approx((density >= _levels(density)[0]).sum())
+    assert area == pytest.approx((density >= band_levels(density)[0]).sum())
 
 
 def test_one_column_is_a_line_of_steps():
@@ -96,7 +96,7 @@ def test_numbers_stand_apart_inside_their_clusters():
     labels = np.repeat(np.arange(3), 20)[:, None] * np.ones((1, 60), dtype=np.int64)
     masses = np.full(labels.shape, 0.6)
     masses[[19, 20, 40], [5, 5, 6]] = 1.0  # peaks side by side
-    spots = _spots(labels, masses, np.arange(3)) * labels.shape
+    spots = number_spots(labels, masses, np.arange(3)) * labels.shape
     assert labels[tuple(spots.astype(int).T)].tolist() == [0, 1, 2]
     assert tuple(spots[0]) == (19.5, 5.5)
     gaps = np.linalg.norm((spots[:, None] - spots) / labels.shape * 300, axis=2)
@@ -107,7 +107,7 @@ def test_the_densest_cell_speaks_for_its_block():
     labels = np.full((600, 600), -1)
     masses = np.zeros((600, 600))
     labels[4, 5], masses[4, 5] = 7, 2.0
-    shown = _block_labels(labels, masses)
+    shown = block_labels(labels, masses)
     assert shown.shape == (200, 200)
     assert np.argwhere(shown == 7).tolist() == [[1, 1]]
 

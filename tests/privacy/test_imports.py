@@ -14,6 +14,7 @@ OWN = (
     "shoal._optional",
     "shoal._numbers",
     "shoal._files",
+    "shoal._json_text",
     "shoal._html",
     "shoal._typing",
 )

@@ -7,9 +7,14 @@ from fractions import Fraction
 
 import pytest
 
-from helpers.shuffled_views import blanket_delta, clone_delta
+from helpers.shuffled_views import (
+    blanket_delta,
+    clone_delta,
+    delta_of_batches,
+    randomized_response,
+)
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.mechanisms import PartitionResponse
+from shoal.mechanisms import Laplace, PartitionResponse, Piecewise, PlanarLaplace
 from shoal.partitions import Axis, AxisGrids, Partitions
 from shoal.privacy import (
     Adjacency,
@@ -20,6 +25,7 @@ from shoal.privacy import (
     shuffling,
 )
 from shoal.privacy._shuffle_divergence import ShuffledView
+from shoal.schema import Place, Schema
 
 DELTA = 1e-6
 AXES = [Axis("interval", 0, 1, 0.0, 1.0), Axis("interval", 1, 2, 0.0, 1.0)]
@@ -241,3 +247,63 @@ def test_next_to_nothing_stays_what_it_is(epsilon, n_colors):
 
 def test_an_epsilon_beyond_use_needs_no_shuffler():
     assert local_epsilon_for(99.0, 3, DELTA).epsilon == 99.0
+
+
+SPLITS = {  # of a device's reports, beside devices that hold a third color
+    "one batch": lambda own: [(own, own, 2, 2, 2, 2, 2, 2)],
+    "two batches": lambda own: [(own, *(2,) * 7)] * 2,
+}
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_two_reports_of_a_device_in_one_batch_or_in_two(split):
+    """Against enumeration; and what one report is promised is too little for two."""
+    matrix, report, delta = randomized_response(3, 3), Guarantee("local", math.log(3)), 0.05
+    first, second = (SPLITS[split](own) for own in (0, 1))
+
+    def true_delta(promise):
+        return float(delta_of_batches(matrix, first, second, Fraction(math.exp(promise.epsilon))))
+
+    two = amplify(report, 8, delta, n_colors=3, reports_per_device=2)
+    assert two.local_epsilon == 2 * report.epsilon > two.epsilon
+    assert true_delta(two) <= delta == two.delta
+    assert true_delta(amplify(report, 8, delta, n_colors=3)) > delta
+
+
+@pytest.mark.parametrize("reports", [2, 3, 10])
+def test_reports_of_a_device_add_up(reports):
+    report = Guarantee("local", 4.0)
+    every = amplify(report, 100_000, DELTA, n_colors=64, reports_per_device=reports)
+    one = amplify(report, 100_000, DELTA, n_colors=64)
+    assert reports * one.epsilon < every.epsilon < 1.2 * reports * one.epsilon
+    assert (every.delta, every.local_epsilon, every.n_reports) == (DELTA, 4.0 * reports, 100_000)
+    assert f"for all {reports} reports of a device together" in str(every)
+    assert "one a device" not in str(every)
+    assert "one a device" in str(one)
+
+
+def test_reports_beyond_use_keep_their_local_sum():
+    every = amplify(Guarantee("local", 4.0), 100, DELTA, n_colors=64, reports_per_device=1000)
+    assert (every.epsilon, every.delta, every.local_epsilon) == (4000.0, 0.0, 4000.0)
+
+
+def test_users_count_their_reports_by_themselves():
+    users = Guarantee("local", 1.0, privacy_unit=PrivacyUnit.user("person", max_rows=3))
+    with pytest.raises(GuaranteeError, match="leave out reports_per_device"):
+        amplify(users, 1000, DELTA, reports_per_device=2)
+
+
+def test_any_mechanism_says_what_its_batch_is_worth():
+    square = ([0.0, 0.0], [1.0, 1.0])
+    assert Piecewise(2.0, bounds=square).shuffled(10_000, DELTA).epsilon == amplified(2.0, 10_000)
+    metric = Laplace(1.0, bounds=square).shuffled(10_000, DELTA)
+    assert metric.local_epsilon == pytest.approx(math.sqrt(2), rel=1e-12)
+    assert metric.local_epsilon >= math.sqrt(2)
+    assert metric.epsilon == amplified(metric.local_epsilon, 10_000)
+
+
+def test_a_place_is_as_wide_as_its_box_on_the_ground():
+    """Its columns have the disc's diameter as their unit, its promise has kilometers."""
+    home = Place("home", center=(24.94, 60.17), radius=50.0, missing="refuse")
+    device = PlanarLaplace(0.1, schema=Schema([home]))
+    assert 0.1 * 99 * math.sqrt(2) < device.local_guarantee_.epsilon < 0.1 * 100 * math.sqrt(2)

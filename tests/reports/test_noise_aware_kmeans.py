@@ -126,7 +126,7 @@ def test_radius_grows_with_noise_and_says_when_nothing_is_known():
     radii = []
     for epsilon in (0.05, 4.0, 16.0):
         mechanism = Laplace(epsilon, bounds=BOX, random_state=0)
-        reports = mechanism.fit_transform(records(0, n=1000))
+        reports = mechanism.fit_transform(records(0, n=400))
         model = NoiseAwareKMeans(3, mechanism=mechanism, random_state=0).fit(reports)
         radii.append(np.median(model.center_radius_))
     assert radii[0] > radii[1] > radii[2]
@@ -233,7 +233,9 @@ def test_plain_centers_are_kept_where_they_cost_less(monkeypatch, name):
     assert model.fit(perturb(records(0))).start_ == "reports"
 
 
-@pytest.mark.parametrize(("true", "said"), [(16.0, 4.0), (16.0, 8.0), (4.0, 16.0)])
+@pytest.mark.parametrize(
+    ("true", "said"), [(16.0, 4.0), pytest.param(16.0, 8.0, marks=pytest.mark.full), (4.0, 16.0)]
+)
 def test_plain_centers_are_kept_where_the_noise_is_not_what_it_is_said_to_be(true, said):
     """The reports of one half are explained by their own kind better."""
     reports = Laplace(true, bounds=BOX, random_state=0).fit_transform(uneven_records(0))

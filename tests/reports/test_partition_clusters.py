@@ -1,4 +1,5 @@
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from shoal.partitions import AxisGrids, Partitions, box_axes, default_colors
 from shoal.reports import NoiseAwareKMeans, label_on_device, load_release
 from shoal.reports._atoms import Cells
 from shoal.reports._cross_fit import UPDATES
-from shoal.reports._partition_density import HeldOut, cell_density, choose_updates
+from shoal.reports._partition_density import HeldOut, _sparse, cell_density, choose_updates
 from shoal.reports._partition_likelihood import ColorChannel, tally
 from shoal.reports._report_noise import ball_radii
 from shoal.schema import Category, Number, Schema
@@ -265,3 +266,13 @@ def test_radii_of_next_to_no_knowledge_are_finite_numbers():
     """Squares of such variances are none."""
     wide = np.array([np.eye(2) * 1e200, np.eye(2)])
     assert ball_radii(wide, 0.95)[0] == pytest.approx(1e100 * ball_radii(wide, 0.95)[1])
+
+
+def test_cells_far_from_all_records_overflow_nothing():
+    """With few reports, weights can underflow: 60 of six clusters warned in one of 60 runs."""
+    cells = SimpleNamespace(middles=np.zeros((256, 2)))
+    weights = np.full(256, 1e-300)
+    weights[0] = 1.0
+    sparse = _sparse(weights, cells, 6, 0.1)
+    assert sparse.sum() == pytest.approx(1.0)
+    assert sparse[255] == 0.0

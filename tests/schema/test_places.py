@@ -217,3 +217,10 @@ def test_what_is_no_place_is_refused_without_its_value(value):
 def test_columns_of_a_pair_are_not_those_of_other_fields():
     with pytest.raises(ParameterError, match="'lon' twice"):
         Schema([PAIR, Number("lon")])
+
+
+@pytest.mark.parametrize("radius", [1e-3, 50.0, 6371.0, 10_000.0])
+def test_the_stretch_is_that_of_a_sine_but_for_rounding(radius):
+    angle = radius / EARTH_RADIUS
+    exact = EARTH_RADIUS / 6335.439 * angle / math.sin(angle)
+    assert Place("p", center=HELSINKI, radius=radius).stretch == pytest.approx(exact, rel=1e-15)

@@ -196,6 +196,7 @@ def replay_estimator(
     delta: float = 0.0,
     published: Callable[[Any], Any] | None = None,
     random_state: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ReplayAudit:
     """Look for broken promises by replaying fits of a central estimator on neighboring tables.
 
@@ -218,6 +219,8 @@ def replay_estimator(
         From a fitted estimator to what leaves the curator; ``release_.values`` by default.
     random_state : int, default=0
         Seed of the fits.
+    progress : callable, optional
+        ``progress(done, total)`` is called with the numbers of pairs as they are finished.
 
     Returns
     -------
@@ -252,6 +255,8 @@ def replay_estimator(
             for turn in range(repeats)
         ]
         replayed[pair.name] = replay.pair(pair, seeds)
+        if progress is not None:
+            progress(index + 1, len(chosen))
     return ReplayAudit(
         replayed, replay.claimed, replay.delta, replay.budget, replay.privacy_measure
     )

@@ -12,6 +12,7 @@ from shoal.cli._screen import command_line_message
 from shoal.cli.attack import attack_command
 from shoal.cli.audit import audit_command
 from shoal.cli.cluster import cluster_command
+from shoal.cli.collect import collect_app
 from shoal.cli.compare import compare_command
 from shoal.cli.datasets import datasets_command
 from shoal.cli.demo import demo_command
@@ -22,6 +23,7 @@ from shoal.cli.predict import predict_command
 from shoal.cli.profile import profile_command
 from shoal.cli.reproduce import reproduce_command
 from shoal.cli.schema import schema_command
+from shoal.cli.studio import studio_command
 from shoal.exceptions import ShoalError
 
 __all__ = ["app", "main"]
@@ -48,9 +50,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "profile": profile_command,
     "reproduce": reproduce_command,
     "schema": schema_command,
+    "studio": studio_command,
 }
 for name, command in COMMANDS.items():
     app.command(name, cls=RecordedCommand)(command)
+app.add_typer(collect_app, name="collect")
 
 
 def _version(wanted: bool) -> None:

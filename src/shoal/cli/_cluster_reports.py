@@ -19,12 +19,10 @@ from shoal.cli._release_output import (
 from shoal.cli._reports import (
     MechanismOptions,
     are_partitions,
-    box_diameter,
     check_reports,
     open_mechanism,
     promises,
     read_reports,
-    report_names,
 )
 from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError
@@ -33,9 +31,10 @@ if TYPE_CHECKING:
     from shoal._typing import Floats
     from shoal.privacy import Guarantee, Release
 
-__all__ = ["METHODS", "MechanismOptions", "ReportOptions", "cluster_reports"]
+__all__ = ["BLIND", "METHODS", "MechanismOptions", "ReportOptions", "cluster_reports"]
 
-METHODS = {"kmeans": "NoiseAwareKMeans", "density": "NoiseAwareDensity"}
+# What --method takes, as shoal.reports calls it.
+METHODS = {"kmeans": "noise-aware", "density": "density", "remap": "remap"}
 DELTA = 1e-6
 FREE = "nothing was spent: clusters of reports promise what the reports promise"
 BLIND = (
@@ -66,27 +65,37 @@ def cluster_reports(
 ) -> None:
     """Find the clusters behind the reports of a file, and write and print their release."""
     from shoal._cluster_table import cluster_table
+    from shoal._report_channel import report_names
     from shoal.cli._output import staged
+    from shoal.reports import analyze_reports
     from shoal.tables import write_table
 
     for name, value in (("--n", options.n), ("--delta", options.delta)):
         if value is not None and not options.shuffled:
             raise ParameterError(f"{name} must come with --shuffled, got {value!r} alone")
     mechanism, others = open_mechanism(path, made, settings)
-    model = _estimator(mechanism, options, others)
+    parameters = _parameters(mechanism, options, others)
     kind = type(mechanism).__name__
     reports = read_reports(path, report_names(mechanism), kind)
     check_reports(reports, mechanism)
     shuffled = _amplified(mechanism, reports, options)
     with staged(out, FILES, mark=RELEASE) as stage:
         with progress_bar("clustering"):
-            model.fit(reports)
-        release = _completed(model.release_, mechanism, shuffled)
+            release = analyze_reports(
+                reports,
+                METHODS[options.method],
+                parameters,
+                mechanism=mechanism,
+                random_state=options.seed or 0,
+            )
+        if shuffled is not None:
+            values = {**release.values, "shuffled": _plain_promise(shuffled)}
+            release = replace(release, values=values)
         clusters = cluster_table(release)
         release.save(stage.path / RELEASE)
         write_table(stage.path / clusters.file, clusters.names, clusters.values)
         notes = [
-            *_notes(model, mechanism, shuffled),
+            *_notes(release, mechanism, shuffled),
             *draw_picture(release, None, stage.path / PICTURE),
         ]
         stage.show()
@@ -94,48 +103,32 @@ def cluster_reports(
         print_release(release, clusters, stage.shown, None, notes)
         return
     plain = plain_release(release, clusters, stage.shown, None, notes)
-    better = getattr(model, "better_than_blind_", None)
     plain |= {
         "mechanism": kind,
         "reports": len(reports),
-        "better_than_blind": None if better is None else bool(better),
+        "better_than_blind": release.values.get("better_than_blind"),
         "shuffled": None if shuffled is None else _plain_promise(shuffled),
     }
     typer.echo(json.dumps(plain))
 
 
-def _estimator(mechanism: Any, options: ReportOptions, others: dict[str, Any]) -> Any:
-    """Build the estimator of reports, with as many clusters as the mechanism was made for."""
-    from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans
-    from shoal.schema import Category
+def _parameters(mechanism: Any, options: ReportOptions, others: dict[str, Any]) -> dict[str, Any]:
+    """Check the parameters of the analysis, before reports are read."""
+    from shoal.reports import ANALYSES, check_analysis
 
     if options.method not in METHODS:
         raise ParameterError(
             f"--method must be one of {', '.join(METHODS)}, got {options.method!r}"
         )
-    model: NoiseAwareKMeans | NoiseAwareDensity
-    if options.method == "density":
-        fields = () if mechanism.schema is None else mechanism.schema.features
-        if any(isinstance(field, Category) for field in fields):
-            raise ParameterError(
-                "--method density must come with reports of numbers, got a schema with categories, "
-                "which have no shapes: leave it out"
-            )
-        model = NoiseAwareDensity(mechanism=mechanism, n_clusters=options.k)
-    else:
-        k = options.k or getattr(mechanism, "n_clusters", None)
-        model = NoiseAwareKMeans(mechanism=mechanism)
-        model.set_params(n_clusters=k or model.n_clusters)
-    # Nothing private depends on it, and the same reports give the same clusters.
-    model.random_state = options.seed or 0
-    free = sorted(set(model.get_params(deep=False)) - {"mechanism", "random_state", "bounds"})
+    method = METHODS[options.method]
+    free = sorted(ANALYSES[method].parameters)
     for name in others:
         if name not in free:
             raise ParameterError(
-                f"--set must name a parameter of {METHODS[options.method]}, got {name!r}: it can "
+                f"--set must name a parameter of --method {options.method}, got {name!r}: it can "
                 f"set {', '.join(free)}"
             )
-    return model.set_params(**others)
+    return check_analysis(method, {"n_clusters": options.k, **others}, mechanism=mechanism)
 
 
 def _amplified(mechanism: Any, reports: "Floats", options: ReportOptions) -> "Guarantee | None":
@@ -144,7 +137,7 @@ def _amplified(mechanism: Any, reports: "Floats", options: ReportOptions) -> "Gu
         return None
     from shoal.privacy import amplify
 
-    local = list(promises(mechanism.guarantee_, box_diameter(mechanism)).values())[-1]
+    local = list(promises(mechanism).values())[-1]
     sizes, colors = [len(reports)], None
     if are_partitions(mechanism):
         second = int((reports[:, 0] >= getattr(mechanism, "first_partition", 0)).sum())
@@ -167,30 +160,19 @@ def _amplified(mechanism: Any, reports: "Floats", options: ReportOptions) -> "Gu
     return max(batches, key=lambda batch: batch.epsilon)
 
 
-def _completed(release: "Release", mechanism: Any, shuffled: "Guarantee | None") -> "Release":
-    """Return the release with what labels on a device need: the names or the schema of records."""
-    values = dict(release.values)
-    if mechanism.schema is not None:
-        values["schema"] = mechanism.schema.to_dict()
-    elif hasattr(mechanism, "feature_names_in_"):
-        values["columns"] = [str(name) for name in mechanism.feature_names_in_]
-    if shuffled is not None:
-        values["shuffled"] = _plain_promise(shuffled)
-    return replace(release, values=values)
-
-
-def _notes(model: Any, mechanism: Any, shuffled: "Guarantee | None") -> list[str]:
+def _notes(release: "Release", mechanism: Any, shuffled: "Guarantee | None") -> list[str]:
     """Return what else is promised, what the clusters are worth, and how to use them."""
-    found = promises(mechanism.guarantee_, box_diameter(mechanism))
+    found = promises(mechanism)
     notes = [f"{title}: {promise}" for title, promise in list(found.items())[1:]]
     if shuffled is not None:
         notes.append(f"shuffled: {shuffled}")
     notes.append(FREE)
-    if not getattr(model, "better_than_blind_", True):
+    if not release.values.get("better_than_blind", True):
         notes.append(BLIND)
-    if hasattr(model, "confidence"):
+    if "confidence" in release.values:
+        confidence = release.values["confidence"]
         notes.append(
-            f"radius: of a ball that holds the true center with {model.confidence:.0%} confidence; "
+            f"radius: of a ball that holds the true center with {confidence:.0%} confidence; "
             "that of the whole box where reports do not tell"
         )
     notes.append("labels of records, on each device: shoal predict release.json records.csv")

@@ -4,14 +4,12 @@ Reports are public; what is taken for them may be raw records all the same, so n
 value.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.cli._input import (
     GivenColumns,
-    named_columns,
     only_features,
     open_records,
     parse_columns,
@@ -24,46 +22,16 @@ if TYPE_CHECKING:
     from shoal.privacy import Guarantee
 
 __all__ = [
-    "PARTITION_COLUMNS",
     "MechanismOptions",
     "are_partitions",
-    "box_diameter",
     "check_reports",
-    "document_beside",
     "open_mechanism",
     "promises",
     "read_reports",
-    "report_names",
-    "save_document",
 ]
 
-ENDING = ".mechanism.json"
 PERTURB = "raw records become reports with `shoal perturb`, each on its own device"
 ENOUGH = 64  # reports that all lie on a coarser lattice by chance once in 2^63
-PARTITION_COLUMNS = ("partition", "color")
-
-
-def document_beside(reports: Path) -> Path:
-    """Return the file in which the mechanism of reports is described.
-
-    >>> document_beside(Path("out/reports.csv")).name
-    'reports.csv.mechanism.json'
-    """
-    return reports.with_name(f"{reports.resolve().name}{ENDING}")
-
-
-def save_document(mechanism: Any, names: Sequence[str], reports: Path) -> Path | None:
-    """Write the public document of a mechanism beside its reports; None where it has none."""
-    from shoal.mechanisms import load_mechanism
-
-    if not hasattr(mechanism, "to_dict"):
-        return None
-    plain = mechanism.to_dict()
-    if mechanism.schema is None:
-        plain["names"] = list(names)  # those of lists and arrays too, as the reports have them
-    path = document_beside(reports)
-    load_mechanism(plain).save(path)
-    return path
 
 
 class MechanismOptions(NamedTuple):
@@ -109,18 +77,6 @@ def are_partitions(mechanism: Any) -> bool:
     return isinstance(mechanism, PartitionChannel)
 
 
-def report_names(mechanism: Any) -> tuple[str, ...]:
-    """Return the names of the columns of reports."""
-    if are_partitions(mechanism):
-        return PARTITION_COLUMNS
-    if mechanism.schema is not None:
-        return tuple(mechanism.schema.space.names)
-    names = getattr(mechanism, "feature_names_in_", None)
-    if names is None:
-        return named_columns((), mechanism.n_features_in_)
-    return tuple(map(str, names))
-
-
 def read_reports(path: Path, names: Sequence[str], kind: str) -> "Floats":
     """Read reports of a file or a folder, in their order."""
     import numpy as np
@@ -157,30 +113,21 @@ def check_reports(reports: "Floats", mechanism: Any) -> None:
         _check_lattice(reports, mechanism)
 
 
-def promises(guarantee: "Guarantee", diameter: float) -> dict[str, "Guarantee"]:
+def promises(mechanism: Any) -> dict[str, "Guarantee"]:
     """Return what is promised, and for a metric promise what remains of it over the whole box."""
-    if guarantee.notion != "metric":
-        return {"each report": guarantee}
-    return {"each report": guarantee, "over the whole box": guarantee.to_local(diameter)}
-
-
-def box_diameter(mechanism: Any, columns: int | None = None) -> float:
-    """Return the largest distance of two records; of a fitted mechanism, or of so many columns."""
-    from shoal._bounds import public_box
-    from shoal._report_channel import channel_bounds
-
-    if columns is None:
-        described = mechanism.schema is not None
-        columns = mechanism.schema.space.columns if described else mechanism.n_features_in_
-    box = public_box(channel_bounds(mechanism), columns)
-    return math.dist(box.low, box.high)
+    promised = {"each report": mechanism.guarantee_}
+    if mechanism.guarantee_.notion == "metric":
+        # KdLaplace draws by a mechanism of its own.
+        drawn = getattr(mechanism, "mechanism_", mechanism)
+        promised["over the whole box"] = drawn.local_guarantee_
+    return promised
 
 
 def _from_document(reports: Path, given: MechanismOptions) -> Any:
     """Read a mechanism; names of columns that its document lacks are those of ``--columns``."""
     import numpy as np
 
-    from shoal.mechanisms import load_mechanism
+    from shoal.mechanisms import document_beside, load_mechanism
 
     beside = document_beside(reports)
     if given.document is None and not beside.is_file():
@@ -237,6 +184,8 @@ def _from_options(given: MechanismOptions) -> Any:
 def _check_colors(reports: "Floats", mechanism: Any) -> None:
     import numpy as np
 
+    from shoal._report_channel import PARTITION_COLUMNS
+
     partitions = mechanism.partitions_
     if (reports != np.rint(reports)).any():
         raise DataError(
@@ -255,22 +204,18 @@ def _check_colors(reports: "Floats", mechanism: Any) -> None:
 def _check_lattice(reports: "Floats", mechanism: Any) -> None:
     import numpy as np
 
-    from shoal._report_channel import channel_bounds
-
-    kind, columns = type(mechanism).__name__, reports.shape[1]
-    if not hasattr(mechanism, "lattice"):  # whose reports the estimator refuses
+    kind = type(mechanism).__name__
+    if not hasattr(mechanism, "report_format"):  # whose reports the analysis refuses
         return
-    lattice = mechanism.lattice(columns)
-    indices = np.rint((reports - lattice.origin) / lattice.step)
-    low, high = np.asarray(channel_bounds(mechanism)[0]), np.asarray(channel_bounds(mechanism)[1])
-    middle = np.broadcast_to(low / 2 + high / 2, columns)
-    possible = (lattice.decode(indices) == reports).all()
-    # By a pure promise, what one record can report, all can.
-    if not possible or np.isneginf(mechanism.log_density(reports, middle)).any():
+    try:
+        mechanism.report_format().check(reports)
+    except ParameterError:
         raise DataError(
             f"reports must be numbers that {kind} with these parameters can report, got others: "
             f"they are of another mechanism, rounded, or raw records; {PERTURB}"
-        )
+        ) from None
+    lattice = mechanism.lattice(reports.shape[1])
+    indices = np.rint((reports - lattice.origin) / lattice.step)
     whole = mechanism.has_density and getattr(mechanism, "columns", "all") == "all"
     if whole and len(reports) >= ENOUGH:
         steps = np.gcd.reduce((indices - indices[0]).astype(np.int64), axis=0)

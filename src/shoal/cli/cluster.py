@@ -118,7 +118,7 @@ def cluster_command(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="Of reports: kmeans (if left out), or density for any shape."),
+        typer.Option(help="Of reports: kmeans (if left out), density for any shape, or remap."),
     ] = None,
     shuffled: Annotated[
         bool,

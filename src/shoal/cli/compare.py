@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.cli._input import parse_bounds, parse_list
-from shoal.cli._options import BoundsText, Columns, NoHeader, Who
+from shoal.cli._options import BoundsText, Columns, NoHeader, SchemaFile, Who
 from shoal.cli._output import typed
 from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError
@@ -38,6 +38,7 @@ def compare_command(
     ] = "0.5,1,2",
     bounds: BoundsText = None,
     columns: Columns = None,
+    schema: SchemaFile = None,
     no_header: NoHeader = False,
     label: Annotated[
         str | None, typer.Option(help="Column of classes to compare clusters with.")
@@ -61,6 +62,13 @@ def compare_command(
         float,
         typer.Option(help="Delta of the promise of reports behind a shuffler."),
     ] = 1e-6,
+    attacks: Annotated[
+        bool,
+        typer.Option(
+            "--attacks/--no-attacks",
+            help="Whether methods are attacked too, which takes longer than their fits.",
+        ),
+    ] = True,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     private_copy: Annotated[
         float | None,
@@ -98,7 +106,7 @@ def compare_command(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal import _numbers
     from shoal._optional import require
-    from shoal.cli._input import named_columns, parse_columns
+    from shoal.cli._input import named_columns, only_features, parse_columns, read_schema
     from shoal.cli._output import staged
     from shoal.cli._private_copy import check_private_copy, open_private_copy
     from shoal.cli._target import ledger_to_charge
@@ -118,13 +126,20 @@ def compare_command(
     checked_delta(delta)
     if len(set(epsilons)) < len(epsilons):
         raise ParameterError(f"--epsilon must be different numbers, got {epsilon!r}")
+    described = only_features(read_schema(schema))
+    if described is not None and (bounds is not None or private_copy is not None):
+        other = "--private-copy" if bounds is None else "--bounds"
+        raise ParameterError(f"--schema must come without {other}, got both")
     used, header = parse_columns(
-        columns, bounds=bounds, no_header=no_header, apart={"--label": label}
+        columns, bounds=bounds, no_header=no_header, apart={"--label": label}, schema=described
     )
-    table = read_table(data, columns=used, label=label, names=header)
-    table = replace(table, names=named_columns(used, table.columns))
+    if described is None:
+        table = read_table(data, columns=used, label=label, names=header)
+        table = replace(table, names=named_columns(used, table.columns))
+    else:
+        table = read_table(data, schema=described, label=label, names=header)
     chosen = choose_contenders(len(table.names), parse_list(only))
-    box = parse_bounds(bounds, table.names)
+    box = described.space.bounds if described else parse_bounds(bounds, table.names)
     if ledger is not None and private_copy is None:
         raise ParameterError(
             f"--ledger must come with --private-copy EPSILON, got {str(ledger)!r} alone: a "
@@ -158,6 +173,7 @@ def compare_command(
                 store=out,
                 n_jobs=jobs,
                 progress=update,
+                attacks=attacks,
             )
         compare_report(
             stage.path / REPORT,

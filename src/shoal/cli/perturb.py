@@ -100,8 +100,9 @@ def perturb_command(
         read_schema,
     )
     from shoal.cli._output import after_the_spend
-    from shoal.cli._reports import box_diameter, promises, save_document
+    from shoal.cli._reports import promises
     from shoal.cli._target import build_target, ledger_to_charge
+    from shoal.mechanisms import save_beside
     from shoal.tables import ArrayTable, is_array_path
 
     described = only_features(read_schema(schema))
@@ -132,8 +133,10 @@ def perturb_command(
     else:
         count = _streamed(mechanism, records, data, out)
     with after_the_spend("the document cannot be written", f"and the reports are in {out}"):
-        document = save_document(mechanism, names, out)
-    promised = promises(mechanism.guarantee_, box_diameter(mechanism, len(names)))
+        # KdLaplace remaps on the device: a server cannot read its reports.
+        readable = hasattr(mechanism, "to_dict")
+        document = save_beside(mechanism, out, names) if readable else None
+    promised = promises(mechanism)
     if as_json:
         shape = count, len(names)
         typer.echo(json.dumps(_plain(target, mechanism, promised, shape, (out, document))))
@@ -166,7 +169,8 @@ def _in_memory(
     mechanism: Any, table: "ArrayTable", names: tuple[str, ...], data: Path, out: Path
 ) -> int:
     """Write the reports to a file; return their number."""
-    from shoal.cli._reports import PARTITION_COLUMNS, are_partitions
+    from shoal._report_channel import PARTITION_COLUMNS
+    from shoal.cli._reports import are_partitions
     from shoal.tables import array_file, check_table_path, write_table
 
     partitions = are_partitions(mechanism)

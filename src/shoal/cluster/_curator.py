@@ -12,13 +12,13 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from shoal._cluster_table import ShownWithPromise
+from shoal._cluster_table import ShownWithClusters
 from shoal._typing import Labels, TableLike
 
 __all__ = ["CuratorsClusterer"]
 
 
-class CuratorsClusterer(ShownWithPromise, ClusterMixin, BaseEstimator):
+class CuratorsClusterer(ShownWithClusters, ClusterMixin, BaseEstimator):
     """A clusterer whose labels are raw-data output: they stay with the curator's own process.
 
     They live as long as the fitted estimator, and no copy of it has them, by ``copy``, ``deepcopy``

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box
-from shoal._cluster_table import ShownWithPromise
+from shoal._cluster_table import ShownWithClusters
 from shoal._docs import shared_docs
 from shoal._records import leaves_last_fit
 from shoal._table_input import validate_table
@@ -74,7 +74,7 @@ FAINT = 1e-9  # of the records: every bin may hold some, or nothing could be dra
 
 
 @shared_docs
-class PrivateCopy(ShownWithPromise, BaseEstimator):
+class PrivateCopy(ShownWithClusters, BaseEstimator):
     """A table of made-up records that resembles the true one.
 
     Parameters

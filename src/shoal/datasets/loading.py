@@ -19,8 +19,13 @@ from shoal.exceptions import DataError
 __all__ = ["list_datasets", "load"]
 
 
-def list_datasets() -> tuple[DatasetInfo, ...]:
+def list_datasets(*, available: bool = False) -> tuple[DatasetInfo, ...]:
     """List the data sets that :func:`load` knows.
+
+    Parameters
+    ----------
+    available : bool, default=False
+        Only those that need no file, or whose file is where :func:`load` looks for it.
 
     Returns
     -------
@@ -32,7 +37,9 @@ def list_datasets() -> tuple[DatasetInfo, ...]:
     >>> [info.name for info in list_datasets() if info.bundled]
     ['iris', 'digits', 'wine', 'breast_cancer']
     """
-    return REGISTRY
+    if not available:
+        return REGISTRY
+    return tuple(info for info in REGISTRY if info.bundled or _find_file(info) is not None)
 
 
 def load(
@@ -106,18 +113,24 @@ def _dataset_of_table(info: DatasetInfo, content: bytes) -> Dataset:
 
 
 def _path(info: DatasetInfo, data_dir: str | os.PathLike[str] | None, download: bool) -> Path:
-    file = str(info.file)
+    found = _find_file(info, data_dir)
+    if found is not None:
+        return found
+    if download:
+        return fetch(info.name, data_dir)
+    named = Path(data_dir) if data_dir is not None else named_folder()
+    where = "" if named is None else f", which is not in {str(named)!r}"
+    raise DataError(f"{info.name} needs the file {info.file}{where}: {info.way}")
+
+
+def _find_file(info: DatasetInfo, data_dir: str | os.PathLike[str] | None = None) -> Path | None:
+    """Return the file of a set in the folder that is named, or in the cache; None if in neither."""
     named = Path(data_dir) if data_dir is not None else named_folder()
     folders = [] if named is None else [named]
     if data_dir is None:
         folders.append(cache_folder())
-    for folder in folders:
-        if (folder / file).is_file():
-            return folder / file
-    if download:
-        return fetch(info.name, data_dir)
-    where = "" if named is None else f", which is not in {str(named)!r}"
-    raise DataError(f"{info.name} needs the file {file}{where}: {info.way}")
+    files = (folder / str(info.file) for folder in folders)
+    return next((file for file in files if file.is_file()), None)
 
 
 def _read(info: DatasetInfo, path: Path) -> bytes:

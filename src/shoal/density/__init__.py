@@ -4,7 +4,7 @@ Cells are those of a grid, or boxes of different sizes: the leaves of a tree. Th
 neither records nor noise nor promises: it is given cells and numbers.
 """
 
-from shoal.density._touching import find_boxes, touching_boxes
+from shoal._boxes import find_boxes, touching_boxes
 from shoal.density.cells import BoxCells, CellGraph, Edges, GridCells, place_cells
 from shoal.density.cluster_tree import (
     ClusterTree,
@@ -15,7 +15,13 @@ from shoal.density.cluster_tree import (
 )
 from shoal.density.membership import cell_memberships
 from shoal.density.outlines import outline_boxes, outline_grid, outline_intervals, to_geojson
-from shoal.density.selection import FlatClusters, choose_nodes, label_cells, prominence_for
+from shoal.density.selection import (
+    FlatClusters,
+    choose_nodes,
+    cut_nodes,
+    label_cells,
+    prominence_for,
+)
 from shoal.density.significance import (
     Maxima,
     chance_prominence,
@@ -37,6 +43,7 @@ __all__ = [
     "cell_memberships",
     "chance_prominence",
     "choose_nodes",
+    "cut_nodes",
     "cut_peaks",
     "find_boxes",
     "find_merges",

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from shoal._boxes import touching_boxes
 from shoal._typing import Floats, Ints
-from shoal.density._touching import touching_boxes
 
 __all__ = ["BoxCells", "CellGraph", "Edges", "GridCells", "place_cells"]
 

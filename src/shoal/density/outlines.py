@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal._boxes import check_boxes
 from shoal._typing import Floats, Ints
 from shoal.density._rings import trace_polygons
-from shoal.density._touching import check_boxes
 from shoal.exceptions import ParameterError
 
 __all__ = ["outline_boxes", "outline_grid", "outline_intervals", "to_geojson"]

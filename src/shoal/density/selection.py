@@ -15,7 +15,7 @@ from shoal._typing import Bools, Floats, Ints, Labels
 from shoal.density.cells import CellGraph
 from shoal.density.cluster_tree import ClusterTree, DensityEstimate, Merges
 
-__all__ = ["FlatClusters", "choose_nodes", "label_cells", "prominence_for"]
+__all__ = ["FlatClusters", "choose_nodes", "cut_nodes", "label_cells", "prominence_for"]
 
 # A density that was smoothed has its passes filled up, so that children have lost more than their
 # parent: a parent must have so many times their excess of mass. HDBSCAN, on records: 1.
@@ -92,6 +92,35 @@ def choose_nodes(tree: ClusterTree) -> Ints:
     return np.flatnonzero(chosen & ~inside)
 
 
+def cut_nodes(tree: ClusterTree, level: float) -> Ints:
+    """Choose the nodes that a level of the density cuts: what stands above it, each for itself.
+
+    Parameters
+    ----------
+    tree : ClusterTree
+        The tree.
+    level : float
+        Density; of two parts that meet at this level or above it, the node of both is chosen.
+
+    Returns
+    -------
+    nodes : ndarray of int64
+        None inside another; none at all where the level is above all peaks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.density import DensityEstimate, GridCells, build_tree, cut_nodes
+    >>> estimate = DensityEstimate(np.array([6.0, 1.0, 5.0, 4.0, 5.0, 1.0]), np.full(6, 0.5))
+    >>> tree = build_tree(estimate, GridCells((6,)), threshold=3.0)
+    >>> [cut_nodes(tree, level).tolist() for level in (1.0, 2.0, 5.5, 7.0)]
+    [[0], [1, 2], [2], []]
+    """
+    above = tree.base < level
+    above[0] = True
+    return np.flatnonzero(above & (level <= tree.top))
+
+
 def prominence_for(merges: Merges, n_clusters: int) -> float:
     """Return the prominence that leaves so many peaks, or as many as there are.
 
@@ -123,7 +152,12 @@ def prominence_for(merges: Merges, n_clusters: int) -> float:
 
 
 def label_cells(
-    estimate: DensityEstimate, cells: CellGraph, tree: ClusterTree, nodes: Ints
+    estimate: DensityEstimate,
+    cells: CellGraph,
+    tree: ClusterTree,
+    nodes: Ints,
+    *,
+    level: float | None = None,
 ) -> FlatClusters:
     """Find the cluster of each cell, or that it belongs to none.
 
@@ -137,6 +171,9 @@ def label_cells(
         The tree.
     nodes : ndarray of int64
         Chosen nodes.
+    level : float, default=None
+        Density that a cell of a cluster has at least. None asks for as much as tells it from the
+        background.
 
     Returns
     -------
@@ -156,11 +193,7 @@ def label_cells(
     background = background_density(estimate, cells)
     cluster = tree.members(nodes)[tree.leaf]
     masses = np.maximum(estimate.density, 0.0) * cells.volumes
-    total = np.bincount(cluster, weights=masses, minlength=len(nodes))
-    squares = np.bincount(cluster, weights=masses * estimate.density, minlength=len(nodes))
-    typical = squares / np.maximum(total, np.finfo(np.float64).tiny)  # where its records are
-    clear = np.minimum(CLEAR * estimate.deviation, TYPICAL_PART * typical[cluster])
-    least = np.maximum(clear, np.maximum(OWN * background, FAINT_PART * typical[cluster]))
+    least = _least(estimate, cluster, masses, background) if level is None else level
     held = (estimate.density > 0) & (estimate.density >= least)
     cluster = np.where(held, cluster, -1)
     cluster[_cut_off(cluster, cells, masses)] = -1
@@ -172,6 +205,16 @@ def label_cells(
     number = np.full(len(nodes) + 1, -1, dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     return FlatClusters(number[cluster], nodes[order], sizes[order], background)
+
+
+def _least(estimate: DensityEstimate, cluster: Ints, masses: Floats, background: float) -> Floats:
+    """Return the density that each cell needs to be told from the background."""
+    total = np.bincount(cluster, weights=masses)
+    squares = np.bincount(cluster, weights=masses * estimate.density)
+    typical = squares / np.maximum(total, np.finfo(np.float64).tiny)  # where its records are
+    clear = np.minimum(CLEAR * estimate.deviation, TYPICAL_PART * typical[cluster])
+    least: Floats = np.maximum(clear, np.maximum(OWN * background, FAINT_PART * typical[cluster]))
+    return least
 
 
 def background_density(estimate: DensityEstimate, cells: CellGraph) -> float:

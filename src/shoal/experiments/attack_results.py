@@ -160,7 +160,9 @@ class AttackSuite:
         return tuple(sentences)
 
 
-def attack_report(path: Path, suite: AttackSuite, *, picture: Picture, made: Provenance) -> Path:
+def attack_report(
+    path: Path, suite: AttackSuite, *, picture: Picture, made: Provenance, raw: bool = True
+) -> Path:
     """Write the report.
 
     Parameters
@@ -173,6 +175,8 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Picture, made: Pro
         The rates, as :func:`shoal.plotting.draw_rates` draws them.
     made : Provenance
         Where the numbers come from.
+    raw : bool, default=True
+        Whether the records were somebody's; False for made-up ones and those of a private copy.
 
     Returns
     -------
@@ -184,10 +188,12 @@ def attack_report(path: Path, suite: AttackSuite, *, picture: Picture, made: Pro
     ParameterError
         If it cannot be written.
     """
-    report = Report("What an attacker learns", publishable=False)
+    report = Report("What an attacker learns", publishable=not raw)
     report.lead(
         f"For the curator only: these attacks know the {suite.records:,} raw records that they are "
         "tested on, and no budget pays for that."
+        if raw
+        else f"Tested on {suite.records:,} records that are nobody's: no true record was read."
     )
     for sentence in suite.sentences:
         report.verdict(sentence, bad=not suite.tells_apart)

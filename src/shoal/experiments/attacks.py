@@ -69,7 +69,7 @@ def attack_suite(
     random_state : int, optional
         Repeats the attacks.
     progress : callable, optional
-        ``progress(done, total)`` as attacks are finished.
+        ``progress(done, total)`` as attacks go on.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def attack_suite(
     channel = target if central else _channel(target, table.X.shape[1])
     if channel is not target:
         notes.append("guesses from reports: before the remap, which can only blur them")
-    work = _Work(channel, table, _numbers.count("runs", runs), n_jobs, random_state)
+    work = _Work(channel, table, _numbers.count("runs", runs), n_jobs, random_state, steps.within)
     without = _control(target) if central else None
     rows = []
     for attack in chosen:
@@ -133,9 +133,13 @@ class _Steps:
 
     def done(self, result: Result) -> Result:
         self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._total)
+        self.within(0, 1)
         return result
+
+    def within(self, done: int, total: int) -> None:
+        """Report how far the step is that is being done, in hundredths."""
+        if self._progress is not None:
+            self._progress(100 * self._done + 100 * done // total, 100 * self._total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +154,7 @@ class _Work:
     runs: int
     n_jobs: int | None
     seed: int | None
+    progress: Progress
 
     @property
     def some(self) -> Floats:
@@ -163,7 +168,12 @@ class _Work:
     def attack(self, attack: str, target: Any) -> AttackResult:
         if attack == "centers":
             return attack_centers(
-                target, self.some, runs=self.runs, n_jobs=self.n_jobs, random_state=self.seed
+                target,
+                self.some,
+                runs=self.runs,
+                n_jobs=self.n_jobs,
+                random_state=self.seed,
+                progress=self.progress,
             )
         return membership_inference(
             target,
@@ -173,6 +183,7 @@ class _Work:
             runs=self.runs,
             n_jobs=self.n_jobs,
             random_state=self.seed,
+            progress=self.progress,
         )
 
     def reconstruction(self) -> Reconstruction:

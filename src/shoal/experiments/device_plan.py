@@ -23,8 +23,10 @@ from shoal.experiments._campaigns import (
     seen_text,
 )
 from shoal.experiments.plan_table import PlanTable
+from shoal.mechanisms import PartitionResponse
 from shoal.plotting import Picture, draw_device_plan
 from shoal.privacy import amplify
+from shoal.reports import liars_weight
 from shoal.schema import Schema
 
 __all__ = ["LOCAL_EPSILONS", "DevicePlan", "DeviceRow", "plan_devices"]
@@ -33,6 +35,7 @@ LOCAL_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 LADDER = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 SEARCHES = 5  # numbers of devices tried for an epsilon, more or less
 SEEN_IN = 0.5  # of the populations: the smallest cluster must be seen in more
+LIARS = 0.01  # share of the devices
 FORECAST = "A forecast from made-up records of this schema; no device was asked, nothing was spent."
 HEADINGS = (
     "epsilon",
@@ -163,7 +166,15 @@ class DevicePlan(PlanTable):
             "the populations the smallest cluster is seen.",
             f"Shuffled: epsilon of one shuffled batch of {devices}, if all of them are honest, at "
             f"delta = {self.delta:g}.",
+            f"Lies: {LIARS:.0%} of the devices can make up a cluster of {self._made_up()} of the "
+            "records, one number for each epsilon.",
         )
+
+    def _made_up(self) -> str:
+        """Write what share of the records a few liars can make up at each epsilon."""
+        mechanisms = [PartitionResponse(row.epsilon) for row in self.rows]
+        shares = [LIARS * liars_weight(mechanism, self.columns) for mechanism in mechanisms]
+        return ", ".join(f"{share:.1%}" for share in shares)
 
     def draw(self, path: Path | None = None) -> Picture:
         """Draw cost against devices, devices against epsilon, and what a shuffler makes of it.

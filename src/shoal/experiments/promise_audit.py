@@ -1,6 +1,6 @@
 """Is the promise kept? The replay, the samples, one verdict, and its report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -126,8 +126,12 @@ def audit_promise(
     target: Any,
     *,
     columns: int = 2,
+    claim: Guarantee | None = None,
+    pairs: Sequence[str] | None = None,
     runs: int | None = None,
     samples: int | None = None,
+    search: int | None = None,
+    repeats: int = 5,
     confidence: float = 0.999,
     n_jobs: int | None = 1,
     random_state: int | None = None,
@@ -142,10 +146,19 @@ def audit_promise(
         What to audit; it is cloned, and nothing is spent.
     columns : int, default=2
         Number of columns of the made-up records, where the bounds do not say it.
+    claim : Guarantee, optional
+        What is claimed, where it is not what the target itself promises.
+    pairs : sequence of str, optional
+        Names of the pairs of :func:`shoal.audit.neighboring_datasets` that fits are sampled on, for
+        an estimator; all by default. The replay looks at all of them in any case.
     runs : int, optional
         Fits on each table of the worst pair, for an estimator.
     samples : int, optional
         Reports of each record of the worst pair, for a mechanism.
+    search : int, optional
+        Fits or reports of each pair in the first round of the search for the worst one.
+    repeats : int, default=5
+        Replays of each pair, for an estimator.
     confidence : float, default=0.999
         Probability with which the bound is true.
     n_jobs : int, default=1
@@ -155,7 +168,8 @@ def audit_promise(
     resume : path-like, optional
         Folder for what is finished, for an estimator.
     progress : callable, optional
-        ``progress(done, total)`` as the work goes on.
+        ``progress(done, total)`` as the work goes on: over the pairs of the replay first, then from
+        the start over the fits or reports.
 
     Returns
     -------
@@ -182,27 +196,45 @@ def audit_promise(
             in_python="give it bounds",
         )
     wide = bounded_columns(target.bounds, default=columns)
-    guarantee = str(promise_of(target, wide))
+    guarantee = str(promise_of(target, wide) if claim is None else claim)
     if hasattr(target, "transform"):
-        if runs is not None or resume is not None:
+        if runs is not None or resume is not None or pairs is not None:
             raise ParameterError(
-                "runs and resume must be left out for a mechanism",
+                "pairs, runs and resume must be left out for a mechanism",
                 parameter="samples",
                 in_python="pass samples",
             )
         if samples is not None:
             kwargs["samples"] = samples
-        reports = audit_mechanism(target, columns=wide, **kwargs)
+        if search is not None:
+            kwargs["search_samples"] = search
+        reports = audit_mechanism(target, columns=wide, claim=claim, **kwargs)
         return PromiseAudit(repr(target), guarantee, reports, None)
     if samples is not None:
         raise ParameterError(
             "samples must be left out for an estimator", parameter="runs", in_python="pass runs"
         )
-    pairs = list(neighboring_datasets(target.bounds, columns=wide))
+    known = {pair.name: pair for pair in neighboring_datasets(target.bounds, columns=wide)}
+    sampled = list(known) if pairs is None else list(pairs)
+    for name in sampled:
+        if name not in known:
+            raise ParameterError(f"pairs must be names of neighboring_datasets, got {name!r}")
     if runs is not None:
         kwargs["runs"] = runs
-    replay = replay_estimator(target, pairs)
-    fits = audit_estimator(target, pairs, n_jobs=n_jobs, resume=resume, **kwargs)
+    if search is not None:
+        kwargs["search_runs"] = search
+    held_to: dict[str, Any] = (
+        {} if claim is None else {"claimed": claim.epsilon, "delta": claim.delta}
+    )
+    replay = replay_estimator(target, known.values(), repeats=repeats, progress=progress, **held_to)
+    fits = audit_estimator(
+        target,
+        [known[name] for name in sampled],
+        claim=claim,
+        n_jobs=n_jobs,
+        resume=resume,
+        **kwargs,
+    )
     return PromiseAudit(repr(target), guarantee, fits, replay)
 
 

@@ -1,5 +1,6 @@
 """Reports: text, tables and figures, rendered as one HTML page that needs nothing else."""
 
+import base64
 import html
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -27,9 +28,10 @@ p.bad { border-color: #b3261e; background: #fbeeed; }
 div.wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .4rem .7rem; border-bottom: 1px solid #dde3ea; }
-th.text, td.text { text-align: left; }
+th.text, td.text { text-align: left; } td { vertical-align: top; }
 thead th { border-bottom: 2px solid #1c2733; font-weight: 600; vertical-align: bottom; }
 figure { margin: 1.4rem 0; } figure img { max-width: 100%; min-width: 40rem; height: auto; }
+figure.screen img { min-width: 0; border: 1px solid #dde3ea; }
 figcaption { color: #4a5a6a; font-size: .9rem; margin-top: .3rem; }
 li { margin: .45rem 0; } code { background: #f1f4f7; padding: .1rem .3rem; border-radius: 3px; }
 footer { color: #4a5a6a; font-size: .85rem; margin-top: 3rem; border-top: 1px solid #dde3ea;
@@ -136,6 +138,15 @@ class Report:
         return self._add(
             f'<div class="wide"><table><thead>{line("th", headings)}</thead><tbody>\n{body}\n'
             "</tbody></table></div>"
+        )
+
+    def image(self, png: bytes, *, says: str) -> Self:
+        """Add a picture of a screen, as it is."""
+        data = base64.b64encode(png).decode()
+        caption = html.escape(says)
+        return self._add(
+            f'<figure class="screen"><img src="data:image/png;base64,{data}" alt="{caption}">'
+            f"<figcaption>{caption}</figcaption></figure>"
         )
 
     def figure(

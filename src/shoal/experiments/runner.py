@@ -16,9 +16,10 @@ from shoal.experiments.record_store import Record, RecordStore, check_record
 from shoal.experiments.spec import ExperimentSpec
 from shoal.experiments.trial import Trial
 
-__all__ = ["Progress", "Work", "offset_progress", "run_spec"]
+__all__ = ["OnRecords", "Progress", "Work", "offset_progress", "run_spec"]
 
 Progress = Callable[[int, int], None]
+OnRecords = Callable[[Sequence[Record]], None]
 Work = Callable[[Trial], Iterable[Mapping[str, Any]]]
 
 
@@ -29,6 +30,7 @@ def run_spec(
     *,
     n_jobs: int | None = 1,
     progress: Progress | None = None,
+    on_records: OnRecords | None = None,
 ) -> list[Record]:
     """Run all trials of an experiment that are not done.
 
@@ -47,6 +49,9 @@ def run_spec(
         Number of processes; -1 takes one for each core. Records do not depend on it.
     progress : callable, optional
         ``progress(done, total)`` is called at the start and as trials are finished.
+    on_records : callable, optional
+        Called with the records of each trial as it is finished, before ``progress``; not for what
+        is in the store already.
 
     Returns
     -------
@@ -85,6 +90,8 @@ def run_spec(
             records[result.key] = result.records
             if store is not None:
                 store.append(result.key, result.records)
+            if on_records is not None:
+                on_records(result.records)
             _notify(progress, len(done) + len(records), len(keys))
     if store is not None:
         return store.records()

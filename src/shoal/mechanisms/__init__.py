@@ -1,13 +1,14 @@
 """Local randomizers: each device perturbs its own record, and only the report leaves it."""
 
-from shoal.mechanisms.documents import load_mechanism
+from shoal.mechanisms._base import Mechanism
+from shoal.mechanisms.documents import document_beside, load_mechanism, save_beside
 from shoal.mechanisms.duchi import Duchi
 from shoal.mechanisms.hybrid import Hybrid
 from shoal.mechanisms.inverse_cdf import PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.kd_laplace import KdLaplace
 from shoal.mechanisms.laplace import Laplace
 from shoal.mechanisms.partition_response import PartitionResponse
-from shoal.mechanisms.report_memory import ReportMemory
+from shoal.mechanisms.report_format import ReportColumn, ReportFormat
 from shoal.mechanisms.windows import Piecewise, SquareWave
 
 __all__ = [
@@ -15,11 +16,15 @@ __all__ = [
     "Hybrid",
     "KdLaplace",
     "Laplace",
+    "Mechanism",
     "PartitionResponse",
     "Piecewise",
     "PlanarLaplace",
-    "ReportMemory",
+    "ReportColumn",
+    "ReportFormat",
     "SphericalLaplace",
     "SquareWave",
+    "document_beside",
     "load_mechanism",
+    "save_beside",
 ]

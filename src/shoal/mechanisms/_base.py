@@ -10,75 +10,47 @@ came from a seed, its guarantee does not hold until the next ``fit``, also in co
 a parameter that is changed afterwards make the promise of reports that are out any better.
 """
 
-import numbers
 import os
-import threading
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
-from shoal._bounds import public_box
-from shoal._cluster_table import ShownWithPromise
+from shoal._bounds import bounded_columns, public_box
+from shoal._estimator_base import (
+    UNUSED,
+    BaseEstimator,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    check_is_fitted,
+    transform_output,
+)
+from shoal._html import ShownWithPromise
+from shoal._records import fitted_names
 from shoal._report_channel import ReportChannel, channel_bounds
 from shoal._table_input import refuse_users, validate_table
 from shoal._typing import Floats, RandomState, TableLike
-from shoal.exceptions import ParameterError
+from shoal.exceptions import DataError, ParameterError
+from shoal.mechanisms._one_report import as_table
 from shoal.mechanisms._report_files import check_out, release_reports
+from shoal.mechanisms._sources import SourceInUse, fewest, weakest
 from shoal.mechanisms.documents import mechanism_to_dict, save_mechanism
-from shoal.noise import Lattice, RandomSource, as_source, is_seeded
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger
+from shoal.mechanisms.report_format import ReportFormat
+from shoal.noise import Lattice, RandomSource, is_seeded
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, amplify
 from shoal.schema import Schema
-from shoal.tables import ArrayTable, ArrowTable, SparkTable
+from shoal.tables import ArrayTable
 
-__all__ = ["Mechanism", "ReportNames", "as_table", "same_state"]
+if TYPE_CHECKING:
+    from shoal.tables import ArrowTable, SparkTable
+
+__all__ = ["Mechanism", "ReportNames"]
 
 
 CHUNK_VALUES = 1 << 16  # numbers perturbed at a time
-
-
-class SourceInUse:
-    """Where a mechanism's reports come from, whether from a seed, and what they promise."""
-
-    def __init__(
-        self,
-        *,
-        drew_seeded: bool = False,
-        drawn: Guarantee | None = None,
-        colors: int | None = None,
-    ) -> None:
-        self.drew_seeded = drew_seeded
-        self.drawn = drawn
-        self.colors = colors
-        self._kept: tuple[Any, RandomSource] | None = None
-        self._lock = threading.Lock()
-
-    def note(self, source: RandomSource, promise: Guarantee, colors: int | None) -> None:
-        """Note that reports are drawn; what another thread noted is never taken back."""
-        with self._lock:
-            self.colors = fewest(self.colors, colors)
-            self.drew_seeded = self.drew_seeded or source.seeded
-            self.drawn = promise if self.drawn is None else weakest(self.drawn, promise)
-
-    def keep(self, random_state: RandomState) -> RandomSource:
-        """Make a source whose stream goes on from one transform to the next."""
-        source = as_source(random_state)
-        self._kept = random_state, source
-        return source
-
-    def current(self, random_state: RandomState) -> RandomSource:
-        """Return the source of this ``random_state``: the one kept, unless that was changed."""
-        kept = self._kept  # once: another thread may change it
-        if kept is None:
-            return as_source(random_state)
-        return kept[1] if same_state(kept[0], random_state) else self.keep(random_state)
 
 
 class ReportNames(OneToOneFeatureMixin):
@@ -131,6 +103,11 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         promise, drawn = self._promise(), self._handed_out()
         weaker = promise if drawn is None else weakest(drawn, promise)
         return replace(weaker, seeded=self._seeded)
+
+    @property
+    def local_guarantee_(self) -> Guarantee:
+        """Promise of each report for any two records: of a metric one, for those furthest apart."""
+        return self.guarantee_
 
     def fit(self, X: TableLike, y: Any = None) -> Self:
         """Check the parameters and note the columns; nothing else is taken from the records.
@@ -195,16 +172,42 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         Parameters
         ----------
         x : array-like of shape (d,), or dict
-            The record; with a schema, its values by the names of their columns, or in their order.
+            The record: its values in the order of the columns, or by their names where a schema or
+            ``fit`` has them.
 
         Returns
         -------
         z : ndarray of shape (d,)
             Its report.
         """
-        reports = self.transform(as_table(x, self.schema))
+        reports = self.transform(as_table(x, self.schema, fitted_names(self)))
         report: Floats = np.asarray(reports)[0]  # a frame where set_output asks for one
         return report
+
+    def clip_record(self, x: Any) -> Floats:
+        """Return one record as it is perturbed: columns of numbers, within the bounds.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,), or dict
+            The record, as :meth:`randomize` takes it.
+
+        Returns
+        -------
+        record : ndarray of shape (d,)
+            Encoded by the schema, if there is one, and clipped to the bounds. Records with equal
+            ones are the same to this mechanism. It is as private as the record.
+        """
+        table = self._open_table(as_table(x, self.schema, fitted_names(self)))
+        if not isinstance(table, ArrayTable) or len(table.X) != 1:
+            raise ParameterError("x must be one record, got a table")
+        record = table.doubles()[0]
+        known = 0 if self.bounds is None else bounded_columns(self.bounds, default=0)
+        if known not in (0, len(record)):
+            raise DataError(f"x must have the {known} columns of the bounds, got {len(record)}")
+        box = public_box(channel_bounds(self), len(record))
+        clipped: Floats = np.clip(record, box.low, box.high) + 0.0  # 0 and -0 are equal
+        return clipped
 
     def to_dict(self) -> dict[str, Any]:
         """Return the public document of this mechanism, from which a server reads its reports.
@@ -238,6 +241,93 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         copy: Self = super().of_encoded()
         return copy if self.schema is None else copy.set_params(**self._encoded_params())
 
+    def report_format(self) -> ReportFormat:
+        """Return how reports are written as bytes; without a schema it needs their columns.
+
+        Returns
+        -------
+        format : ReportFormat
+            Made from public parameters alone.
+        """
+        columns = self._known_columns()
+        self._check(columns)
+        return self._report_format(columns)
+
+    def shuffled(self, n: int, delta: float, *, reports_per_device: int = 1) -> Guarantee:
+        """Return what shuffled batches of reports promise, by :func:`shoal.privacy.amplify`.
+
+        Parameters
+        ----------
+        n : int
+            How many honest reports each batch has at least; each round is a batch of its own.
+        delta : float
+            In [1e-100, 1).
+        reports_per_device : int, default=1
+            Different reports that a device may send; the promise is for all of them together.
+
+        Returns
+        -------
+        guarantee : Guarantee
+            Of notion ``"shuffled"``: for who sees the reports in random order and nothing else. A
+            metric mechanism is taken for the local one that it is over the whole box.
+
+        Examples
+        --------
+        >>> from shoal.mechanisms import PartitionResponse
+        >>> mechanism = PartitionResponse(4.0, bounds=(0.0, 1.0))
+        >>> round(mechanism.shuffled(100_000, 1e-6).epsilon, 3)
+        0.079
+        """
+        # Reports with fewer colors hide less, and may have been handed out before.
+        colors = self._fewest_colors()
+        return amplify(
+            self.local_guarantee_,
+            n,
+            delta,
+            n_colors=colors,
+            reports_per_device=reports_per_device,
+        )
+
+    def encode(self, reports: Any) -> bytes:
+        """Write reports as bytes: one after the other, equally many each.
+
+        Parameters
+        ----------
+        reports : array-like of shape (n, c), or (c,) for one
+            Reports of this mechanism.
+
+        Returns
+        -------
+        encoded : bytes
+            As :class:`shoal.mechanisms.ReportFormat` lays them out.
+
+        Raises
+        ------
+        ParameterError
+            If they are no reports of this mechanism.
+        """
+        return self.report_format().encode(reports)
+
+    def decode(self, encoded: bytes) -> Floats:
+        """Read the reports that :meth:`encode` wrote.
+
+        Parameters
+        ----------
+        encoded : bytes
+            Whole reports.
+
+        Returns
+        -------
+        reports : ndarray of shape (n, c)
+            The reports, to the last bit.
+
+        Raises
+        ------
+        ParameterError
+            If they are no reports of this mechanism.
+        """
+        return self.report_format().decode(encoded)
+
     @abstractmethod
     def lattice(self, columns: int) -> Lattice:
         """Return the public lattice that reports lie on."""
@@ -254,7 +344,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         """Draw the reports of checked records."""
 
-    def _open_table(self, X: TableLike) -> ArrayTable | ArrowTable | SparkTable:
+    def _open_table(self, X: TableLike) -> "ArrayTable | ArrowTable | SparkTable":
         """Open records of a transform, in the columns of ``fit``."""
         fitted = hasattr(self, "n_features_in_")
         # Without fit there are no columns to compare with, and transform must not note any.
@@ -279,6 +369,15 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         self._spend(source)
         in_use.note(source, promise, self._colors)
         return source
+
+    def _known_columns(self) -> int:
+        """Return the number of columns of records that the bounds, the schema or ``fit`` say."""
+        known = 0 if self.bounds is None else bounded_columns(self.bounds, default=0)
+        return known or self._columns
+
+    def _report_format(self, columns: int) -> ReportFormat:
+        """Return how reports of records with so many columns are written."""
+        return ReportFormat.of_lattice(self.lattice(columns))
 
     def _encoded_params(self) -> dict[str, Any]:
         """Return the parameters that differ for records that are encoded already."""
@@ -335,7 +434,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     def _check_output(self) -> None:
         """Refuse, before anything is spent, what scikit-learn cannot make of files."""
         chosen = getattr(self, "_sklearn_output_config", {})
-        wanted = chosen.get("transform", get_config()["transform_output"])
+        wanted = chosen.get("transform", transform_output())
         if wanted != "default":
             raise ParameterError(
                 f"set_output must be left at 'default' for records that are not in memory, got "
@@ -391,33 +490,3 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         tags.requires_fit = False
         tags.non_deterministic = True
         return tags
-
-
-def as_table(x: Any, schema: Schema | None) -> Any:
-    """Return a table of one record; with a schema it may be a dict, and hold text."""
-    if schema is None:
-        return np.atleast_2d(x)
-    return {name: [value] for name, value in x.items()} if isinstance(x, Mapping) else [list(x)]
-
-
-def weakest(one: Guarantee, two: Guarantee) -> Guarantee:
-    """Return what holds for reports with one promise and reports with the other."""
-    if "none" in (one.notion, two.notion):
-        return one if one.notion == "none" else two
-    if one.unit != two.unit:
-        return Guarantee.none(
-            f"reports were drawn with an epsilon per {one.unit or 'unit'} and per "
-            f"{two.unit or 'unit'}"
-        )
-    return one if one.epsilon > two.epsilon else two
-
-
-def fewest(one: int | None, two: int | None) -> int | None:
-    """Return the smaller of two numbers of colors, of which either may not be known."""
-    return min((colors for colors in (one, two) if colors is not None), default=None)
-
-
-def same_state(one: Any, two: Any) -> bool:
-    """Return whether two random states are the same seed or the same object."""
-    whole = isinstance(one, numbers.Integral) and isinstance(two, numbers.Integral)
-    return one is two or (whole and int(one) == int(two))

@@ -19,6 +19,7 @@ from shoal._report_channel import ColumnChannel, ReportedColumn, channel_bounds
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
+from shoal.mechanisms.report_format import ReportFormat
 from shoal.noise import Lattice, RandomSource, uniform_integers
 from shoal.privacy import Adjacency, Event, Guarantee, PureEvent
 
@@ -276,6 +277,12 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
         # (d/k) report with probability k/d: E[square] = (d/k) (variance + t^2), mean t.
         spread: Floats = factor * each + (factor - 1.0) * units**2
         return spread
+
+    def _report_format(self, columns: int) -> ReportFormat:
+        reported, lattice = self._reported(columns), self.lattice(columns)
+        if reported == columns:
+            return ReportFormat.of_lattice(lattice)
+        return ReportFormat.of_lattice(lattice, reported=(0, reported))
 
     def _positions(self, records: Floats, distribution: ColumnDistribution) -> Ints:
         last = distribution.positions // 2

@@ -18,6 +18,7 @@ from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._base import Mechanism
+from shoal.mechanisms.report_format import ReportFormat
 from shoal.noise import Lattice, RandomSource
 from shoal.privacy import (
     Adjacency,
@@ -35,6 +36,7 @@ __all__ = ["MetricMechanism"]
 
 DEFAULT_EPSILON = 1.0
 KILOMETER = "km"
+WIDER = 1 + 2.0**-48  # more than a product of a few doubles errs
 FINENESS = 2.0**-12  # lattice step over 1 / epsilon and over the box: 1/4096 is far below either
 # Steps finer than either of these serve nothing and are not taken:
 FARTHEST = 2.0**-50  # over the largest bound: doubles hold hardly finer records
@@ -79,6 +81,15 @@ class MetricMechanism(Mechanism):
             adjacency=Adjacency.SUBSTITUTE,
             unit=self._distance_unit,
         )
+
+    @property
+    def local_guarantee_(self) -> Guarantee:
+        """Promise of each report for the two records of the box that are furthest apart."""
+        box = public_box(channel_bounds(self), self._known_columns())
+        promised = self.guarantee_
+        # In units of the columns, which of a place are not those of the promise.
+        widest = math.dist(box.low, box.high) * self._column_epsilon() / self._promised()
+        return promised.to_local(widest * WIDER)
 
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-density of reports given one record, before rounding to the lattice.
@@ -156,6 +167,12 @@ class MetricMechanism(Mechanism):
             )
         return Lattice.isotropic(box.low, box.high, step=step)
 
+    def _report_format(self, columns: int) -> ReportFormat:
+        lattice = self.lattice(columns)
+        # The radius has a gamma distribution: P(more than 2 d + 128 scales) < e^-(64 + 0.3 d).
+        steps = (2 * columns + 128) / (self._rate() * float(lattice.step[0]))
+        return ReportFormat.of_lattice(lattice.widened(steps), clips=True)
+
     @abstractmethod
     def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
         """Draw noise vectors in lattice steps."""
@@ -175,9 +192,10 @@ class MetricMechanism(Mechanism):
         place = self._place
         if place is None:
             return self._promised()
-        per_km = convert_epsilon(Fraction(self._promised()), self._distance_unit, KILOMETER)
+        # In doubles, as clients in other languages do: the stretch leaves more than they round.
+        per_km = float(convert_epsilon(Fraction(1), self._distance_unit, KILOMETER))
         # Two places are at most so much further apart in the plane than on the ground.
-        return float(per_km) * place.kilometers / place.stretch
+        return self._promised() * per_km * place.kilometers / place.stretch
 
     @property
     def _place(self) -> Place | None:

@@ -4,18 +4,22 @@ The same law as that of a table, and the same words in the same order: a seed gi
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from shoal._bounds import Box
+from shoal._records import ONE_NUMBER_EACH, values_by_name
 from shoal._typing import Floats
+from shoal.exceptions import DataError
 from shoal.noise import RandomSource
 from shoal.partitions import Partitions
 from shoal.privacy import Guarantee
+from shoal.schema import Schema
+from shoal.tables import ArrayTable
 
-__all__ = ["Device", "contents", "plain_numbers"]
+__all__ = ["Device", "as_table", "contents", "plain_numbers"]
 
 WORDS = 1 << 64
 PLAIN = (int, float, str, bytes)  # parameters that are compared by value
@@ -84,6 +88,18 @@ class Device:
         uniform = words[2] % self._colors
         color = true if words[1] < self._threshold else uniform
         return np.array([chosen, color], dtype=np.float64)
+
+
+def as_table(x: Any, schema: Schema | None, names: Sequence[str] | None) -> Any:
+    """Return a table of one record, whose values come in order or by the names of the columns."""
+    if schema is not None:
+        return {name: [value] for name, value in x.items()} if isinstance(x, Mapping) else [list(x)]
+    values = values_by_name(x, names) if isinstance(x, Mapping) else x
+    try:
+        row = np.atleast_2d(values)
+    except ValueError:  # of numpy, about lists among the values
+        raise DataError(ONE_NUMBER_EACH) from None
+    return row if names is None else ArrayTable(row, tuple(names))
 
 
 def plain_numbers(x: Any) -> list[float] | None:

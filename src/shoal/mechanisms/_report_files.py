@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal import tables
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.noise import RandomSource, SecureSource, SeededSource
-from shoal.tables import ArrowTable, Block, SparkTable
+from shoal.tables import ArrayTable, Block
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shoal.mechanisms._base import Mechanism
+    from shoal.tables import ArrowTable, SparkTable
 
 __all__ = ["check_out", "release_reports"]
 
@@ -57,7 +59,7 @@ class Draw:
 
 def check_out(table: Any, out: Any) -> None:
     """Refuse a folder for reports where none is needed, or that lies among the records."""
-    if not isinstance(table, ArrowTable):
+    if isinstance(table, ArrayTable) or not isinstance(table, tables.ArrowTable):
         if out is not None:
             raise ParameterError(
                 f"out must be None where reports are returned, got {out!r}: only those of files "
@@ -78,7 +80,7 @@ def check_out(table: Any, out: Any) -> None:
 
 
 def release_reports(
-    mechanism: "Mechanism", table: ArrowTable | SparkTable, source: RandomSource, out: Any
+    mechanism: "Mechanism", table: "ArrowTable | SparkTable", source: RandomSource, out: Any
 ) -> Any:
     """Draw a report of every record, charge the ledger, and hand the reports out."""
     mechanism._spend(source, only_check=True)
@@ -88,7 +90,7 @@ def release_reports(
     names = mechanism._report_names
     staged = (
         table.stage(draw, out, names=names)
-        if isinstance(table, ArrowTable)
+        if isinstance(table, tables.ArrowTable)
         else table.stage(draw, names=names)
     )
     try:

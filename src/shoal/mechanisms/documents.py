@@ -7,7 +7,7 @@ not in it; that reports came from a seed is, since then nothing is promised.
 import importlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,14 @@ from shoal.schema import Schema
 if TYPE_CHECKING:
     from shoal.mechanisms._base import Mechanism
 
-__all__ = ["load_mechanism", "mechanism_from_dict", "mechanism_to_dict", "save_mechanism"]
+__all__ = [
+    "document_beside",
+    "load_mechanism",
+    "mechanism_from_dict",
+    "mechanism_to_dict",
+    "save_beside",
+    "save_mechanism",
+]
 
 VERSION = 1
 FIELDS = {
@@ -40,6 +47,7 @@ PRIVATE = ("ledger", "random_state")  # of the device
 MADE_FROM: dict[str, Any] = {"schema": Schema, "partitions": Partitions}
 PLAIN = (bool, int, float, str, type(None))
 PACKAGE = "shoal.mechanisms"
+ENDING = ".mechanism.json"
 KINDS = {
     method.class_name
     for method in METHODS
@@ -96,6 +104,67 @@ def save_mechanism(mechanism: "Mechanism", path: "str | os.PathLike[str]") -> No
         raise ReleaseError(f"{target} cannot be written: {failure.strerror}") from failure
 
 
+def document_beside(reports: "str | os.PathLike[str]") -> Path:
+    """Return the file in which the mechanism of reports is described.
+
+    Parameters
+    ----------
+    reports : path-like
+        A file or a folder of reports.
+
+    Returns
+    -------
+    path : Path
+        In the same folder, with the same name and an ending.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import document_beside
+    >>> document_beside("out/reports.csv").name
+    'reports.csv.mechanism.json'
+    """
+    path = Path(reports)
+    return path.with_name(f"{path.resolve().name}{ENDING}")
+
+
+def save_beside(
+    mechanism: "Mechanism", reports: "str | os.PathLike[str]", names: Sequence[str]
+) -> Path:
+    """Write the public document of a mechanism beside its reports.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What made the reports.
+    reports : path-like
+        Their file or folder.
+    names : sequence of str
+        Of the columns of records, where there is no schema.
+
+    Returns
+    -------
+    path : Path
+        Where it was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from shoal.mechanisms import Laplace, load_mechanism, save_beside
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = save_beside(Laplace(2.0, bounds=(0.0, 1.0)), f"{folder.name}/r.csv", ["x", "y"])
+    >>> load_mechanism(path).n_features_in_
+    2
+    >>> folder.cleanup()
+    """
+    plain = mechanism.to_dict()
+    if mechanism.schema is None:
+        # Those of lists and arrays too, as the reports have them.
+        plain |= {"columns": len(names), "names": list(names)}
+    path = document_beside(reports)
+    save_mechanism(mechanism_from_dict(plain), path)
+    return path
+
+
 def mechanism_to_dict(mechanism: "Mechanism", parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mechanism with these parameters as plain values that JSON can hold."""
     names = getattr(mechanism, "feature_names_in_", None)
@@ -121,7 +190,7 @@ def mechanism_from_dict(plain: Any) -> "Mechanism":
             "version of shoal that wrote it"
         )
     kind = plain["mechanism"]
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ParameterError(f"mechanism must be one of shoal, got {kind!r} in its document")
     try:
         given = dict(plain["parameters"])

@@ -15,6 +15,7 @@ import numpy as np
 from shoal._docs import shared_docs
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import LocalMechanism
+from shoal.mechanisms.report_format import ReportFormat
 from shoal.noise import Lattice, RandomSource, two_level, uniform_integers
 from shoal.privacy import Ledger
 from shoal.schema import Schema
@@ -152,6 +153,9 @@ class Duchi(LocalMechanism):
         odds = math.exp(-self.epsilon)
         total = float(Fraction(sides.near, pivotal)) + float(Fraction(sides.far, pivotal)) * odds
         return total / -math.expm1(-self.epsilon)
+
+    def _report_format(self, columns: int) -> ReportFormat:
+        return ReportFormat.of_lattice(self.lattice(columns), stride=2)  # -1 and 1 only
 
     def _records(self, columns: int) -> Lattice:
         return self._report_lattice(columns, step=1.0 / HALF, max_index=HALF)

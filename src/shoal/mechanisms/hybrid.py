@@ -8,7 +8,7 @@ outwards and made unbiased again (proofs/hybrid.md).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -17,8 +17,9 @@ import numpy as np
 from shoal._docs import shared_docs
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import ColumnMechanism
+from shoal.mechanisms.report_format import ReportFormat
 from shoal.mechanisms.windows import Window, piecewise_distribution
-from shoal.noise import RandomSource, two_level, uniform_integers
+from shoal.noise import RandomSource, odds_between, two_level, uniform_integers
 from shoal.privacy import Ledger
 from shoal.schema import Schema
 
@@ -81,6 +82,20 @@ class Hybrid(ColumnMechanism):
     def _distribution(self, epsilon: Fraction) -> "_HybridDistribution":
         return _HybridDistribution(piecewise_distribution(epsilon))
 
+    def _report_format(self, columns: int) -> ReportFormat:
+        reported = self._reported(columns)
+        distribution = self._distribution(Fraction(float(self.epsilon)) / reported)
+        if distribution.is_mixed:
+            return super()._report_format(columns)
+        # Two values and, for columns that are left out, the center between them.
+        value = np.full(columns, distribution.value, dtype=np.int64)
+        lattice = replace(self.lattice(columns), low=-value, high=value)
+        if reported == columns:
+            return ReportFormat.of_lattice(lattice, stride=2 * distribution.value)
+        return ReportFormat.of_lattice(
+            lattice, stride=distribution.value, reported=(reported, reported)
+        )
+
 
 @dataclass(frozen=True)
 class _HybridDistribution:
@@ -103,16 +118,26 @@ class _HybridDistribution:
     @cached_property
     def value(self) -> int:
         """Cell of Duchi's upper value, a little above (e^epsilon + 1)/(e^epsilon - 1)."""
-        epsilon = float(self.window.epsilon)
-        exact = (1 + math.exp(-epsilon)) / -math.expm1(-epsilon)
-        return math.ceil(exact / self.step) + 1
+        cells = [
+            self.positions * (1 + odds) / (2 * self._spread(odds))
+            for odds in odds_between(self.window.epsilon)
+        ]
+        return math.ceil(max(cells)) + 1
 
     @cached_property
     def truthful(self) -> int:
         """Chances in 2^53 of a sign that is drawn from the record, so that reports are unbiased."""
-        return math.floor(CHANCES / (self.value * self.step))
+        _, odds = odds_between(self.window.epsilon)
+        chance = self.positions * (1 - odds) / (2 * self._spread(odds) * self.value)
+        return math.floor(CHANCES * chance)
 
-    def _coin(self) -> bool:
+    def _spread(self, odds: Fraction) -> Fraction:
+        """Return 1 - odds over the probability that a report is drawn from the window as such."""
+        return 1 + Fraction(self.positions, self.window.width) * odds
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether epsilon is large enough for windows to be drawn as well."""
         return self.window.epsilon > TURNING_POINT
 
     def draw(self, positions: Ints, source: RandomSource) -> Ints:
@@ -124,7 +149,7 @@ class _HybridDistribution:
         truthful = uniform_integers(shape, below=CHANCES, source=source) < self.truthful
         signs = np.where(truthful, record_sign, fair_sign)
         cells = np.where(signs, self.value, -self.value)
-        if self._coin():
+        if self.is_mixed:
             wide = two_level(shape, epsilon=self.window.epsilon / 2, rest=0, source=source)
             cells = np.where(wide, self.window.draw(positions, source), cells)
         return cells
@@ -134,7 +159,7 @@ class _HybridDistribution:
         chance = 0.5 + 0.5 * np.sign(cells) * units * (self.truthful / CHANCES)
         with np.errstate(divide="ignore"):
             two = np.where(np.abs(cells) == self.value, np.log(chance), -np.inf)
-        if not self._coin():
+        if not self.is_mixed:
             return two
         half = float(self.window.epsilon) / 2
         wide = self.window.log_mass(cells, positions) + math.log(-math.expm1(-half))
@@ -150,14 +175,14 @@ class _HybridDistribution:
         two: Floats = np.where(
             cells >= self.value, 1.0, np.where(cells >= -self.value, 1 - upper, 0.0)
         )
-        if not self._coin():
+        if not self.is_mixed:
             return two
         odds = math.exp(-float(self.window.epsilon) / 2)
         return (1 - odds) * self.window.cdf(cells, positions) + odds * two
 
     def variance(self, units: Floats) -> Floats:
         two: Floats = (self.value * self.step) ** 2 - units**2
-        if not self._coin():
+        if not self.is_mixed:
             return two
         odds = math.exp(-float(self.window.epsilon) / 2)
         return (1 - odds) * self.window.variance(units) + odds * two

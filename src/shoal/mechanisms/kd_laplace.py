@@ -8,23 +8,26 @@ the thesis takes the domain and the candidates from raw records (proofs/remap.md
 """
 
 from dataclasses import replace
+from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import cells_per_column, public_box
 from shoal._docs import shared_docs
+from shoal._estimator_base import BaseEstimator, TransformerMixin, check_is_fitted
+from shoal._optional import require
+from shoal._records import fitted_names
 from shoal._report_channel import channel_bounds
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, Floats, RandomState, TableLike
 from shoal.exceptions import ParameterError
-from shoal.mechanisms._base import ReportNames, as_table, same_state
+from shoal.mechanisms._base import ReportNames
+from shoal.mechanisms._one_report import as_table
+from shoal.mechanisms._sources import same_state
 from shoal.mechanisms.laplace import Laplace
 from shoal.noise import as_source, is_seeded
 from shoal.privacy import Guarantee, Ledger
-from shoal.remap import BayesRemap, GridRemap
 from shoal.schema import Schema
 from shoal.tables import ArrayTable
 
@@ -188,14 +191,15 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         x : array-like of shape (d,), or dict
-            The record; with a schema, its values by the names of their columns, or in their order.
+            The record: its values in the order of the columns, or by their names where a schema or
+            ``fit`` has them.
 
         Returns
         -------
         point : ndarray of shape (d,)
             Where its report goes.
         """
-        point: Floats = np.asarray(self.transform(as_table(x, self.schema)))[0]
+        point: Floats = np.asarray(self.transform(as_table(x, self.schema, fitted_names(self))))[0]
         return point
 
     def _records(self, X: Any, *, reset: bool = True) -> ArrayTable:
@@ -235,7 +239,7 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
     def _move(self, reports: Floats) -> Floats:
         if self.remap_ is None:
             return reports
-        if isinstance(self.remap_, BayesRemap):
+        if isinstance(self.remap_, _remaps().BayesRemap):
             return np.asarray(self.remap_.transform(reports))
         box = public_box(channel_bounds(self), reports.shape[1])
         outside = ((reports < box.low) | (reports > box.high)).any(axis=1)
@@ -256,17 +260,22 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
             random_state=random_state,
         )
 
-    def _remap(self, mechanism: Laplace) -> BayesRemap | GridRemap | None:
+    def _remap(self, mechanism: Laplace) -> Any:
         if self.remap not in REMAPS:
             raise ParameterError(f"remap must be one of {REMAPS}, got {self.remap!r}")
         if self.remap is None:
             return None
         if self.remap == "bayes":
-            return BayesRemap(mechanism, cells=self.grid_cells)
+            return _remaps().BayesRemap(mechanism, cells=self.grid_cells)
         cells = GRID_CELLS if self.grid_cells is None else self.grid_cells
-        return GridRemap(bounds=channel_bounds(self), cells=cells)
+        return _remaps().GridRemap(bounds=channel_bounds(self), cells=cells)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
+
+
+def _remaps() -> ModuleType:
+    """Return the package of remaps: it is not on a device, where Laplace draws the same reports."""
+    return require("shoal.remap", extra="")

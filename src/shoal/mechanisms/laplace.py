@@ -12,21 +12,23 @@ this density. Given T the columns are independent, so every integral over the bo
 one-dimensional ones, averaged over T by Gauss-Legendre quadrature: no grid over the box.
 """
 
+import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
-from scipy.special import ndtr
 
 from shoal._bounds import Box, public_box
 from shoal._docs import shared_docs
+from shoal._optional import require
 from shoal._report_channel import channel_bounds
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.exceptions import ParameterError
 from shoal.mechanisms._metric import MetricMechanism
+from shoal.mechanisms.report_format import ReportFormat
 from shoal.noise import Lattice, RandomSource, k_norm
 from shoal.privacy import Event, Guarantee, Ledger
 from shoal.schema import Schema
@@ -35,6 +37,7 @@ __all__ = ["Laplace", "Truncated", "corner_mass", "truncated"]
 
 NODES = 400
 TAIL = 1e-14  # mass of T beyond the last node
+FAR = 8.1  # T is so far above the root of d + 1 with less probability than that
 
 
 class Truncated(NamedTuple):
@@ -52,7 +55,8 @@ def truncated(records: Floats, box: Box, rate: float) -> Truncated:
         one = truncated(records[:1], box, rate)
         return Truncated(*(np.broadcast_to(part, (len(records), *part.shape[1:])) for part in one))
     low, high = box.low - records, box.high - records
-    distribution = stats.chi(records.shape[1] + 1, scale=1.0 / rate)
+    ndtr = require("scipy.special", extra="").ndtr
+    distribution = require("scipy.stats", extra="").chi(records.shape[1] + 1, scale=1.0 / rate)
     end = float(distribution.isf(TAIL))
     nodes, weights = _legendre()
     spreads = (nodes + 1.0) * end / 2
@@ -76,10 +80,20 @@ def truncated(records: Floats, box: Box, rate: float) -> Truncated:
 
 @lru_cache(maxsize=64)  # asked before every report, and the same each time
 def corner_mass(widths: tuple[float, ...], rate: float) -> float:
-    """Mass inside the box for a record in one of its corners, the worst (proofs/laplace.md)."""
-    corner = np.zeros((1, len(widths)))
-    with np.errstate(under="ignore"):
-        return float(truncated(corner, Box(corner[0], np.array(widths)), rate).mass[0])
+    """Mass inside the box for a record in one of its corners, the worst (proofs/laplace.md).
+
+    That of ``truncated``, in plain numbers: a device asks for it, and has no scipy.
+    """
+    freedom, times = len(widths) + 1, Counter(widths)  # columns are often equally wide
+    end = math.sqrt(freedom) + FAR
+    constant = (freedom / 2 - 1) * math.log(2) + math.lgamma(freedom / 2)
+    mass = 0.0
+    for node, weight in zip(*map(np.ndarray.tolist, _legendre()), strict=True):
+        t = (node + 1.0) * end / 2
+        density = math.exp((freedom - 1) * math.log(t) - t * t / 2 - constant)
+        inside = (math.erf(side * rate / (math.sqrt(2) * t)) / 2 for side in times)
+        mass += weight * end / 2 * density * math.prod(map(pow, inside, times.values()))
+    return mass
 
 
 @cache
@@ -241,6 +255,11 @@ class Laplace(MetricMechanism):
 
     def _rate(self) -> float:
         return self._column_epsilon() / (1 if self.truncate is None else 2)
+
+    def _report_format(self, columns: int) -> ReportFormat:
+        if self.truncate is None:
+            return super()._report_format(columns)
+        return ReportFormat.of_lattice(self.lattice(columns))  # redrawn until inside the box
 
     def _noise(self, count: int, columns: int, *, scale: Fraction, source: RandomSource) -> Ints:
         return k_norm(count, columns, scale=scale, source=source)

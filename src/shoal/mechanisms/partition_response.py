@@ -20,12 +20,11 @@ import numpy as np
 from shoal import _numbers
 from shoal._bounds import bounded_columns, public_box
 from shoal._docs import shared_docs
-from shoal._report_channel import PartitionChannel, channel_bounds
+from shoal._report_channel import PARTITION_COLUMNS, PartitionChannel, channel_bounds
 from shoal._typing import Bounds, Floats, RandomState
 from shoal.exceptions import ParameterError
-from shoal.mechanisms._base import Mechanism, as_table
-from shoal.mechanisms._one_report import Device, contents, plain_numbers
-from shoal.mechanisms._report_bytes import decode_reports, encode_reports
+from shoal.mechanisms._base import Mechanism
+from shoal.mechanisms._one_report import Device, as_table, contents, plain_numbers
 from shoal.noise import (
     Lattice,
     RandomSource,
@@ -40,7 +39,7 @@ from shoal.partitions import (
     default_partitions,
     space_axes,
 )
-from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent, amplify
+from shoal.privacy import Adjacency, Event, Guarantee, Ledger, PureEvent
 from shoal.schema import Schema
 
 __all__ = ["PartitionResponse"]
@@ -82,7 +81,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
     See Also
     --------
     shoal.reports.NoiseAwareKMeans : Clusters of the records behind the reports.
-    ReportMemory : What was reported is sent again, byte for byte.
+    shoal.client.Device : What was reported is sent again, byte for byte.
     Piecewise : Unbiased reports of the record itself.
 
     Examples
@@ -97,7 +96,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
     2.0
     """
 
-    _report_names = ("partition", "color")
+    _report_names = PARTITION_COLUMNS
 
     def __init__(
         self,
@@ -164,7 +163,8 @@ class PartitionResponse(PartitionChannel, Mechanism):
         Parameters
         ----------
         x : array-like of shape (d,), or dict
-            The record; with a schema, its values by the names of their columns, or in their order.
+            The record: its values in the order of the columns, or by their names where a schema or
+            ``fit`` has them.
 
         Returns
         -------
@@ -194,72 +194,6 @@ class PartitionResponse(PartitionChannel, Mechanism):
         last = np.array([partitions.n_partitions - 1, partitions.n_colors - 1], dtype=np.int64)
         first = np.array([self.first_partition, 0], dtype=np.int64)
         return Lattice(np.zeros(2), np.ones(2), first, last)
-
-    def encode(self, reports: Any) -> bytes:
-        """Write reports as bytes: one after the other, equally many each.
-
-        Parameters
-        ----------
-        reports : array-like of shape (n, 2), or (2,) for one
-            Partitions and colors.
-
-        Returns
-        -------
-        encoded : bytes
-            ``partition * n_colors + color`` of each, little-endian, in the fewest whole bytes that
-            hold the largest possible one.
-
-        Raises
-        ------
-        ParameterError
-            If they are no reports of this mechanism.
-        """
-        return encode_reports(reports, self.partitions_)
-
-    def decode(self, encoded: bytes) -> Floats:
-        """Read the reports that :meth:`encode` wrote.
-
-        Parameters
-        ----------
-        encoded : bytes
-            Whole reports.
-
-        Returns
-        -------
-        reports : ndarray of shape (n, 2)
-            Partitions and colors.
-
-        Raises
-        ------
-        ParameterError
-            If they are no reports of this mechanism.
-        """
-        return decode_reports(encoded, self.partitions_)
-
-    def shuffled(self, n: int, delta: float) -> Guarantee:
-        """Return what a shuffled batch of reports promises, by :func:`shoal.privacy.amplify`.
-
-        Parameters
-        ----------
-        n : int
-            How many honest reports the batch has at least; each round is a batch of its own.
-        delta : float
-            In [1e-100, 1).
-
-        Returns
-        -------
-        guarantee : Guarantee
-            Of notion ``"shuffled"``: for who sees the reports in random order and nothing else.
-
-        Examples
-        --------
-        >>> from shoal.mechanisms import PartitionResponse
-        >>> mechanism = PartitionResponse(4.0, bounds=(0.0, 1.0))
-        >>> round(mechanism.shuffled(100_000, 1e-6).epsilon, 3)
-        0.079
-        """
-        # Reports with fewer colors hide less, and may have been handed out before.
-        return amplify(self.guarantee_, n, delta, n_colors=self._fewest_colors())
 
     def log_density(self, z: Any, x: Any) -> Floats:
         """Log-probability of reports given one record.
@@ -325,6 +259,11 @@ class PartitionResponse(PartitionChannel, Mechanism):
         return np.array(self._report_names, dtype=object)
 
     @property
+    def _columns(self) -> int:
+        given = self.partitions
+        return super()._columns if given is None else int(given.columns)
+
+    @property
     def _colors(self) -> int:
         return self.n_colors
 
@@ -378,7 +317,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
     def _encoded_record(self, x: Any, schema: Schema) -> list[float] | None:
         if not isinstance(schema, Schema):
             return None
-        record: list[float] = schema.encode(as_table(x, schema))[0].tolist()
+        record: list[float] = schema.encode(as_table(x, schema, None))[0].tolist()
         return record
 
     def _prepared(self, columns: int) -> Device:

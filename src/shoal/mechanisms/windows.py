@@ -27,7 +27,7 @@ import numpy as np
 from shoal._docs import shared_docs
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.mechanisms._local import ColumnMechanism
-from shoal.noise import RandomSource, two_level, uniform_integers
+from shoal.noise import RandomSource, odds_between, two_level, uniform_integers
 from shoal.privacy import Ledger
 from shoal.schema import Schema
 
@@ -59,7 +59,7 @@ class Window:
     width: int = WIDTH
 
     @classmethod
-    def unbiased(cls, epsilon: Fraction, ratio: float) -> Self:
+    def unbiased(cls, epsilon: Fraction, ratio: Fraction) -> Self:
         """Make the distribution whose reports have the record as their mean."""
         distribution = cls(epsilon, _even(ratio), 1.0)
         return cls(
@@ -132,7 +132,7 @@ class Window:
         return spread
 
 
-def _even(ratio: float) -> int:
+def _even(ratio: float | Fraction) -> int:
     return 2 * max(1, round(WIDTH * min(ratio, MAX_RATIO) / 2))
 
 
@@ -199,8 +199,8 @@ class Piecewise(ColumnMechanism):
 
 def piecewise_distribution(epsilon: Fraction) -> Window:
     """Return the piecewise distribution of one column."""
-    ratio = math.exp(min(float(epsilon) / 2, math.log(MAX_RATIO)))
-    return Window.unbiased(epsilon, ratio)
+    odds, _ = odds_between(epsilon / 2)
+    return Window.unbiased(epsilon, 1 / odds)
 
 
 SERIES = 1e-3  # epsilon below which b is taken from its series

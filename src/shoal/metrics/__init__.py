@@ -1,9 +1,10 @@
 """Measures of how good clusters are, and of what an attacker learns, on plain arrays.
 
 Clusters: :func:`score_clustering` computes them all at once; :func:`nicv`, :func:`cost_ratio`,
-:func:`centroid_relative_error` and :func:`centroid_index` judge centers, :func:`dsg`, :func:`ocm`,
-:func:`two_ce` and :func:`f_measure` labels and cells. Privacy: :func:`privacy_distance` judges
-reports, :func:`adversary_advantage` and :func:`roc` attacks.
+:func:`centroid_relative_error` and :func:`centroid_index` judge centers, :func:`match_centers`
+pairs those of two solutions, :func:`dsg`, :func:`ocm`, :func:`two_ce` and :func:`f_measure` judge
+labels and cells. Privacy: :func:`privacy_distance` judges reports, :func:`adversary_advantage` and
+:func:`roc` attacks.
 
 A measure that reads the records is itself an output about them and carries no guarantee: it is for
 the curator and for experiments, not for a release.
@@ -11,13 +12,21 @@ the curator and for experiments, not for a release.
 
 from shoal.metrics.attacks import Roc, adversary_advantage, roc
 from shoal.metrics.cells import classify_with_cells, dsg, ocm, unmatched_share
-from shoal.metrics.centers import centroid_index, centroid_relative_error, cost_ratio, nicv
+from shoal.metrics.centers import (
+    MatchedCenters,
+    centroid_index,
+    centroid_relative_error,
+    cost_ratio,
+    match_centers,
+    nicv,
+)
 from shoal.metrics.labels import f_measure, two_ce
 from shoal.metrics.reports import privacy_distance
 from shoal.metrics.scoring import ClusteringScores, score_clustering
 
 __all__ = [
     "ClusteringScores",
+    "MatchedCenters",
     "Roc",
     "adversary_advantage",
     "centroid_index",
@@ -26,6 +35,7 @@ __all__ = [
     "cost_ratio",
     "dsg",
     "f_measure",
+    "match_centers",
     "nicv",
     "ocm",
     "privacy_distance",

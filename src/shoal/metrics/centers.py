@@ -6,15 +6,16 @@ centroid index is from Franti, Rezaei and Zhao, "Centroid index: cluster level s
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from shoal._records import validate_records
-from shoal._typing import Floats
+from shoal._typing import Floats, Ints
 from shoal.exceptions import DataError, ParameterError
 from shoal.metrics.labels import smallest_total
 
@@ -195,6 +196,58 @@ def centroid_index(first: Any, second: Any) -> int:
     ours = as_centers(first, name="first")
     theirs = as_centers(second, name="second", n_features=ours.shape[1], like="first")
     return most_orphans(center_distances(ours, theirs, names=("first", "second")))
+
+
+class MatchedCenters(NamedTuple):
+    """Centers of two solutions, paired one to one.
+
+    Parameters
+    ----------
+    first, second : ndarray of int, shape (m,)
+        Which center of the first is paired with which of the second; m is the smaller number.
+    distances : ndarray of float64, shape (m,)
+        How far the two of each pair are apart.
+
+    See Also
+    --------
+    match_centers : With an example.
+    """
+
+    first: Ints
+    second: Ints
+    distances: Floats
+
+
+def match_centers(first: Any, second: Any) -> MatchedCenters:
+    """Pair the centers of two solutions so that the sum of their distances is smallest.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (k, d) and (k', d)
+        Centers of two solutions, in one unit.
+
+    Returns
+    -------
+    matched : MatchedCenters
+        In the order of the first. Of the larger solution some centers stay without a partner.
+
+    Raises
+    ------
+    ParameterError
+        If the centers are not two tables of finite numbers with as many columns, or a distance is
+        too large for a float.
+
+    Examples
+    --------
+    >>> matched = match_centers([[0.0], [5.0]], [[5.5], [9.0], [0.25]])
+    >>> matched.second.tolist(), matched.distances.tolist()
+    ([2, 0], [0.25, 0.5])
+    """
+    ours = as_centers(first, name="first")
+    theirs = as_centers(second, name="second", n_features=ours.shape[1], like="first")
+    distances = center_distances(ours, theirs, names=("first", "second"))
+    rows, columns = linear_sum_assignment(distances)
+    return MatchedCenters(rows, columns, distances[rows, columns])
 
 
 def most_orphans(distances: Floats) -> int:

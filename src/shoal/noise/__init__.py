@@ -30,7 +30,7 @@ from shoal.noise.releases import (
     observed,
     privatize,
 )
-from shoal.noise.response_sampler import keep_threshold, randomized_response
+from shoal.noise.response_sampler import keep_threshold, odds_between, randomized_response
 from shoal.noise.source import RandomSource, SecureSource, SeededSource, as_source, is_seeded
 from shoal.noise.spherical_sampler import spherical_laplace
 from shoal.noise.tree_shape import TreeShape, TreeShapeNoise, tree_shape_loss
@@ -77,6 +77,7 @@ __all__ = [
     "key_threshold",
     "noisy_cells_above",
     "observed",
+    "odds_between",
     "planar_laplace",
     "privatize",
     "randomized_response",

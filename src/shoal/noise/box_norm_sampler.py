@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.noise._interval_arithmetic import exact, floor_of, settle
+from shoal.noise._interval_arithmetic import exact, floor_of, log_of, settle
 from shoal.noise.laplace_sampler import check_scale
 from shoal.noise.source import RandomSource
 
@@ -128,7 +128,7 @@ def _gammas(chances: Floats) -> Floats:
 
 def _vector(context: Any, uniforms: list[Any], scales: Sequence[float | Fraction]) -> list[int]:
     columns = len(scales)
-    gamma = -context.log(math.prod(uniforms[columns:]))
+    gamma = -log_of(context, math.prod(uniforms[columns:]))
     half = context.mpf(0.5)
     sides = [2 * gamma * (uniform - half) for uniform in uniforms[:columns]]
     return [

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaincc, ndtr
 
+from shoal._optional import require
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.noise.box_norm_sampler import box_norm
@@ -115,6 +115,7 @@ class BoxNoise:
         uniform on [-1, 1]; so with t = (v - 1/2) / scale >= 0 the tail is E[(1 - t / G)+] / 2 =
         (Q(m + 1, t) - t Q(m, t) / m) / 2, Q the regularized upper incomplete Gamma function.
         """
+        gammaincc = require("scipy.special", extra="").gammaincc
         m = len(self.scales)
         t = (np.asarray(values, dtype=np.float64) - 0.5) / self.scales[0]
         far = np.abs(t)
@@ -165,7 +166,7 @@ class GaussianNoise:
         By that of a normal variable to be at least the value less 1 (Canonne, Kamath & Steinke
         2020, proposition 25).
         """
-        tail: Floats = ndtr((1.0 - np.asarray(values, dtype=np.float64)) / self.sigma)
+        tail: Floats = _normal_cdf((1.0 - np.asarray(values, dtype=np.float64)) / self.sigma)
         return tail
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
@@ -224,7 +225,7 @@ class RoundedGaussianNoise:
 
     def upper_tail(self, values: Ints) -> Floats:
         """Return the probability that the noise of an entry is at least each value."""
-        tail: Floats = ndtr((0.5 - np.asarray(values, dtype=np.float64)) / self.sigmas)
+        tail: Floats = _normal_cdf((0.5 - np.asarray(values, dtype=np.float64)) / self.sigmas)
         return tail
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
@@ -297,6 +298,11 @@ def whole_gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> Ints | None:
     if not (is_whole(exact) and is_whole(other)):
         return None
     return _gap(exact.astype(np.int64, copy=False), other.astype(np.int64, copy=False))
+
+
+def _normal_cdf(values: Floats) -> Floats:
+    tail: Floats = require("scipy.special", extra="").ndtr(values)
+    return tail
 
 
 def _gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

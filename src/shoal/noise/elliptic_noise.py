@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, ndtr
 
+from shoal._optional import require
 from shoal._typing import Floats, Ints
 from shoal.noise.distributions import whole, whole_gap
 from shoal.noise.k_norm_sampler import elliptic_k_norm, rounding_steps
@@ -79,17 +79,18 @@ class EllipticNoise:
         values at the upper ends of short intervals of W bound it from above (lower ends where t is
         negative).
         """
+        special = require("scipy.special", extra="")
         scale, freedom = self.scales[:, 0], self.scales.shape[1] + 1
         step = rounding_steps(self.scales)[:, 0]
         t = (np.asarray(values, dtype=np.float64) - step / 2) / scale
         t, index = np.unique(t, return_inverse=True)
         middle = math.sqrt(freedom)
         roots = np.linspace(max(0.0, middle - TAIL_ROOTS), middle + TAIL_ROOTS, TAIL_PARTS)
-        beyond = chdtrc(freedom, roots**2)
+        beyond = special.chdtrc(freedom, roots**2)
         parts = np.concatenate([[1.0 - beyond[0]], beyond[:-1] - beyond[1:], [beyond[-1]]])
         lower, upper = np.maximum([0.0, *roots], TINY), np.maximum([*roots, math.inf], TINY)
-        below = ndtr(t[t < 0, None] / lower) @ parts
-        above = ndtr(-t[t >= 0, None] / upper) @ parts
+        below = special.ndtr(t[t < 0, None] / lower) @ parts
+        above = special.ndtr(-t[t >= 0, None] / upper) @ parts
         tail: Floats = np.concatenate([1.0 - below, above])[index]
         return tail
 

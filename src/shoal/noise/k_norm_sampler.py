@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
-from shoal.noise._interval_arithmetic import exact, floor_of, settle
+from shoal.noise._interval_arithmetic import exact, floor_of, is_positive, log_of, settle
 from shoal.noise.laplace_sampler import MAX_SCALE, check_scale
 from shoal.noise.source import RandomSource
 
@@ -231,16 +231,23 @@ def _vector(
 ) -> list[int]:
     dimension = len(scales)
     pairs = (dimension + 1) // 2
-    exponentials = [-context.log(u) for u in uniforms[pairs:]]
+    exponentials = [-log_of(context, u) for u in uniforms[pairs:]]
     radius = sum(exponentials)
-    normals = []
-    for uniform, exponential in zip(uniforms[:pairs], exponentials[:pairs], strict=True):
-        angle = 2 * context.pi * (uniform - context.mpf(0.5))
-        length = context.sqrt(exponential)
-        normals += [length * context.cos(angle), length * context.sin(angle)]
-    normals = normals[:dimension]
-    stretch = radius / context.sqrt(sum(normal * normal for normal in normals))
+    angles = [2 * context.pi * (u - context.mpf(0.5)) for u in uniforms[:pairs]]
+    cosines = [context.cos(angle) for angle in angles]
+    if dimension == 1:
+        sides = [radius if is_positive(cosines[0]) else -radius]
+    else:
+        squares = exponentials[:pairs]
+        if dimension % 2:  # of the last pair only the cosine counts
+            squares[-1] *= cosines[-1] ** 2
+        norm = context.sqrt(sum(squares))
+        is_positive(norm)
+        sides = []
+        for angle, cosine, exponential in zip(angles, cosines, exponentials[:pairs], strict=True):
+            length = radius / norm * context.sqrt(exponential)
+            sides += [length * cosine, length * context.sin(angle)]
     return [
-        floor_of(exact(context, scale) * stretch * normal + exact(context, offset + HALF))
-        for normal, scale, offset in zip(normals, scales, offsets, strict=True)
+        floor_of(exact(context, scale) * side + exact(context, offset + HALF))
+        for side, scale, offset in zip(sides[:dimension], scales, offsets, strict=True)
     ]

@@ -17,8 +17,6 @@ from functools import lru_cache
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
-from mpmath.ctx_iv import MPIntervalContext
-from mpmath.ctx_mp import MPContext
 
 from shoal import _numbers
 from shoal._typing import Bools, Ints
@@ -220,6 +218,8 @@ def _smallest(kind: str, scale: float, max_keys: int, delta: float) -> int:
 
 def _laplace_test(scale: float, max_keys: int, delta: float) -> Callable[[int], bool]:
     """Return whether P[any of max_keys counts of 1 reaches t] <= delta is certain."""
+    from mpmath.ctx_iv import MPIntervalContext  # noqa: PLC0415 - a device needs no thresholds
+
     context = MPIntervalContext()
     context.prec = GUARD_BITS + math.ceil(-math.log2(delta))
     width, most = Fraction(scale), 1 - enclosed(context, Fraction(delta))
@@ -235,6 +235,8 @@ def _laplace_test(scale: float, max_keys: int, delta: float) -> Callable[[int], 
 
 def _gaussian_test(sigma: float, max_keys: int, delta: float) -> Callable[[int], bool]:
     """Return whether P[any of max_keys counts of 1 reaches t] <= delta, tails rounded up."""
+    from mpmath.ctx_mp import MPContext  # noqa: PLC0415 - likewise
+
     context = MPContext()
     context.prec = GUARD_BITS + math.ceil(-math.log2(delta))
     most, root = 1 - context.mpf(delta), context.sqrt(2) * context.mpf(sigma)

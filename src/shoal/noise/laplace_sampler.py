@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.exceptions import ParameterError
-from shoal.noise._interval_arithmetic import exact, floor_of, settle
+from shoal.noise._interval_arithmetic import exact, floor_of, log_of, settle
 from shoal.noise.source import RandomSource
 
 __all__ = ["MAX_SCALE", "check_scale", "discrete_laplace"]
@@ -104,4 +104,4 @@ def _fill(
 def _magnitude(context: Any, uniforms: list[Any], scale: Fraction) -> int:
     times = exact(context, scale)
     odds = context.exp(-1 / times)
-    return max(0, floor_of(times * context.log(2 / (1 + odds) / uniforms[0])))
+    return max(0, floor_of(times * (context.log(2 / (1 + odds)) - log_of(context, uniforms[0]))))

@@ -9,7 +9,7 @@ the lattice's own (proofs/noise.md).
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -209,6 +209,23 @@ class Lattice:
             float(given[column]) for given in (self.origin, self.step, self.low, self.high)
         )
         return _round(values, out, origin, step, (low, high))
+
+    def widened(self, steps: float) -> Self:
+        """Return the same points with a wider range of indices.
+
+        Parameters
+        ----------
+        steps : float
+            By how many at either end; indices stay within 2^52.
+
+        Returns
+        -------
+        lattice : Lattice
+            For reports, whose noise leaves the box.
+        """
+        beyond = math.ceil(min(steps, float(LARGEST_INDEX)))
+        low = np.maximum(self.low - beyond, -LARGEST_INDEX)
+        return replace(self, low=low, high=np.minimum(self.high + beyond, LARGEST_INDEX))
 
     def decode(self, indices: npt.NDArray[np.int64 | np.float64]) -> Floats:
         """Return the points of lattice indices, inside the box or not.

@@ -23,7 +23,7 @@ import numpy as np
 
 from shoal._typing import Ints
 from shoal.exceptions import ParameterError
-from shoal.noise._interval_arithmetic import exact, floor_of, is_positive, settle
+from shoal.noise._interval_arithmetic import exact, floor_of, is_positive, log_of, settle
 from shoal.noise.laplace_sampler import check_scale
 from shoal.noise.source import RandomSource
 
@@ -172,7 +172,7 @@ def _geometric(
 
 
 def _floor(context: Any, uniforms: list[Any], enclose: Enclosure, most: int) -> int:
-    exponent = -context.log(uniforms[0]) * enclose(context)
+    exponent = -log_of(context, uniforms[0]) * enclose(context)
     return most if is_positive(exponent - most) else floor_of(exponent)
 
 

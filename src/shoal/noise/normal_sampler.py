@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
-from shoal.noise._interval_arithmetic import floor_of, settle
+from shoal.noise._interval_arithmetic import floor_of, log_of, settle
 from shoal.noise.k_norm_sampler import turned_pairs
 from shoal.noise.laplace_sampler import MAX_SCALE
 from shoal.noise.source import RandomSource
@@ -103,7 +103,7 @@ def _fill(noise: npt.NDArray[np.int64], sigmas: Floats, source: RandomSource) ->
 def _pair(context: Any, uniforms: list[Any], sigmas: list[float]) -> list[int]:
     turn, chance = uniforms
     angle = 2 * context.pi * (turn - context.mpf(0.5))
-    length = context.sqrt(-2 * context.log(chance))
+    length = context.sqrt(-2 * log_of(context, chance))
     normals = (length * context.cos(angle), length * context.sin(angle))
     half = context.mpf(0.5)
     return [

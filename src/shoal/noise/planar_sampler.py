@@ -3,19 +3,18 @@
 The radius of the distribution e^(-||z||) in the plane has the distribution function C(r) = 1 - (1 +
 r) e^-r, whose inverse is r = -(W_{-1}((p - 1)/e) + 1) with the lower branch of Lambert's function;
 the angle is uniform (Andres et al. 2013). The same distribution as ``k_norm`` in two dimensions, by
-another road. Lambert's function is not trusted: what it returns is put back into the distribution
-function, and the residual bounds its error (proofs/planar.md).
+another road. The inverse is found by Newton's method, which is not trusted: what it returns is put
+back into the distribution function, and the residual bounds its error (proofs/planar.md).
 """
 
-import math
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import lambertw
 
+from shoal._typing import Floats
 from shoal.noise._interval_arithmetic import Undecided, exact, floor_of, is_positive, settle
 from shoal.noise.k_norm_sampler import turned_pairs
 from shoal.noise.laplace_sampler import check_scale
@@ -31,6 +30,7 @@ SHORTEST = 2.0**-10  # a shorter radius has lost too many bits, likewise
 ROUGHEST = 2.0**-30  # a larger residual is no bound on the radius
 # Relative error of (1 + r) e^-r in doubles, and of the angle (proofs/planar.md, lemma 2).
 SLACK = 2.0**-47
+STEPS = 5  # of Newton's method: from its start, the radius has all digits of a double after four
 
 
 def planar_laplace(
@@ -78,7 +78,7 @@ def _fill(
     turns, survivals = uniforms[:1], uniforms[1]
     times = float(scale)
     with np.errstate(all="ignore"):  # words near zero are settled below
-        radii = -1.0 - lambertw(survivals * -math.exp(-1), -1).real
+        radii = _approximate_radii(survivals)
         residuals = np.abs((1.0 + radii) * np.exp(-radii) - survivals) / survivals
         residuals += SLACK + 2.0**-BITS / survivals
         errors = residuals * (2.0 * (1.0 + radii) / radii) + SLACK * radii
@@ -95,6 +95,15 @@ def _fill(
         noise[:, i] = settle(evaluate, known, BITS, source)
 
 
+def _approximate_radii(survivals: Floats) -> Floats:
+    """Solve (1 + r) e^-r = survival in doubles, as r - log(1 + r) = -log(survival)."""
+    depths = -np.log(survivals)
+    radii: Floats = np.sqrt(2.0 * depths) + depths  # above the root, as all steps after it
+    for _ in range(STEPS):
+        radii -= (radii - np.log1p(radii) - depths) * (1.0 + radii) / radii
+    return radii
+
+
 def _vector(context: Any, uniforms: list[Any], scale: Fraction) -> list[int]:
     length = exact(context, scale) * _radius(context, uniforms[1])
     angle = 2 * context.pi * (uniforms[0] - context.mpf(0.5))
@@ -103,7 +112,13 @@ def _vector(context: Any, uniforms: list[Any], scale: Fraction) -> list[int]:
 
 
 def _radius(context: Any, survival: Any) -> Any:
-    """Enclose the r with (1 + r) e^-r = survival, a decreasing function, by bisection."""
+    """Enclose the r with (1 + r) e^-r = survival: from the root of one end to that of the other."""
+    is_positive(survival)
+    return context.mpf([_root(context, survival.b).a, _root(context, survival.a).b])
+
+
+def _root(context: Any, survival: Any) -> Any:
+    """Enclose the root for one survival by bisection; (1 + r) e^-r falls."""
 
     def too_short(radius: Any) -> bool:
         return is_positive((1 + radius) * context.exp(-radius) - survival)
@@ -115,6 +130,6 @@ def _radius(context: Any, survival: Any) -> Any:
         middle = (low + high) / 2
         try:
             low, high = (middle, high) if too_short(middle) else (low, middle)
-        except Undecided:  # as narrow as the known bits allow
+        except Undecided:  # as narrow as the precision allows
             break
     return context.mpf([low.a, high.b])

@@ -7,11 +7,12 @@ have a ratio of 1 + choices T / (2^64 - T) at most, which is at most e^epsilon
 (proofs/partition_response.md). The same number of words is drawn whatever the answers are.
 """
 
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from mpmath.ctx_iv import MPIntervalContext
-from mpmath.libmp import to_int
 
 from shoal import _numbers
 from shoal._typing import Ints
@@ -19,10 +20,11 @@ from shoal.exceptions import ParameterError
 from shoal.noise.source import RandomSource
 from shoal.noise.uniform_sampler import uniform_integers
 
-__all__ = ["keep_threshold", "randomized_response"]
+__all__ = ["keep_threshold", "odds_between", "randomized_response"]
 
 WORD_BITS = 64
-PRECISION = 512  # bits: far more than epsilon and a word have
+DIGITS = 160  # decimal ones, beyond those that e^-epsilon has zeros: far more than a word has
+MAX_EPSILON = 1000  # from here on, T is 2^64 - 1
 MIN_EPSILON = 2.0**-40  # below it, T has few digits left
 
 
@@ -52,11 +54,43 @@ def keep_threshold(epsilon: float, choices: int) -> int:
     if _numbers.positive("epsilon", epsilon) < MIN_EPSILON:
         raise ParameterError(f"epsilon must be at least 2^-40, got {epsilon!r}: raise it")
     _numbers.count("choices", choices, least=2)
-    context = MPIntervalContext()  # of its own: mpmath's is shared by all threads
-    context.prec = PRECISION
-    odds = context.exp(context.mpf(float(epsilon))) - 1
-    low, _ = context.ldexp(odds / (odds + int(choices)), WORD_BITS)._mpi_
-    return int(to_int(low, "f"))
+    _, odds = odds_between(Fraction(float(epsilon)))
+    return math.floor((1 - odds) / (1 + (int(choices) - 1) * odds) * (1 << WORD_BITS))
+
+
+@lru_cache(maxsize=256)
+def odds_between(epsilon: Fraction) -> tuple[Fraction, Fraction]:
+    """Enclose e^-epsilon, for whole numbers that must not depend on the rounding of doubles.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        At least 0; 1000 is taken for anything larger, which promises no less.
+
+    Returns
+    -------
+    low, high : Fraction
+        Below and above it, by less than one in 10^150 of it.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from shoal.noise import odds_between
+    >>> low, high = odds_between(Fraction(1))
+    >>> round(float(low), 6), 0 < high - low < Fraction(1, 10**150)
+    (0.367879, True)
+    """
+    exponent = min(epsilon, Fraction(MAX_EPSILON))
+    # Contexts of its own, with no traps that others have set.
+    digits = DIGITS + math.ceil(exponent / 2)
+    least, most = (
+        Context(prec=digits, rounding=rounding).divide(-exponent.numerator, exponent.denominator)
+        for rounding in (ROUND_FLOOR, ROUND_CEILING)
+    )
+    # Decimals round an exponential to the nearest: one less in the last digit is below it.
+    context = Context(prec=digits)
+    low = context.next_minus(context.exp(least))
+    return Fraction(low), Fraction(context.next_plus(context.exp(most)))
 
 
 def randomized_response(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.noise._interval_arithmetic import exact, floor_of, settle
+from shoal.noise._interval_arithmetic import exact, floor_of, log_of, settle
 from shoal.noise.k_norm_sampler import turned_pairs
 from shoal.noise.laplace_sampler import check_scale
 from shoal.noise.source import RandomSource
@@ -93,7 +93,7 @@ def _fill(
 
 def _vector(context: Any, uniforms: list[Any], scale: Fraction) -> list[int]:
     turn, height, *chances = uniforms
-    radius = exact(context, scale) * sum(-context.log(chance) for chance in chances)
+    radius = exact(context, scale) * sum(-log_of(context, chance) for chance in chances)
     angle = 2 * context.pi * (turn - context.mpf(0.5))
     across = 2 * radius * context.sqrt(height * (1 - height))
     sides = (

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from shoal import _numbers
 from shoal._bounds import public_box
@@ -17,7 +16,7 @@ from shoal.partitions.hashing import check_public_numbers, next_prime, public_wo
 __all__ = ["NearestSeeds"]
 
 TABLE = 2  # dimensions of one
-FEW_COLUMNS = 3  # in which a tree of the seeds is faster than all distances
+BLOCK_VALUES = 1 << 15  # products held at a time: they stay in the cache
 MAX_CHOSEN = 2**26  # seeds in all partitions
 MAX_RATIO = 1e150  # of a coordinate to its scale: its square is a number
 FACTOR, OFFSET = range(2)  # what a public word is for
@@ -168,14 +167,17 @@ class NearestSeeds:
     def _nearest(self, scaled: Floats, j: int) -> Ints:
         seeds = self.pool[self._chosen[j]] / self.scale
         if len(scaled) == 1:
-            gaps = seeds - scaled
-            nearest = np.array([np.einsum("ij,ij->i", gaps, gaps).argmin()])
-        elif seeds.shape[1] <= FEW_COLUMNS:
-            nearest = cKDTree(seeds).query(scaled)[1]
+            # Squares are added one column after the other, as a client in any language does.
+            squares = np.cumsum((seeds - scaled) ** 2, axis=1)[:, -1]
+            nearest = np.array([squares.argmin()])
         else:
             # Around their mean, so that no square is much larger than the distances are.
             middle = seeds.mean(axis=0)
             seeds = seeds - middle
             squares = 0.5 * np.einsum("ij,ij->i", seeds, seeds)
-            nearest = ((scaled - middle) @ seeds.T - squares).argmax(axis=1)
+            nearest = np.empty(len(scaled), dtype=np.int64)
+            rows = max(1, BLOCK_VALUES // len(seeds))
+            for start in range(0, len(scaled), rows):
+                part = scaled[start : start + rows] - middle
+                nearest[start : start + rows] = (part @ seeds.T - squares).argmax(axis=1)
         return np.asarray(nearest % self.n_colors, dtype=np.int64)

@@ -10,27 +10,35 @@ and no page that may be published takes them.
 
 from shoal.plotting._attacks import draw_audit, draw_rates, draw_roc
 from shoal.plotting._cells import draw_cells, draw_thresholds
+from shoal.plotting._collection import draw_collection
 from shoal.plotting._curves import draw_lines, draw_trade_off
 from shoal.plotting._demo import draw_demo
 from shoal.plotting._density import draw_density, draw_density_clusters
 from shoal.plotting._maps import draw_map
 from shoal.plotting._means import draw_bars, draw_heat_map
-from shoal.plotting._picture import CHART_STYLE, Picture, page_scripts
+from shoal.plotting._picture import CHART_STYLE, Picture, chart_library, page_scripts
 from shoal.plotting._plan import draw_device_plan, draw_plan, draw_shuffled_plan
+from shoal.plotting._planes import PlaneAxis, PlaneRows, draw_plane, plane_rows
 from shoal.plotting._points import draw_perturbation_area, draw_scatter
 from shoal.plotting._profile_page import profile_page
 from shoal.plotting._profiles import draw_profile
 from shoal.plotting._releases import draw_release
 from shoal.plotting._selection import draw_k_distance, draw_n_clusters
+from shoal.plotting._shapes import ShapesAxis, draw_shapes, shapes_rows
 from shoal.plotting._trees import draw_cluster_tree
 
 __all__ = [
     "CHART_STYLE",
     "Picture",
+    "PlaneAxis",
+    "PlaneRows",
+    "ShapesAxis",
+    "chart_library",
     "draw_audit",
     "draw_bars",
     "draw_cells",
     "draw_cluster_tree",
+    "draw_collection",
     "draw_demo",
     "draw_density",
     "draw_density_clusters",
@@ -42,14 +50,18 @@ __all__ = [
     "draw_n_clusters",
     "draw_perturbation_area",
     "draw_plan",
+    "draw_plane",
     "draw_profile",
     "draw_rates",
     "draw_release",
     "draw_roc",
     "draw_scatter",
+    "draw_shapes",
     "draw_shuffled_plan",
     "draw_thresholds",
     "draw_trade_off",
     "page_scripts",
+    "plane_rows",
     "profile_page",
+    "shapes_rows",
 ]

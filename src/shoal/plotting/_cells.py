@@ -138,7 +138,7 @@ def runs(cells: Ints, x: Ends, y: Ends, *, names: Sequence[str], overlap: float 
     across, up = np.linspace(*x, columns + 1), np.linspace(*y, rows + 1)
     padded = np.pad(cells, ((0, 1), (1, 1)), constant_values=NOISE)
     changed = padded[:, 1:] != padded[:, :-1]
-    found: Rows = []
+    found: list[tuple[str, float, float, float, float]] = []
     begun: dict[tuple[int, int, int], int] = {}  # row where each run was seen first
     for row in range(rows + 1):
         ends = itertools.pairwise(np.flatnonzero(changed[row]).tolist())
@@ -146,9 +146,11 @@ def runs(cells: Ints, x: Ends, y: Ends, *, names: Sequence[str], overlap: float 
         now = {run: begun.pop(run, row) for run in here if run[2] != NOISE}
         for (start, end, number), first in begun.items():
             top = up[row] + overlap * (up[1] - up[0])
-            found += table(name=names[number], x=across[start], x2=across[end], y=up[first], y2=top)
+            found.append((names[number], across[start], across[end], up[first], top))
         begun = now
-    return found
+    if not found:
+        return []
+    return table(**dict(zip(("name", "x", "x2", "y", "y2"), zip(*found, strict=True), strict=True)))
 
 
 def outline(cells: Bools | Ints, *, x: Ends, y: Ends) -> Floats:

@@ -72,6 +72,8 @@ def draw_lines(
     log_x: bool = False,
     log_y: bool = False,
     reference: Mapping[str, float] | None = None,
+    width: float | None = None,
+    height: float | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
     """Draw means over repeats as curves, with bands of 95 %.
@@ -101,6 +103,8 @@ def draw_lines(
         Whether the axis is logarithmic.
     reference : mapping of str to float, default=None
         Level lines, by what they are.
+    width, height : float, default=None
+        Of each panel, in pixels; None = by the number of panels.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -161,8 +165,8 @@ def draw_lines(
             panel(
                 *_layers(layer, one, names, y_axis),
                 *canvas.levels(levels, y_axis, key),
-                width=WIDTHS.get(len(parts), WIDTH),
-                height=HEIGHT,
+                width=WIDTHS.get(len(parts), WIDTH) if width is None else width,
+                height=HEIGHT if height is None else height,
                 title="" if panels is None else panel_title(panels, part),
             )
             for part, one in zip(parts, drawn, strict=True)

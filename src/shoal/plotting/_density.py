@@ -165,7 +165,7 @@ def density_panels(canvas: Canvas, density: Floats, box: Box, names: Sequence[st
         return [_line(canvas, density, box, names[0])]
     panels = []
     for pair in itertools.combinations(range(density.ndim), 2):
-        shown = _blocks(density.sum(axis=_others(density.ndim, pair)))
+        shown = block_means(density.sum(axis=_others(density.ndim, pair)))
         plane = _plane(canvas, box, names, pair)
         panels.append(_map(plane, shown, UNIT if density.ndim == len(pair) else MARGINAL))
     return panels
@@ -198,13 +198,13 @@ def cluster_panels(
         return [_line(canvas, density, box, names[0], cells=cells, key=key, title=heading)]
     panels: list[Any] = []
     for pair in itertools.combinations(range(density.ndim), 2):
-        seen, held = _seen(cells, masses, found, pair)
-        labels = _block_labels(seen, held)
+        seen, held = seen_along(cells, masses, found, pair)
+        labels = block_labels(seen, held)
         layer, x, y = plane = _plane(canvas, box, names, pair)
         layers = [*cell_layers(layer, labels, x, y, key=key), _frame(plane)]
         sizes = _side(labels.shape[0]), _side(labels.shape[1])
         if len(found):
-            spots = _spots(seen, held, found)
+            spots = number_spots(seen, held, found)
             across = x[0] + spots[:, 0] * (x[1] - x[0])
             up = y[0] + spots[:, 1] * (y[1] - y[0])
             layers += _numbers(layer, across, up, found.tolist())
@@ -213,7 +213,7 @@ def cluster_panels(
     return panels
 
 
-def _spots(labels: Ints, masses: Floats, found: Ints) -> Floats:
+def number_spots(labels: Ints, masses: Floats, found: Ints) -> Floats:
     """Return where the number of each cluster stands, as parts of the sides of the map.
 
     That is where it is densest; or, where another number stands, where it is densest apart from it;
@@ -248,7 +248,7 @@ def _numbers(layer: Any, x: npt.ArrayLike, y: npt.ArrayLike, clusters: Sequence[
 
 def _map(plane: _Plane, shown: Floats, unit: str) -> Any:
     """Show a density of two columns in bands."""
-    levels = _levels(shown)
+    levels = band_levels(shown)
     bands = np.searchsorted(levels, shown, side="right") - 1
     rows = runs(bands.T, plane.x, plane.y, names=[*map(str, range(BANDS))])
     for row in rows:
@@ -320,7 +320,7 @@ def _line(
     return panel(*layers, width=SIDE, height=SIDE, title=title)
 
 
-def _levels(density: Floats) -> Floats:
+def band_levels(density: Floats) -> Floats:
     """Return where bands begin, each a fixed number of times the one before."""
     held = np.sort(density[density > 0])[::-1]
     if not len(held):
@@ -331,7 +331,7 @@ def _levels(density: Floats) -> Floats:
     return np.asarray(low * (held[0] / low) ** (np.arange(BANDS) / BANDS))
 
 
-def _blocks(density: Floats) -> Floats:
+def block_means(density: Floats) -> Floats:
     """Return means over blocks of cells, as few as a panel can show."""
     step = math.ceil(max(density.shape) / SHOWN)
     if step == 1:
@@ -342,7 +342,7 @@ def _blocks(density: Floats) -> Floats:
     return means
 
 
-def _block_labels(labels: Ints, masses: Floats) -> Ints:
+def block_labels(labels: Ints, masses: Floats) -> Ints:
     """Return the cluster of the densest cell of each block, as few as a panel can show."""
     step = math.ceil(max(labels.shape) / SHOWN)
     if step == 1:
@@ -358,7 +358,9 @@ def _block_labels(labels: Ints, masses: Floats) -> Ints:
     return chosen
 
 
-def _seen(cells: Ints, masses: Floats, found: Ints, pair: tuple[int, int]) -> tuple[Ints, Floats]:
+def seen_along(
+    cells: Ints, masses: Floats, found: Ints, pair: tuple[int, int]
+) -> tuple[Ints, Floats]:
     """Return which cluster has the most records above each cell of two columns, and how many."""
     others = _others(cells.ndim, pair)
     if not others:
@@ -369,7 +371,7 @@ def _seen(cells: Ints, masses: Floats, found: Ints, pair: tuple[int, int]) -> tu
         mine = np.where(cells == cluster, masses, 0.0).sum(axis=others)
         labels[mine > best] = cluster
         best = np.maximum(best, mine)
-    labels[best < _levels(masses.sum(axis=others))[0]] = NOISE
+    labels[best < band_levels(masses.sum(axis=others))[0]] = NOISE
     return labels, best
 
 

@@ -31,7 +31,7 @@ else:
 
     alt = _Altair()
 
-__all__ = ["CHART_STYLE", "Picture", "alt", "check_path", "page_scripts"]
+__all__ = ["CHART_STYLE", "Picture", "alt", "chart_library", "check_path", "page_scripts"]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nobody fetches it
 ENDINGS = (".png", ".svg", ".pdf", ".html", ".json")
@@ -271,11 +271,12 @@ def check_path(path: str | os.PathLike[str], *, records: bool = False) -> Path:
 
 def page_scripts() -> str:
     """Return what draws all the charts of a page, to stand once at its end."""
-    return f"<script>{_bundle()}</script>\n<script>{DRAW}</script>\n"
+    return f"<script>{chart_library()}</script>\n<script>{DRAW}</script>\n"
 
 
 @lru_cache(maxsize=1)
-def _bundle() -> str:
+def chart_library() -> str:
+    """Return the JavaScript that draws charts: Vega, Vega-Lite and Vega-Embed, as one script."""
     return str(_converter().javascript_bundle())
 
 

@@ -110,7 +110,7 @@ def draw_release(
             f"labels must be one for each of {len(values['centers'])} centers, got {len(labels)}"
         )
     title = f"Released centers and {measured}{'' if holds else NO_PROMISE}"
-    names = _short(columns)
+    names = short_names(columns)
     if "schema" in values or FLAT < len(names) <= MAX_NAMES:
         return draw_center_table(canvas, values, names, title=title)
     key = Key()
@@ -150,17 +150,17 @@ def _draw_density_release(
     values, holds = release.values, release.guarantee.holds
     title = f"Released density, clusters and their tree{'' if holds else NO_PROMISE}"
     canvas = Canvas(path, title=title, records=not holds)
-    released = _released_density(values)
+    released = released_density(values)
     clusters_of = np.full(released.shape, NOISE, dtype=np.int64)
     clusters_of.flat[values["cells"]] = values["clusters"]
     heading = cluster_heading(clusters_of, released)
-    density, cells, box = _gridded(values, released, clusters_of)
-    names = [f"{name} ({UNIT})" for name in _short(columns)]
+    density, cells, box = gridded(values, released, clusters_of)
+    names = [f"{name} ({UNIT})" for name in short_names(columns)]
     maps = density_panels(canvas, density, box, names)
     clusters = cluster_panels(canvas, cells, density, box, names, heading=heading)
     given = {"nodes": values["nodes"], "sizes": values["sizes"], "height": float(maps[0].height)}
     if "cell_low" in values:  # densities are per volume of the box
-        given |= {"unit": "records in the finest cell", "volume": _finest(values)}
+        given |= {"unit": "records in the finest cell", "volume": finest_volume(values)}
     tree, least = tree_panel(canvas, values["tree"], **given)
     # A pair of columns has its density and its clusters side by side.
     sides = [one for both in zip(maps, clusters, strict=True) for one in both]
@@ -168,7 +168,7 @@ def _draw_density_release(
     return canvas.finish([*sides, tree], columns=across, square=True, least=least)
 
 
-def _released_density(values: Mapping[str, Any]) -> Floats:
+def released_density(values: Mapping[str, Any]) -> Floats:
     """Return the density of all cells; where only those of clusters have one, 0 elsewhere."""
     if "density" in values:
         return np.asarray(values["density"], dtype=np.float64)
@@ -183,13 +183,13 @@ def _named(values: Mapping[str, Any], columns: Sequence[str] | None) -> list[str
     return list(columns or values.get("columns") or [f"column {n}" for n in range(1, count + 1)])
 
 
-def _finest(values: Mapping[str, Any]) -> float:
+def finest_volume(values: Mapping[str, Any]) -> float:
     """Return the volume of the smallest of the boxes, as a part of the public box."""
     widths = np.asarray(values["cell_high"], dtype=np.float64) - values["cell_low"]
     return float((widths / (2 * values["half"])).prod(axis=1).min())
 
 
-def _gridded(values: Mapping[str, Any], density: Floats, cells: Ints) -> tuple[Floats, Ints, Box]:
+def gridded(values: Mapping[str, Any], density: Floats, cells: Ints) -> tuple[Floats, Ints, Box]:
     """Return density and clusters on a grid, and its box; of boxes, on one around the clusters."""
     low, high = (np.asarray(values[end], dtype=np.float64) for end in ("low", "high"))
     if "cell_low" not in values:
@@ -212,7 +212,7 @@ def _gridded(values: Mapping[str, Any], density: Floats, cells: Ints) -> tuple[F
     return (density * ratio)[held], cells[held], drawn
 
 
-def _short(columns: Sequence[str]) -> list[str]:
+def short_names(columns: Sequence[str]) -> list[str]:
     """Return names of columns that fit beside a chart."""
     return [name if len(name) <= SHORT else name[: SHORT - 1] + "…" for name in columns]
 

@@ -18,6 +18,7 @@ __all__ = [
     "GRAY",
     "GROWING",
     "HOLLOW_DIAMOND",
+    "INK",
     "LOOKS",
     "MAX_NAMED",
     "NOISE",

@@ -32,7 +32,7 @@ INSIDE = 0.45  # opacity of what a chosen cluster splits into
 FIELDS = ("parent", "base", "top", "size")
 
 
-class _Branches(NamedTuple):
+class Branches(NamedTuple):
     """A tree as plain arrays, the root first; a branch's children come after it."""
 
     parent: Ints
@@ -117,18 +117,18 @@ def tree_panel(
 
     ``unit`` is that of densities times the volume.
     """
-    branches = _branches(tree, volume)
-    chosen, records = _chosen(branches, nodes, sizes)
-    cluster = _clusters(branches, chosen)
+    branches = read_branches(tree, volume)
+    chosen, records = chosen_branches(branches, nodes, sizes)
+    cluster = branch_clusters(branches, chosen)
     width = float(min(max(SLOT * branches.is_leaf.sum(), WIDTH), MAX_WIDTH))
-    middle, half = _places(branches, width)
-    labels = [f"{number} ({_whole(size)})" for number, size in enumerate(records)]
+    middle, half = branch_places(branches, width)
+    labels = [f"{number} ({whole_number(size)})" for number, size in enumerate(records)]
     # A chosen cluster that splits has its label above its highest part.
     parts = [np.where(cluster == one, branches.top, -np.inf) for one in range(len(chosen))]
     summits = np.array([part.argmax() for part in parts], dtype=np.int64)
     lengths = LETTER * np.array([*map(len, labels)], dtype=np.float64)
-    level = len(_apart(middle[summits], lengths / NARROW)) == len(labels)
-    shown = _apart(middle[summits], np.full(len(labels), LINE))
+    level = len(labels_apart(middle[summits], lengths / NARROW)) == len(labels)
+    shown = labels_apart(middle[summits], np.full(len(labels), LINE))
     # Labels stand above their branches: the axis leaves room for the longest.
     headroom = 16.0 if level else float(lengths.max()) + 20
     highest = max(float(branches.top.max()), np.finfo(float).tiny)
@@ -154,7 +154,7 @@ def tree_panel(
         "top": "up to",
         "size": "records",
     }
-    layers = [_joints(layer, branches, middle, half)]
+    layers = [_joint_layer(layer, branches, middle, half)]
     for kept, opacity in ((inner & (cluster >= 0), INSIDE), (~inner | (cluster < 0), 1.0)):
         rows = table(
             name=[cluster_name(int(one)) for one in cluster[kept]],
@@ -176,11 +176,11 @@ def tree_panel(
     # A halo of the paper's color keeps words readable where they lie on a branch.
     halo = layer(words, "text", stroke="#ffffff", strokeWidth=2.5, **turned)
     layers += [halo, layer(words, "text", **turned)]
-    title = f"Tree of clusters: number (noisy size); all: {_whole(branches.size[0])}"
+    title = f"Tree of clusters: number (noisy size); all: {whole_number(branches.size[0])}"
     return panel(*layers, width=width, height=height, title=title), NARROW * width
 
 
-def _power(branches: _Branches, highest: float) -> float:
+def _power(branches: Branches, highest: float) -> float:
     """Return the power of the axis: with 1/2, areas are stabilities of two columns.
 
     It is lower where most peaks would lie at the bottom.
@@ -197,11 +197,11 @@ def _ticks(highest: float, power: float) -> list[float]:
     return [0.0, *(float(f"{one:.1g}") for one in even)]
 
 
-def _whole(size: float) -> str:
+def whole_number(size: float) -> str:
     return readable(float(f"{round(size):.3g}"))
 
 
-def _apart(places: Floats, widths: Floats) -> Ints:
+def labels_apart(places: Floats, widths: Floats) -> Ints:
     """Return which labels do not run into each other; the first ones come first."""
     kept: list[int] = []
     for one, place in enumerate(places):
@@ -210,7 +210,7 @@ def _apart(places: Floats, widths: Floats) -> Ints:
     return np.array(kept, dtype=np.int64)
 
 
-def _joints(layer: Any, branches: _Branches, middle: Floats, half: Floats) -> Any:
+def _joint_layer(layer: Any, branches: Branches, middle: Floats, half: Floats) -> Any:
     """Return level lines from child to child where branches split."""
     rows = []
     for node in np.flatnonzero(~branches.is_leaf):
@@ -223,7 +223,7 @@ def _joints(layer: Any, branches: _Branches, middle: Floats, half: Floats) -> An
     return layer(rows, "rule", color=DARK_GRAY, strokeWidth=1.2)
 
 
-def _places(branches: _Branches, width: float) -> tuple[Floats, Floats]:
+def branch_places(branches: Branches, width: float) -> tuple[Floats, Floats]:
     """Return the middle and half the width of each branch, in pixels.
 
     Branches without children stand side by side, none on less than a slot; a branch stands below
@@ -254,7 +254,7 @@ def _places(branches: _Branches, width: float) -> tuple[Floats, Floats]:
     return (first + last) / 2, np.maximum(held * scale, 0.5) / 2
 
 
-def _order(branches: _Branches) -> Ints:
+def _order(branches: Branches) -> Ints:
     """Return the branches without children from left to right, larger parts first."""
     waiting, order = [0], []
     while waiting:
@@ -266,7 +266,7 @@ def _order(branches: _Branches) -> Ints:
     return np.array(order, dtype=np.int64)
 
 
-def _clusters(branches: _Branches, chosen: Ints) -> Ints:
+def branch_clusters(branches: Branches, chosen: Ints) -> Ints:
     """Return the cluster that each branch is, or is part of; -1 = none."""
     cluster = np.full(len(branches.parent), NOISE, dtype=np.int64)
     cluster[chosen] = np.arange(len(chosen))
@@ -276,8 +276,8 @@ def _clusters(branches: _Branches, chosen: Ints) -> Ints:
     return cluster
 
 
-def _chosen(
-    branches: _Branches, nodes: npt.ArrayLike | None, sizes: npt.ArrayLike | None
+def chosen_branches(
+    branches: Branches, nodes: npt.ArrayLike | None, sizes: npt.ArrayLike | None
 ) -> tuple[Ints, Floats]:
     """Return the nodes of clusters, and their records."""
     if nodes is None:
@@ -301,7 +301,7 @@ def _chosen(
     return chosen, records
 
 
-def _branches(tree: Any, volume: float) -> _Branches:
+def read_branches(tree: Any, volume: float) -> Branches:
     """Return the arrays of a tree, or refuse it."""
     found = [
         tree.get(name) if isinstance(tree, Mapping) else getattr(tree, name, None)
@@ -321,4 +321,4 @@ def _branches(tree: Any, volume: float) -> _Branches:
         raise ParameterError(
             "tree must have its root first and each node after its parent, got another order"
         )
-    return _Branches(parent, base * volume, top * volume, size)
+    return Branches(parent, base * volume, top * volume, size)

@@ -68,7 +68,8 @@ def _shuffled(guarantee: Guarantee) -> str:
 
 def _batch(guarantee: Guarantee) -> str:
     if guarantee.privacy_unit.kind == "record":
-        return "honest and independent reports, one a device,"
+        # Several reports of a device are named in the reason, as the whole that is promised for.
+        return f"honest and independent reports,{'' if guarantee.reason else ' one a device,'}"
     return "honest and independent users, with all of their reports in this batch,"
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from shoal import _html
-from shoal.privacy.accounting import cost, metric_cost, readable_epsilon, shuffled_cost
 
 if TYPE_CHECKING:
     from shoal.privacy.entries import Entry
@@ -62,7 +60,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
         _one_line(entry.who),
         entry.notion,
         str(entry.privacy_unit),
-        _price(entry),
+        entry.price,
         f"{purpose} ({_SEEDED})" if entry.seeded else purpose,
     )
 
@@ -80,24 +78,6 @@ def _rest(entry: Entry) -> tuple[str, ...]:
         entry.adjacency.value if entry.notion == "central" else "",
         "" if entry.receipt is None else entry.receipt.hash,
     )
-
-
-def _price(entry: Entry) -> str:
-    metric = metric_cost(entry.event)
-    if metric is not None:
-        return f"epsilon {readable_epsilon(metric[1])} per {metric[0] or 'unit of distance'}"
-    price = cost(entry.event)
-    if math.isfinite(price.epsilon):
-        main = f"epsilon {price.epsilon:g}"
-    elif math.isfinite(price.mu_squared):
-        main = f"mu {math.sqrt(price.mu_squared):g}"
-    else:
-        main = f"rho {price.rho:g}"
-    parts = [main, f"delta {price.delta:g}"] if price.delta > 0 else [main]
-    batches = shuffled_cost(entry.event)
-    if batches is not None:
-        parts.append(f"local {readable_epsilon(batches.local_epsilon)}, n {batches.n}")
-    return ", ".join(parts)
 
 
 def _totals(ledger: Ledger, entries: tuple[Entry, ...]) -> list[str]:

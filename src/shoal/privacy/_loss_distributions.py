@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from shoal._optional import require
 from shoal.exceptions import UnknownEventError
 from shoal.privacy.accounting import cost, ratio
 from shoal.privacy.conversions import pure_to_zcdp, zcdp_to_epsilon
@@ -180,8 +181,7 @@ def _convolved_epsilon(items: list[tuple[Step, int]], delta: float) -> float:
 def _distribution(step: Step, interval: float) -> Any:
     """Return the pessimistic loss distribution of a dominating pair, on multiples of interval."""
     # Importing dp_accounting takes over a second, and few programs get here.
-    from dp_accounting.pld import privacy_loss_distribution as pld  # noqa: PLC0415
-
+    pld: Any = require("dp_accounting.pld.privacy_loss_distribution", extra="")
     options = {"value_discretization_interval": interval, "use_connect_dots": True}
     match step.kind:
         case "gaussian":
@@ -200,9 +200,8 @@ def _response_distribution(epsilon: float, delta: float, interval: float) -> Any
     The curve has kinks at -epsilon and epsilon only, so interpolating beside them is almost exact,
     where rounding both losses up would cost an interval per step.
     """
-    from dp_accounting.pld import pld_pmf  # noqa: PLC0415
-    from dp_accounting.pld import privacy_loss_distribution as pld  # noqa: PLC0415
-
+    pld_pmf: Any = require("dp_accounting.pld.pld_pmf", extra="")
+    pld: Any = require("dp_accounting.pld.privacy_loss_distribution", extra="")
     below = math.floor(epsilon / interval)
     points = sorted({-below - 1, -below, below, below + 1})
     high, low = 1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))

@@ -1,5 +1,6 @@
 """What a ledger holds: its limits, its entries, and the receipts that releases carry."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -8,6 +9,7 @@ from typing import Any, Self
 
 from shoal import _numbers
 from shoal.exceptions import ParameterError
+from shoal.privacy.accounting import cost, metric_cost, readable_epsilon, shuffled_cost
 from shoal.privacy.distance_units import parse_unit
 from shoal.privacy.events import Event, event_from_dict, event_to_dict
 from shoal.privacy.guarantee import Notion
@@ -100,8 +102,8 @@ class Entry:
     --------
     >>> from shoal.privacy import Ledger, PureEvent
     >>> entry = Ledger(epsilon=1.0, table="people").spend(PureEvent(epsilon=0.5, purpose="counts"))
-    >>> entry.purpose, entry.table, entry.receipt.count
-    ('counts', 'people', 1)
+    >>> entry.purpose, entry.table, entry.receipt.count, entry.price
+    ('counts', 'people', 1, 'epsilon 0.5')
     """
 
     time: str
@@ -133,6 +135,25 @@ class Entry:
             raise ParameterError(f"columns must be a sequence of names, got {self.columns!r}")
         names = tuple(_numbers.text("columns", name) for name in self.columns)
         object.__setattr__(self, "columns", names)
+
+    @property
+    def price(self) -> str:
+        """What was spent, for readers: such as ``"epsilon 0.5"``."""
+        metric = metric_cost(self.event)
+        if metric is not None:
+            return f"epsilon {readable_epsilon(metric[1])} per {metric[0] or 'unit of distance'}"
+        price = cost(self.event)
+        if math.isfinite(price.epsilon):
+            main = f"epsilon {price.epsilon:g}"
+        elif math.isfinite(price.mu_squared):
+            main = f"mu {math.sqrt(price.mu_squared):g}"
+        else:
+            main = f"rho {price.rho:g}"
+        parts = [main, f"delta {price.delta:g}"] if price.delta > 0 else [main]
+        batches = shuffled_cost(self.event)
+        if batches is not None:
+            parts.append(f"local {readable_epsilon(batches.local_epsilon)}, n {batches.n}")
+        return ", ".join(parts)
 
     @staticmethod
     def now() -> str:

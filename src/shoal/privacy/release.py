@@ -7,7 +7,6 @@ with their type and shape, and infinities and NaN, which JSON lacks, by name.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import json
 import os
 import platform
@@ -19,6 +18,7 @@ from typing import Any, Self
 
 from shoal import _html
 from shoal._files import atomic_write
+from shoal._json_text import read_json
 from shoal.exceptions import ParameterError, ReleaseError
 from shoal.privacy._plain import freeze, from_plain, same, to_plain
 from shoal.privacy.entries import Receipt
@@ -26,6 +26,7 @@ from shoal.privacy.guarantee import Guarantee
 
 __all__ = ["Release", "current_versions"]
 
+_PACKAGES = ("shoal", "shoal-client", "numpy", "scikit-learn")
 _SCHEMA_VERSION = 3
 _READABLE = (2, 3)  # version 2 knew no mu of a guarantee
 _FIELDS = {
@@ -45,20 +46,27 @@ def current_versions() -> dict[str, str]:
     Returns
     -------
     versions : dict of str
-        Of shoal, numpy, scikit-learn and Python.
+        Of shoal, numpy, scikit-learn and Python; of a device, which has shoal-client and no
+        scikit-learn, those that are there.
 
     Examples
     --------
     >>> sorted(current_versions())
     ['numpy', 'python', 'scikit-learn', 'shoal']
     """
-    versions = {package: _version(package) for package in ("shoal", "numpy", "scikit-learn")}
-    return {**versions, "python": platform.python_version()}
+    versions = {package: _version(package) for package in _PACKAGES}
+    installed = {package: version for package, version in versions.items() if version}
+    return {**installed, "python": platform.python_version()}
 
 
 @functools.cache  # reading the metadata of a package takes a millisecond
 def _version(package: str) -> str:
-    return importlib.metadata.version(package)
+    from importlib import metadata  # noqa: PLC0415 - a release is read without it
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +157,7 @@ class Release:
             If the text is no release of a known version, with all its fields and no others.
         """
         try:
-            plain = json.loads(
-                text, parse_constant=_refuse_constant, object_pairs_hook=_without_doubles
-            )
+            plain = read_json(text)
         except (ValueError, TypeError, RecursionError) as failure:
             raise ReleaseError(f"a release must be JSON text: {failure}") from None
         if not isinstance(plain, dict):
@@ -172,8 +178,11 @@ class Release:
             ledger = None if plain["ledger"] is None else Receipt.from_dict(plain["ledger"])
         except ParameterError as failure:
             raise ReleaseError(f"the promise of the release is broken: {failure}") from None
-        values = from_plain(plain["values"])
-        return cls(plain["kind"], values, guarantee, plain["versions"], ledger=ledger)
+        try:
+            values = from_plain(plain["values"])
+            return cls(plain["kind"], values, guarantee, plain["versions"], ledger=ledger)
+        except RecursionError:
+            raise ReleaseError("values must not be nested so deep: write them flatter") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release to a file, whole or not at all.
@@ -238,14 +247,3 @@ class Release:
         promise = _html.promise(str(self.guarantee), holds=self.guarantee.holds)
         paid = "" if self.ledger is None else _html.paragraph(str(self.ledger), strong="Ledger")
         return _html.block(held, promise, paid)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    if len(plain) < len(pairs):
-        raise ValueError("a name occurs twice")
-    return plain

@@ -38,31 +38,39 @@ _TOLERANCE = 1e-6  # of epsilon, which is rounded up by at most this
 
 
 def amplify(
-    guarantee: Guarantee, n: int, delta: float, *, n_colors: int | None = None
+    guarantee: Guarantee,
+    n: int,
+    delta: float,
+    *,
+    n_colors: int | None = None,
+    reports_per_device: int = 1,
 ) -> Guarantee:
-    """Return the promise of a shuffled batch of n reports of one local mechanism.
+    """Return the promise of shuffled batches of n reports each, of one local mechanism.
 
     Parameters
     ----------
     guarantee : Guarantee
         The promise of each report: local and pure.
     n : int
-        How many honest reports the batch has at least, the person's own included. Reports that
+        How many honest reports each batch has at least, the person's own included. Reports that
         are made up, sent twice or computed with another mechanism do not count. Of a promise to
         users: how many users, whose reports go together.
     delta : float
-        In [1e-100, 1).
+        In [1e-100, 1); of all reports of a device together.
     n_colors : int, optional
         The g of a mechanism whose report is a g-ary randomized response, alone or beside a public
         partition that was drawn without looking at the record (local hashing), such as
         :class:`shoal.mechanisms.PartitionResponse`: its privacy blanket is used. None: the clones
         of any mechanism, which promise less.
+    reports_per_device : int, default=1
+        Different reports that a device may send, all to one batch or to several.
 
     Returns
     -------
     guarantee : Guarantee
         Of notion ``"shuffled"``, for substitution, with the least epsilon that is proven at this
-        delta, rounded up; never above the local one, with which it has delta = 0.
+        delta, rounded up; never above the local one, with which it has delta = 0. Of several
+        reports of a device: for all of them together.
 
     Raises
     ------
@@ -78,6 +86,8 @@ def amplify(
     0.079
     >>> round(amplify(report, 100_000, 1e-6).epsilon, 3)  # any mechanism
     0.17
+    >>> round(amplify(report, 100_000, 1e-6, n_colors=64, reports_per_device=2).epsilon, 3)
+    0.173
     """
     n = _numbers.count("n", n)
     delta = _checked_delta(delta)
@@ -96,20 +106,52 @@ def amplify(
             raise GuaranteeError(
                 "the reports of a user are no randomized response together: leave out n_colors"
             )
+    reports = _numbers.count("reports_per_device", reports_per_device)
+    if reports > 1:
+        if guarantee.privacy_unit.kind == "user":
+            raise GuaranteeError(
+                "the promise to a user is of all their reports: leave out reports_per_device"
+            )
+        return _of_several(guarantee, n, delta, n_colors, reports)
     local_epsilon = guarantee.epsilon
     epsilon = _amplified(local_epsilon, n, delta, n_colors)
     gains = epsilon < _WORTH_A_DELTA * local_epsilon
+    loss = (epsilon, delta) if gains else (local_epsilon, 0.0)
+    return _shuffled(guarantee, n, *loss)
+
+
+def _shuffled(guarantee: Guarantee, n: int, epsilon: float, delta: float) -> Guarantee:
+    """Return the shuffled promise of a local one, with these parameters."""
     return replace(
         guarantee,
         notion="shuffled",
-        epsilon=epsilon if gains else local_epsilon,
-        delta=delta if gains else 0.0,
+        epsilon=epsilon,
+        delta=delta,
         adjacency=Adjacency.SUBSTITUTE,
         rho=None,
         mu=None,
-        local_epsilon=local_epsilon,
+        local_epsilon=guarantee.epsilon,
         n_reports=n,
     )
+
+
+def _of_several(
+    guarantee: Guarantee, n: int, delta: float, n_colors: int | None, reports: int
+) -> Guarantee:
+    """Return the promise of several reports of a device, in whichever batches (section 7)."""
+    note = f"for all {reports} reports of a device together, in one batch or in several"
+    for_one = delta / reports
+    while for_one >= _LEAST_DELTA:
+        one = amplify(guarantee, n, for_one, n_colors=n_colors)
+        # A smaller delta has a larger epsilon, so none above this one can do.
+        largest = delta * math.exp(-(reports - 1) * one.epsilon) if one.delta else math.inf
+        if one.delta <= largest:
+            every = one.for_group(reports)
+            if every.delta <= delta:
+                return replace(every, delta=delta if every.delta else 0.0, reason=note)
+        for_one = min(for_one / 2, largest)  # half of delta is next to nothing of epsilon
+    local = _shuffled(guarantee, n, guarantee.epsilon, 0.0)
+    return replace(local.for_group(reports), reason=note)
 
 
 @dataclass(frozen=True)

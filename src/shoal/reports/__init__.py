@@ -17,20 +17,33 @@ Where to find what:
 * Colors of cells: ``_partition_likelihood`` (tally and channel), ``_atoms`` and ``_drawn_atoms``
   (places of records), ``_partition_density`` and ``_cross_fit`` (their weights), ``two_rounds``.
 * With atoms of either kind: ``_atom_clusters`` (shares, radii, labels). For all: ``blind``.
+* Devices that lie: ``_unexplained`` (left out), ``_trimming`` (centers of the rest), ``lies``.
 * Shapes: ``noise_aware_density`` with ``_shape_density``, ``_partition_shapes``, ``_false_peaks``.
-* Releases: ``released_clusters``, ``on_device``. Other clusterers: ``clustering``, ``selection``.
+* Releases: ``released_clusters``; their labels: ``shoal.labels``.
+* Other clusterers: ``clustering``, ``selection``.
+* By name, for the command line and a collector: ``analyses``. Reports that repeat:
+  ``counted_reports``.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shoal.reports.on_device import label_encoded, label_on_device
+from shoal.labels import label_encoded, label_on_device
 from shoal.reports.released_clusters import ReleasedClusters, load_release
 
 if TYPE_CHECKING:
+    from shoal.reports.analyses import (
+        ANALYSES,
+        AnalysisMethod,
+        AnalysisParameter,
+        analyze_reports,
+        check_analysis,
+    )
     from shoal.reports.blind import spread_over_box
     from shoal.reports.clustering import ReportClusters, cluster_reports
+    from shoal.reports.counted_reports import CountedReports
     from shoal.reports.gaussian_channel import GaussianChannel
+    from shoal.reports.lies import liars_weight
     from shoal.reports.noise_aware_density import NoiseAwareDensity
     from shoal.reports.noise_aware_kmeans import NoiseAwareKMeans
     from shoal.reports.selection import (
@@ -42,8 +55,12 @@ if TYPE_CHECKING:
     from shoal.reports.two_rounds import CampaignPlan, TwoRoundCampaign
 
 __all__ = [
+    "ANALYSES",
+    "AnalysisMethod",
+    "AnalysisParameter",
     "CampaignPlan",
     "ClusterCount",
+    "CountedReports",
     "DBSCANEps",
     "GaussianChannel",
     "NoiseAwareDensity",
@@ -51,9 +68,12 @@ __all__ = [
     "ReleasedClusters",
     "ReportClusters",
     "TwoRoundCampaign",
+    "analyze_reports",
+    "check_analysis",
     "cluster_reports",
     "label_encoded",
     "label_on_device",
+    "liars_weight",
     "load_release",
     "select_dbscan_eps",
     "select_n_clusters",
@@ -62,15 +82,22 @@ __all__ = [
 
 # Estimators are loaded when first asked for: whoever reads a release needs none of them.
 _MODULES = {
+    "ANALYSES": "analyses",
+    "AnalysisMethod": "analyses",
+    "AnalysisParameter": "analyses",
     "CampaignPlan": "two_rounds",
     "ClusterCount": "selection",
+    "CountedReports": "counted_reports",
     "DBSCANEps": "selection",
     "GaussianChannel": "gaussian_channel",
     "NoiseAwareDensity": "noise_aware_density",
     "NoiseAwareKMeans": "noise_aware_kmeans",
     "ReportClusters": "clustering",
     "TwoRoundCampaign": "two_rounds",
+    "analyze_reports": "analyses",
+    "check_analysis": "analyses",
     "cluster_reports": "clustering",
+    "liars_weight": "lies",
     "select_dbscan_eps": "selection",
     "select_n_clusters": "selection",
     "spread_over_box": "blind",

@@ -4,12 +4,14 @@ Laplace of any kind, Piecewise, and Gaussian noise of others. The mixture that b
 clusters is fitted through the noise as a Gaussian scale mixture.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal._bounds import Box
 from shoal._typing import Bools, Floats
+from shoal.labels import nearest_centers
 from shoal.reports._additive_evidence import mixture_evidence
 from shoal.reports._found_clusters import FoundClusters, Settings
 from shoal.reports._grid_density import deconvolve
@@ -24,8 +26,8 @@ from shoal.reports._starts import (
     distribution_is_better,
     kmeans_centers,
 )
+from shoal.reports._trimming import trimmed
 from shoal.reports.blind import is_better_than_blind
-from shoal.reports.on_device import nearest_centers
 
 __all__ = ["additive_clusters"]
 
@@ -74,11 +76,16 @@ def _start(
     distributions = deconvolve(reports, noise, box, k, first=first)
     if distributions is None:
         distributions = _drawn(reports, noise, box, settings, first=first, rng=rng)
+    if settings.trim is not None:
+        distributions = replace(distributions, misfit=0.0)  # of lies, not of another noise
     halves = _Halves(distributions, (reports[first], reports[~first]))
     if distribution_is_better(
         reports, distributions, box, k, first=first, restarts=restarts, rng=rng
     ):
-        start = best_of_distribution(reports, distributions, box, k, restarts=restarts, rng=rng)
+        whole = trimmed(distributions.whole, k, settings.trim, rng)
+        start = best_of_distribution(
+            reports, replace(distributions, whole=whole), box, k, restarts=restarts, rng=rng
+        )
     else:
         start = best_of_plain(reports, noise, box, k, restarts=restarts, rng=rng)
     return start, halves

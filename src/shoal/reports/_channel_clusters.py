@@ -26,6 +26,7 @@ from shoal.reports._report_distributions import (
 )
 from shoal.reports._report_noise import checked_copy
 from shoal.reports._starts import kmeans_centers
+from shoal.reports._trimming import trimmed
 from shoal.reports.blind import is_better_than_blind, spread_centers, spread_points
 
 __all__ = ["channel_clusters"]
@@ -46,7 +47,7 @@ def channel_clusters(
     if density.blind:
         start, centers, whole = "blind", blind, _even(density, distribution, reports, box)
     else:
-        start, whole = "channel", density.whole
+        start, whole = "channel", trimmed(density.whole, k, settings.trim, rng)
         centers = _centers(whole, blind, settings.n_init, rng)
     halves = tuple(_centers(half, blind, FEW, rng) for half in density.halves)
     mixture = whole.mixture(centers)

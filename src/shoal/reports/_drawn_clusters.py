@@ -7,10 +7,9 @@ what the reports say of the columns; the centers are those of least k-means cost
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from shoal._bounds import Box
-from shoal._typing import Floats
+from shoal._typing import Floats, Ints
 from shoal.partitions import Partitions, spread_over_axes
 from shoal.reports._atom_clusters import center_radii, posterior_labels
 from shoal.reports._cross_fit import Fit, cross_fit
@@ -20,7 +19,8 @@ from shoal.reports._partition_clusters import AtomColors
 from shoal.reports._partition_likelihood import ColorChannel, tally
 from shoal.reports._record_channel import AtomDensity, Atoms
 from shoal.reports._report_noise import checked_copy
-from shoal.reports._starts import kmeans_centers
+from shoal.reports._starts import kmeans_centers, thread_pools
+from shoal.reports._trimming import trimmed
 from shoal.reports.blind import is_better_than_blind
 
 __all__ = ["Estimate", "drawn_clusters", "drawn_density"]
@@ -45,36 +45,47 @@ def drawn_clusters(
     columns = len(box.low)
     mechanism = checked_copy(mechanism, columns)
     keep = float(mechanism.keep_probability)
-    found = drawn_density(reports, mechanism.make_partitions(columns), keep, rng)
+    partitions = mechanism.make_partitions(columns)
+    found = drawn_density(reports, partitions, keep, rng, times=settings.counts)
     k = settings.n_clusters
-    centers = _centers(found.whole, k, settings.n_init, rng)
+    whole = trimmed(found.whole, k, settings.trim, rng)
+    centers = _centers(whole, k, settings.n_init, rng)
     halves = (_centers(found.halves[0], k, FEW, rng), _centers(found.halves[1], k, FEW, rng))
-    mixture = found.whole.mixture(centers)
+    mixture = whole.mixture(centers)
     return FoundClusters(
         start="partitions",
         centers=np.clip(centers, box.low, box.high),
         weights=mixture.weights,
         covariances=mixture.covariances,
-        radii=center_radii(found.whole, centers, box, settings.confidence),
-        labels=posterior_labels(found.whole, centers)[found.whole.channel.tally],
+        radii=center_radii(whole, centers, box, settings.confidence),
+        labels=posterior_labels(whole, centers)[whole.channel.tally],
         log_likelihood=np.empty(0),
         better_than_blind=is_better_than_blind(found.log_evidence, found.halves, halves, box),
     )
 
 
 def drawn_density(
-    reports: Floats, partitions: Partitions, keep: float, rng: np.random.RandomState
+    reports: Floats,
+    partitions: Partitions,
+    keep: float,
+    rng: np.random.RandomState,
+    *,
+    times: Ints | None = None,
 ) -> Estimate:
     """Estimate the distribution of the records behind reports on atoms that are drawn."""
     # One thread: products this small only wait for a second one.
-    with threadpool_limits(1, user_api="blas"):
-        return _estimate(reports, partitions, keep, rng)
+    with thread_pools().limit(limits=1, user_api="blas"):
+        return _estimate(reports, partitions, keep, rng, times)
 
 
 def _estimate(
-    reports: Floats, partitions: Partitions, keep: float, rng: np.random.RandomState
+    reports: Floats,
+    partitions: Partitions,
+    keep: float,
+    rng: np.random.RandomState,
+    times: Ints | None,
 ) -> Estimate:
-    seen = tally(reports, partitions)
+    seen = tally(reports, partitions, times)
     counted = Counted(seen.pairs, seen.counts, seen.halves(rng))
     whole, first, second = (
         _SeenAtoms(drawn, ColorChannel.of(partitions, keep, drawn.points, seen.pairs))

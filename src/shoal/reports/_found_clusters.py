@@ -6,13 +6,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from shoal._bounds import Box
-from shoal._typing import Floats, Labels
+from shoal._typing import Floats, Ints, Labels
 
 __all__ = ["FindClusters", "FoundClusters", "Settings"]
 
 
 class Settings(NamedTuple):
-    """Checked parameters of the estimator.
+    """Checked parameters of the estimator, and how often each report came.
 
     Parameters
     ----------
@@ -24,12 +24,19 @@ class Settings(NamedTuple):
         Updates of the mixture; None leaves it to the method.
     confidence : float
         Level of the radii.
+    counts : ndarray of int64, default=None
+        How often each report came, where some came several times; None for once each.
+    trim : float or None
+        Share of the records, as estimated, that centers leave out where devices may lie; None
+        where all are trusted.
     """
 
     n_clusters: int
     n_init: int
     max_iter: int | None
     confidence: float
+    counts: Ints | None = None
+    trim: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from shoal.reports._partition_likelihood import ColorChannel, tally
 from shoal.reports._record_channel import AtomDensity, Atoms
 from shoal.reports._report_noise import checked_copy
 from shoal.reports._starts import kmeans_centers
+from shoal.reports._trimming import trimmed
 from shoal.reports.blind import is_better_than_blind
 
 __all__ = ["partition_clusters"]
@@ -70,23 +71,24 @@ def partition_clusters(
     columns = len(box.low)
     mechanism = checked_copy(mechanism, columns)
     partitions = mechanism.make_partitions(columns)
-    counted = tally(reports, partitions)
+    counted = tally(reports, partitions, settings.counts)
     keep, k = float(mechanism.keep_probability), settings.n_clusters
     density = cell_density(
         lambda atoms: ColorChannel.of(partitions, keep, atoms, counted.pairs), counted, box, k, rng
     )
     pairs = reports[:, 0].astype(np.int64) * partitions.n_colors + reports[:, 1].astype(np.int64)
     found = _densities(density, np.searchsorted(counted.pairs, pairs))
-    centers = _centers(found[0], k, settings.n_init, rng)
+    whole = trimmed(found[0], k, settings.trim, rng)
+    centers = _centers(whole, k, settings.n_init, rng)
     halves = (_centers(found[1], k, FEW, rng), _centers(found[2], k, FEW, rng))
-    mixture = found[0].mixture(centers)
+    mixture = whole.mixture(centers)
     return FoundClusters(
         start="partitions",
         centers=np.clip(centers, box.low, box.high),
         weights=mixture.weights,
         covariances=mixture.covariances,
-        radii=center_radii(found[0], centers, box, settings.confidence),
-        labels=posterior_labels(found[0], centers)[found[0].channel.tally],
+        radii=center_radii(whole, centers, box, settings.confidence),
+        labels=posterior_labels(whole, centers)[whole.channel.tally],
         log_likelihood=np.empty(0),
         better_than_blind=is_better_than_blind(
             density.weights.log_evidence, found[1:], halves, box

@@ -160,7 +160,8 @@ def _sparse(weights: Floats, coarse: Cells, n_clusters: int, level: float) -> Fl
     table = weights.reshape((many,) * columns)
     around = gaussian_filter(table, KERNEL * many / per_side, mode="constant", truncate=3.0)
     shares = np.maximum(around.ravel() * (many / per_side) ** columns, np.finfo(float).tiny)
-    sparse: Floats = weights / (1.0 + (level / shares) ** 2)
+    with np.errstate(over="ignore"):  # where next to nothing is around, the weight becomes 0
+        sparse: Floats = weights / (1.0 + (level / shares) ** 2)
     sparse /= sparse.sum()
     return sparse
 

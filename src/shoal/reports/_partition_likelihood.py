@@ -39,8 +39,11 @@ class EMStep(NamedTuple):
     log_likelihood: float
 
 
-def tally(reports: Floats, partitions: Partitions) -> Tally:
-    """Count reports; those that no device of this campaign can have sent are refused."""
+def tally(reports: Floats, partitions: Partitions, times: Ints | None = None) -> Tally:
+    """Count reports; those that no device of this campaign can have sent are refused.
+
+    Each report came so many times, or once.
+    """
     n, colors = partitions.n_partitions, partitions.n_colors
     if reports.shape[1] != PAIR:
         raise ParameterError(
@@ -54,7 +57,7 @@ def tally(reports: Floats, partitions: Partitions) -> Tally:
             "are from another mechanism or campaign; pass the mechanism that made them"
         )
     pairs = partition.astype(np.int64) * colors + color.astype(np.int64)
-    counts = np.bincount(pairs, minlength=n * colors)
+    counts = np.bincount(pairs, weights=times, minlength=n * colors)
     seen = np.flatnonzero(counts)
     return Tally(seen, counts[seen].astype(np.float64))
 

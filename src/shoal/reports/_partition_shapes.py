@@ -58,13 +58,18 @@ class PartitionCells:
 
 
 def open_partition_estimator(
-    reports: Floats, mechanism: PartitionChannel, box: Box, rng: np.random.Generator
+    reports: Floats,
+    mechanism: PartitionChannel,
+    box: Box,
+    rng: np.random.Generator,
+    *,
+    times: Ints | None = None,
 ) -> tuple[ShapeEstimator, Floats]:
     """Choose how smooth the density is, by cross-validation; return the counts of reports too."""
     columns = len(box.low)
     partitions = mechanism.make_partitions(columns)
     colors = partitions.n_colors
-    counted = tally(reports, partitions)
+    counted = tally(reports, partitions, times)
     pairs = np.arange(partitions.n_partitions * colors)
     counts = np.zeros(len(pairs))
     counts[counted.pairs] = counted.counts

@@ -16,9 +16,8 @@ from scipy.special import roots_genlaguerre
 from scipy.stats import chi2
 
 from shoal._bounds import Box
-from shoal._report_channel import ReportChannel
+from shoal._report_channel import refuse_unknown_noise
 from shoal._typing import Floats
-from shoal.exceptions import ParameterError
 from shoal.reports.gaussian_channel import GaussianChannel
 
 __all__ = ["ReportNoise", "ball_radii", "checked_copy", "report_noise", "scale_nodes"]
@@ -66,28 +65,9 @@ def report_noise(mechanism: Any, columns: int, *, biased: bool = False) -> Repor
     one = np.ones(1)
     if isinstance(mechanism, GaussianChannel):
         return ReportNoise(mechanism, one, one, radial=False)
-    kind = mechanism.noise_kind if isinstance(mechanism, ReportChannel) else "other"
-    known = kind in {"radial", "unbiased"} or (biased and getattr(mechanism, "has_density", False))
-    if not known:
-        others = "SquareWave" if biased else "SquareWave, Hybrid, Duchi"
-        others += ", PartitionResponse"
-        raise ParameterError(
-            "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
-            f"SphericalLaplace, Piecewise, {others} or GaussianChannel, "
-            f"got {type(mechanism).__name__}: cluster other reports with cluster_reports"
-        )
-    if getattr(mechanism, "truncate", None) is not None:
-        raise ParameterError(
-            f"mechanism must not truncate, got truncate {mechanism.truncate!r}: redrawn reports "
-            "are pulled to the middle of the box; cluster them with cluster_reports"
-        )
-    if getattr(mechanism, "columns", "all") != "all":
-        raise ParameterError(
-            f"mechanism must report all columns, got {mechanism.columns!r}: sampled columns "
-            "hold no whole record"
-        )
+    refuse_unknown_noise(mechanism, biased=biased)
     copy = checked_copy(mechanism, columns)
-    if kind != "radial":
+    if mechanism.noise_kind != "radial":
         return ReportNoise(copy, one, one, radial=False)
     return ReportNoise(copy, *scale_nodes(columns, NODES), radial=True)
 

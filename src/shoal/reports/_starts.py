@@ -1,5 +1,6 @@
 """Centers from reports, plain or through a distribution of records, and the choice between them."""
 
+import functools
 import warnings
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from shoal._bounds import Box
 from shoal._typing import Floats
@@ -27,6 +28,7 @@ __all__ = [
     "best_of_plain",
     "distribution_is_better",
     "kmeans_centers",
+    "thread_pools",
 ]
 
 
@@ -162,9 +164,15 @@ def kmeans_centers(
         model = KMeans(k, init=start, n_init=1, max_iter=MAX_STEPS, random_state=rng)
     # One thread: as fast for so few columns, the same bits on every machine, and no waiting for a
     # core that is busy.
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
+    with warnings.catch_warnings(), thread_pools().limit(limits=1, user_api="openmp"):
         # Fewer distinct reports than clusters: some centers are the same, and that is right.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(points, sample_weight=weights)
     centers: Floats = model.cluster_centers_
     return centers
+
+
+@functools.cache
+def thread_pools() -> ThreadpoolController:
+    """Return the thread pools of this process; to look for them takes as long as a small fit."""
+    return ThreadpoolController()

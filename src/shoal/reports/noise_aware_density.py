@@ -15,19 +15,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import Box, public_box
-from shoal._cluster_table import ShownWithPromise
+from shoal._cluster_table import ShownWithClusters
 from shoal._records import fitted_names, leaves_last_fit, validate_records
-from shoal._report_channel import PartitionChannel, channel_bounds
+from shoal._report_channel import (
+    PartitionChannel,
+    channel_bounds,
+    record_names,
+    schema_value,
+)
 from shoal._typing import Bounds, Floats, Labels, RandomState, TableLike
 from shoal.density import GridCells, build_tree, choose_nodes, label_cells, prominence_for
 from shoal.exceptions import DataError, ParameterError
+from shoal.labels import label_encoded
 from shoal.privacy import Release
 from shoal.reports._false_peaks import Simulations, simulate
 from shoal.reports._partition_shapes import open_partition_estimator, pair_indices
 from shoal.reports._report_grid import MAX_COLUMNS
 from shoal.reports._report_noise import checked_copy, report_noise
 from shoal.reports._shape_density import open_estimator
-from shoal.reports.on_device import label_on_device
+from shoal.reports._unexplained import explained_reports
+from shoal.reports.counted_reports import counted_rows
+from shoal.reports.lies import liars_weight
 
 __all__ = ["NoiseAwareDensity"]
 
@@ -36,7 +44,7 @@ MAX_ROUNDS = 6  # of simulations, each with other peaks taken for real
 SEEDS = 2**31 - 1
 
 
-class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
+class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
     """Clusters of any shape, from reports whose noise is known.
 
     The density of the records on a grid over the public box is estimated by the iterative Bayesian
@@ -60,6 +68,10 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         more than chance. None finds those that are.
     min_cluster_size : float, default=None
         Records below which a part is no cluster of its own. None takes any size.
+    contamination : float, default=None
+        Share of the devices that may lie, such as 0.01. Reports in such numbers as no records
+        explain are then left out, and no cluster is smaller than what so many liars can make up.
+        None trusts every device.
     random_state : None, int or RandomState, default=None
         For halves of the reports and for simulations; nothing private depends on it.
 
@@ -82,7 +94,9 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         Standard deviations that a peak had to stand above the pass to a higher one.
     labels_ : ndarray of shape (n,)
         Cluster of the cell of each report, clipped to the box; -1 for none. Of partition responses,
-        the cluster that the record is in with the highest probability.
+        the cluster that the record is in with the highest probability. -1 too for those left out.
+    left_out_ : int
+        Number of reports that were left out, since no records explain so many of them.
     guarantee_ : Guarantee
         That of the mechanism.
     release_ : Release
@@ -132,6 +146,7 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         alpha: float = 0.05,
         n_clusters: int | None = None,
         min_cluster_size: float | None = None,
+        contamination: float | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.mechanism = mechanism
@@ -139,6 +154,7 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         self.alpha = alpha
         self.n_clusters = n_clusters
         self.min_cluster_size = min_cluster_size
+        self.contamination = contamination
         self.random_state = random_state
 
     @leaves_last_fit
@@ -148,7 +164,8 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         Z : array-like of shape (n, d)
-            Reports as the mechanism made them: not clipped, not remapped, not standardized.
+            Reports as the mechanism made them: not clipped, not remapped, not standardized. Of
+            PartitionResponse also :class:`CountedReports`.
         y : None
             Ignored.
 
@@ -158,27 +175,43 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         of_partitions = isinstance(self.mechanism, PartitionChannel)
-        reports = validate_records(Z, estimator=None if of_partitions else self)
+        times = None
         if of_partitions:
+            reports, times = counted_rows(Z, one_by_one=self.contamination is not None)
             self.n_features_in_ = self.mechanism.make_partitions().columns  # of a record
+        else:
+            reports = validate_records(Z, estimator=self)
         self._check(self.n_features_in_)
         self._seed = int(check_random_state(self.random_state).randint(SEEDS))
         rng = np.random.default_rng(self._seed)
-        if of_partitions:
+        noise = (  # what is not known is refused before its bounds are asked for
+            None
+            if of_partitions
+            else report_noise(self.mechanism, self.n_features_in_, biased=True)
+        )
+        everything, box = reports, self._box()
+        kept = np.ones(len(reports), dtype=np.bool_)
+        if self.contamination is not None:
+            kept = explained_reports(
+                reports, self.mechanism, box, np.random.RandomState(self._seed)
+            )
+            reports = reports[kept]
+        self.left_out_ = int(np.count_nonzero(~kept))
+        if noise is None:
             channel = checked_copy(self.mechanism, self.n_features_in_)
-            box = self._box()
-            self._estimator, counts = open_partition_estimator(reports, channel, box, rng)
+            self._estimator, counts = open_partition_estimator(
+                reports, channel, box, rng, times=times
+            )
         else:
-            noise = report_noise(self.mechanism, self.n_features_in_, biased=True)
-            box = self._box()
             self._estimator, counts = open_estimator(reports, noise, box, rng)
         self.bounds_ = box
         self.guarantee_ = self.mechanism.guarantee_
         self.density_ = self._estimator.density(counts)
-        self._n_reports = len(reports)
+        self._n_reports = len(reports) if times is None else int(times.sum())
         self._simulated: dict[int, Simulations] = {}
         self._find_clusters()
-        self.labels_ = self._most_probable(reports) if of_partitions else self._labels(reports)
+        labels = self._most_probable(everything) if of_partitions else self._labels(everything)
+        self.labels_ = np.where(kept, labels, np.int32(-1))
         return self
 
     def predict(self, X: TableLike) -> Labels:
@@ -255,6 +288,8 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
             _numbers.count("n_clusters", self.n_clusters)
         if self.min_cluster_size is not None:
             _numbers.positive("min_cluster_size", self.min_cluster_size)
+        if self.contamination is not None:
+            _numbers.probability("contamination", self.contamination)
 
     def _find_clusters(self) -> None:
         """Find the clusters of the estimated density, and make the release."""
@@ -269,7 +304,7 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
             found.estimate,
             cells,
             threshold=self.threshold_,
-            min_size=float(self.min_cluster_size or 0.0),
+            min_size=max(float(self.min_cluster_size or 0.0), self._made_up()),
             merges=found.merges,
         )
         nodes = choose_nodes(tree) if self.n_clusters is None else np.flatnonzero(tree.is_leaf)
@@ -279,6 +314,11 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         self.n_clusters_ = len(clusters.nodes)
         self.cells_ = clusters.labels.reshape(self.density_.shape)
         self._publish(clusters.background)
+
+    def _made_up(self) -> float:
+        """Return how many records the liars that are assumed can make up."""
+        weight = liars_weight(self.mechanism, self.n_features_in_)
+        return weight * float(self.contamination or 0.0) * self._n_reports
 
     def _above_chance(self) -> Simulations:
         """Simulate chance beside one real peak; then beside those that are above it."""
@@ -320,10 +360,11 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "records": self._n_reports,
                 "alpha": float(self.alpha),
                 "metric": "cells",
-                "columns": fitted_names(self),
+                "columns": fitted_names(self) or record_names(self.mechanism),
                 "low": box.low,
                 "high": box.high,
                 "half": HALF,
+                **schema_value(self.mechanism),
             },
             guarantee=self.guarantee_,
         )
@@ -340,4 +381,4 @@ class NoiseAwareDensity(ShownWithPromise, ClusterMixin, BaseEstimator):
         return labels
 
     def _labels(self, rows: Floats) -> Labels:
-        return np.asarray(label_on_device(self.release_, rows), dtype=np.int32)
+        return label_encoded(self.release_, rows)

@@ -15,16 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._bounds import public_box
-from shoal._cluster_table import ShownWithPromise
+from shoal._cluster_table import ShownWithClusters
 from shoal._records import fitted_names, leaves_last_fit, validate_records
 from shoal._report_channel import (
-    ColumnChannel,
     PartitionChannel,
     ReportChannel,
     channel_bounds,
+    is_more_than_noise,
+    record_names,
+    schema_value,
 )
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.exceptions import ParameterError
+from shoal.labels import nearest_centers
 from shoal.partitions import one_grid_divides
 from shoal.privacy import Release
 from shoal.reports._additive_clusters import additive_clusters
@@ -34,13 +37,15 @@ from shoal.reports._drawn_clusters import drawn_clusters
 from shoal.reports._found_clusters import FindClusters, Settings
 from shoal.reports._partition_clusters import partition_clusters
 from shoal.reports._report_noise import report_noise
+from shoal.reports._unexplained import explained_reports
+from shoal.reports.counted_reports import counted_rows
 from shoal.reports.gaussian_channel import GaussianChannel
-from shoal.reports.on_device import nearest_centers
+from shoal.reports.lies import liars_weight
 
 __all__ = ["NoiseAwareKMeans"]
 
 
-class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
+class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
     """K-means on reports that accounts for their noise.
 
     In up to three columns the distribution of the records is deconvolved on a grid over the public
@@ -76,6 +81,11 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         Updates of the mixture; None takes at most 10 in up to three columns, else at most 100.
     confidence : float, default=0.95
         Level of ``center_radius_``.
+    contamination : float, default=None
+        Share of the devices that may lie, such as 0.01: the centers are then to be hard to move
+        for them. 0 leaves out reports in such numbers as no records explain, and nothing else.
+        More also does without one cluster that so many liars can make up, if the others are found
+        far better without it (Notes). None trusts every device.
     random_state : None, int or RandomState, default=None
         For the halves, restarts and draws; nothing private depends on it.
 
@@ -94,7 +104,9 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         reports can tell apart; at most the diameter of the box, where they say nothing.
     labels_ : ndarray of shape (n,)
         Nearest center of each report; of reports that are more than the record and noise, the
-        cluster that their record is in with the highest probability.
+        cluster that their record is in with the highest probability. -1 for those left out.
+    left_out_ : int
+        Number of reports that were left out, since no records explain so many of them.
     better_than_blind_ : bool
         Whether held-out reports tell the result from points spread over the box (Notes).
     guarantee_ : Guarantee
@@ -122,6 +134,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     cluster_reports : Any of scikit-learn's clusterers, on reports as they are.
     label_on_device : Labels of true records from the published centers.
     spread_over_box : What is known without reports.
+    liars_weight : What one lie weighs.
 
     Notes
     -----
@@ -138,6 +151,11 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
     ``Duchi`` say means and means of products alone, whatever their number. In more than three
     columns the exact laws are evaluated at 512 to 2,048 places, drawn column by column, which find
     groups but resolve no small ones.
+
+    With ``contamination``, honest reports are left out with probability at most 1e-9. A device that
+    lies weighs as several honest ones (:func:`liars_weight`): of k + 1 clusters, one with a share
+    below ``contamination`` times that may be left out, a true one too. Nothing tells records that
+    are made up from true ones, and more liars than assumed move centers as before.
 
     Examples
     --------
@@ -165,6 +183,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         n_init: int = 20,
         max_iter: int | None = None,
         confidence: float = 0.95,
+        contamination: float | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -173,6 +192,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         self.n_init = n_init
         self.max_iter = max_iter
         self.confidence = confidence
+        self.contamination = contamination
         self.random_state = random_state
 
     @leaves_last_fit
@@ -183,7 +203,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         ----------
         Z : array-like of shape (n, d)
             Reports as the mechanism made them: not clipped, not remapped, not standardized. Of
-            PartitionResponse two columns, whatever the records have.
+            PartitionResponse two columns, whatever the records have, or :class:`CountedReports`.
         y : None
             Ignored.
 
@@ -195,14 +215,20 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         settings = self._settings()
         find_clusters = _choose(self.mechanism)
         if isinstance(self.mechanism, PartitionChannel):
-            reports = validate_records(Z)
+            reports, counts = counted_rows(Z, one_by_one=self.contamination is not None)
+            settings = settings._replace(counts=counts)
             self._take_columns_of_records()
         else:
             reports = validate_records(Z, estimator=self)
         bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
         box = public_box(bounds, self.n_features_in_)
         rng = check_random_state(self.random_state)
-        found = find_clusters(reports, self.mechanism, box, settings, rng)
+        kept = np.ones(len(reports), dtype=np.bool_)
+        if self.contamination is not None:
+            kept = explained_reports(reports, self.mechanism, box, rng)
+            weight = liars_weight(self.mechanism, self.n_features_in_)
+            settings = settings._replace(trim=weight * float(self.contamination))
+        found = find_clusters(reports[kept], self.mechanism, box, settings, rng)
         self.cluster_centers_ = found.centers
         self.weights_ = found.weights
         self.covariances_ = found.covariances
@@ -210,7 +236,9 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         self.start_ = found.start
         self.log_likelihood_ = found.log_likelihood
         self.n_iter_ = len(found.log_likelihood)
-        self.labels_ = found.labels
+        self.labels_ = np.full(len(reports), -1, dtype=np.int32)
+        self.labels_[kept] = found.labels
+        self.left_out_ = int(np.count_nonzero(~kept))
         self.better_than_blind_ = found.better_than_blind
         self.guarantee_ = self.mechanism.guarantee_
         self.release_ = Release(
@@ -218,7 +246,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
             values={
                 "centers": self.cluster_centers_,
                 "metric": "euclidean",  # of the reports, whose noise is measured in it
-                "columns": fitted_names(self),
+                "columns": fitted_names(self) or record_names(self.mechanism),
                 "weights": self.weights_,
                 "covariances": self.covariances_,
                 "center_radius": self.center_radius_,
@@ -226,7 +254,7 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
                 "better_than_blind": self.better_than_blind_,
                 "low": box.low,
                 "high": box.high,
-                **self._schema(),
+                **schema_value(self.mechanism),
             },
             guarantee=self.guarantee_,
         )
@@ -255,14 +283,9 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_  # of a table that was fitted before
         self.n_features_in_ = self.mechanism.make_partitions().columns
-        names = fitted_names(self.mechanism)
-        if names is not None and self.mechanism.schema is None:  # else they are of raw columns
+        names = record_names(self.mechanism)
+        if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-
-    def _schema(self) -> dict[str, Any]:
-        """Return the schema for the release, where the mechanism takes records by one."""
-        schema = getattr(self.mechanism, "schema", None)
-        return {} if schema is None else {"schema": schema.to_dict()}
 
     def _settings(self) -> Settings:
         """Check the parameters that have nothing to do with the mechanism."""
@@ -271,6 +294,8 @@ class NoiseAwareKMeans(ShownWithPromise, ClusterMixin, BaseEstimator):
         if self.max_iter is not None:
             _numbers.count("max_iter", self.max_iter)
         _numbers.positive_probability("confidence", self.confidence)
+        if self.contamination is not None:
+            _numbers.probability("contamination", self.contamination)
         try:
             check_random_state(self.random_state)
         except ValueError:
@@ -286,11 +311,7 @@ def _choose(mechanism: Any) -> FindClusters:
     if isinstance(mechanism, PartitionChannel):
         axes = partition_axes(mechanism.make_partitions())
         return partition_clusters if one_grid_divides(axes) else drawn_clusters
-    by_columns = isinstance(mechanism, ColumnChannel)
-    adds_noise = getattr(mechanism, "noise_kind", None) == "unbiased"
-    some_columns = by_columns and mechanism.columns == "sample"
-    corners = getattr(mechanism, "noise_kind", None) == "corners"
-    if corners or some_columns or (by_columns and not adds_noise):
+    if is_more_than_noise(mechanism):
         return channel_clusters
     if not isinstance(mechanism, ReportChannel | GaussianChannel):
         report_noise(mechanism, 1)  # refuses it, before it is asked for bounds

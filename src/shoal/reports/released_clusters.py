@@ -16,9 +16,9 @@ from shoal._optional import require
 from shoal._outlines import release_geojson
 from shoal._typing import Floats, Labels
 from shoal.exceptions import ParameterError, ReleaseError
+from shoal.labels import center_distances, label_encoded, label_on_device
 from shoal.plotting import Picture, draw_release
 from shoal.privacy import Guarantee, Release
-from shoal.reports.on_device import center_distances, label_encoded, label_on_device
 from shoal.schema import Schema
 
 __all__ = ["ReleasedClusters", "load_release"]

@@ -8,10 +8,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal._frames import is_frame, is_pandas_series, is_series, narwhals, to_native
 from shoal._optional import require
 from shoal.exceptions import DataError, DataTypeError
 from shoal.schema.values import MISSING_NUMBERS, Column, is_missing
@@ -28,8 +28,8 @@ def plain_column(values: Any) -> Column:
     if not isinstance(values, list | tuple | np.ndarray):  # asking takes longer than one record
         if _is_arrow(values, "Array"):
             values = require("pyarrow", extra="arrow").chunked_array([values])
-        if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
-            return _from_series(nw.from_native(values, series_only=True))
+        if is_series(values):
+            return _from_series(narwhals().from_native(values, series_only=True))
     array = values if isinstance(values, np.ndarray) else _object_array(values)
     if isinstance(array, np.ma.MaskedArray):
         raise DataTypeError("X must be a plain array, got a masked one: drop or fill its gaps")
@@ -87,11 +87,11 @@ def raw_columns(
     X: Any, names: Sequence[str], *, others: Sequence[str] = (), whole: bool = False
 ) -> dict[str, Any]:
     """Return columns of a table in memory by their names, as the table has them."""
-    X = nw.to_native(X, pass_through=True)
+    X = to_native(X)
     if isinstance(X, Mapping):
         found = {str(name): values for name, values in X.items()}
         _check_same_rows(found.values())
-    elif nw.dependencies.is_into_dataframe(X) or _is_arrow_batch(X):
+    elif is_frame(X) or _is_arrow_batch(X):
         found = _from_frame(X)
     elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
         found = {name: [row[name] for row in X] for name in names if all(name in row for row in X)}
@@ -104,12 +104,12 @@ def raw_columns(
             parameter="schema",
             in_python="rename the column, or give the field another role",
         )
-    return {name: nw.to_native(found[name], pass_through=True) for name in names}
+    return {name: to_native(found[name]) for name in names}
 
 
 def _check_same_rows(columns: Iterable[Any]) -> None:
     """Refuse columns of pandas that name their rows differently: one was sorted or filtered."""
-    indexes = [one.index for one in columns if nw.dependencies.is_pandas_series(one)]
+    indexes = [one.index for one in columns if is_pandas_series(one)]
     if any(not index.equals(indexes[0]) for index in indexes[1:]):
         raise DataError(
             "X must have columns with one index, got columns of pandas with several: take them "
@@ -133,7 +133,7 @@ def refuse_missing_ids(ids: Any, name: str, missing: Collection[str]) -> None:
 
 
 def _from_series(series: Any) -> Column:
-    kind = series.dtype
+    nw, kind = narwhals(), series.dtype
     if kind == nw.Boolean:
         truth = {True: 1.0, False: 0.0}
         listed = [truth[v] if type(v) is bool else math.nan for v in series.to_list()]
@@ -164,6 +164,7 @@ def _holds_large(series: Any) -> bool:
     """Return whether there are whole numbers that doubles do not tell apart."""
     if not series.dtype.is_integer() or not series.len():
         return False
+    nw = narwhals()
     wide = series.dtype in (nw.Int128, nw.UInt128)  # numpy has none
     return wide or _beyond_doubles(series.drop_nulls().to_numpy())
 
@@ -182,6 +183,7 @@ def _beyond_doubles(values: Any) -> bool:
 def _from_frame(X: Any) -> dict[str, Any]:
     if _is_arrow_batch(X):
         X = _arrow_table(X)
+    nw = narwhals()
     try:
         frame = nw.from_native(X, eager_only=True)
         names = [str(name) for name in frame.columns]

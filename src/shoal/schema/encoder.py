@@ -4,8 +4,8 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
 
+from shoal._estimator_base import BaseEstimator, TransformerMixin
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.schema import Schema

@@ -80,7 +80,7 @@ class Schema:
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "missing_values", tuple(words))
 
-    @property
+    @functools.cached_property
     def features(self) -> tuple[Field, ...]:
         """Fields that are clustered on."""
         return tuple(field for field in self.fields if field.role == "feature")
@@ -100,7 +100,7 @@ class Schema:
         """The field that says how much each row counts."""
         return self._with_role("sample_weight")
 
-    @property
+    @functools.cached_property
     def columns(self) -> tuple[str, ...]:
         """Columns of the table that the features are in."""
         return tuple(name for field in self.features for name in field.columns)
@@ -400,6 +400,23 @@ class Schema:
             description=plain.get("description", ""),
         )
 
+    def to_bytes(self) -> bytes:
+        """Return the content of the file that :meth:`save` writes.
+
+        Returns
+        -------
+        content : bytes
+            JSON text in UTF-8.
+
+        Examples
+        --------
+        >>> from shoal.schema import Field, Schema
+        >>> Schema([Field("id", role="user")]).to_bytes().splitlines()[2:4]
+        [b'    {', b'      "name": "id",']
+        """
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        return text.encode("utf-8")
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schema to a JSON file, whole or not at all.
 
@@ -408,10 +425,9 @@ class Schema:
         path : str or path-like
             An existing file is replaced.
         """
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
         try:
             with atomic_write(Path(path)) as part:
-                part.write_text(text, encoding="utf-8")
+                part.write_bytes(self.to_bytes())
         except OSError as failure:
             raise ParameterError(f"{path} cannot be written: {failure.strerror}") from None
 

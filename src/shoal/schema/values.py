@@ -92,7 +92,7 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
     A category that is a number, such as 007, is also found as 7: whether a column holds numbers or
     text is often decided by other records, where somebody reads a file for us.
     """
-    codes = {**{other_spelling(word): code for word, code in codes.items()}, **codes}
+    codes = _all_spellings(tuple(codes.items()))
 
     def code(value: Any) -> int:
         text = _text(value)
@@ -120,6 +120,11 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
     each = np.array([code(value) for value in plain], dtype=np.int64)
     result: Ints = each[inverse] if len(each) else np.empty(0, dtype=np.int64)
     return result
+
+
+@lru_cache(maxsize=256)  # words of a schema, which are public; never those of a record
+def _all_spellings(codes: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
+    return {**{other_spelling(word): code for word, code in codes}, **dict(codes)}
 
 
 def to_texts(column: Column, missing: Collection[str] = ()) -> list[str | None]:
@@ -180,7 +185,7 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
     A number is written in ASCII digits, with a point and an exponent where it needs them; spaces
     and tabs around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
     """
-    words = {word.strip().lower() for word in (*missing, *MISSING_NUMBERS)}
+    words = _missing_words(tuple(missing))
     kept = [
         "nan" if value is None or value.strip(" \t").lower() in words else value for value in values
     ]
@@ -192,6 +197,11 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
         return np.array(kept, dtype=np.float64)
     except ValueError:
         return None
+
+
+@lru_cache(maxsize=256)
+def _missing_words(missing: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word.strip().lower() for word in (*missing, *MISSING_NUMBERS))
 
 
 def _each(values: Sequence[Any], convert: Callable[[Any], float | None]) -> Floats | None:

@@ -17,6 +17,8 @@ and no value may be longer than 131,072 characters.
 
 import csv
 import gzip
+import io
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,17 +32,18 @@ from shoal._typing import Floats
 from shoal.exceptions import DataError
 from shoal.schema import MISSING_NUMBERS, Schema, plain_column, read_numbers
 from shoal.tables.columns import check_header, locate_columns
+from shoal.tables.sources import Source, check_unpacked, open_source, suffix
 
 __all__ = ["arrow_csv", "first_row", "is_missing", "parse_numbers", "read_csv", "unreadable"]
 
 
-def first_row(path: Path) -> list[str]:
+def first_row(path: Source) -> list[str]:
     """Return the values of the first line that is not blank; none of an empty file."""
     with _opened(path) as file:
         return next((row for row in csv.reader(file) if row), [])
 
 
-def read_csv(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
+def read_csv(path: Source, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
     """Return columns of a file as text, as it is written."""
     with _opened(path) as file:
         rows = [row for row in csv.reader(file) if row]
@@ -61,14 +64,34 @@ def read_csv(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> 
     return {name: [row[index] for row in rows] for name, index in zip(wanted, indices, strict=True)}
 
 
+class _Unpacked(io.RawIOBase):
+    """Bytes of a packed file, as many as it may have."""
+
+    def __init__(self, path: Source, packed: gzip.GzipFile) -> None:
+        self._path, self._packed, self._size = path, packed, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        got = self._packed.readinto(buffer)
+        self._size += got
+        check_unpacked(self._path, self._size)
+        return got
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else Path.open
+def _opened(path: Source) -> Iterator[Any]:
     try:
-        with opener(path, mode="rt", newline="", encoding="utf-8-sig") as file:
-            yield file
+        with open_source(path) as raw:
+            unpacked: Any = raw
+            if suffix(path) == ".gz":
+                unpacked = io.BufferedReader(_Unpacked(path, gzip.GzipFile(fileobj=raw)))
+            yield io.TextIOWrapper(unpacked, newline="", encoding="utf-8-sig")
     except OSError as error:
         raise unreadable(path, error.strerror or "it is damaged") from None
+    except zlib.error:
+        raise unreadable(path, "it is damaged") from None
     except (UnicodeDecodeError, EOFError, csv.Error):
         raise unreadable(path, "it is not text separated by commas") from None
 
@@ -139,7 +162,7 @@ def arrow_csv(path: Path, names: Sequence[str] | None, schema: Schema | None = N
     )
 
 
-def unreadable(path: Path, why: str) -> DataError:
+def unreadable(path: Source, why: str) -> DataError:
     """Return the error for a file that cannot be read at once."""
     return DataError(f"the data must be a CSV or Parquet file, got {str(path)!r}: {why}")
 

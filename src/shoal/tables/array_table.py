@@ -3,7 +3,6 @@
 import itertools
 import mmap
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -120,6 +119,8 @@ class ArrayTable:
 
     def _on_threads(self, work: Callable[[Iterator[Block]], Result]) -> list[Result]:
         """Run a function on each of some equal parts of the records, each in a thread."""
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - not for one record
+
         rows = max(1, BLOCK_VALUES // self.columns)
         threads = max(1, min(usable_threads(), self.rows // rows))
         ends = np.linspace(0, self.rows, threads + 1).astype(int).tolist()

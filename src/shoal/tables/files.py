@@ -4,13 +4,15 @@ No message names a row or a value: files hold raw records.
 """
 
 import csv
+import io
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal._files import atomic_write, hidden_sibling
 from shoal._lists import array_of_lists, is_arrow_list
@@ -23,6 +25,7 @@ from shoal.tables._csv import first_row, is_missing, parse_numbers, read_csv, un
 from shoal.tables.array_table import ArrayTable
 from shoal.tables.arrow_table import ArrowTable
 from shoal.tables.columns import check_names, locate_columns
+from shoal.tables.sources import MemoryFile, Source, as_source, check_unpacked, open_source, suffix
 from shoal.tables.spark_table import SparkTable
 
 __all__ = [
@@ -31,11 +34,13 @@ __all__ = [
     "read_columns",
     "read_first_line",
     "read_table",
+    "table_csv",
     "write_table",
 ]
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv",)
+NUMBER_BYTES = 8
 
 
 def open_table(
@@ -73,7 +78,7 @@ def open_table(
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | MemoryFile,
     *,
     columns: Sequence[str] | None = None,
     label: str | None = None,
@@ -88,9 +93,9 @@ def read_table(
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or MemoryFile
         A file that ends in ``.parquet``, or else text separated by commas, perhaps in ``.gz``, with
-        a header line.
+        a header line; on disk, or in memory.
     columns : sequence of str, default=None
         Which columns, in this order; or one of a Parquet file that holds lists of numbers, all of
         one length, each number of which is then a column without a name. Left out with a schema.
@@ -127,14 +132,14 @@ def read_table(
     [[64.0], [80.0]]
     >>> folder.cleanup()
     """
-    file = Path(path)
+    file = as_source(path)
     if schema is not None:
         return _read_described(file, schema, label=label, user=user, names=names)
     if columns is None:
         raise ParameterError("columns must be given for a table without a schema, got none")
     wanted = check_names(columns)
     apart = [name for name in (label, user) if name is not None]
-    read = _read_parquet if file.suffix.lower() in PARQUET else read_csv
+    read = _read_parquet if suffix(file) in PARQUET else read_csv
     values = read(file, [*wanted, *apart], names)
     lists = _lists(wanted, values)
     if lists is None:
@@ -152,13 +157,16 @@ def read_table(
 
 
 def read_columns(
-    path: str | os.PathLike[str], columns: Sequence[str], *, names: Sequence[str] | None = None
+    path: str | os.PathLike[str] | MemoryFile,
+    columns: Sequence[str],
+    *,
+    names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     r"""Read columns of a CSV or Parquet file as they are: private, as the records are.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or MemoryFile
         As for :func:`read_table`.
     columns : sequence of str
         Which columns.
@@ -180,21 +188,21 @@ def read_columns(
     {'city': ['A', 'B'], 'age': ['30', '']}
     >>> folder.cleanup()
     """
-    file = Path(path)
+    file = as_source(path)
     wanted = check_names(columns)
-    if file.suffix.lower() not in PARQUET:
+    if suffix(file) not in PARQUET:
         return read_csv(file, wanted, names)
     return _arrow_columns(file, wanted, names)
 
 
-def read_first_line(path: str | os.PathLike[str]) -> list[str]:
+def read_first_line(path: str | os.PathLike[str] | MemoryFile) -> list[str]:
     r"""Return the first line of a CSV file, or the names of a Parquet file: for the curator's eyes.
 
     Whether it holds names or a record is for somebody to say who looks at it.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or MemoryFile
         As for :func:`read_table`.
 
     Returns
@@ -217,18 +225,19 @@ def read_first_line(path: str | os.PathLike[str]) -> list[str]:
     ['age', 'city']
     >>> folder.cleanup()
     """
-    file = Path(path)
-    values = _parquet_names(file) if file.suffix.lower() in PARQUET else first_row(file)
+    file = as_source(path)
+    values = _parquet_names(file) if suffix(file) in PARQUET else first_row(file)
     if not values:
         raise DataError(f"{str(path)!r} must hold at least one record, got none")
     return [value.strip() for value in values]
 
 
-def _parquet_names(path: Path) -> list[str]:
+def _parquet_names(path: Source) -> list[str]:
     parquet = require("pyarrow.parquet", extra="arrow")
     arrow = require("pyarrow", extra="arrow")
     try:
-        return list(parquet.read_schema(path).names)
+        with open_source(path) as file:
+            return list(parquet.read_schema(file).names)
     except OSError as error:
         raise unreadable(path, error.strerror or "it is not a Parquet file") from None
     except arrow.ArrowException:
@@ -236,7 +245,7 @@ def _parquet_names(path: Path) -> list[str]:
 
 
 def _read_described(
-    file: Path,
+    file: Source,
     schema: Schema,
     *,
     label: str | None,
@@ -267,7 +276,9 @@ def _listed(values: Any) -> list[Any]:
     return values if isinstance(values, list) else list(values.to_pylist())
 
 
-def _read_parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None) -> dict[str, Any]:
+def _read_parquet(
+    path: Source, wanted: Sequence[str], names: Sequence[str] | None
+) -> dict[str, Any]:
     """Read columns as they are, lists as Arrow has them; None where there is nothing."""
     return {
         name: column if is_arrow_list(column.type) else column.to_pylist()
@@ -276,7 +287,7 @@ def _read_parquet(path: Path, wanted: Sequence[str], names: Sequence[str] | None
 
 
 def _arrow_columns(
-    path: Path, wanted: Sequence[str], names: Sequence[str] | None
+    path: Source, wanted: Sequence[str], names: Sequence[str] | None
 ) -> dict[str, Any]:
     if names is not None:
         raise ParameterError(
@@ -286,16 +297,23 @@ def _arrow_columns(
     parquet = require("pyarrow.parquet", extra="arrow")
     arrow = require("pyarrow", extra="arrow")
     try:
-        with path.open("rb") as file:
+        with open_source(path) as file:
             opened = parquet.ParquetFile(file)
             found = opened.schema_arrow.names
             fields = [found[index] for index in locate_columns(found, wanted, repr(str(path)))]
+            check_unpacked(path, _parquet_bytes(opened.metadata))
             table = opened.read(columns=fields)
     except OSError as error:
         raise unreadable(path, error.strerror or "it is not a Parquet file") from None
     except arrow.ArrowException:
         raise unreadable(path, "it is not a Parquet file") from None
     return {name: table.column(field) for name, field in zip(wanted, fields, strict=True)}
+
+
+def _parquet_bytes(told: Any) -> int:
+    """Return about how many bytes a file has in memory, by its own account."""
+    pages = sum(told.row_group(group).total_byte_size for group in range(told.num_row_groups))
+    return max(int(pages), NUMBER_BYTES * int(told.num_rows) * int(told.num_columns))
 
 
 def _lists(wanted: Sequence[str], values: dict[str, Any]) -> Records | None:
@@ -366,12 +384,7 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
     >>> folder.cleanup()
     """
     file = _known(path, names)
-    heads, table = list(names), np.asarray(values)
-    if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iufO":
-        raise ParameterError(
-            "values must be a table of numbers or objects with one column for each of "
-            f"{len(heads)} names, got shape {table.shape} of {table.dtype}"
-        )
+    heads, table = _checked(names, values)
     writer = _write_parquet if file.suffix.lower() in PARQUET else _write_csv
     try:
         with atomic_write(file) as part:
@@ -379,6 +392,46 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
     except OSError as failure:
         raise _unwritable(file, failure) from None
     return file
+
+
+def table_csv(names: Sequence[str], values: Any) -> str:
+    """Return columns of numbers or text as CSV text: what :func:`write_table` writes.
+
+    Parameters
+    ----------
+    names, values
+        As for :func:`write_table`.
+
+    Returns
+    -------
+    text : str
+        With a header line.
+
+    Raises
+    ------
+    ParameterError
+        If names and values do not fit.
+
+    Examples
+    --------
+    >>> table_csv(["age", "city"], [[30, "A"], [41, None]]).split()
+    ['age,city', '30,A', '41,']
+    """
+    heads, table = _checked(names, values)
+    text = io.StringIO()
+    _write_lines(text, heads, table)
+    return text.getvalue()
+
+
+def _checked(names: Sequence[str], values: Any) -> tuple[list[str], npt.NDArray[Any]]:
+    """Return names and values that fit."""
+    heads, table = list(names), np.asarray(values)
+    if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iufO":
+        raise ParameterError(
+            "values must be a table of numbers or objects with one column for each of "
+            f"{len(heads)} names, got shape {table.shape} of {table.dtype}"
+        )
+    return heads, table
 
 
 def check_table_path(path: str | os.PathLike[str], names: Sequence[str]) -> Path:
@@ -426,9 +479,13 @@ def _known(path: str | os.PathLike[str], names: Sequence[str]) -> Path:
 
 def _write_csv(path: Path, names: Sequence[str], table: Any) -> None:
     with path.open("x", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(table.tolist())  # as the shortest text that reads back the same
+        _write_lines(file, names, table)
+
+
+def _write_lines(file: TextIO, names: Sequence[str], table: Any) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(table.tolist())  # as the shortest text that reads back the same
 
 
 def _write_parquet(path: Path, names: Sequence[str], table: Any) -> None:

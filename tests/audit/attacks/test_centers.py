@@ -211,6 +211,7 @@ def test_a_feature_that_never_moves_does_no_harm():
 # How it is run
 
 
+@pytest.mark.full
 def test_the_number_of_processes_changes_nothing():
     one = attack_centers(kmeans(2, 1.0), UNIFORM, runs=4, shadows=16, random_state=3)
     two = attack_centers(kmeans(2, 1.0), UNIFORM, runs=4, shadows=16, random_state=3, n_jobs=2)

@@ -39,14 +39,14 @@ def kmeans(k, kind=DPKMeans, **kwargs):
 
 
 def test_a_third_of_the_noise_is_caught():
-    audit = audit_estimator(kmeans(1, PromisesTooMuch), [CORNER], runs=800, random_state=0)
+    audit = audit_estimator(kmeans(1, PromisesTooMuch), [CORNER], runs=400, random_state=0)
     assert audit.claimed == 1.0
     assert audit.exceeds(), str(audit)
 
 
 def test_no_noise_on_empty_clusters_is_caught():
     model = kmeans(2, SkipsEmptyClusters, max_iter=2)
-    audit = audit_estimator(model, [FAR], runs=500, random_state=0)
+    audit = audit_estimator(model, [FAR], runs=350, random_state=0)
     assert audit.exceeds(), str(audit)
 
 

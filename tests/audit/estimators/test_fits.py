@@ -51,6 +51,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.full  # a write that is cut off is below
 def test_killed_halfway_it_goes_on_from_there(tmp_path):
     folder, log, other_log = tmp_path / "resume", tmp_path / "log", tmp_path / "other"
     unbroken = run("none", str(other_log))

@@ -100,7 +100,7 @@ def test_rounds_are_laid_out_beforehand():
     assert plan(100, 20) == [(100, 20), (50, 20), (25, 40)]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_progress_is_told_the_truth(n_jobs):
     told = []
     pairs = list(neighboring_datasets(BOX))[:6]

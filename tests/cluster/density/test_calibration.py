@@ -23,7 +23,7 @@ def threshold_of(records, side, scale, rng):
 def calibrated(noisy, alpha):
     estimate = noisy.estimate()
     merges = find_merges(estimate, noisy.cells.edges)
-    return noisy.threshold(estimate, merges, noisy.cells, alpha), merges
+    return noisy.chance(estimate, merges, noisy.cells).threshold(alpha), merges
 
 
 def uniform(rng):

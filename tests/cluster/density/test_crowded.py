@@ -167,6 +167,12 @@ def test_refine_finds_other_clusters_in_the_same_counts(fitted):
     assert (one.release_.values["counts"] == fitted.release_.values["counts"]).all()
 
 
+def test_a_release_is_enough_to_refine(fitted):
+    again = DPDensity.from_release(Release.from_json(fitted.release_.to_json()))
+    assert again.refine(n_clusters=2).release_ == fitted.refine(n_clusters=2).release_
+    np.testing.assert_array_equal(again.refine(n_clusters=2).predict(CITY), fitted.labels_)
+
+
 def test_outlines_are_where_the_city_is(fitted):
     features = fitted.outlines()["features"]
     assert len(features) == 2

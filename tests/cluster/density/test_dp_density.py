@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from shoal.cluster import DPDensity
-from shoal.exceptions import DataError, MissingBoundsError, ParameterError
+from shoal.cluster.density import _cells
+from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ReleaseError
 from shoal.privacy import Ledger, Release
 from shoal.reports import label_on_device
 
@@ -110,6 +111,42 @@ def test_refine_gives_what_a_fit_would_have_given(fitted):
     assert (other.cells_ == anew.cells_).all()
     assert other.get_params()["n_clusters"] == 2
     assert (fitted.refine().cells_ == fitted.cells_).all()
+
+
+def test_a_release_is_enough_to_refine(fitted):
+    release = Release.from_json(fitted.release_.to_json())
+    again = DPDensity.from_release(release)
+    assert again.release_ == fitted.release_
+    assert (again.predict(X) == fitted.labels_).all()
+    one, other = (model.refine(alpha=0.3, min_cluster_size=9.0) for model in (again, fitted))
+    assert one.release_ == other.release_
+    with pytest.raises(ReleaseError, match="of a DPDensity"):
+        DPDensity.from_release(Release("DPKMeans", release.values, release.guarantee))
+    lacking = {name: value for name, value in release.values.items() if name != "counts"}
+    with pytest.raises(ReleaseError, match="counts"):
+        DPDensity.from_release(Release("DPDensity", lacking, release.guarantee))
+
+
+def test_refine_simulates_chance_once(fitted, monkeypatch):
+    anew = DPDensity(epsilon=2.0, bounds=BOX, random_state=0, alpha=0.2).fit(X)
+    monkeypatch.setattr(_cells, "simulate_chance", None)
+    other = fitted.refine(alpha=0.2)
+    assert other.threshold_ == anew.threshold_
+    assert (other.cells_ == anew.cells_).all()
+
+
+def test_a_level_cuts_the_tree(fitted):
+    tree = fitted.cluster_tree_
+    peaks = np.sort(tree.top[tree.is_leaf])
+    between, high = max(tree.base.max(), 0.1) * 1.01, peaks[-2] * 1.01
+    for level, count in ((between, len(peaks)), (high, 1), (peaks[-1] * 2, 0)):
+        cut = fitted.refine(level=level)
+        assert cut.n_clusters_ == count
+        assert (cut.density_[cut.cells_ >= 0] >= level).all()
+    assert fitted.refine(level=between).refine().release_ == fitted.refine().release_
+    for wrong in ({"level": 0.0}, {"level": 1.0, "n_clusters": 2}):
+        with pytest.raises(ParameterError):
+            fitted.refine(**wrong)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

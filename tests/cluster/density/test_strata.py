@@ -73,6 +73,9 @@ def test_the_release_is_enough(model, tmp_path):
     assert degrees.shape == (len(frame), 3)
     inside = model.predict(frame) >= 0
     assert (degrees[inside].argmax(axis=1) == model.predict(frame)[inside]).mean() > 0.98
+    again = DPDensity.from_release(loaded)
+    assert again.release_ == model.release_
+    assert np.array_equal(again.predict(frame), model.predict(frame))
     few = model.refine(n_clusters=1)
     assert few.n_clusters_ == 2  # one in each stratum that has records
 

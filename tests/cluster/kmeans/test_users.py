@@ -75,6 +75,7 @@ def test_different_ids_are_different_users():
     assert kept(pd.Series(DIFFERENT, dtype=object)) == list(range(len(DIFFERENT)))
 
 
+@pytest.mark.full
 def test_text_and_bytes_of_the_same_letters():
     """Python may be told to refuse comparing them."""
     code = (

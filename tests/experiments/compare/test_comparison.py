@@ -76,6 +76,29 @@ def test_no_file_is_read_again_in_any_process(file):
     ]
 
 
+def test_rows_come_as_they_are_finished_and_attacks_can_be_left_out(file, tmp_path):
+    table = table_of(file, n_clusters=2)
+    chosen = choose_contenders(2, ["DPKMeans-grid", "KdLaplace-grid"])
+    came, steps = [], []
+    comparison = compare_methods(
+        table,
+        chosen,
+        epsilons=[2.0, 8.0],
+        runs=2,
+        attacks=False,
+        progress=lambda *step: steps.append(step),
+        on_rows=lambda rows: came.append((len(steps), list(rows))),
+    )
+    assert [at for at, _ in came] == [2, 4, 6, 8], "after the last run of each, before its step"
+    assert [row for _, rows in came for row in rows] == list(comparison.rows)
+    assert steps[-1] == (8, 8)
+    assert comparison.control == {}
+    assert all(row.attack == {} for row in comparison.rows)
+    page = compare_report(tmp_path / "report.html", comparison, made=MADE).read_text("utf-8")
+    assert "What an attacker learns" not in page
+    assert "Nothing was attacked" in page
+
+
 def test_no_record_is_shown(file):
     table = table_of(file, n_clusters=2)
     shown = repr(UtilityWork(table, ())) + repr(AttackWork.of_table(table, ()))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from helpers.charts import column, layers, legend
 from helpers.made_up_comparison import BASELINE, comparison, row
-from shoal.experiments.compare.curves import cost_levels, trust_model_points
+from shoal.experiments.compare.curves import cost_levels, draw_costs, trust_model_points
 from shoal.plotting import draw_lines
 from shoal.plotting._theme import COLORS
 
@@ -76,3 +76,19 @@ def test_one_color_a_method_one_dash_a_trust_model():
         for one in layers(picture, mark=mark)
     ]
     assert len(set(dashes)) == 5
+
+
+def test_costs_of_all_trust_models_in_one_panel():
+    """Points say which method, model and epsilon they are: the studio opens them by that."""
+    picture = draw_costs(FOUND)
+    (drawn,) = picture.spec["concat"]
+    assert drawn["width"] == 700
+    points = {
+        (row["name"], row["version"], row["x"], row["y"])
+        for layer in layers(picture, mark="point")
+        for row in layer.rows
+    }
+    assert ("PartitionResponse", "local", 1.0, 2.0) in points
+    assert ("PartitionResponse", "shuffled", 1.0, 1.3) in points
+    assert ("DPKMeans-lloyd", "central", 1.0, 1.2) in points
+    assert len(points) == 6, "what has no centers has no cost"

@@ -129,3 +129,12 @@ def test_estimates():
     assert Estimate.of([1.0, 2.0, 9.0], lowest=0.0).brief == "4.00 [0.00, 14.83]"
     assert Estimate(112.3, 110.3, 114.3).brief == "112 ± 2"
     assert not Estimate(1, 0.9, 1.1).overlaps(Estimate(2, 1.2, 2.8))
+
+
+def test_more_runs_are_asked_for_as_the_reader_can():
+    few = comparison(row("A", "central", 1, 1.2), runs=2)
+    assert recommend(few).endswith("5 is the least; run with --runs 10.")
+    assert recommend(few, more="ask for {} runs").endswith("5 is the least; ask for 10 runs.")
+    open_ = comparison(row("A", "central", 1, 2.95))
+    assert "--runs" not in recommend(open_, more="ask for {} runs")
+    assert "ask for 40 runs" in recommend(open_, more="ask for {} runs")

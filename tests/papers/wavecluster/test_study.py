@@ -50,6 +50,7 @@ class StopError(Exception):
     pass
 
 
+@pytest.mark.full  # tests/experiments/test_runner.py tears off the same store
 def test_a_run_that_was_torn_off_ends_like_an_unbroken_one(silent, tmp_path):
     unbroken = run_study(silent, folder=tmp_path / "unbroken", seed=3)
 

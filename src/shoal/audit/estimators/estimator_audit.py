@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel
 
 from shoal import _numbers
 from shoal._build import detached
-from shoal.audit.bounds._measure import Measured, claimed_epsilon
+from shoal.audit.bounds._measure import Measured
 from shoal.audit.bounds.lower_bounds import MIN_SAMPLES, check_parameters
 from shoal.audit.bounds.result import AuditResult, Evidence
 from shoal.audit.estimators._compare import compare
@@ -28,7 +28,7 @@ from shoal.audit.estimators._halving import SearchResult, find_worst, plan
 from shoal.audit.estimators._releases import Statistic, as_tables, released
 from shoal.audit.estimators.neighbors import Neighbors, check_pairs, default_pairs
 from shoal.exceptions import ParameterError
-from shoal.privacy import Adjacency
+from shoal.privacy import Adjacency, Guarantee
 
 __all__ = ["EstimatorAudit", "audit_estimator"]
 
@@ -145,6 +145,7 @@ def audit_estimator(
     estimator: Any,
     pairs: Iterable[Neighbors] | None = None,
     *,
+    claim: Guarantee | None = None,
     runs: int = 5_000,
     search: bool = True,
     search_runs: int = 80,
@@ -171,6 +172,8 @@ def audit_estimator(
     pairs : iterable of Neighbors, optional
         Neighboring tables. By default :func:`neighboring_datasets` in the estimator's ``bounds``,
         with as many columns as those have, or two.
+    claim : Guarantee, optional
+        What is claimed, where it is not what ``guarantee_`` of the fitted estimator says; central.
     runs : int, default=5_000
         Number of fits on each table of a pair that is counted, at least 100. No bound can pass
         about ``ln(runs / 15)``.
@@ -245,7 +248,7 @@ def audit_estimator(
             random_state=random_state,
         )
         store = PieceStore(resume, key)
-    delta, claimed = _promise(model, chosen[0], seeds.counted[0][0][0])
+    delta, claimed = _promise(model, chosen[0], seeds.counted[0][0][0], claim)
     search_result = SearchResult(0, {})
     fits = Fits(
         model,
@@ -280,13 +283,13 @@ class _Promise(NamedTuple):
     epsilon: float | None
 
 
-def _promise(model: Any, pair: Neighbors, seed: int | None) -> _Promise:
-    """Read the guarantee, which a fit on one of the pairs shows."""
+def _promise(model: Any, pair: Neighbors, seed: int | None, claim: Guarantee | None) -> _Promise:
+    """Read the guarantee, which a fit on one of the pairs shows, unless another is claimed."""
     if seed is not None:
         model.random_state = seed
     model.fit(pair.records)
     released(model)
-    guarantee = getattr(model, "guarantee_", None)
+    guarantee = getattr(model, "guarantee_", None) if claim is None else claim
     if guarantee is None or guarantee.notion == "none":
         return _Promise(0.0, None)
     if guarantee.notion != "central" or guarantee.adjacency is not Adjacency.ADD_REMOVE:
@@ -294,8 +297,7 @@ def _promise(model: Any, pair: Neighbors, seed: int | None) -> _Promise:
             "estimator must promise central privacy under add/remove to be audited with one record "
             f"more, got {guarantee.notion} under {guarantee.adjacency.value}"
         )
-    delta = float(guarantee.delta)
-    return _Promise(delta, claimed_epsilon(model, pair.records, pair.with_added, delta=delta))
+    return _Promise(float(guarantee.delta), float(guarantee.epsilon))
 
 
 def _count(

@@ -15,6 +15,7 @@ one way only from peak to peak, so is an even stretch of records.
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -32,7 +33,7 @@ from shoal.density import (
     significance_threshold,
 )
 
-__all__ = ["calibrate", "laplace_variance"]
+__all__ = ["Chance", "laplace_variance", "simulate_chance"]
 
 MAX_COPIES = 24  # a Gumbel distribution takes some dozens of maxima, ...
 MIN_COPIES = 3  # ... of which a large grid gives several in each copy
@@ -43,16 +44,28 @@ TINY = float(np.finfo(np.float64).tiny)
 SEED = 0
 
 
-def calibrate(
+@dataclass(frozen=True)
+class Chance:
+    """Prominences by chance in simulated densities, from which any alpha gets its threshold."""
+
+    simulated: list[Maxima]
+
+    def threshold(self, alpha: float) -> float:
+        """Return the prominence that chance reaches anywhere with probability alpha at most."""
+        # Where copies have no second peak, there was still one that could have been: a normal draw.
+        least = -NormalDist().inv_cdf(max(alpha / 2, TINY))
+        return max(significance_threshold(self.simulated, alpha), least)
+
+
+def simulate_chance(
     estimate: DensityEstimate,
     merges: Merges,
     cells: CellGraph,
     again: Callable[[Ints], DensityEstimate],
     *,
     scale: float,
-    alpha: float,
-) -> float:
-    """Return the prominence that chance reaches anywhere with probability alpha at most.
+) -> Chance:
+    """Simulate how prominent peaks are by chance: most of the time of a fit.
 
     ``again`` estimates the density of other counts; ``scale`` is that of their discrete Laplace
     noise.
@@ -60,13 +73,12 @@ def calibrate(
     shapes = [np.maximum(cut_peaks(estimate, merges, CUT), 0.0), _one_cluster(estimate, cells)]
     if cells.dimensions == 1:
         shapes.append(_even_stretch(estimate, cells))
-    simulated = [
-        _simulate(DensityEstimate(density, estimate.deviation), cells, again, scale)
-        for density in shapes
-    ]
-    # Where copies have no second peak, there was still one that could have been: a normal draw.
-    least = -NormalDist().inv_cdf(max(alpha / 2, TINY))
-    return max(significance_threshold(simulated, alpha), least)
+    return Chance(
+        [
+            _simulate(DensityEstimate(density, estimate.deviation), cells, again, scale)
+            for density in shapes
+        ]
+    )
 
 
 def _simulate(

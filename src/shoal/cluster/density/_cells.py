@@ -5,6 +5,7 @@ counted then: those of one grid, or finer ones where records crowd. One record m
 one count of each release by one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -13,8 +14,8 @@ import numpy.typing as npt
 
 from shoal._typing import Ints
 from shoal.cluster._noise import PureNoise
-from shoal.cluster.density._calibration import calibrate, laplace_variance
-from shoal.cluster.density._crowded import release_crowded
+from shoal.cluster.density._calibration import Chance, laplace_variance, simulate_chance
+from shoal.cluster.density._crowded import published_crowded, release_crowded
 from shoal.cluster.density._plan import (
     COARSE_SIDES,
     DensityBudgets,
@@ -27,7 +28,7 @@ from shoal.density import CellGraph, DensityEstimate, GridCells, Merges
 from shoal.engines import HALF, Engine, grid_cell, grid_counts
 from shoal.noise import RandomSource
 
-__all__ = ["NoisyCells", "NoisyGrid", "ReleasedCells", "release_cells"]
+__all__ = ["NoisyCells", "NoisyGrid", "ReleasedCells", "published_cells", "release_cells"]
 
 
 class NoisyCells(Protocol):
@@ -52,10 +53,8 @@ class NoisyCells(Protocol):
     def estimate(self) -> DensityEstimate:
         """Estimate the density of each cell."""
 
-    def threshold(
-        self, estimate: DensityEstimate, merges: Merges, cells: CellGraph, alpha: float
-    ) -> float:
-        """Return the prominence that chance reaches with probability alpha at most."""
+    def chance(self, estimate: DensityEstimate, merges: Merges, cells: CellGraph) -> Chance:
+        """Simulate how prominent peaks are by chance."""
 
     def find(self, records: npt.NDArray[np.int32]) -> Ints:
         """Return the index of each lattice record's cell."""
@@ -85,15 +84,13 @@ class NoisyGrid:
         """Estimate the density of each cell."""
         return smooth_counts(self.counts, laplace_variance(self.scale))
 
-    def threshold(
-        self, estimate: DensityEstimate, merges: Merges, cells: CellGraph, alpha: float
-    ) -> float:
-        """Return the prominence that chance reaches with probability alpha at most."""
+    def chance(self, estimate: DensityEstimate, merges: Merges, cells: CellGraph) -> Chance:
+        """Simulate how prominent peaks are by chance."""
 
         def again(counts: Ints) -> DensityEstimate:
             return replace(self, counts=counts.reshape(self.shape)).estimate()
 
-        return calibrate(estimate, merges, cells, again, scale=self.scale, alpha=alpha)
+        return simulate_chance(estimate, merges, cells, again, scale=self.scale)
 
     def find(self, records: npt.NDArray[np.int32]) -> Ints:
         """Return the index of each lattice record's cell."""
@@ -138,3 +135,11 @@ def release_cells(
     side = choose_side(occupancy, engine.columns, 1 / budgets.cells)
     grid = NoisyGrid(release_grid(side, budgets.cells), 1 / budgets.cells)
     return ReleasedCells(occupancy.records, grid)
+
+
+def published_cells(values: Mapping[str, Any], budgets: DensityBudgets) -> NoisyCells:
+    """Return the noisy cells of a stratum of a release, as they were when it was made."""
+    if "cell_low" in values:
+        return published_crowded(values, budgets.cells)
+    counts = np.asarray(values["counts"]).reshape(tuple(values["shape"]))
+    return NoisyGrid(counts, 1 / budgets.cells)

@@ -1,7 +1,7 @@
 """The clusters of one stratum's noisy cells, and what is published of them: post-processing."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from shoal._typing import Floats, Ints, Labels
-from shoal.cluster.density._calibration import laplace_variance
+from shoal.cluster.density._calibration import Chance, laplace_variance
 from shoal.cluster.density._cells import NoisyCells
 from shoal.density import (
     ClusterTree,
@@ -17,6 +17,7 @@ from shoal.density import (
     build_tree,
     cell_memberships,
     choose_nodes,
+    cut_nodes,
     find_merges,
     label_cells,
     prominence_for,
@@ -36,6 +37,7 @@ class DensityClusters:
     flat: FlatClusters
     threshold: float
     density: Floats  # records of each cell
+    chance: Chance | None = None  # where it was simulated
 
     @property
     def cells(self) -> Labels:
@@ -64,21 +66,31 @@ class DensityClusters:
 
 
 def find_clusters(
-    noisy: NoisyCells, *, alpha: float, n_clusters: int | None, min_size: float
+    noisy: NoisyCells,
+    *,
+    alpha: float,
+    n_clusters: int | None,
+    min_size: float,
+    level: float | None = None,
+    chance: Chance | None = None,
 ) -> DensityClusters:
-    """Find the clusters of released counts."""
+    """Find the clusters of released counts; ``chance``: what was simulated for them before."""
     cells = noisy.cells
     estimate = noisy.estimate()
     merges = find_merges(estimate, cells.edges)
     if n_clusters is None:
-        threshold = noisy.threshold(estimate, merges, cells, alpha)
+        chance = noisy.chance(estimate, merges, cells) if chance is None else chance
+        threshold = chance.threshold(alpha)
     else:
         threshold = prominence_for(merges, n_clusters)
     tree = build_tree(estimate, cells, threshold=threshold, min_size=min_size, merges=merges)
-    nodes = choose_nodes(tree) if n_clusters is None else np.flatnonzero(tree.is_leaf)
-    flat = label_cells(estimate, cells, tree, nodes)
+    if level is not None:
+        nodes = cut_nodes(tree, level)
+    else:
+        nodes = choose_nodes(tree) if n_clusters is None else np.flatnonzero(tree.is_leaf)
+    flat = label_cells(estimate, cells, tree, nodes, level=level)
     density = (estimate.density * cells.volumes).reshape(noisy.shape)
-    return DensityClusters(noisy, tree, flat, threshold, density)
+    return DensityClusters(noisy, tree, flat, threshold, density, chance)
 
 
 def without_clusters(found: DensityClusters) -> DensityClusters:
@@ -87,7 +99,7 @@ def without_clusters(found: DensityClusters) -> DensityClusters:
     flat = FlatClusters(
         np.full_like(found.flat.labels, -1), none, np.empty(0), found.flat.background
     )
-    return DensityClusters(found.noisy, found.tree, flat, found.threshold, found.density)
+    return replace(found, flat=flat)
 
 
 def holds_records(noisy: NoisyCells, alpha: float) -> bool:

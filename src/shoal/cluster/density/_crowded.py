@@ -8,6 +8,7 @@ those without records too: one record more or less changes one count by one.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,14 +19,14 @@ from scipy import ndimage
 from shoal._typing import Bools, Ints
 from shoal.cluster._leaves import PlannedLeaves, release_shape, shape_noise
 from shoal.cluster._noise import PureNoise
-from shoal.cluster.density._calibration import calibrate, laplace_variance
+from shoal.cluster.density._calibration import Chance, laplace_variance, simulate_chance
 from shoal.cluster.density._plan import MAX_SIDES, wanted_count
 from shoal.cluster.density._smoothing import smooth_counts
 from shoal.density import BoxCells, CellGraph, DensityEstimate, Merges, find_boxes
 from shoal.engines import HALF, Engine, Part, max_halvings
 from shoal.noise import RandomSource
 
-__all__ = ["CrowdedCells", "release_crowded"]
+__all__ = ["CrowdedCells", "published_crowded", "release_crowded"]
 
 SHAPE_PART = 0.08  # of the budget, for the shape of the tree
 FILLED = 0.5  # of the records that would split it: those of a leaf that holds any
@@ -212,15 +213,13 @@ class CrowdedCells:
                 noise[window.parent][place] = _add_blocks(noise[index], step)
         return DensityEstimate(density, deviation)
 
-    def threshold(
-        self, estimate: DensityEstimate, merges: Merges, cells: CellGraph, alpha: float
-    ) -> float:
-        """Return the prominence that chance reaches with probability alpha at most."""
+    def chance(self, estimate: DensityEstimate, merges: Merges, cells: CellGraph) -> Chance:
+        """Simulate how prominent peaks are by chance."""
 
         def again(counts: Ints) -> DensityEstimate:
             return replace(self, counts=counts).estimate()
 
-        return calibrate(estimate, merges, cells, again, scale=self.scale, alpha=alpha)
+        return simulate_chance(estimate, merges, cells, again, scale=self.scale)
 
     def find(self, records: npt.NDArray[np.int32]) -> Ints:
         """Return the index of each lattice record's cell."""
@@ -233,6 +232,12 @@ class CrowdedCells:
             "counts": self.counts,
             "cell_low": self.low,
             "cell_high": self.high,
+            "windows": {
+                "level": np.array([window.level for window in self.windows]),
+                "start": np.stack([window.start for window in self.windows]),
+                "stop": np.stack([window.stop for window in self.windows]),
+                "parent": np.array([window.parent for window in self.windows]),
+            },
         }
 
 
@@ -250,19 +255,42 @@ def release_crowded(
 
     ``records``: their number, noisy.
     """
-    shape = SHAPE_PART * budget
-    rest = budget - shape
+    shape, rest = _split(budget)
     leaves = release_shape(engine, records, shape, half=HALF, contribution=1, source=source)
     windows = plan_windows(_wanted(leaves, records, shape, rest))
-    own = [np.ones(window.shape, dtype=np.bool_) for window in windows]
-    for window in windows:
-        if window.parent >= 0:
-            own[window.parent][window.place(windows[window.parent])] = False
+    own = _own_cells(windows)
     corners = [window.corners(mine) for window, mine in zip(windows, own, strict=True)]
     low, high = (np.concatenate(ends) for ends in zip(*corners, strict=True))
     (exact,) = engine.add_up(BoxKernel(low, high))
     counts = noise.counts(exact, rest, contribution=1, source=source)
     return CrowdedCells(windows, own, low, high, counts, 1 / rest)
+
+
+def published_crowded(values: Mapping[str, Any], budget: float) -> CrowdedCells:
+    """Return the cells of a release, as they were when it was made."""
+    given = values["windows"]
+    columns = zip(given["level"], given["start"], given["stop"], given["parent"], strict=True)
+    windows = [
+        Window(int(level), np.asarray(start), np.asarray(stop), int(parent))
+        for level, start, stop, parent in columns
+    ]
+    low, high, counts = (np.asarray(values[name]) for name in ("cell_low", "cell_high", "counts"))
+    return CrowdedCells(windows, _own_cells(windows), low, high, counts, 1 / _split(budget)[1])
+
+
+def _split(budget: float) -> tuple[float, float]:
+    """Return the budgets of the tree's shape and of the counts."""
+    shape = SHAPE_PART * budget
+    return shape, budget - shape
+
+
+def _own_cells(windows: list[Window]) -> list[Bools]:
+    """Return the cells of each window that no other one replaces."""
+    own = [np.ones(window.shape, dtype=np.bool_) for window in windows]
+    for window in windows:
+        if window.parent >= 0:
+            own[window.parent][window.place(windows[window.parent])] = False
+    return own
 
 
 def _wanted(leaves: PlannedLeaves, records: float, shape: float, rest: float) -> WantedCells:

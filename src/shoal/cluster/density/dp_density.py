@@ -26,7 +26,8 @@ from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
 from shoal.cluster._schema_columns import Strata, schema_box
-from shoal.cluster.density._cells import NoisyCells, release_cells
+from shoal.cluster.density._calibration import Chance
+from shoal.cluster.density._cells import NoisyCells, published_cells, release_cells
 from shoal.cluster.density._clusters import (
     DensityClusters,
     find_clusters,
@@ -35,7 +36,7 @@ from shoal.cluster.density._clusters import (
 )
 from shoal.cluster.density._plan import plan_budgets
 from shoal.engines import HALF, Engine, Part
-from shoal.exceptions import DataError
+from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.noise import Lattice, as_source, disjoint_part
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 from shoal.schema import Schema
@@ -257,6 +258,7 @@ class DPDensity(CuratorsClusterer):
         n_clusters: int | None = None,
         min_cluster_size: float | None = None,
         alpha: float | None = None,
+        level: float | None = None,
     ) -> "DPDensity":
         """Find other clusters in what was released already: this costs nothing.
 
@@ -269,6 +271,10 @@ class DPDensity(CuratorsClusterer):
             As for the estimator, whose own are not kept.
         alpha : float, default=None
             None leaves it as it is.
+        level : float, default=None
+            Density at which the tree is cut, in the unit of ``cluster_tree_``: clusters are what
+            stands above it, and cells below it are in none. None chooses clusters of different
+            densities by their excess of mass.
 
         Returns
         -------
@@ -280,8 +286,76 @@ class DPDensity(CuratorsClusterer):
         other.n_clusters, other.min_cluster_size = n_clusters, min_cluster_size
         other.alpha = self.alpha if alpha is None else alpha
         other._check_choices()
-        other._find_clusters(self.release_.ledger)
+        if level is not None:
+            _numbers.positive("level", level)
+            if n_clusters is not None:
+                raise ParameterError("n_clusters must be left out where a level is given, got both")
+        other._find_clusters(self.release_.ledger, level=level, known=self._clusters)
         return other
+
+    @classmethod
+    def from_release(cls, release: Release) -> "DPDensity":
+        """Return the estimator that a release was made by, without its records.
+
+        What was published is enough to :meth:`refine` it, to ``predict`` and to draw it: nothing is
+        spent.
+
+        Parameters
+        ----------
+        release : Release
+            Of a DPDensity.
+
+        Returns
+        -------
+        model : DPDensity
+            Fitted; its clusters are those that no setting but the ``alpha`` of the release finds.
+
+        Raises
+        ------
+        ReleaseError
+            If the release is of another kind, or lacks what a density needs.
+
+        Examples
+        --------
+        >>> from shoal.cluster import DPDensity
+        >>> from shoal.datasets import make_circle
+        >>> X = make_circle(5_000, random_state=0).X
+        >>> model = DPDensity(epsilon=4.0, bounds=(-1.5, 1.5), random_state=0).fit(X)
+        >>> again = DPDensity.from_release(model.release_)
+        >>> (again.cells_ == model.cells_).all()
+        np.True_
+        """
+        if release.kind != cls.__name__:
+            raise ReleaseError(f"release must be of a {cls.__name__}, got one of {release.kind}")
+        values = release.values
+        try:
+            schema = Schema.from_dict(values["schema"]) if "schema" in values else None
+            low, high = (np.asarray(values[end], dtype=np.float64) for end in ("low", "high"))
+            columns = len(low) if schema is None else schema.space.columns
+            strata = Strata.plan(schema, columns)
+            budgets = plan_budgets(release.guarantee.epsilon, len(strata.grid))
+            parts = values.get("strata", [values])
+            model = cls(
+                epsilon=release.guarantee.epsilon,
+                bounds=(low, high) if schema is None else None,
+                schema=schema,
+                alpha=values["alpha"],
+            )
+            model._noisy = tuple(published_cells(part, budgets) for part in parts)
+            model._records = tuple(float(part["records"]) for part in parts)
+        except (KeyError, TypeError, IndexError, ValueError):
+            raise ReleaseError(
+                "release must hold the counts of its cells, got one without: make it anew"
+            ) from None
+        model.n_features_in_ = columns
+        if values["columns"] is not None:
+            model.feature_names_in_ = np.array(values["columns"], dtype=object)
+        model.guarantee_ = release.guarantee
+        model.bounds_ = schema_box(model.bounds, schema, columns)
+        model.strata_, model._strata = list(strata.levels), strata
+        model.n_records_ = sum(model._records)
+        model._find_clusters(release.ledger)
+        return model
 
     def outlines(self, *, longitude: int | str | None = None) -> dict[str, Any]:
         """Return where the clusters lie, as GeoJSON, from the release alone.
@@ -316,10 +390,23 @@ class DPDensity(CuratorsClusterer):
         if self.min_cluster_size is not None:
             _numbers.positive("min_cluster_size", self.min_cluster_size)
 
-    def _find_clusters(self, receipt: Receipt | None) -> None:
-        """Find the clusters of the released counts, and make the release: post-processing."""
+    def _find_clusters(
+        self,
+        receipt: Receipt | None,
+        *,
+        level: float | None = None,
+        known: Sequence[DensityClusters] | None = None,
+    ) -> None:
+        """Find the clusters of the released counts, and make the release: post-processing.
+
+        ``known``: earlier clusters of the same counts, for which chance was simulated.
+        """
         alpha = float(self.alpha) / len(self._noisy)
-        self._clusters = tuple(self._find_in_stratum(noisy, alpha) for noisy in self._noisy)
+        chances = [one.chance for one in known] if known else [None] * len(self._noisy)
+        self._clusters = tuple(
+            self._find_in_stratum(noisy, alpha, level, chance)
+            for noisy, chance in zip(self._noisy, chances, strict=True)
+        )
         counts = [len(found.flat.nodes) for found in self._clusters]
         self.n_clusters_ = sum(counts)
         self.cluster_strata_ = np.repeat(np.arange(len(counts)), counts)
@@ -335,12 +422,16 @@ class DPDensity(CuratorsClusterer):
             setattr(self, name, values if len(counts) > 1 else values[0])
         self._publish(receipt)
 
-    def _find_in_stratum(self, noisy: NoisyCells, alpha: float) -> DensityClusters:
+    def _find_in_stratum(
+        self, noisy: NoisyCells, alpha: float, level: float | None, chance: Chance | None
+    ) -> DensityClusters:
         found = find_clusters(
             noisy,
             alpha=alpha,
             n_clusters=None if self.n_clusters is None else int(self.n_clusters),
             min_size=float(self.min_cluster_size or 0.0),
+            level=level,
+            chance=chance,
         )
         # Of one table it is known that there are records; many strata may well have none.
         several = len(self._noisy) > 1

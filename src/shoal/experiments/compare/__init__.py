@@ -3,6 +3,7 @@
 from shoal.experiments.compare.baseline import Baseline, ComparedTable, TrivialCosts
 from shoal.experiments.compare.comparison import Comparison, MethodRow, compare_methods
 from shoal.experiments.compare.contender import CONTENDERS, Chosen, Contender, choose_contenders
+from shoal.experiments.compare.curves import draw_costs, shown_rows
 from shoal.experiments.compare.equal_privacy import (
     Batch,
     amplified,
@@ -28,7 +29,9 @@ __all__ = [
     "choose_contenders",
     "compare_methods",
     "compare_report",
+    "draw_costs",
     "own_epsilon",
     "recommend",
+    "shown_rows",
     "worst_case",
 ]

@@ -191,10 +191,10 @@ class ComparedTable:
                 f"{str(file)!r} must hold more different records than the {k} clusters: k-means "
                 "costs nothing otherwise, and nothing can be compared with that"
             )
-        model = KMeans(k, n_init=RESTARTS, random_state=0).fit(X)
-        centers = model.cluster_centers_
-        # More threads add up in another order: labels must not depend on the machine.
+        # More threads add up in another order: nothing here must depend on the machine.
         with threadpool_limits(1):
+            model = KMeans(k, n_init=RESTARTS, random_state=0).fit(X)
+            centers = model.cluster_centers_
             nearest, wave = pairwise_distances_argmin(X, centers), _wave(X)
             density = _density(X)
         even = spread_over_box(k, BOX, columns=X.shape[1])

@@ -1,7 +1,7 @@
 """A comparison: all methods x epsilons x runs, and the attacks; a run that was stopped goes on."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from shoal._registry import TrustModel
 from shoal.experiments.compare.baseline import Baseline, ComparedTable
 from shoal.experiments.compare.contender import Chosen, Contender
-from shoal.experiments.compare.equal_privacy import Batch, checked_delta, keeps_worst_case
+from shoal.experiments.compare.equal_privacy import Batch, checked_delta
 from shoal.experiments.compare.measurements import (
     AttackWork,
     UtilityWork,
     attack_without_privacy,
     clustered_reports,
 )
-from shoal.experiments.estimate import Estimate
-from shoal.experiments.record_store import RecordStore
-from shoal.experiments.runner import Progress, Work, offset_progress, run_spec
+from shoal.experiments.compare.method_rows import MethodRow, OnRows, RowMaker
+from shoal.experiments.record_store import Record, RecordStore
+from shoal.experiments.runner import Progress, offset_progress, run_spec
 from shoal.experiments.spec import ExperimentSpec
 
 __all__ = ["DELTA", "ENOUGH_RUNS", "MIN_RUNS", "Comparison", "MethodRow", "compare_methods"]
@@ -30,57 +29,6 @@ MIN_RUNS = 5  # with fewer, an interval of the mean is wider than anything it co
 ENOUGH_RUNS = 10  # what is advised instead
 DELTA = 1e-6  # of a shuffled batch
 MEASURES = ("cost", "ami", "ami_label", "seconds")
-
-
-@dataclass(frozen=True)
-class MethodRow:
-    """A method at one epsilon.
-
-    Parameters
-    ----------
-    method : str
-        Mechanism and clusterer.
-    contender : str
-        The mechanism or estimator alone, as ``--only`` takes it.
-    model : {"central", "shuffled", "local"}
-        The trust model.
-    epsilon, own_epsilon : float
-        The worst case, and what the method was given for it; of a shuffled batch, that of a report.
-    cost : Estimate or None
-        Cost over that of k-means without privacy; None for clusters without centers.
-    ami, ami_label : Estimate or None
-        Agreement with the same clusters without privacy, and with the label.
-    seconds : float
-        Mean time of a fit.
-    attack : mapping
-        The row of the attack; empty for a shuffled batch, which nothing attacks.
-    guarantee : str
-        The promise at its own epsilon, in a sentence.
-    equal : bool
-        Whether that promises the worst case which is asked for; a method that promises less, or
-        nothing, is shown and never recommended.
-    shuffled_epsilon : float or None
-        Worst-case epsilon of the same reports behind a shuffler; None for what is no report, or
-        has no local epsilon.
-    better_than_blind : float or None
-        Share of the runs whose reports told that the centers are better than points spread over
-        the box; None where nobody asked the reports.
-    """
-
-    method: str
-    contender: str
-    model: TrustModel
-    epsilon: float
-    own_epsilon: float
-    cost: Estimate | None
-    ami: Estimate | None
-    ami_label: Estimate | None
-    seconds: float
-    attack: Mapping[str, Any]
-    guarantee: str = ""
-    equal: bool = True
-    shuffled_epsilon: float | None = None
-    better_than_blind: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +46,7 @@ class Comparison:
     runs : int
         Fits of each method at each epsilon.
     control : mapping
-        The attack on k-means without privacy.
+        The attack on k-means without privacy; empty where no attacks were asked for.
     left_out : tuple of str
         What was not compared, and why.
     delta : float
@@ -149,6 +97,8 @@ def compare_methods(
     store: Path | None = None,
     n_jobs: int | None = 1,
     progress: Progress | None = None,
+    attacks: bool = True,
+    on_rows: OnRows | None = None,
 ) -> Comparison:
     """Compare methods at equal worst-case privacy.
 
@@ -173,6 +123,11 @@ def compare_methods(
         Number of processes.
     progress : callable, optional
         ``progress(done, total)`` as fits and attacks are finished.
+    attacks : bool, default=True
+        Whether methods are attacked too, which takes longer than fits do.
+    on_rows : callable, optional
+        Called with the rows of each method and epsilon as its last run is finished, before any
+        attack; not for what is in the store already.
 
     Returns
     -------
@@ -204,35 +159,38 @@ def compare_methods(
     """
     baseline = table.baseline
     contenders = _with_shuffled(chosen.contenders, baseline.n_records, checked_delta(delta))
-    utility, attacks = _specs(baseline, contenders, epsilons, runs, seed)
-    fits, total = len(utility.trials()), len(utility.trials()) + len(attacks.trials())
+    utility, attacked = _specs(baseline, contenders, epsilons, runs, seed)
+    specs = (utility, attacked) if attacks else (utility,)
+    before, total = len(utility.trials()), sum(len(spec.trials()) for spec in specs)
+    rows = RowMaker(contenders, baseline, delta)
     with ExitStack() as stack:
-        kept: list[RecordStore | None] = [None, None]
+        kept: list[RecordStore | None] = [None] * len(specs)
         if store is not None:
             inputs = _inputs(table, chosen)
-            kept = [stack.enter_context(_store(store, spec, inputs)) for spec in (utility, attacks)]
-        works: tuple[Work, Work] = (
+            kept = [stack.enter_context(_store(store, spec, inputs)) for spec in specs]
+        fits = run_spec(
+            utility,
             UtilityWork(table, contenders),
-            AttackWork.of_table(table, contenders),
+            kept[0],
+            n_jobs=n_jobs,
+            progress=offset_progress(progress, 0, total),
+            on_records=None if on_rows is None else rows.collector(runs, on_rows),
         )
-        records = [
-            run_spec(
-                spec,
-                work,
-                file,
+        attack_records: list[Record] = []
+        if attacks:
+            attack_records = run_spec(
+                attacked,
+                AttackWork.of_table(table, contenders),
+                kept[1],
                 n_jobs=n_jobs,
                 progress=offset_progress(progress, before, total),
             )
-            for spec, work, file, before in zip(
-                (utility, attacks), works, kept, (0, fits), strict=True
-            )
-        ]
     return Comparison(
         baseline=baseline,
-        rows=_method_rows(contenders, *records, baseline=baseline, delta=delta),
+        rows=rows.all(fits, attack_records),
         epsilons=tuple(sorted(utility.epsilons)),
         runs=utility.repeats,
-        control=attack_without_privacy(table),
+        control=attack_without_privacy(table) if attacks else {},
         left_out=chosen.left_out,
         delta=delta,
     )
@@ -292,60 +250,3 @@ def _store(folder: Path, spec: ExperimentSpec, inputs: str) -> RecordStore:
     # Another comparison has files of its own, so that each can be gone on with.
     digest = hashlib.sha256(f"{spec.fingerprint} {inputs}".encode()).hexdigest()
     return RecordStore(folder / f"records-{digest[:12]}.csv", spec, inputs=inputs)
-
-
-def _method_rows(
-    contenders: Sequence[Contender],
-    utility: Iterable[Mapping[str, Any]],
-    attacks: Iterable[Mapping[str, Any]],
-    *,
-    baseline: Baseline,
-    delta: float,
-) -> tuple[MethodRow, ...]:
-    """Put the records of both experiments together, by method, then epsilon."""
-    columns, k = baseline.n_columns, baseline.n_clusters
-    by_name = {str(one.component): one for one in contenders}
-    attacked = {(row["mechanism"], row["epsilon"]): row for row in attacks}
-    groups: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
-    for record in utility:
-        groups.setdefault((record["method"], record["epsilon"]), []).append(record)
-    rows = []
-    for (method, epsilon), records in groups.items():
-        name = records[0]["mechanism"]
-        contender = by_name[name]
-        promise = contender.promise(epsilon, columns, k)
-        batch = Batch(clustered_reports(contender, baseline.n_records), delta)
-        rows.append(
-            MethodRow(
-                method=method,
-                contender=contender.name,
-                model=contender.model,
-                epsilon=epsilon,
-                own_epsilon=records[0]["own_epsilon"],
-                cost=_estimate(records, "cost", lowest=0.0),
-                ami=_estimate(records, "ami"),
-                ami_label=_estimate(records, "ami_label"),
-                seconds=float(np.mean([record["seconds"] for record in records])),
-                attack=attacked.get((name, epsilon), {}),
-                guarantee=str(promise),
-                equal=keeps_worst_case(
-                    promise, epsilon, columns, delta=0.0 if contender.batch is None else delta
-                ),
-                shuffled_epsilon=contender.shuffled_epsilon(epsilon, columns, k, batch),
-                better_than_blind=_share(records, "better_than_blind"),
-            )
-        )
-    order = {method: index for index, method in enumerate(dict.fromkeys(m for m, _ in groups))}
-    return tuple(sorted(rows, key=lambda row: (order[row.method], row.epsilon)))
-
-
-def _estimate(
-    records: Sequence[Mapping[str, Any]], measure: str, *, lowest: float = -np.inf
-) -> Estimate | None:
-    values = [record[measure] for record in records if record[measure] is not None]
-    return Estimate.of(values, lowest=lowest) if values else None
-
-
-def _share(records: Sequence[Mapping[str, Any]], measure: str) -> float | None:
-    values = [record[measure] for record in records if record[measure] is not None]
-    return float(np.mean(values)) if values else None

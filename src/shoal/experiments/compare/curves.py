@@ -6,8 +6,16 @@ from shoal.experiments.compare.baseline import TrivialCosts
 from shoal.experiments.compare.comparison import Comparison, MethodRow
 from shoal.experiments.compare.recommendation import SETTINGS
 from shoal.experiments.estimate import Estimate
+from shoal.plotting import Picture, draw_lines
 
-__all__ = ["attack_gain", "cost_levels", "curve_point", "shown_rows", "trust_model_points"]
+__all__ = [
+    "attack_gain",
+    "cost_levels",
+    "curve_point",
+    "draw_costs",
+    "shown_rows",
+    "trust_model_points",
+]
 
 
 def cost_levels(trivial: TrivialCosts) -> dict[str, float]:
@@ -68,3 +76,43 @@ def trust_model_points(comparison: Comparison) -> list[dict[str, Any]]:
             )
     order = list(SETTINGS)
     return sorted(points, key=lambda point: order.index(point["model"]))
+
+
+def draw_costs(comparison: Comparison) -> Picture:
+    """Draw cost against epsilon, all trust models in one panel, with bands of 95%.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What was found; of each mechanism the better clusterer is drawn.
+
+    Returns
+    -------
+    picture : Picture
+        A curve for each mechanism in its color, and a dash for each trust model. Rows of its
+        points have the mechanism as ``name``, the model as ``version`` and epsilon as ``x``.
+
+    Raises
+    ------
+    ParameterError
+        If nothing that was compared has a cost.
+    """
+    order = list(SETTINGS)
+    rows = [row for row in shown_rows(comparison) if row.cost]
+    rows.sort(key=lambda row: order.index(row.model))
+    return draw_lines(
+        [curve_point(row, row.cost) for row in rows],
+        x="epsilon",
+        y="mean",
+        group="method",
+        dash="model",
+        low="low",
+        high="high",
+        log_x=True,
+        log_y=True,
+        x_label="worst-case epsilon",
+        y_label="cost (k-means = 1)",
+        reference=cost_levels(comparison.baseline.trivial_costs),
+        width=700,
+        height=340,
+    )

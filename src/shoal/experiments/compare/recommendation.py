@@ -22,6 +22,7 @@ RULE = (
     f"than {MIN_RUNS} runs decide nothing, and methods that promise less than the others are not "
     "recommended."
 )
+RUN_WITH = "run with --runs {}"
 MORE = 4  # times as many runs make intervals half as wide
 SETTINGS: dict[TrustModel, str] = {
     "central": "with a curator who holds the records",
@@ -30,13 +31,15 @@ SETTINGS: dict[TrustModel, str] = {
 }
 
 
-def recommend(comparison: Comparison) -> str:
+def recommend(comparison: Comparison, *, more: str = RUN_WITH) -> str:
     """Recommend a method of each trust model, in one sentence.
 
     Parameters
     ----------
     comparison : Comparison
         What was found.
+    more : str, default="run with --runs {}"
+        How the reader asks for more runs.
 
     Returns
     -------
@@ -46,13 +49,13 @@ def recommend(comparison: Comparison) -> str:
     if not comparison.decides:
         return (
             f"Undecided: {comparison.runs} run{'s' * (comparison.runs > 1)} of each method cannot "
-            f"tell them apart, {MIN_RUNS} is the least; run with --runs {ENOUGH_RUNS}."
+            f"tell them apart, {MIN_RUNS} is the least; {more.format(ENOUGH_RUNS)}."
         )
     parts = []
     for model, setting in SETTINGS.items():
         ranked = comparison.ranked(comparison.middle, model)
         if ranked:
-            parts.append(f"{setting}, {_advice(comparison, ranked)}")
+            parts.append(f"{setting}, {_advice(comparison, ranked, more)}")
     if not parts:
         return (
             "No method that was compared gives centers with the promise that was asked for, so "
@@ -73,7 +76,7 @@ def not_better_than_blind(comparison: Comparison) -> list[str]:
     ]
 
 
-def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
+def _advice(comparison: Comparison, ranked: list[MethodRow], more: str) -> str:
     best = ranked[0]
     assert best.cost is not None
     trivial = comparison.baseline.trivial_costs
@@ -92,7 +95,7 @@ def _advice(comparison: Comparison, ranked: list[MethodRow]) -> str:
     return (
         f"undecided: the least cost, that of {best.method}{_beside(ranked)}, is {cost} that of "
         "k-means without privacy, which contains the limit of what is useful, "
-        f"{trivial.limit:.3g}; run with --runs {MORE * comparison.runs}"
+        f"{trivial.limit:.3g}; {more.format(MORE * comparison.runs)}"
     )
 
 

@@ -79,7 +79,8 @@ def compare_report(
     _utility(report, comparison)
     trust_models_section(report, comparison)
     _agreement(report, comparison)
-    _attacks(report, comparison)
+    if comparison.control:
+        _attacks(report, comparison)
     _time(report, comparison)
     report.section("What was left out, and what was thinned out")
     report.points([*comparison.left_out, AUTO, NOT_AWARE, *_thinned(comparison)])
@@ -423,6 +424,8 @@ def _thinned(comparison: Comparison) -> list[str]:
             f"{baseline.n_records:,}: with all of them they would do somewhat better. Costs are "
             "measured on all records."
         )
+    if not comparison.control:
+        return [*notes, "Nothing was attacked: --no-attacks asked for fits alone."]
     if baseline.n_records > MAX_ATTACKED:
         notes.append(
             f"Attacks run on {MAX_ATTACKED:,} random records: among more, one is hidden better."

@@ -1,0 +1,77 @@
+// Bytes and their texts, for all that is signed, hashed, sealed and kept.
+
+const encoder = new TextEncoder();
+
+/** @param {string} text @returns {Uint8Array<ArrayBuffer>} its UTF-8 */
+export const utf8 = (text) => encoder.encode(text);
+
+/**
+ * Join bytes.
+ *
+ * @param {...ArrayLike<number>} parts
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function concat(...parts) {
+  const joined = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let start = 0;
+  for (const part of parts) {
+    joined.set(part, start);
+    start += part.length;
+  }
+  return joined;
+}
+
+/** @param {Uint8Array} bytes @returns {string} hexadecimal */
+export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** @param {Uint8Array} bytes @returns {string} base64 */
+export const toBase64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+
+/**
+ * Read base64 that is written in full: there is one text of the same bytes.
+ *
+ * @param {unknown} text
+ * @returns {Uint8Array<ArrayBuffer> | null} null for anything else
+ */
+export function fromBase64(text) {
+  try {
+    const bytes = Uint8Array.from(atob(/** @type {string} */ (text)), (letter) => letter.charCodeAt(0));
+    return toBase64(bytes) === text ? bytes : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {Uint8Array} bytes @returns {string} base64url without padding */
+export const toBase64Url = (bytes) =>
+  toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+/**
+ * Read a key of 32 bytes, written as a prefix and base64url without padding.
+ *
+ * @param {string} prefix
+ * @param {unknown} text
+ * @returns {Uint8Array<ArrayBuffer> | null} null for anything else
+ */
+export function keyBytes(prefix, text) {
+  if (typeof text !== "string" || !text.startsWith(prefix)) return null;
+  const letters = text.slice(prefix.length);
+  const bytes = fromBase64(letters.replaceAll("-", "+").replaceAll("_", "/") + "=");
+  return bytes?.length === 32 && prefix + toBase64Url(bytes) === text ? bytes : null;
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes @returns {Promise<Uint8Array<ArrayBuffer>>} SHA-256 */
+export const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+
+/**
+ * Return HMAC-SHA-256.
+ *
+ * @param {Uint8Array<ArrayBuffer>} key at least one byte
+ * @param {Uint8Array<ArrayBuffer>} message
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+export async function hmac(key, message) {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const imported = await crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", imported, message));
+}

@@ -1,0 +1,333 @@
+// A device that takes part in campaigns: one store, one report a value, the same bytes until they arrive.
+//
+// A value that never changes costs epsilon once, however often it is asked for and sent (proofs/reports.md, "Sent
+// again"). The order is: see that the campaign is open and the budget allows it, draw, keep, seal and keep that, send.
+// Nothing is sent that is not kept; nothing that a server answers changes what is sent. No record is kept: a value is
+// named by a hash that is keyed by a secret of the store.
+
+import { Agreements, checkOpen } from "./agreements.js";
+import { charge, checkLimits } from "./budget.js";
+import { concat, hex, hmac, keyBytes, toBase64, utf8 } from "./bytes.js";
+import { checkAddress, promiseOf, signerKey } from "./campaign.js";
+import { ask, checkRetries, isStored, refuse } from "./delivery.js";
+import { fail, ShoalError } from "./errors.js";
+import { seal } from "./hpke.js";
+import { readJson } from "./json.js";
+import { labelRecord } from "./labels.js";
+import { prepareDraw } from "./mechanisms.js";
+import { encodeIndices } from "./reportFormat.js";
+import { encodeRecord } from "./schema.js";
+import { bytesOf, newState, own, token } from "./state.js";
+import { secureWords } from "./words.js";
+
+/** @import { Limits } from "./budget.js" */
+/** @import { Ask, Followed } from "./agreements.js" */
+/** @import { Campaign } from "./campaign.js" */
+/** @import { Retries } from "./delivery.js" */
+/** @import { Agreed, KeptReport, Published } from "./state.js" */
+/** @import { Store } from "./stores.js" */
+
+/**
+ * @typedef {{campaign: string, report: Uint8Array, sealed: Uint8Array | null, duplicate: boolean, sent: boolean}} Receipt
+ *   report: as it was drawn; sealed: as a shuffler gets it; duplicate: whether this value was reported before, so that
+ *   nothing was spent; sent: whether the collector has said that it stored the report
+ * @typedef {{campaign: Campaign, digest: string, drawn: number, acknowledged: number, epsilon: number}} CampaignStatus
+ * @typedef {Record<string, unknown> | readonly unknown[]} Values of a record, by name or in order
+ * @typedef {{store: Store, publicKey?: string, ingestKey?: string | Record<string, string>,
+ *   epsilonLimit?: number | Limits | null, fetch?: typeof globalThis.fetch, retries?: Partial<Retries>}} Options
+ */
+
+const MAX_RESULTS = 64 << 20; // bytes
+
+/** Takes part in signed campaigns: reports a value once, and finds its cluster. */
+export class Device {
+  #agreements;
+  #ingestKey;
+  #limits;
+  /** @type {Ask} */
+  #ask;
+
+  /**
+   * For `Device.open`, which looks into the store first.
+   *
+   * @param {Options & {publicKey: string}} options
+   */
+  constructor({ store, publicKey, ingestKey = "", epsilonLimit = null, fetch = globalThis.fetch.bind(globalThis), retries }) {
+    const keys = typeof ingestKey === "string" ? [ingestKey] : Object.values(ingestKey);
+    if (!keys.every((key) => /^[!-~]*$/.test(key))) fail("parameter", "ingestKey must be visible letters without spaces");
+    this.#ingestKey = ingestKey;
+    this.#limits = checkLimits(epsilonLimit);
+    const chosen = checkRetries({ attempts: 4, firstWait: 0.5, maxWait: 30, ...retries });
+    this.#ask = (...request) => ask(fetch, chosen, ...request);
+    this.#agreements = new Agreements(store, publicKey, this.#ask, this.#limits !== null);
+  }
+
+  /**
+   * Open the device of a store, which is pinned to the key that it was first opened with.
+   *
+   * @param {Options} options `publicKey`: who may ask, shipped with the app; `ingestKey`: what the collector wants to
+   *   see, or one for each campaign by its id; `epsilonLimit`: what all campaigns together may cost this device, for
+   *   ever, without which it takes part in one
+   * @returns {Promise<Device>}
+   */
+  static async open(options) {
+    const given = options.publicKey ?? (await options.store.read())?.publicKey ?? "";
+    signerKey(given);
+    const device = new Device({ ...options, publicKey: given });
+    const { version, publicKey } = await options.store.update((state) => state ?? newState(given));
+    if (version !== 1) fail("parameter", "store must be one of this version: open it with the version that wrote it");
+    if (publicKey !== given) fail("parameter", `publicKey must be the one that the store is pinned to, ${publicKey}`);
+    return device;
+  }
+
+  /**
+   * Fetch a campaign's document, check it, and agree to it.
+   *
+   * @param {string} url it is asked again when the collector says that the document has changed
+   * @returns {Promise<Campaign>} show title, purpose and guarantee to whoever is asked
+   */
+  async join(url) {
+    return this.#agreements.join(await this.#agreements.fetch(url), url);
+  }
+
+  /**
+   * Agree to a document that came with the app.
+   *
+   * @param {Uint8Array} envelope what `shoal collect new` wrote
+   * @param {string | null} [url] where later documents are; null never looks for one
+   * @returns {Promise<Campaign>}
+   */
+  async joinEnvelope(envelope, url = null) {
+    return this.#agreements.join(await this.#agreements.check(envelope), url === null ? url : checkAddress(url));
+  }
+
+  /**
+   * Draw the report of a value and keep it, or find the one that was kept; send nothing.
+   *
+   * @param {Values} x two records are the same value if they are equal after they were clipped to the bounds
+   * @param {{campaign?: string}} [options] its id; by default the campaign that was joined last, or the only one
+   * @returns {Promise<Receipt>}
+   */
+  async draw(x, { campaign } = {}) {
+    return receipt(...(await this.#drawn(x, campaign)));
+  }
+
+  /**
+   * Report a value: draw and keep the report unless it was, and send it unless it arrived.
+   *
+   * @param {Values} x as for `draw`
+   * @param {{campaign?: string}} [options]
+   * @returns {Promise<Receipt>} of a report that the collector has stored
+   */
+  async report(x, { campaign } = {}) {
+    const [kept, duplicate] = await this.#drawn(x, campaign);
+    return receipt(kept.acknowledged ? kept : await this.#send(kept), duplicate);
+  }
+
+  /**
+   * Send all reports that were kept and have not arrived.
+   *
+   * @returns {Promise<{sent: number, kept: number, reasons: string[]}>}
+   */
+  async sendPending() {
+    const pending = (await this.#agreements.state()).reports.filter((report) => !report.acknowledged);
+    const reasons = new Set();
+    const unreachable = new Set();
+    let sent = 0;
+    for (const report of pending) {
+      if (unreachable.has(report.campaign)) continue; // it would wait as long
+      try {
+        await this.#send(report);
+        sent += 1;
+      } catch (failure) {
+        if (!(failure instanceof ShoalError)) throw failure;
+        reasons.add(failure.message);
+        if (failure.code === "delivery" && !failure.final) unreachable.add(report.campaign);
+      }
+    }
+    return { sent, kept: pending.length - sent, reasons: [...reasons] };
+  }
+
+  /**
+   * Find the published cluster of the true record; the label stays on the device.
+   *
+   * @param {Values} x
+   * @param {{campaign?: string, refresh?: boolean}} [options] refresh: whether to look for newer results
+   * @returns {Promise<number>}
+   */
+  async label(x, { campaign, refresh = false } = {}) {
+    const { id, state, followed } = await this.#agreements.find(campaign);
+    const { names, parameters } = followed.campaign.mechanism;
+    const kept = own(state.results, id);
+    const release = kept && !refresh ? kept.release : await this.#fetchedResults(id, followed.campaign);
+    // A release without a schema has no names.
+    const byName = names && !parameters.schema && !Array.isArray(x);
+    return labelRecord(release, byName ? names.map((name) => /** @type {any} */ (x)[name]) : x);
+  }
+
+  /**
+   * Return the results that `label` fetched last.
+   *
+   * @param {{campaign?: string}} [options]
+   * @returns {Promise<Published | undefined>} undefined where none were fetched
+   */
+  async results({ campaign } = {}) {
+    const { id, state } = await this.#agreements.find(campaign);
+    return own(state.results, id);
+  }
+
+  /**
+   * Return the campaigns of this device, with what it spent in each.
+   *
+   * @returns {Promise<CampaignStatus[]>}
+   */
+  async status() {
+    const { campaigns, reports } = await this.#agreements.state();
+    return Promise.all(
+      Object.keys(campaigns).map(async (id) => {
+        const { campaign, digest } = await this.#agreements.open(campaigns[id]);
+        const mine = reports.filter((report) => report.campaign === id);
+        return {
+          campaign: structuredClone(campaign),
+          digest,
+          drawn: mine.length,
+          acknowledged: mine.filter((report) => report.acknowledged).length,
+          epsilon: mine.reduce((sum, report) => sum + report.epsilon, 0),
+        };
+      }),
+    );
+  }
+
+  /**
+   * Return the report of a value, and whether it was drawn before.
+   *
+   * @param {Values} x
+   * @param {string} [name]
+   * @returns {Promise<[KeptReport, boolean]>}
+   */
+  async #drawn(x, name) {
+    const { id, state, followed } = await this.#agreements.find(name);
+    const { campaign, digest, mechanism } = followed;
+    const record = encodeRecord(campaign.mechanism, x);
+    const named = concat(utf8(`${id}\n`), new Uint8Array(Float64Array.from(record).buffer));
+    const value = hex(await hmac(bytesOf(state.secret), named));
+    /** @type {KeptReport | undefined} */
+    let kept;
+    let duplicate = false;
+    await this.#agreements.update((now) => {
+      duplicate = true; // may be called again, where another process was faster
+      kept = now.reports.find(
+        (report) => report.campaign === id && report.mechanism === mechanism && report.value === value,
+      );
+      if (kept || now.campaigns[id].digest !== digest) return now;
+      checkOpen(campaign);
+      charge(campaign, now.reports, this.#limits);
+      const { notion, unit, epsilon } = promiseOf(campaign.mechanism);
+      const format = campaign.report_format;
+      const body = toBase64(encodeIndices(format, prepareDraw(campaign.mechanism, format)(record, secureWords)));
+      const key = token();
+      kept = { key, campaign: id, mechanism, value, body, sealed: null, notion, unit, epsilon, acknowledged: false };
+      duplicate = false;
+      return { ...now, reports: [...now.reports, kept] };
+    });
+    return kept ? [kept, duplicate] : this.#drawn(x, id); // another tab agreed to a new document meanwhile
+  }
+
+  /**
+   * Send a report that is kept, and note that it has arrived.
+   *
+   * @param {KeptReport} kept
+   * @returns {Promise<KeptReport>}
+   */
+  async #send(kept) {
+    const { id, agreed, followed } = await this.#agreements.find(kept.campaign);
+    const { shuffler } = followed.campaign;
+    if (shuffler && !kept.sealed) {
+      const key = /** @type {Uint8Array<ArrayBuffer>} */ (keyBytes("x25519:", shuffler.key));
+      const sealed = await seal(key, utf8(`shoal report 1\n${id}`), bytesOf(kept.body));
+      kept = await this.#note(kept.key, { sealed: toBase64(sealed) });
+    }
+    if (
+      !(await this.#delivered(kept, agreed, followed)) &&
+      !(await this.#delivered(kept, agreed, await this.#agreements.renew(id, agreed)))
+    )
+      fail("delivery", "the collector must take its own document, got status 412 again", { final: true });
+    return this.#note(kept.key, { acknowledged: true });
+  }
+
+  /**
+   * Note what became of a report; the bytes that were sealed first stay.
+   *
+   * @param {string} key
+   * @param {Partial<KeptReport>} news
+   * @returns {Promise<KeptReport>}
+   */
+  async #note(key, news) {
+    const { reports } = await this.#agreements.update((state) => ({
+      ...state,
+      reports: state.reports.map((report) =>
+        report.key === key ? { ...report, ...news, sealed: report.sealed ?? news.sealed ?? null } : report,
+      ),
+    }));
+    return /** @type {KeptReport} */ (reports.find((report) => report.key === key));
+  }
+
+  /**
+   * Return true once a report has arrived, false where the collector has a new document.
+   *
+   * @param {KeptReport} kept
+   * @param {Agreed} agreed
+   * @param {Followed} followed
+   */
+  async #delivered(kept, { deviceId }, { campaign, digest, mechanism }) {
+    checkOpen(campaign);
+    if (mechanism !== kept.mechanism)
+      fail("delivery", `a report of "${campaign.id}" was drawn by another mechanism: it is kept, and not sent`, {
+        final: true,
+      });
+    const ingestKey = typeof this.#ingestKey === "string" ? this.#ingestKey : own(this.#ingestKey, campaign.id);
+    const url = campaign.reports_url;
+    const answer = await this.#ask(url, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/octet-stream",
+        "Idempotency-Key": kept.key,
+        "Shoal-Campaign": digest,
+        ...(ingestKey && !campaign.open_intake && { Authorization: `Bearer ${ingestKey}` }),
+        ...(campaign.device_ids && { "Shoal-Device": deviceId }),
+      },
+      body: bytesOf(kept.sealed ?? kept.body),
+    });
+    return answer.status !== 412 && (isStored(answer) || refuse(url, answer.status));
+  }
+
+  /**
+   * Fetch results and keep them, if they answer a document that was agreed to.
+   *
+   * @param {string} id
+   * @param {Campaign} campaign
+   */
+  async #fetchedResults(id, { results_url: url }) {
+    const { status, body } = await this.#ask(url, {}, MAX_RESULTS);
+    if (status === 404) fail("campaign", `campaign "${id}" has no results yet: ask again later`);
+    if (status !== 200) refuse(url, status);
+    const { digest, release } = readJson(body) ?? {};
+    const { agreed } = await this.#agreements.find(id);
+    if (agreed.url && !agreed.digests.includes(digest)) await this.#agreements.renew(id, agreed); // a later one may be meant
+    await this.#agreements.update((state) => {
+      if (!release || !state.campaigns[id].digests.includes(digest))
+        fail("campaign", `results of campaign "${id}" must answer a document that this device agreed to, got others`);
+      return { ...state, results: { ...state.results, [id]: { digest, release } } };
+    });
+    return release;
+  }
+}
+
+/** @param {KeptReport} kept @param {boolean} duplicate @returns {Receipt} */
+const receipt = ({ campaign, body, sealed, acknowledged }, duplicate) => ({
+  campaign,
+  report: bytesOf(body),
+  sealed: sealed === null ? null : bytesOf(sealed),
+  duplicate,
+  sent: acknowledged,
+});

@@ -1,0 +1,4 @@
+// What the package exports in Node.
+
+export { FileStore } from "./fileStore.js";
+export * from "./index.js";

@@ -1,0 +1,181 @@
+// Records as numbers, by the public description of their columns: bit for bit those of Python (src/shoal/schema), but
+// for logarithms and places on the globe, whose last bits are those of the machine.
+
+import { clip } from "./arrays.js";
+import { fail } from "./errors.js";
+import { featureFields, placeAlone } from "./fields.js";
+import { placePosition, placeRate } from "./places.js";
+import { isMissing, readDay, readLevel, readNumber, readTruth } from "./values.js";
+
+/**
+ * The document of a mechanism, as a campaign has it.
+ *
+ * @typedef {{parameters: any, columns: number | null, names: string[] | null}} Mechanism
+ */
+
+/**
+ * A field that is clustered on: all that describes it in one object, the columns of the table that hold it, the words
+ * that mean missing, the levels of what has no order, whether a missing value has a column of its own, and the largest
+ * value of each column that it becomes.
+ *
+ * @typedef {{names: string[], words: string[], levels: string[] | undefined, flagged: boolean, widths: number[],
+ *   [key: string]: any}} Feature
+ */
+
+/**
+ * Return the public box of encoded records.
+ *
+ * @param {Mechanism} mechanism
+ * @returns {{low: number[], high: number[]}}
+ */
+export function boxOf({ parameters: { schema, bounds, partitions }, columns }) {
+  const { axes, low, high } = partitions?.blocks[0] ?? {};
+  const spanned = axes
+    ? [3, 4].map((end) => axes.flatMap((/** @type {any} */ axis) => Array(axis[2] - axis[1]).fill(axis[end])))
+    : [low, high];
+  const corners = schema ? [0, featuresOf(schema).flatMap(({ widths }) => widths)] : (bounds ?? spanned);
+  const length = corners[0].length ?? corners[1].length ?? spanned[0]?.length ?? columns;
+  const [first, last] = corners.map((/** @type {any} */ corner) => Array.from({ length }, (_, i) => corner[i] ?? corner));
+  return { low: first, high: last };
+}
+
+/**
+ * Return one record as it is perturbed: encoded by the schema if there is one, and clipped to the box.
+ *
+ * @param {Mechanism} mechanism
+ * @param {unknown} x values in the order of the columns, or an object by their names
+ * @returns {number[]}
+ */
+export function encodeRecord(mechanism, x) {
+  const { low, high } = boxOf(mechanism);
+  const record = readRecord(x, mechanism.parameters.schema, mechanism.names, low.length);
+  return record.map((value, i) => clip(value, low[i], high[i]) + 0); // 0 and -0 are equal
+}
+
+/**
+ * Return the metric epsilon per unit of the columns, which of a place is not the kilometer.
+ *
+ * @param {Mechanism} mechanism
+ */
+export function columnRate({ parameters: { epsilon, level, radius, unit, schema } }) {
+  const promised = level == null ? epsilon : level / radius;
+  const place = placeAlone(schema);
+  return place ? placeRate(promised, unit, place.radius, place.weight ?? 1) : promised;
+}
+
+/**
+ * Return a record as numbers: encoded by the schema if there is one, and as it is if not.
+ *
+ * @param {unknown} x
+ * @param {any} schema
+ * @param {string[] | null | undefined} names of the columns, without a schema
+ * @param {number} columns without a schema
+ * @returns {number[]}
+ */
+export function readRecord(x, schema, names, columns) {
+  const features = schema && featuresOf(schema);
+  const values = valuesOf(x, features?.flatMap((/** @type {Feature} */ { names }) => names) ?? names, columns);
+  if (features)
+    return features.flatMap((/** @type {Feature} */ feature) => encode(feature, values.splice(0, feature.names.length)));
+  if (!values.every((value) => typeof value === "boolean" || Number.isFinite(value)))
+    fail("data", "x must hold finite numbers, got something else");
+  return values.map(Number);
+}
+
+/** @param {unknown} x @param {string[] | null | undefined} names @param {number} columns */
+function valuesOf(x, names, columns) {
+  const given = new Map(Object.entries(x ?? {}));
+  const values = listOf(x) ?? names?.filter((name) => given.has(name)).map((name) => given.get(name));
+  return values?.length === (names?.length ?? columns)
+    ? values
+    : fail("data", `x must have a value for each of ${names ?? columns} columns, null where it is missing`);
+}
+
+/** @param {unknown} x @returns {any[] | undefined} */
+const listOf = (x) =>
+  Object(x) === x && Symbol.iterator in /** @type {any} */ (x) ? [.../** @type {any} */ (x)] : undefined;
+
+/** @param {any} schema @returns {Feature[]} */
+function featuresOf(schema) {
+  const { missingValues = [""] } = schema;
+  return featureFields(schema).map((field) => {
+    const { name, type, required, missing = "category", weight = 1, other = "other", longitude, latitude } = field;
+    const flagged = !required && missing === "category";
+    const listed = type === "boolean" ? ["false", "true"] : field.enum && [...field.enum, other];
+    const levels = listed && [...new Set(flagged ? [...listed, "missing"] : listed)];
+    const width = Math.sqrt(weight);
+    const measured = [width, ...(type === "geopoint" ? [width] : []), ...(flagged ? [Math.sqrt(0.75 * weight)] : [])];
+    return {
+      ...field,
+      names: longitude ? [longitude, latitude] : [name],
+      words: [...missingValues, ...(field.missingValues ?? [])],
+      levels,
+      flagged,
+      widths: levels?.map(() => Math.sqrt(weight / 2)) ?? measured,
+    };
+  });
+}
+
+/**
+ * Return the columns that the values of a field become.
+ *
+ * @param {Feature} field
+ * @param {any[]} values
+ */
+function encode(field, values) {
+  const { name, type, levels, widths, flagged, words, fill, other = "other" } = field;
+  if (levels) {
+    const absent = levels.indexOf(flagged ? "missing" : fill);
+    const known =
+      type === "boolean"
+        ? levels.indexOf(readTruth(values[0]))
+        : readLevel(values[0], levels, words, levels.indexOf(other), absent);
+    const level = known < 0 ? absent : known;
+    if (level >= 0) return widths.map((width, i) => (i === level ? width : 0));
+  } else {
+    const positions = type === "geopoint" ? placePositions(field, values) : [position(field, values[0])];
+    const [first] = positions;
+    if (first >= 0) return widths.map((width, i) => (positions[i] ?? 0) * width);
+    if (flagged && Number.isNaN(first)) return widths.map((width, i) => (i < positions.length ? 0.5 : 1) * width);
+  }
+  return fail("data", `column ${name} must hold a ${type}, got none`);
+}
+
+/**
+ * Return how far a value is from the lower bound to the upper one, 0 to 1; NaN where it is missing.
+ *
+ * @param {Feature} field
+ * @param {unknown} value
+ * @returns {any} undefined where it is something else
+ */
+function position({ type, categories, minimum, maximum, fill, scale, words }, value) {
+  const rank = (/** @type {unknown} */ one) => readLevel(one, categories, words, NaN, NaN);
+  const read = type === "date" ? readDay : readNumber;
+  /** @type {any[]} */
+  const [number, filled, low, high] = categories
+    ? [rank(value), rank(fill), 0, Math.max(categories.length - 1, 1)]
+    : [read(value, words), ...[fill, minimum, maximum].map((one) => read(one, []))];
+  if (number === undefined) return number;
+  const inside = clip(Number.isNaN(number) ? filled : number, low, high);
+  if (scale !== "log") return (inside / 2 - low / 2) / (high / 2 - low / 2);
+  const unit = low > 0 && (high - low) / low < Infinity ? low : 1;
+  return Math.min(Math.log1p((inside - low) / unit) / Math.log1p((high - low) / unit), 1);
+}
+
+/**
+ * Return where a place is in the square around the disc, NaN where it is missing.
+ *
+ * @param {Feature} field
+ * @param {any[]} values
+ * @returns {any[]} undefined where it is something else
+ */
+function placePositions({ longitude, words, fill, center, radius }, values) {
+  let [pair] = values;
+  if (longitude) pair = values;
+  else if (isMissing(pair) || ["", ...words].includes(pair.trim?.())) pair = [NaN, NaN];
+  else pair = pair.split?.(",") ?? (pair.lon === undefined ? listOf(pair) : [pair.lon, pair.lat]);
+  const degrees = pair?.map((/** @type {unknown} */ one) => readNumber(one, words));
+  if (degrees?.length !== 2 || degrees.includes(undefined)) return [];
+  const [east, north] = degrees.every(Number.isFinite) ? degrees : (fill ?? [NaN, NaN]);
+  return placePosition(east, north, center, radius);
+}

@@ -1,0 +1,90 @@
+// What one value of a record means: a number, a level of a category, a truth or a day (src/shoal/schema/values.py).
+// NaN stands for a missing number, undefined for what is no number.
+
+// Words for a missing number or day, in any capitals; categories may be called so (NA is Namibia).
+const MISSING = /^(|n\/?a|#n\/a|<na>|-?nan|nat|null|none)$/i;
+const NUMBER = /^[ \t]*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?[ \t]*$/i;
+const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?)?$/;
+
+/** @param {unknown} value */
+export const isMissing = (value) => value == null || Number.isNaN(value);
+
+/**
+ * Return the double that a value is.
+ *
+ * @param {unknown} value
+ * @param {string[]} missing words that mean missing
+ * @returns {number | undefined}
+ */
+export function readNumber(value, missing) {
+  if (isMissing(value)) return NaN;
+  let number = typeof value === "object" ? NaN : Number(value);
+  if (typeof value === "string") {
+    const word = value.replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase();
+    if (MISSING.test(word) || missing.some((one) => one.trim().toLowerCase() === word)) return NaN;
+    number = parseNumber(value);
+  }
+  return missing.some((one) => parseNumber(one) === number) ? NaN : Number.isNaN(number) ? undefined : number;
+}
+
+/** @param {string} text @returns {number} NaN where it is none */
+const parseNumber = (text) => (NUMBER.test(text) ? Number(text) : NaN);
+
+/**
+ * Return the level of a value by its text. A category that is a number, such as 007, is also found as 7.
+ *
+ * @param {unknown} value
+ * @param {string[]} levels
+ * @param {string[]} missing words that mean missing, unless they are levels
+ * @param {number} other level of unknown values
+ * @param {number} absent level of missing values
+ */
+export function readLevel(value, levels, missing, other, absent) {
+  if (isMissing(value)) return absent;
+  if (typeof value === "object") return NaN;
+  const words = [...levels, ...missing.filter((word) => !levels.includes(word))];
+  const spellings = words.map(spelled);
+  const text = String(value);
+  for (const written of [text, text.trim(), spelled(text), `${text}T00:00:00`]) {
+    const exact = words.indexOf(written);
+    const found = exact < 0 ? spellings.lastIndexOf(written) : exact;
+    if (found >= 0) return found < levels.length ? found : absent;
+  }
+  return other;
+}
+
+/** @param {unknown} value @returns {string} "true" or "false", or something else where a value means neither */
+export const readTruth = (value) =>
+  spelled(String(value)).replace(/^(yes|y|t|1)$/i, "true").replace(/^(no|n|f|0)$/i, "false");
+
+/**
+ * Return how a number or a truth would be written if it were one: 1.0 is 1, True is true.
+ *
+ * @param {string} text
+ */
+function spelled(text) {
+  const plain = text.trim();
+  const number = parseNumber(plain);
+  if (/^(true|false)$/i.test(plain)) return plain.toLowerCase();
+  return Math.abs(number) <= 2 ** 53 ? String(number) : plain; // larger ones are not told apart
+}
+
+/**
+ * Return days since 1970, with their fractions.
+ *
+ * @param {unknown} value a Date, or text as ISO 8601 writes it; UTC unless it says a zone
+ * @param {string[]} missing
+ * @returns {number | undefined}
+ */
+export function readDay(value, missing) {
+  if (isMissing(value)) return NaN;
+  if (value instanceof Date) return (+value * 1000) / 864e8;
+  if (typeof value !== "string") return undefined;
+  const text = value.trim();
+  if (missing.includes(text) || MISSING.test(text)) return NaN;
+  const [, date, clock = "00:00", second = ":00", fraction = "", zone = "Z"] = TIME.exec(text) ?? [];
+  const time = `${date}T${clock}${second}`;
+  const days = (Date.parse(time + zone) * 1000 + Number(fraction.slice(0, 6).padEnd(6, "0"))) / 864e8;
+  // Days that a month does not have would count on into the next one.
+  return new Date(`${time}Z`).toJSON()?.startsWith(time) && !Number.isNaN(days) ? days : undefined;
+}

@@ -1,0 +1,407 @@
+"""The campaign: what is asked of devices, by which mechanism, how often and until when.
+
+The document is JSON. It holds the mechanism with all its public parameters and the format of a
+report in bytes, so that a client in any language needs nothing else. It is read strictly: a field
+more or less is refused, and so is a report format that does not follow from the mechanism.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from shoal import _numbers
+from shoal._json_text import read_json
+from shoal.campaigns.sealing import SEALED_OVERHEAD
+from shoal.campaigns.shuffler import Shuffler
+from shoal.exceptions import ParameterError
+from shoal.mechanisms import Mechanism, ReportColumn, ReportFormat, load_mechanism
+from shoal.privacy import Guarantee
+
+__all__ = ["Campaign"]
+
+VERSION = 1
+ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+UNITS = ("device", "person")
+MAX_REPORTS = 1_000_000  # a device
+DERIVED = ("guarantee", "guarantee_text", "report_format")  # in the document, for other readers
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The public description of a collection of reports.
+
+    Parameters
+    ----------
+    id : str
+        Small letters, digits and hyphens, at most 64.
+    title, purpose : str
+        What people are asked, and what for, in plain words.
+    mechanism : Mechanism
+        Perturbs the record on the device; it has no ledger and no seed.
+    closes : datetime
+        When reports are taken no more; with a time zone.
+    reports_url, results_url : str
+        Where reports go, and where results appear: https, or http on the own machine.
+    unit : {"device", "person"}, default="device"
+        Whom the budget belongs to.
+    reports_per_device : int, default=1
+        Different reports that a unit may send; the same one again is free.
+    revision : int, default=1
+        Counts up whenever the document is changed.
+    device_ids : bool, default=False
+        Whether a random number of the device comes with its reports. The collector keeps a keyed
+        hash of it.
+    origins : tuple of str, default=()
+        Web pages that may send reports, such as ``"https://example.org"``.
+    open_intake : bool, default=False
+        Whether reports are taken without an ingest key.
+    shuffler : Shuffler, default=None
+        Who stands between devices and the collector, if anybody: ``reports_url`` is then its
+        address, reports are sealed, and the collector sees them in shuffled batches only.
+
+    Raises
+    ------
+    ParameterError
+        If a field breaks its rule.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from shoal.campaigns import Campaign
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> campaign = Campaign(
+    ...     id="homes", title="Where people live", purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(1.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2030, 1, 1, tzinfo=UTC), reports_per_device=2,
+    ...     reports_url="https://example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://example.org/v1/campaigns/homes/results",
+    ... )
+    >>> campaign.report_format.width, campaign.guarantee.epsilon
+    (2, 2.0)
+    """
+
+    id: str
+    title: str
+    purpose: str
+    mechanism: Mechanism
+    closes: datetime
+    reports_url: str
+    results_url: str
+    unit: str = "device"
+    reports_per_device: int = 1
+    revision: int = 1
+    device_ids: bool = False
+    origins: tuple[str, ...] = ()
+    open_intake: bool = False
+    shuffler: Shuffler | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        if not isinstance(self.id, str) or not ID.fullmatch(self.id):
+            raise ParameterError(
+                f"id must be small letters, digits and hyphens, at most 64, got {self.id!r}"
+            )
+        for name in ("title", "purpose"):
+            if not _numbers.printable(name, getattr(self, name)):
+                raise ParameterError(f"{name} must say something, got ''")
+        for name in ("reports_url", "results_url"):
+            _numbers.web_address(name, getattr(self, name))
+        if self.unit not in UNITS:
+            raise ParameterError(f"unit must be one of {UNITS}, got {self.unit!r}")
+        if _numbers.count("reports_per_device", self.reports_per_device) > MAX_REPORTS:
+            raise ParameterError(
+                f"reports_per_device must be at most {MAX_REPORTS}, got {self.reports_per_device!r}"
+            )
+        _numbers.count("revision", self.revision)
+        for name in ("device_ids", "open_intake"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if not isinstance(self.closes, datetime) or self.closes.tzinfo is None:
+            raise ParameterError(f"closes must be a time with its zone, got {self.closes!r}")
+        _check_shuffler(self.shuffler, device_ids=self.device_ids)
+        object.__setattr__(self, "closes", self.closes.astimezone(UTC).replace(microsecond=0))
+        object.__setattr__(self, "origins", _checked_origins(self.origins))
+        # A copy: a parameter that is changed later would change a document that is signed.
+        object.__setattr__(self, "mechanism", _checked_mechanism(self.mechanism))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all reports of one unit together promise to it: their epsilons add up."""
+        one = self.mechanism.guarantee_
+        return replace(one, epsilon=self.reports_per_device * one.epsilon)
+
+    @property
+    def report_format(self) -> ReportFormat:
+        """How a report is written as bytes."""
+        return self.mechanism.report_format()
+
+    @property
+    def body_bytes(self) -> int:
+        """Bytes of a report as a device sends it, sealed if there is a shuffler."""
+        return self.report_format.width + (0 if self.shuffler is None else SEALED_OVERHEAD)
+
+    def is_open(self, now: datetime | None = None) -> bool:
+        """Return whether reports are still taken.
+
+        Parameters
+        ----------
+        now : datetime, default=None
+            With its zone; None is the clock of this machine.
+
+        Returns
+        -------
+        open : bool
+            True before the closing time.
+        """
+        return (datetime.now(UTC) if now is None else now) < self.closes
+
+    def weaker_than(self, earlier: "Campaign") -> tuple[str, ...]:
+        """Say why a device that agreed to an earlier document must not follow this one.
+
+        Parameters
+        ----------
+        earlier : Campaign
+            What the device agreed to.
+
+        Returns
+        -------
+        reasons : tuple of str
+            Empty if this one asks for nothing more and promises nothing less.
+        """
+        reasons = []
+        if self.id != earlier.id:
+            reasons.append("it is another campaign")
+        if self.revision < earlier.revision:
+            reasons.append(f"revision {self.revision} is older than {earlier.revision}")
+        if self.revision == earlier.revision and self != earlier:
+            reasons.append(f"revision {self.revision} was something else before")
+        if self.purpose != earlier.purpose:
+            reasons.append("it has another purpose")
+        if self.unit != earlier.unit:
+            reasons.append(f"its budget is that of a {self.unit}, not of a {earlier.unit}")
+        if self.device_ids and not earlier.device_ids:
+            reasons.append("it asks for a number of the device")
+        if earlier.shuffler is not None and self.shuffler is None:
+            reasons.append("its reports are no longer shuffled")
+        elif self.shuffler != earlier.shuffler:
+            # Also larger batches, or the first ones: results speak of all reports alike.
+            reasons.append("its reports are shuffled by others, in other batches or for other eyes")
+        elif self.shuffler is not None and self.reports_url != earlier.reports_url:
+            # The operator's name is a word; the address is where reports go, with their senders'.
+            reasons.append("its reports go elsewhere, not to the relay that was agreed to")
+        if self.shuffler is not None and self.open_intake and not earlier.open_intake:
+            reasons.append("anybody may fill its batches, without a key")
+        reasons.extend(_weaker_promise(self, earlier))
+        return tuple(reasons)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document as plain values that JSON can hold.
+
+        Returns
+        -------
+        document : dict
+            Version, all fields, the promise in numbers and in words, and the report format.
+        """
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            "version": VERSION,
+            **own,
+            "mechanism": self.mechanism.to_dict(),
+            "closes": self.closes.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "origins": list(self.origins),
+            "shuffler": None if self.shuffler is None else self.shuffler.to_dict(),
+            "guarantee": self.guarantee.to_dict(),
+            "guarantee_text": str(self.guarantee),
+            "report_format": self.report_format.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Rebuild a campaign from its document, strictly.
+
+        Parameters
+        ----------
+        plain : mapping
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        campaign : Campaign
+            Equal to the one that was written.
+
+        Raises
+        ------
+        ParameterError
+            If it is no such document.
+        """
+        names = [field.name for field in fields(cls)]
+        expected = {"version", *names, *DERIVED}
+        if not isinstance(plain, Mapping) or set(plain) != expected:
+            raise ParameterError(
+                f"a campaign must have the fields {', '.join(sorted(expected))} and no other"
+            )
+        if plain["version"] != VERSION or isinstance(plain["version"], bool):
+            raise ParameterError(
+                f"version must be {VERSION}, got {plain['version']!r}: read it with the version of "
+                "shoal that wrote it"
+            )
+        own = {name: plain[name] for name in names}
+        origins = own["origins"]
+        own["origins"] = tuple(origins) if isinstance(origins, list) else origins
+        own["closes"] = _read_time(plain["closes"])
+        if own["shuffler"] is not None:
+            own["shuffler"] = Shuffler.from_dict(own["shuffler"])
+        own["mechanism"] = load_mechanism(_mapping(plain["mechanism"]))
+        campaign = cls(**own)
+        again = campaign.to_dict()
+        for name in (*DERIVED, "mechanism", "closes"):  # one text a campaign
+            if again[name] != plain[name]:
+                raise ParameterError(
+                    f"{name} must follow from the other fields of a campaign, got another: read "
+                    "it with the version of shoal that wrote it"
+                )
+        return campaign
+
+    def to_bytes(self) -> bytes:
+        """Return the document as JSON text, as it is signed."""
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False).encode("utf-8")
+
+    @classmethod
+    def from_bytes(cls, document: bytes) -> Self:
+        """Rebuild a campaign from the text of its document.
+
+        Parameters
+        ----------
+        document : bytes
+            What :meth:`to_bytes` returned.
+
+        Returns
+        -------
+        campaign : Campaign
+            Equal to the one that was written.
+
+        Raises
+        ------
+        ParameterError
+            If it is no such document.
+        """
+        try:
+            plain = read_json(document.decode("utf-8"))
+        except (ValueError, RecursionError):
+            raise ParameterError("a campaign must be JSON text, got something else") from None
+        return cls.from_dict(plain)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Campaign):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.revision))
+
+
+def _weaker_promise(new: Campaign, old: Campaign) -> list[str]:
+    """Say what a new document promises less of, one report and all of them."""
+    one, before = new.mechanism.guarantee_, old.mechanism.guarantee_
+    reasons = []
+    if (one.notion, one.unit, one.adjacency) != (before.notion, before.unit, before.adjacency):
+        reasons.append(f"its promise is {one.notion}, not {before.notion}, or of another unit")
+    if one.epsilon > before.epsilon:
+        reasons.append(f"epsilon of a report is {one.epsilon:g}, above {before.epsilon:g}")
+    if new.guarantee.epsilon > old.guarantee.epsilon:
+        reasons.append(
+            f"epsilon of all reports is {new.guarantee.epsilon:g}, above {old.guarantee.epsilon:g}"
+        )
+    if one.delta > before.delta:
+        reasons.append(f"delta is {one.delta:g}, above {before.delta:g}")
+    if _question(new) != _question(old):
+        reasons.append("it asks for another record")
+    if new.mechanism.to_dict() != old.mechanism.to_dict():
+        # Also one with a smaller epsilon: each value would be drawn again, and cost again.
+        reasons.append("its reports come from another mechanism")
+    return reasons
+
+
+def _question(campaign: Campaign) -> Any:
+    """Return what a device is asked about: columns, their bounds and the schema."""
+    plain = campaign.mechanism.to_dict()
+    parameters = plain["parameters"]
+    return [plain["columns"], plain["names"], parameters.get("bounds"), parameters.get("schema")]
+
+
+def _checked_mechanism(mechanism: Any) -> Mechanism:
+    if not isinstance(mechanism, Mechanism):
+        raise ParameterError(
+            f"mechanism must be one whose reports can be sent, got {type(mechanism).__name__}"
+        )
+    if mechanism.ledger is not None or mechanism.random_state is not None:
+        raise ParameterError(
+            "mechanism must leave ledger and random_state to the device, got one of them"
+        )
+    try:
+        mechanism.report_format()
+    except AttributeError:  # as scikit-learn says that something is not fitted
+        raise ParameterError(
+            "mechanism must know its columns, got bounds of two numbers: give bounds one value "
+            "for each column, or a schema"
+        ) from None
+    if not mechanism.guarantee_.holds:
+        raise ParameterError(f"mechanism must promise something, got {mechanism.guarantee_}")
+    if not all(_is_told_apart(column) for column in mechanism.report_format().columns):
+        raise ParameterError(
+            "mechanism must have reports that are different doubles, got bounds that are too "
+            "narrow for so far from 0: subtract a constant from that column"
+        )
+    return load_mechanism(mechanism.to_dict())
+
+
+def _is_told_apart(column: ReportColumn) -> bool:
+    """Return whether the points of a lattice, where they are coarsest, are different doubles."""
+    last = column.first + column.stride * (column.levels - 1)
+    for index in {column.first, column.first + column.stride, last - column.stride, last}:
+        position = (column.origin + column.step * index - column.origin) / column.step
+        if not math.isfinite(position) or round(position) != index:
+            return False
+    return True
+
+
+def _check_shuffler(shuffler: Any, *, device_ids: bool) -> None:
+    if not (shuffler is None or isinstance(shuffler, Shuffler)):
+        raise ParameterError(f"shuffler must be a Shuffler or None, got {type(shuffler).__name__}")
+    if shuffler is not None and device_ids:
+        raise ParameterError(
+            "device_ids must be False for reports that are shuffled, got True: a number of the "
+            "device would undo it"
+        )
+
+
+def _checked_origins(origins: Any) -> tuple[str, ...]:
+    if not isinstance(origins, tuple | list):
+        raise ParameterError(f"origins must be a tuple of web origins, got {origins!r}")
+    for origin in origins:
+        parts = urlsplit(_numbers.printable("origins", origin))
+        if origin != f"{parts.scheme}://{parts.netloc}" or parts.scheme not in ("http", "https"):
+            raise ParameterError(
+                f"origins must be such as 'https://example.org', without a path, got {origin!r}"
+            )
+    return tuple(origins)
+
+
+def _read_time(text: Any) -> datetime:
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"closes must be a time such as '2030-01-31T12:00:00Z', got {text!r}"
+        ) from None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ParameterError("mechanism must be the document of a mechanism, got something else")
+    return value

@@ -1,0 +1,37 @@
+"""The collector: takes reports of many devices, analyzes them, publishes clusters.
+
+:func:`serve` runs one, :func:`create_app` makes its HTTP application, :class:`Settings` has its
+limits, and :class:`Store` is its database. :func:`queue_analysis` asks for clusters, which a worker
+process finds, and :func:`export_table` writes reports to files. It sees reports only: nothing here
+reads a record.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.collector.analysis import queue_analysis
+    from shoal.collector.app import create_app
+    from shoal.collector.export import export_table
+    from shoal.collector.server import serve
+    from shoal.collector.settings import Settings
+    from shoal.collector.store import Store
+
+__all__ = ["Settings", "Store", "create_app", "export_table", "queue_analysis", "serve"]
+
+# Loaded when first asked for: a worker needs no HTTP, and a server no estimators.
+_MODULES = {
+    "Settings": "settings",
+    "Store": "store",
+    "create_app": "app",
+    "export_table": "export",
+    "queue_analysis": "analysis",
+    "serve": "server",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'shoal.collector' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"shoal.collector.{_MODULES[name]}"), name)

@@ -1,0 +1,54 @@
+"""Run a collector: one process that takes reports, and one beside it that runs analyses."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+
+from shoal.campaigns import SealingKey
+from shoal.collector.app import create_app
+from shoal.collector.settings import Settings
+from shoal.collector.store import Store
+from shoal.collector.worker_process import WorkerProcess
+from shoal.service import end_on_signals, listen, run_app, start_log
+
+__all__ = ["serve"]
+
+
+def serve(
+    settings: Settings,
+    *,
+    announce: Callable[[str], None] | None = None,
+    sealing_keys: Sequence[SealingKey] = (),
+) -> None:
+    """Run a collector until it is told to stop (SIGINT or SIGTERM).
+
+    Whatever waits to be stored when it is told to stop is stored and acknowledged first.
+
+    Parameters
+    ----------
+    settings : Settings
+        How to run it.
+    announce : callable, default=None
+        Called once with the address, such as ``"http://127.0.0.1:8000"``, when requests are taken;
+        None writes the line ``ready http://127.0.0.1:8000`` to the standard output.
+    sealing_keys : sequence of SealingKey, default=()
+        Those of shuffled campaigns whose batches are opened here.
+
+    Raises
+    ------
+    ParameterError
+        If the address cannot be listened on.
+    StoreError
+        If the database cannot be used.
+    """
+    log = start_log(settings)
+    with (
+        Store.open(settings.database) as store,
+        listen(settings) as listener,
+        end_on_signals(),
+    ):
+        app = create_app(store, settings, log=log, sealing_keys=sealing_keys)
+        analyses: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+        if settings.analysis_worker:
+            analyses = WorkerProcess(settings.database, log=log)
+        with analyses:
+            run_app(app, settings, listener, announce)

@@ -1,0 +1,355 @@
+"""A collection from end to end on the own machine: made-up records, real devices, a real server.
+
+Every record is on a device of its own, with its own file, and leaves it as one report over HTTP:
+straight to the server, or sealed to a relay that shuffles. One device may be a web page in a
+browser. An analyst asks the server for clusters and publishes them; every device fetches the result
+and finds its own cluster. Records, true centers and labels are known here only because they are
+made up.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shoal._typing import Floats, Ints
+from shoal.campaigns import Campaign, SignedCampaign, SigningKey, open_campaign, sign_campaign
+from shoal.client import Device
+from shoal.datasets import Dataset, make_gaussians
+from shoal.experiments.browser_device import BrowserDevice, PageVisit
+from shoal.experiments.collector_analyst import Analyst, Refusal, try_again, try_wrong_reports
+from shoal.experiments.collector_rows import (
+    BOUNDS,
+    COLLECTED,
+    EPSILON,
+    N_CLUSTERS,
+    SIDE,
+    EpsilonRow,
+    measure_rows,
+    pair_centers,
+    published_centers,
+    true_centers,
+)
+from shoal.experiments.device_fleet import DeviceFleet, TakingPart
+from shoal.experiments.shuffled_part import (
+    HONEST_SHARE,
+    DemoRelay,
+    Seen,
+    ShuffledPart,
+    Wiretap,
+    stored_by_relay,
+    wait_for_batches,
+)
+from shoal.mechanisms import Mechanism, PartitionResponse, load_mechanism
+from shoal.reports import label_on_device
+
+if TYPE_CHECKING:
+    from shoal.collector import Store
+
+__all__ = ["CollectorDemo", "PageDevice", "run_collector_demo"]
+
+CAMPAIGN = "homes"
+COLUMNS = ("east (km)", "north (km)")
+SEED = 7  # of the records; devices draw their noise securely
+FIRST = 0  # the device that is looked at
+DIGITS = 2  # of what is typed into the page
+StepProgress = Callable[[str, int, int], None]
+
+
+class PageDevice(NamedTuple):
+    """The device that is a web page: what it showed, and what Python makes of the same record.
+
+    Parameters
+    ----------
+    visit : PageVisit or None
+        None where it did not come that far.
+    problem : str or None
+        Why not; a device in Python reported in its place.
+    expected : int
+        Published cluster of its record, as Python finds it.
+    """
+
+    visit: PageVisit | None
+    problem: str | None
+    expected: int
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the page found the same cluster as Python."""
+        return self.visit is not None and self.visit.cluster == self.expected
+
+
+@dataclass(frozen=True, eq=False)
+class CollectorDemo:
+    """One collection from end to end.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What was asked.
+    digest : str
+        Of its document.
+    records, clusters : ndarray
+        The made-up records and their true clusters.
+    true_centers, centers : ndarray of shape (k, 2)
+        Means of the true clusters, and the published center that is nearest to each.
+    reports : ndarray of shape (n, 2)
+        What the server stores: a partition and a color of each device.
+    labels : ndarray of shape (n,)
+        Published cluster that each device found for its record, by the order of ``centers``.
+    rows : tuple of EpsilonRow
+        This collection, and others for comparison.
+    refusals : tuple of Refusal
+        What was tried and refused.
+    seconds : dict of str to float
+        How long each step took.
+    shuffled : ShuffledPart, default=None
+        What the relay did, if there was one.
+    page : PageDevice, default=None
+        The last device, if it was a web page.
+    """
+
+    campaign: Campaign
+    digest: str
+    records: Floats
+    clusters: Ints
+    true_centers: Floats
+    centers: Floats
+    reports: Floats
+    labels: Ints
+    rows: tuple[EpsilonRow, ...]
+    refusals: tuple[Refusal, ...]
+    seconds: dict[str, float]
+    shuffled: ShuffledPart | None = None
+    page: PageDevice | None = None
+
+    @property
+    def bounds(self) -> tuple[list[float], list[float]]:
+        """The public box."""
+        return [0.0, 0.0], [SIDE, SIDE]
+
+    @property
+    def distances(self) -> Floats:
+        """Distance of each true center to its published one, in km."""
+        return np.asarray(np.linalg.norm(self.true_centers - self.centers, axis=1))
+
+    @property
+    def collected(self) -> EpsilonRow:
+        """The row of this collection."""
+        return next(row for row in self.rows if row.source == COLLECTED)
+
+
+def run_collector_demo(
+    address: str,
+    store: "Store",
+    folder: Path,
+    *,
+    fleet: DeviceFleet,
+    n_devices: int,
+    progress: StepProgress,
+    name: str = CAMPAIGN,
+    relay: DemoRelay | None = None,
+    page: BrowserDevice | None = None,
+) -> CollectorDemo:
+    """Collect reports of made-up records from devices, analyze and publish them, and label.
+
+    Parameters
+    ----------
+    address : str
+        Of a running collector on this machine, such as ``"http://127.0.0.1:8000"``.
+    store : Store
+        Its database, for what is done on the server's own machine: campaigns and credentials.
+    folder : Path
+        For the document, its key, and the files of the devices.
+    fleet : DeviceFleet
+        Runs the devices.
+    n_devices : int
+        Number of devices, each with one record.
+    progress : callable
+        Called with the name of a step, how much of it is done, and how much there is.
+    name : str, default="homes"
+        Id of the campaign, new in this database.
+    relay : DemoRelay, default=None
+        Shuffles reports on their way to the collector; it is started here.
+    page : BrowserDevice, default=None
+        Takes the place of the last device.
+
+    Returns
+    -------
+    demo : CollectorDemo
+        What everybody saw, and the truth beside it.
+
+    Raises
+    ------
+    ReleaseError
+        If the server refuses the analyst, or batches do not arrive.
+    """
+    clock = _Clock()
+    data = _records(n_devices)
+    asked = _ask(address, store, folder, name, relay=relay, page=page)
+    clock.lap("campaign")
+    first, seen = _first_report(asked, data.X[FIRST], relay)
+    if page is not None:
+        page.open(asked.campaign.results_url, asked.given, data.X[-1])
+    others = dict(enumerate(data.X[1:], start=1))
+    own = others.pop(n_devices - 1) if page is not None else None
+    fleet.report(asked.given, others, lambda done: progress("reports", 1 + done, n_devices))
+    problem = None if page is None else page.wait_until_sent()
+    if problem is not None and own is not None:  # a device in Python takes its place
+        fleet.report(asked.given, {n_devices - 1: own}, lambda _: None)
+        others[n_devices - 1] = own
+    clock.lap("reports")
+    refusals = [*_try_wrong(asked, data.X[FIRST]), *try_again(first, data.X[FIRST], data.X[-1])]
+    progress("analysis", 0, 1)
+    waiting = 0 if relay is None else n_devices % relay.batch_size
+    if relay is not None:
+        wait_for_batches(store, asked.campaign, n_devices // relay.batch_size)
+    release = asked.analyst.publish_clusters(
+        n_devices - waiting, {} if relay is None else {"honest_share": HONEST_SHARE}
+    )
+    clock.lap("analysis")
+    labels = fleet.label(asked.given, others, lambda done: progress("labels", 1 + done, n_devices))
+    labels[FIRST] = first.label(data.X[FIRST])
+    visit, problem = _visited(page, problem)
+    labels.setdefault(n_devices - 1, int(label_on_device(release, data.X[-1])))
+    clock.lap("labels")
+    progress("comparison", 0, 1)
+    truth = true_centers(data)
+    order = pair_centers(truth, release)
+    found = [labels[number] for number in range(n_devices)]
+    stored = b"".join(store.blocks(name))
+    demo = CollectorDemo(
+        campaign=asked.campaign,
+        digest=asked.signed.digest,
+        records=data.X,
+        clusters=np.asarray(data.y),
+        true_centers=truth,
+        centers=published_centers(release)[order],
+        reports=asked.campaign.mechanism.decode(stored),
+        labels=np.argsort(order)[np.asarray(found)],
+        rows=measure_rows(data, release, found),
+        refusals=tuple(refusals),
+        seconds=clock.laps,
+        shuffled=None
+        if seen is None
+        else ShuffledPart.of_release(release, seen, n_waiting=waiting, stored=stored),
+        page=None if page is None else PageDevice(visit, problem, found[-1]),
+    )
+    clock.lap("comparison")
+    return demo
+
+
+def _records(n_devices: int) -> Dataset:
+    """Return made-up homes; the last one is as short as somebody would type it."""
+    data = make_gaussians(
+        n_devices, n_clusters=N_CLUSTERS, bounds=BOUNDS, separation=3.2, random_state=SEED
+    )
+    data.X[-1] = data.X[-1].round(DIGITS)
+    return data
+
+
+class _Asked(NamedTuple):
+    """A campaign that is open: its document, who analyzes it, what devices and relay are given."""
+
+    signed: SignedCampaign
+    analyst: Analyst
+    given: TakingPart
+    collector_key: str
+
+    @property
+    def campaign(self) -> Campaign:
+        return self.signed.campaign
+
+
+def _ask(
+    address: str,
+    store: "Store",
+    folder: Path,
+    name: str,
+    *,
+    relay: DemoRelay | None,
+    page: BrowserDevice | None,
+) -> _Asked:
+    """Sign a campaign that closes an hour from now, open it at the collector, start the relay."""
+    base = f"{address}/v1/campaigns/{name}"
+    document = base if relay is None else f"{relay.address}/v1/campaigns/{name}"
+    campaign = Campaign(
+        id=name,
+        title="Where people live",
+        purpose="Show what a collection is, with made-up homes.",
+        mechanism=_mechanism(),
+        closes=datetime.now(UTC) + timedelta(hours=1),
+        reports_url=f"{document}/reports",
+        results_url=f"{base}/results",
+        origins=() if page is None else (page.origin,),
+        shuffler=None if relay is None else relay.shuffler,
+    )
+    key = SigningKey.new()
+    key.save(folder / "signing.pem")
+    signed = open_campaign(sign_campaign(campaign, key), key.public)
+    (folder / "campaign.json").write_bytes(signed.envelope)
+    store.add_campaign(signed)
+    expires = datetime.now(UTC) + timedelta(hours=1)
+    token = store.add_token("demo", ["read", "analyze", "publish"], expires)
+    ingest_key = collector_key = store.add_ingest_key(name)
+    if relay is not None:
+        ingest_key = relay.start(str(key.public), collector_key)
+    (folder / "devices").mkdir(exist_ok=True)
+    given = TakingPart(str(folder / "devices"), document, str(key.public), ingest_key)
+    return _Asked(signed, Analyst(base, token), given, collector_key)
+
+
+def _mechanism() -> Mechanism:
+    """Return the mechanism, with names that a page can show."""
+    plain = PartitionResponse(EPSILON, bounds=BOUNDS, n_clusters=N_CLUSTERS).to_dict()
+    return load_mechanism({**plain, "columns": len(COLUMNS), "names": list(COLUMNS)})
+
+
+def _first_report(
+    asked: _Asked, record: Floats, relay: DemoRelay | None
+) -> tuple[Device, Seen | None]:
+    """Send the first report; where it goes to a relay, note what it is to whoever it passes."""
+    wire = Wiretap()
+    device = asked.given.open_device(FIRST, transport=wire)
+    device.join(asked.given.document)
+    report = device.report(record).report
+    if relay is None:
+        return device, None
+    stored = stored_by_relay(relay.database, wire.body)
+    return device, Seen(record.tolist(), report, wire.body, stored)
+
+
+def _try_wrong(asked: _Asked, record: Floats) -> list[Refusal]:
+    return try_wrong_reports(
+        asked.analyst,
+        asked.signed,
+        record,
+        collector_key=asked.collector_key,
+        relay_key=asked.given.ingest_key,
+    )
+
+
+def _visited(
+    page: BrowserDevice | None, problem: str | None
+) -> tuple[PageVisit | None, str | None]:
+    """Let the page find its cluster, unless it has failed before."""
+    if page is None or problem is not None:
+        return None, problem
+    found = page.find_cluster()
+    return (None, found) if isinstance(found, str) else (found, None)
+
+
+class _Clock:
+    """How long each step took."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._start = time.monotonic()
+
+    def lap(self, step: str) -> None:
+        now = time.monotonic()
+        self.laps[step], self._start = now - self._start, now

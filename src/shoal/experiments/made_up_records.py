@@ -1,0 +1,65 @@
+"""Records made up from a schema alone: nobody's, for trying things out."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal import _numbers
+from shoal._typing import Floats, Ints
+from shoal.experiments._made_up_tables import made_up_table
+from shoal.schema import Schema
+
+__all__ = ["MadeUpRecords", "make_up_records"]
+
+
+class MadeUpRecords(NamedTuple):
+    """Records by column, the same as points of the encoded space, and the segment of each."""
+
+    columns: dict[str, npt.NDArray[np.object_]]
+    encoded: Floats
+    segments: Ints
+
+
+def make_up_records(schema: Schema, n: int, *, n_clusters: int = 5, seed: int = 0) -> MadeUpRecords:
+    """Make up records of a schema: segments of unequal sizes that overlap.
+
+    Nothing is read but the schema, so nothing is spent, and nothing is learned of a true table.
+
+    Parameters
+    ----------
+    schema : Schema
+        With bounds and categories of every feature.
+    n : int
+        How many records.
+    n_clusters : int, default=5
+        How many segments they come from.
+    seed : int, default=0
+        The same records for the same seed.
+
+    Returns
+    -------
+    made_up : MadeUpRecords
+        Values of the features as a table has them, None where one is missing; every record is of a
+        person of its own, and counts once.
+
+    Examples
+    --------
+    >>> from shoal.experiments import make_up_records
+    >>> from shoal.schema import Category, Number, Schema
+    >>> schema = Schema([Number("age", minimum=0, maximum=120), Category("city", ["A", "B"])])
+    >>> made_up = make_up_records(schema, 100, n_clusters=3)
+    >>> sorted(made_up.columns), made_up.encoded.shape == (100, schema.space.columns)
+    (['age', 'city'], True)
+    """
+    schema.check_complete()
+    rows = _numbers.count("n", n)
+    drawn = made_up_table(schema.space, rows, _numbers.count("n_clusters", n_clusters), seed)
+    records = schema.restore(drawn.encoded)
+    columns = dict(zip(schema.columns, records.T, strict=True))
+    encoded = schema.encode(columns)
+    if schema.user is not None:
+        columns[schema.user.name] = np.array([f"person {row}" for row in range(rows)], dtype=object)
+    if schema.sample_weight is not None:
+        columns[schema.sample_weight.name] = np.ones(rows, dtype=object)
+    return MadeUpRecords(columns, encoded, drawn.segments)

@@ -1,0 +1,434 @@
+"""Labels where the record is: the published clusters travel to the device, the label does not.
+
+A release says by which metric its clusters were made, and labels follow that metric and no other:
+
+* ``"bounds"`` (DPKMeans): Euclidean distance in units of the bounds, on the lattice of the fit;
+* ``"schema"`` (DPKMeans): the same, of records encoded by the schema that the release carries;
+* ``"cosine"`` (DPKMeans): the same, of records brought to length 1;
+* ``"euclidean"`` (NoiseAwareKMeans): Euclidean distance in the unit of the records;
+* ``"cells"`` (DPWaveCluster, DPDensity, NoiseAwareDensity): the cluster of the record's cell, or
+  -1;
+* ``"boxes"`` (DPDensity): the same, of cells of several sizes;
+* ``"strata"`` (DPDensity): the same, among the cells of the record's stratum.
+
+Each gives the labels of the estimator's own ``predict``, bit for bit.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal._bounds import public_box
+from shoal._boxes import find_boxes
+from shoal._directions import unit_length
+from shoal._frames import is_pandas_series
+from shoal._records import (
+    NO_RECORDS,
+    ONE_NUMBER_EACH,
+    column_names,
+    validate_records,
+    values_by_name,
+)
+from shoal._typing import Floats, Labels
+from shoal.exceptions import DataError, ParameterError
+from shoal.noise import Lattice
+from shoal.privacy import Release
+from shoal.schema import Schema
+
+__all__ = ["center_distances", "label_encoded", "label_on_device", "nearest_centers"]
+
+BLOCK_VALUES = 1 << 18  # distances held at a time
+
+
+def nearest_centers(rows: Floats, centers: Floats) -> npt.NDArray[np.int32]:
+    """Find the center of least Euclidean distance, the lowest index among equals.
+
+    A label depends on its own row alone, to the last bit: squares are added column by column, in
+    no order that a matrix product of another number of rows would change. On lattice indices all
+    of them are exact integers (squares below 2^40, at most 8,192 columns).
+
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (n, d)
+        Records or reports.
+    centers : ndarray of float64, shape (k, d)
+        In the same unit.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n,)
+        Index of the nearest center of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.labels import nearest_centers
+    >>> nearest_centers(np.array([[4.0], [5.0], [6.0]]), np.array([[0.0], [10.0]])).tolist()
+    [0, 0, 1]
+    """
+    labels = np.empty(len(rows), dtype=np.int32)
+    step = max(1, BLOCK_VALUES // len(centers))
+    for start in range(0, len(rows), step):
+        squares = _squared_distances(rows[start : start + step], centers)
+        labels[start : start + step] = squares.argmin(axis=1)
+    return labels
+
+
+def _squared_distances(rows: Floats, centers: Floats) -> Floats:
+    squares = np.zeros((len(rows), len(centers)))
+    with np.errstate(over="ignore"):  # too far for a double: infinitely far
+        for column, values in zip(rows.T, centers.T, strict=True):
+            gaps = column[:, None] - values
+            gaps *= gaps
+            squares += gaps
+    return squares
+
+
+Values = Mapping[str, Any]
+
+TABLE = 2  # dimensions of one
+LARGEST_HALF = 2**19  # of a lattice whose squared distances are exact in doubles
+
+
+def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int | Labels:
+    """Find the published cluster of a true record, on the device that holds it.
+
+    There is no ledger, because nothing is released: the label is as private as the record. It is
+    free for as long as the label, and behavior that others can see and that depends on it, stay
+    on the device. A label that is sent back tells which cell of the centers the record lies in.
+
+    Parameters
+    ----------
+    release : Release or array-like of shape (k, d)
+        A release of ``DPKMeans``, ``DPDensity``, ``DPWaveCluster``, ``NoiseAwareKMeans`` or
+        ``NoiseAwareDensity``, which says by which metric its clusters were made; or bare centers,
+        which do not.
+    x : array-like of shape (d,) or (n, d), dict, pandas Series, or pandas, polars or Arrow table
+        The record, or all records on the device. Columns with names are put into the order of the
+        release, where that has names; an array is taken in order. Of a release with a schema, what
+        the schema encodes: a data frame, a dict of columns or of the values of one record, or rows.
+    metric : {"euclidean"}, default=None
+        Of bare centers: distance in the unit of the records. A release has its own.
+
+    Returns
+    -------
+    label : int, or ndarray of shape (n,)
+        What the estimator's ``predict`` gives: the index of the nearest center, the lowest among
+        equals; or the cluster of the record's cell, -1 for none.
+
+    Raises
+    ------
+    ParameterError
+        If the release holds no clusters or does not say its metric.
+    DataError
+        If the record is not made of finite numbers, in the columns of the release.
+
+    Examples
+    --------
+    Distance is in units of the bounds, so a bound's width weighs its column:
+
+    >>> import numpy as np
+    >>> from shoal import DPKMeans, label_on_device
+    >>> X = np.repeat([[25.0, 30_000.0], [60.0, 90_000.0]], 500, axis=0)
+    >>> model = DPKMeans(2, bounds=([18.0, 0.0], [100.0, 500_000.0]), random_state=0).fit(X)
+    >>> older = label_on_device(model.release_, [60.0, 30_000.0])
+    >>> older == label_on_device(model.release_, [60.0, 90_000.0])
+    True
+    >>> label_on_device([[0.0, 0.0], [1.0, 1.0]], [0.9, 0.7], metric="euclidean")
+    1
+    """
+    values = _values(release, metric)
+    records, single = _given_records(x, values)
+    labels = _labels(values, records)
+    return int(labels[0]) if single else labels
+
+
+def label_encoded(release: Release, records: Floats) -> Labels:
+    """Find the clusters of records that are encoded by the schema of the release already, if any.
+
+    Parameters
+    ----------
+    release : Release
+        With clusters.
+    records : ndarray of float64, shape (n, d)
+        Encoded records, in the columns of the release.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n,)
+        What :func:`label_on_device` gives for the same records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.cluster import DPKMeans
+    >>> from shoal.labels import label_encoded
+    >>> from shoal.schema import Number, Schema
+    >>> schema = Schema([Number("age", minimum=0, maximum=120)])
+    >>> table = {"age": np.repeat([25.0, 60.0], 500)}
+    >>> model = DPKMeans(2, schema=schema, random_state=0).fit(table)
+    >>> labels = label_encoded(model.release_, schema.encode(table))
+    >>> (labels == model.predict(table)).all()
+    np.True_
+    """
+    return _labels(_values(release, None), records)
+
+
+def center_distances(release: Release, x: Any) -> Floats:
+    """Return the distance of records to each center, in the metric of the release.
+
+    Parameters
+    ----------
+    release : Release
+        With centers.
+    x : array-like of shape (d,) or (n, d), or table
+        The record, or all records on the device, as for :func:`label_on_device`.
+
+    Returns
+    -------
+    distances : ndarray of shape (k,) or (n, k)
+        As private as the records.
+
+    Raises
+    ------
+    ParameterError
+        If the release has cells, which have no distance.
+
+    Examples
+    --------
+    >>> from shoal.labels import center_distances
+    >>> from shoal.privacy import Guarantee, Release
+    >>> values = {"metric": "euclidean", "centers": [[0.0, 0.0], [3.0, 4.0]]}
+    >>> release = Release("NoiseAwareKMeans", values, Guarantee("local", epsilon=1.0))
+    >>> center_distances(release, [0.0, 0.0]).tolist()
+    [0.0, 5.0]
+    """
+    values = _values(release, None)
+    if values["metric"] not in POINTS:
+        raise ParameterError(
+            f"transform must be of a release with centers, got cells of {release.kind}, which have "
+            "no distance: use predict"
+        )
+    records, single = _given_records(x, values)
+    rows, centers, unit = POINTS[values["metric"]](values, records)
+    distances = np.sqrt(_squared_distances(rows, centers)) * unit
+    return distances[0] if single else distances
+
+
+def _labels(values: Values, records: Floats) -> Labels:
+    columns = _columns(values)
+    if records.shape[1] != columns:
+        raise DataError(f"X must have the {columns} columns of the release, got {records.shape[1]}")
+    if values["metric"] in POINTS:
+        rows, centers, _ = POINTS[values["metric"]](values, records)
+        return nearest_centers(rows, centers)
+    return CELLS[values["metric"]](values, records)
+
+
+class _Points(NamedTuple):
+    """Records and centers where distance is Euclidean, and how long 1 of that distance is."""
+
+    rows: Floats
+    centers: Floats
+    unit: float
+
+
+def _in_bounds(values: Values, records: Floats) -> _Points:
+    lattice = _lattice(values, records.shape[1])
+    rows, centers = (lattice.encode(points) for points in (records, _centers(values["centers"])))
+    widest = 1.0
+    if values["metric"] == "schema":
+        widest = float(np.max(values["high"]))
+    elif "column_weights" in values:
+        widest = math.sqrt(np.max(values["column_weights"]))
+    step = widest / (2 * int(lattice.high.max()))
+    return _Points(rows.astype(np.float64), centers.astype(np.float64), step)
+
+
+def _by_cosine(values: Values, records: Floats) -> _Points:
+    return _in_bounds(values, unit_length(records.T).T)
+
+
+def _euclidean(values: Values, records: Floats) -> _Points:
+    return _Points(records, _centers(values["centers"]), 1.0)
+
+
+def _in_cells(values: Values, records: Floats) -> Labels:
+    half, grid, shape = values["half"], values["grid"], values["shape"]
+    grids = [grid] * len(shape) if isinstance(grid, int) else grid  # one for each column
+    if not _is_grid(grids, shape):
+        raise ParameterError(f"release must have a grid of cells, got {grid!r} and {shape!r}")
+    codes = np.zeros(len(records), dtype=np.int64)
+    indices = _lattice(values, records.shape[1]).encode(records)
+    for column, side, fine in zip(indices.T, shape, grids, strict=True):
+        cell = np.minimum((column + half) * fine // (2 * half), fine - 1)
+        codes = codes * side + cell // (fine // side)
+    significant = np.asarray(values["cells"], dtype=np.int64)
+    clusters = np.append(np.asarray(values["clusters"], dtype=np.int32), np.int32(-1))
+    index = np.searchsorted(significant, codes)
+    known = np.append(significant, -1)[index] == codes
+    return np.where(known, clusters[index], np.int32(-1))
+
+
+def _in_boxes(values: Values, records: Floats) -> Labels:
+    points = _lattice(values, records.shape[1]).encode(records)
+    boxes = find_boxes(values["cell_low"], values["cell_high"], points)
+    # One more: a point that no box holds has the index -1.
+    clusters = np.full(len(values["cell_low"]) + 1, -1, dtype=np.int32)
+    clusters[np.asarray(values["cells"], dtype=np.int64)] = values["clusters"]
+    labels: Labels = clusters[boxes]
+    return labels
+
+
+def _in_strata(values: Values, records: Floats) -> Labels:
+    """Find the stratum of each record by its categories, and its cell among those of it."""
+    stratum = np.zeros(len(records), dtype=np.int64)
+    for first, last in values["category_blocks"]:
+        stratum = stratum * (last - first) + records[:, first:last].argmax(axis=1)
+    labels = np.full(len(records), -1, dtype=np.int32)
+    numbered = 0  # clusters of the strata before
+    for index, one in enumerate(values["strata"]):
+        inside = stratum == index
+        placed = {**values, **one}
+        found = CELLS[one["metric"]](placed, records[np.ix_(inside, values["cell_columns"])])
+        labels[inside] = np.where(found >= 0, found + np.int32(numbered), found)
+        numbered += len(one["sizes"])
+    return labels
+
+
+def _is_grid(grids: Any, shape: Any) -> bool:
+    """Return whether each column has as many cells as fit into its fine ones."""
+    if not isinstance(grids, list) or len(grids) != len(shape):
+        return False
+    pairs = zip(shape, grids, strict=True)
+    return all(isinstance(fine, int) and 0 < side <= fine for side, fine in pairs)
+
+
+POINTS: dict[str, Callable[[Values, Floats], _Points]] = {
+    "bounds": _in_bounds,
+    "schema": _in_bounds,
+    "cosine": _by_cosine,
+    "euclidean": _euclidean,
+}
+CELLS: dict[str, Callable[[Values, Floats], Labels]] = {
+    "cells": _in_cells,
+    "boxes": _in_boxes,
+    "strata": _in_strata,
+}
+METRICS = (*POINTS, *CELLS)
+# What a release has to hold for labels by its metric.
+NEEDED = {
+    "bounds": ("centers", "low", "high", "half"),
+    "schema": ("centers", "schema", "low", "high", "half"),
+    "cosine": ("centers", "low", "high", "half"),
+    "euclidean": ("centers",),
+    "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
+    "boxes": ("cells", "clusters", "cell_low", "cell_high", "low", "high", "half"),
+    "strata": ("strata", "schema", "category_blocks", "cell_columns", "low", "high", "half"),
+}
+
+
+def _values(release: Any, metric: str | None) -> Values:
+    """Return what labels are computed from: a release's values, or bare centers and a metric."""
+    if not isinstance(release, Release):
+        centers = _centers(release)
+        if metric != "euclidean":
+            raise ParameterError(
+                'metric must be "euclidean" for bare centers, which do not say how distance was '
+                f"measured, got {metric!r}: pass the release, which does"
+            )
+        return {"metric": metric, "centers": centers}
+    values, named = release.values, release.values.get("metric")
+    if metric not in (None, named):
+        raise ParameterError(f"metric must be that of the release, {named!r}, got {metric!r}")
+    if not isinstance(named, str) or named not in METRICS:
+        raise ParameterError(
+            f"release must say its metric, one of {METRICS}, got {named!r} of "
+            f"{release.kind}: release it again with this version of shoal"
+        )
+    missing = [name for name in NEEDED[named] if name not in values]
+    if missing:
+        raise ParameterError(f"release must hold {missing} for labels, got {sorted(values)}")
+    return values
+
+
+def _columns(values: Values) -> int:
+    """Return how many columns a record of this release has."""
+    if "centers" in values:
+        return int(_centers(values["centers"]).shape[1])
+    if "strata" in values:
+        return Schema.from_dict(values["schema"]).space.columns
+    if "cell_low" in values:
+        return int(np.shape(values["cell_low"])[1])
+    return len(values["shape"])
+
+
+def _given_records(x: Any, values: Values) -> tuple[Floats, bool]:
+    """Return records as the metric takes them, and whether it is a single one."""
+    if "schema" not in values:
+        return _records(x, values.get("columns"))
+    if is_pandas_series(x):
+        x, single = x.to_frame().T, True
+    elif isinstance(x, Mapping):
+        single = not any(_is_column(value) for value in x.values())
+        x = {name: [value] for name, value in x.items()} if single else x
+    else:
+        single = isinstance(x, list | tuple | np.ndarray) and not any(map(_is_column, x))
+        x = [x] if single else x
+    records = Schema.from_dict(values["schema"]).encode(x)
+    if not len(records):
+        raise DataError(NO_RECORDS)
+    return records, single
+
+
+def _is_column(value: Any) -> bool:
+    """Return whether it holds several values."""
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
+
+
+def _records(x: Any, columns: list[str] | None) -> tuple[Floats, bool]:
+    """Return records in the order of the release's columns, and whether it is a single one."""
+    if isinstance(x, Mapping):
+        x = values_by_name(x, columns)
+    if is_pandas_series(x):
+        records, single = x.to_frame().T, True
+    else:
+        try:
+            single = np.ndim(x) == 1
+        except ValueError:  # of numpy, about lists among the values
+            raise DataError(ONE_NUMBER_EACH) from None
+        records = np.asarray(x)[None, :] if single else x
+    names, table = column_names(records), validate_records(records)
+    if columns is None or names is None or names == columns:
+        return table, single
+    if sorted(names) != sorted(columns):
+        raise DataError(
+            f"X must have the columns of the release, {columns}, got {len(names)} columns that are "
+            "not these"
+        )
+    return table[:, [names.index(name) for name in columns]], single
+
+
+def _lattice(values: Values, columns: int) -> Lattice:
+    half = values["half"]  # of all columns, or of each where they have weights
+    halves = half if isinstance(half, list) and len(half) == columns else [half]
+    if not all(isinstance(one, int) and 0 < one <= LARGEST_HALF for one in halves):
+        raise ParameterError(f"release must have a half of 1 to {LARGEST_HALF}, got {half!r}")
+    box = public_box((values["low"], values["high"]), columns)
+    return Lattice.box(*box, half=np.array(halves) if isinstance(half, list) else half)
+
+
+def _centers(given: Any) -> Floats:
+    try:
+        centers = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        centers = np.empty(0)
+    if centers.ndim != TABLE or not centers.size or not np.isfinite(centers).all():
+        raise ParameterError(
+            "release must be a Release with centers or a table of finite centers, one a row, "
+            f"got {type(given).__name__}"
+        )
+    return centers

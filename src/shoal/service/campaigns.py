@@ -1,0 +1,152 @@
+"""Campaigns as a server sees them, wherever their signed documents come from."""
+
+import time
+from collections.abc import Awaitable, Callable, Collection
+from datetime import datetime
+from typing import Annotated, Protocol
+
+from fastapi import Depends, FastAPI, Path, Request
+from starlette.responses import Response
+
+from shoal.service.openapi import CAMPAIGN, json_example, refusals
+from shoal.service.problems import RefusedError
+
+__all__ = [
+    "CampaignId",
+    "LiveCampaign",
+    "LiveCampaigns",
+    "add_document_route",
+    "campaign_finder",
+    "tagged_response",
+]
+
+ROOT = "/v1/campaigns/{campaign}"
+ENVELOPE_EXAMPLE = {
+    "payload": "eyJ2ZXJzaW9uIjogMX0=",
+    "payloadType": "application/vnd.shoal.campaign+json",
+    "signatures": [{"keyid": "ed25519:...", "sig": "..."}],
+}
+CampaignId = Annotated[
+    str, Path(pattern=f"^{CAMPAIGN}$", description="Id of the campaign.", examples=["homes"])
+]
+
+
+class _Document(Protocol):
+    """What a server reads of a campaign's document."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def closes(self) -> datetime: ...
+    @property
+    def device_ids(self) -> bool: ...
+    @property
+    def open_intake(self) -> bool: ...
+    @property
+    def origins(self) -> Collection[str]: ...
+
+
+class _SignedDocument(Protocol):
+    """A document whose signature was checked."""
+
+    @property
+    def campaign(self) -> _Document: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def envelope(self) -> bytes: ...
+
+
+class BodyCheck(Protocol):
+    """Refuses bodies that hold no reports of a campaign."""
+
+    def check_bytes(self, body: bytes) -> int:
+        """Return the number of reports in a body of bytes; RefusedError if it is none."""
+
+    def encode_json(self, body: bytes) -> tuple[bytes, int]:
+        """Return the reports of a JSON text as bytes, and their number."""
+
+
+class LiveCampaign:
+    """What every request to a campaign needs of its document.
+
+    Parameters
+    ----------
+    signed : SignedCampaign
+        The document in force.
+    check : BodyCheck
+        Refuses what cannot be reports.
+    """
+
+    def __init__(self, signed: _SignedDocument, check: BodyCheck) -> None:
+        campaign = signed.campaign
+        self.id = campaign.id
+        self.signed = signed
+        self.digest = signed.digest.encode("ascii")
+        self.check = check
+        self.device_ids = campaign.device_ids
+        self.open_intake = campaign.open_intake
+        self.origins = frozenset(origin.encode("latin-1", "replace") for origin in campaign.origins)
+        self._closes = campaign.closes.timestamp()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether reports are still taken."""
+        return time.time() < self._closes
+
+
+class LiveCampaigns(Protocol):
+    """All campaigns of a server."""
+
+    def get(self, campaign: str) -> LiveCampaign | None:
+        """Return a campaign that is known."""
+
+    async def find(self, campaign: str, digest: bytes | None = None) -> LiveCampaign | None:
+        """Return a campaign; look again if it is unknown, or its document is not `digest`."""
+
+
+def campaign_finder(campaigns: LiveCampaigns) -> Callable[..., Awaitable[LiveCampaign]]:
+    """Return the dependency that finds the campaign of a path."""
+
+    async def known(campaign: CampaignId) -> LiveCampaign:
+        found = await campaigns.find(campaign)
+        if found is None:
+            raise unknown_campaign()
+        return found
+
+    return known
+
+
+def unknown_campaign() -> RefusedError:
+    """Return the refusal of a request to a campaign that is not here."""
+    return RefusedError("unknown-campaign", "This server has no campaign of this id.")
+
+
+def add_document_route(app: FastAPI, known: Callable[..., Awaitable[LiveCampaign]]) -> None:
+    """Add the route of the signed document."""
+
+    @app.get(
+        ROOT,
+        tags=["devices"],
+        summary="Fetch the signed document of a campaign",
+        response_class=Response,
+        responses={
+            200: json_example("The DSSE envelope, unchanged.", ENVELOPE_EXAMPLE, ["ETag"]),
+            304: {"description": "The document is the one of If-None-Match."},
+            **refusals("unknown-campaign", "invalid-parameter"),
+        },
+    )
+    async def campaign_document(
+        campaign: Annotated[LiveCampaign, Depends(known)], request: Request
+    ) -> Response:
+        signed = campaign.signed
+        return tagged_response(request, signed.envelope, f'"{signed.digest}"')
+
+
+def tagged_response(request: Request, content: bytes, tag: str) -> Response:
+    """Return content that a client may keep, and ask for again by its tag."""
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    asked = request.headers.get("if-none-match", "")
+    if tag in [one.strip().removeprefix("W/") for one in asked.split(",")]:
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers, media_type="application/json")

@@ -1,0 +1,50 @@
+"""The form of credentials: tokens of people and ingest keys of devices.
+
+A credential is ``shoal_token_<id>_<secret>`` or ``shoal_key_<id>_<secret>``, so that scanners of
+repositories and logs can recognize it. The secret has 256 random bits: one SHA-256 keeps it, a slow
+hash would add nothing.
+"""
+
+import hashlib
+import secrets
+
+__all__ = ["KEY_PREFIX", "TOKEN_PREFIX", "credential_id", "hash_credential", "new_credential"]
+
+ID_BYTES = 6
+SECRET_BYTES = 32
+TOKEN_PREFIX = "shoal_token"
+KEY_PREFIX = "shoal_key"
+
+
+def new_credential(prefix: str) -> tuple[str, str, bytes]:
+    """Return id, text and hash of a new credential.
+
+    Examples
+    --------
+    >>> from shoal.service import KEY_PREFIX, credential_id, hash_credential, new_credential
+    >>> identifier, text, digest = new_credential(KEY_PREFIX)
+    >>> credential_id(text, KEY_PREFIX) == identifier, hash_credential(text) == digest
+    (True, True)
+    """
+    identifier = secrets.token_hex(ID_BYTES)
+    text = f"{prefix}_{identifier}_{secrets.token_urlsafe(SECRET_BYTES)}"
+    return identifier, text, hash_credential(text)
+
+
+def hash_credential(text: str) -> bytes:
+    """Return what is stored of a credential."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+
+
+def credential_id(text: str, prefix: str) -> str | None:
+    """Return the public part of a credential, or None if the text is not of this kind."""
+    start, _, rest = text.partition(f"{prefix}_")
+    identifier, _, secret = rest.partition("_")
+    right = (
+        not start
+        and len(identifier) == 2 * ID_BYTES
+        and secret
+        and text.isascii()
+        and text.isprintable()
+    )
+    return identifier if right else None

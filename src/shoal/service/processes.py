@@ -1,0 +1,88 @@
+"""Servers of shoal in processes of their own, started by another program and ended with it.
+
+A server that somebody else started must not outlive that program, however it ends: its standard
+input is a pipe that nobody writes to, and when the other end is gone it ends as by SIGTERM.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from shoal.exceptions import StoreError
+
+__all__ = ["ServerProcess"]
+
+SHOAL = """
+import os, signal, sys, threading
+def end():
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+threading.Thread(target=end, daemon=True).start()
+sys.argv[0] = 'shoal'
+from shoal.cli import main
+main()
+"""
+STOP_SECONDS = 40
+
+
+class ServerProcess:
+    """A command of shoal that prints its address and serves until it is told to stop.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Of the command, such as ``["collect", "serve", "--port", "0"]``.
+    log : Path
+        File for what it writes to its standard error.
+    **variables : str
+        Of its environment. Secrets go here: nobody reads them in a list of processes.
+    """
+
+    def __init__(self, arguments: Sequence[str], log: Path, **variables: str) -> None:
+        self._log = log
+        with log.open("w", encoding="utf-8") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", SHOAL, *arguments],
+                env={**os.environ, **variables},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for whoever started it
+            )
+
+    @property
+    def pid(self) -> int:
+        """Its number, for whoever looks at processes."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def wait_for_address(self) -> str:
+        """Wait until it takes requests; StoreError if it ends instead."""
+        line = "" if self._process.stdout is None else self._process.stdout.readline()
+        word, _, address = line.partition(" ")
+        if word != "ready":
+            raise StoreError(f"the server did not start: see {self._log}")
+        return address.strip()
+
+    def terminate(self) -> None:
+        """Tell it to stop, and do not wait."""
+        self._process.terminate()
+
+    def stop(self) -> None:
+        """Wait for its end as an operator does; by force, with its worker, if it does not come."""
+        self.terminate()
+        with suppress(BrokenPipeError), self._process:
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                with suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)

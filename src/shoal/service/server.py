@@ -1,0 +1,136 @@
+"""Run a server: listen, say when it takes requests, end when it is told to."""
+
+import contextlib
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from shoal.exceptions import ParameterError
+from shoal.service.connections import make_protocol
+from shoal.service.logs import EventLog, take_over_logging
+from shoal.service.settings import ServiceSettings
+
+__all__ = ["end_on_signals", "listen", "run_app", "server_config", "start_log"]
+
+BACKLOG = 2048
+SWITCH_SECONDS = 0.0005  # the writer waits no longer for its turn while requests are read
+WARNING = (
+    "warning: {host} can be reached from other machines, and this server speaks plain HTTP: put a "
+    "proxy with TLS in front, or listen on 127.0.0.1\n"
+)
+
+
+def start_log(settings: ServiceSettings) -> EventLog:
+    """Return the log of a server, which takes over all others; warn if it can be reached."""
+    log = EventLog()
+    take_over_logging(log)
+    if not settings.is_loopback:
+        sys.stderr.write(WARNING.format(host=settings.host))
+    return log
+
+
+def run_app(
+    app: FastAPI,
+    settings: ServiceSettings,
+    listener: socket.socket,
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Run an application until it is told to stop (SIGINT or SIGTERM).
+
+    Parameters
+    ----------
+    app : FastAPI
+        What to run.
+    settings : ServiceSettings
+        Its limits.
+    listener : socket
+        Of :func:`listen`.
+    announce : callable, default=None
+        Called once with the address, such as ``"http://127.0.0.1:8000"``, when requests are taken;
+        None writes the line ``ready http://127.0.0.1:8000`` to the standard output.
+    """
+    host, port = listener.getsockname()[:2]
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    server = _AnnouncedServer(
+        server_config(app, settings), lambda: (announce or _write_ready)(address)
+    )
+    sys.setswitchinterval(SWITCH_SECONDS)
+    server.run(sockets=[listener])
+
+
+def server_config(app: FastAPI, settings: ServiceSettings) -> uvicorn.Config:
+    """Return how uvicorn runs an application: no address in a log, no name of the software."""
+    return uvicorn.Config(
+        app,
+        loop="uvloop",
+        http=make_protocol(settings),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=round(settings.idle_seconds),
+        timeout_graceful_shutdown=round(settings.stop_seconds),
+    )
+
+
+class _AnnouncedServer(uvicorn.Server):
+    """A server that says when it takes requests."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to listen, then say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+
+def _write_ready(address: str) -> None:
+    sys.stdout.write(f"ready {address}\n")
+    sys.stdout.flush()
+
+
+def listen(settings: ServiceSettings) -> socket.socket:
+    """Return a socket that is bound to the address of the settings."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    address = (settings.host, settings.port)
+    try:
+        listener = socket.create_server(address, family=family, backlog=BACKLOG)
+    except OSError as failure:
+        raise ParameterError(
+            f"host and port must be an address to listen on, got {settings.host} port "
+            f"{settings.port} ({failure.strerror}): choose another port, or 0 for a free one"
+        ) from None
+    if sys.platform == "linux":  # ends connections whose client does not read, closed ones too
+        wait = round(1000 * settings.send_seconds)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, wait)
+    return listener
+
+
+@contextlib.contextmanager
+def end_on_signals() -> Iterator[None]:
+    """End the block, rather than the process, once uvicorn has passed a signal on."""
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,82 @@
+"""Credentials of a relay: a file with ingest keys of devices and tokens of its operator.
+
+They are the relay's own. The key that the relay itself shows to the collector is another one, and
+no device may have it: whoever holds it can send batches.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from shoal.exceptions import ParameterError
+from shoal.service import KEY_PREFIX, TOKEN_PREFIX, credential_id, hash_credential, new_credential
+
+__all__ = ["FileCredentials"]
+
+
+class OperatorToken(NamedTuple):
+    """What the token of an operator allows."""
+
+    scopes: frozenset[str] = frozenset({"metrics"})
+
+
+class FileCredentials:
+    """Ingest keys and tokens, one a line; a line that is taken out ends at once.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made with one key and one token if it is not there, for its owner alone.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be read or written, or has a line that is neither.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, int] | None = None
+        self._hashes: frozenset[bytes] = frozenset()
+        try:
+            with suppress(FileExistsError):
+                file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+                with os.fdopen(file, "w", encoding="ascii") as made:
+                    made.writelines(
+                        f"{new_credential(prefix)[1]}\n" for prefix in (KEY_PREFIX, TOKEN_PREFIX)
+                    )
+            self._look()
+        except OSError as failure:
+            raise ParameterError(
+                f"keys must be a file that can be read, got {str(path)!r}: {failure.strerror}"
+            ) from None
+
+    def find_token(self, text: str) -> OperatorToken | None:
+        """Return what a token allows, or None if it is not in the file."""
+        return OperatorToken() if self._holds(text, TOKEN_PREFIX) else None
+
+    def ingest_key_ok(self, campaign: str, text: str) -> bool:
+        """Return whether this is an ingest key of the file: a relay has one campaign."""
+        return self._holds(text, KEY_PREFIX)
+
+    def _holds(self, text: str, prefix: str) -> bool:
+        with suppress(OSError, ParameterError):  # half edited: what was read before holds
+            self._look()
+        return credential_id(text, prefix) is not None and hash_credential(text) in self._hashes
+
+    def _look(self) -> None:
+        """Read the file if it has changed."""
+        found = self._path.stat()
+        if self._seen == (found.st_mtime_ns, found.st_size):
+            return
+        lines = self._path.read_text(encoding="ascii", errors="replace").split("\n")
+        texts = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        for number, text in enumerate(texts, 1):
+            if not any(credential_id(text, prefix) for prefix in (KEY_PREFIX, TOKEN_PREFIX)):
+                raise ParameterError(
+                    f"keys must be lines such as {KEY_PREFIX}_<id>_<secret>, got another line "
+                    f"({number}) in {str(self._path)!r}"
+                )
+        self._hashes = frozenset(hash_credential(text) for text in texts)
+        self._seen = (found.st_mtime_ns, found.st_size)

@@ -1,0 +1,66 @@
+"""Run a relay: one process that takes sealed reports and forwards them in batches."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from shoal.exceptions import ParameterError
+from shoal.service import end_on_signals, listen, run_app, start_log
+from shoal.shuffler.app import create_app, open_store
+from shoal.shuffler.credentials import FileCredentials
+from shoal.shuffler.document import RelayedCampaign
+from shoal.shuffler.settings import Settings
+
+__all__ = ["serve"]
+
+
+def serve(
+    document: str,
+    public_key: str,
+    keys: Path,
+    settings: Settings,
+    *,
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Run a relay until it is told to stop (SIGINT or SIGTERM).
+
+    Reports that wait when it is told to stop wait for the next start: an incomplete batch is never
+    forwarded.
+
+    Parameters
+    ----------
+    document : str
+        The campaign's signed document: a file, or its address at the collector.
+    public_key : str
+        Key that must have signed it.
+    keys : Path
+        File with ingest keys of devices and tokens of the operator; made if it is not there.
+    settings : Settings
+        How to run it.
+    announce : callable, default=None
+        Called once with the address, such as ``"http://127.0.0.1:8000"``, when requests are taken;
+        None writes the line ``ready http://127.0.0.1:8000`` to the standard output.
+
+    Raises
+    ------
+    ParameterError
+        If the campaign has no shuffler, or the address cannot be listened on.
+    CampaignError
+        If the document is not signed by this key.
+    StoreError
+        If the database cannot be used.
+    """
+    log = start_log(settings)
+    campaign = RelayedCampaign(document, public_key, log)
+    credentials = FileCredentials(keys)
+    if settings.key is not None and credentials.ingest_key_ok(campaign.live.id, settings.key):
+        raise ParameterError(
+            f"key must not be in {str(keys)!r}: devices have those keys, and whoever has the "
+            "relay's own could send batches; ask whoever runs the collector for another one"
+        )
+    with (
+        open_store(settings, campaign) as store,
+        listen(settings) as listener,
+        end_on_signals(),
+    ):
+        app = create_app(store, campaign, credentials, settings, log=log)
+        run_app(app, settings, listener, announce)

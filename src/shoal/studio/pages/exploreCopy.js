@@ -1,0 +1,52 @@
+// A private copy: its price first, then one purchase, however often it is clicked.
+import { follow, get, post } from "/static/api.js";
+import { card, element, field, number } from "/static/elements.js";
+
+/** The card that shows the price of a private copy and buys one. */
+export function copyCard(table, options, onbought) {
+  const path = `/api/tables/${encodeURIComponent(table.id)}/copy`;
+  const epsilon = element("input", { type: "number", min: 0.001, step: "any", value: 0.5 });
+  const told = element("div", { role: "status" });
+  const whole = card("A private copy", {},
+    element("p", { className: "hint" }, "Records that resemble yours and are nobody's: bought once, explored as often as you like."));
+  if (options.copy) {
+    whole.append(element("p", {}, options.copy));
+    return whole;
+  }
+  if (!table.ledger) {
+    whole.append(element("p", {}, "The table has no ledger yet: set a limit first."),
+      element("a", { className: "button", href: `/ledger?table=${encodeURIComponent(table.id)}`, "data-page": true }, "Set a limit"));
+    return whole;
+  }
+  const buy = async (price, button) => {
+    button.disabled = true;
+    try {
+      const { epsilon: asked, key, entries } = price;
+      await follow(await post(path, { epsilon: asked, key, entries }));
+      await onbought();
+    } catch (problem) {
+      if (problem.type !== "ledger-changed") throw problem;
+      await show(`${problem.message} Here is the price now.`);
+    } finally {
+      button.disabled = false;
+    }
+  };
+  const show = async (words = "") => {
+    if (!epsilon.checkValidity() || !epsilon.value) return;
+    const price = await get(`${path}?epsilon=${encodeURIComponent(epsilon.value)}`);
+    const button = element("button", { type: "button", className: "main" }, `Buy for epsilon ${number(price.epsilon)}`);
+    button.onclick = () => buy(price, button);
+    button.disabled = price.after === null && !price.bought;
+    told.replaceChildren(
+      words ? element("p", { className: "warn-words" }, words) : "",
+      price.bought ? element("p", {}, "This copy was bought already: to see it costs nothing.")
+        : element("p", {}, price.after === null
+          ? `The price is epsilon ${number(price.epsilon)}, and only ${number(price.remaining)} is left.`
+          : `The price is epsilon ${number(price.epsilon)}. Left now: ${number(price.remaining)}; after: ${number(price.after)}.`),
+      button);
+  };
+  whole.append(field("Epsilon of the copy", epsilon),
+    element("button", { type: "button", onclick: () => show() }, "Show the price"), told);
+  epsilon.oninput = () => told.replaceChildren();
+  return whole;
+}

@@ -1,0 +1,22 @@
+// How much of a ledger's limit is used, as a bar and in words.
+import { element, number } from "/static/elements.js";
+
+/** A promise of the library as a sentence. */
+export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
+/** What is left, in one sentence. */
+export function ledgerWords({ epsilon, delta, remaining, used, entries }) {
+  const limit = delta ? `epsilon ${number(epsilon)} and delta ${number(delta)}` : `epsilon ${number(epsilon)}`;
+  if (!entries) return `Nothing was spent of the limit of ${limit}.`;
+  const times = entries === 1 ? "1 spend" : `${entries} spends`;
+  return `${number(100 * used)}% of the limit of ${limit} is used, by ${times}; one more may cost epsilon ${number(remaining)}.`;
+}
+
+/** A bar of a ledger (as the studio's answers have it) with its sentence. */
+export function ledgerBar(ledger, title) {
+  const words = ledgerWords(ledger);
+  return element("div", { className: "ledger-bar" },
+    element("h3", {}, title),
+    element("progress", { max: 1, value: Math.min(1, ledger.used), "aria-label": `${title}: part of the limit that is used` }),
+    element("p", {}, words));
+}

@@ -1,0 +1,223 @@
+"""shoal studio: opens a file and a page, refuses in one line, and leaves nothing when it ends."""
+
+import html
+import importlib
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from shoal import studio
+from shoal.cli import app, main
+from shoal.schema import Number, Schema
+from shoal.studio import server
+
+PROGRAM = "import sys; sys.argv[0] = 'shoal'; from shoal.cli import main; main()"
+READY = "ready "
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    """Put a table and its schema into the folder where the command runs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("SHOAL_DB", "SHOAL_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    Path("people.csv").write_text("age,weight\n41,70.5\n4711,80\n")
+    Schema([Number("age", minimum=0, maximum=120), Number("weight", minimum=0, maximum=250)]).save(
+        "people.json"
+    )
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Return what the command would serve, and run no server."""
+    calls = []
+    monkeypatch.setattr(
+        studio, "serve_studio", lambda settings, **kwargs: calls.append((settings, kwargs)), False
+    )
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, ["studio", *arguments])
+        assert result.exit_code == 0, result.output
+        assert "4711" not in result.output
+        return calls.pop()
+
+    return run
+
+
+@pytest.fixture
+def says(monkeypatch, capsys):
+    """Return the one line that the command ends with."""
+
+    def refused(*arguments):
+        monkeypatch.setattr(sys, "argv", ["shoal", "studio", "--no-browser", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        shown = capsys.readouterr()
+        assert end.value.code == 2, shown.err
+        assert (shown.out, shown.err.count("\n")) == ("", 1)
+        return shown.err
+
+    return refused
+
+
+def test_without_arguments_it_is_for_this_machine_alone(served):
+    settings, kwargs = served()
+    assert (settings.host, settings.port, settings.token) == ("127.0.0.1", 8760, "")
+    assert (settings.ledger, settings.database, settings.folders) == (None, "", ())
+    assert (kwargs["path"], kwargs["open_browser"]) == ("/", True)
+    assert kwargs["workspace"].tables == ()
+
+
+def test_a_file_is_the_first_page(served):
+    _, kwargs = served("people.csv", "--no-browser")
+    (table,) = kwargs["workspace"].tables
+    assert (kwargs["path"], kwargs["open_browser"]) == (f"/?table={table.id}", False)
+    assert (table.name, table.source, table.schema) == ("people.csv", "file", None)
+    _, kwargs = served("people.csv", "--schema", "people.json")
+    (table,) = kwargs["workspace"].tables
+    assert table.schema == Schema.load("people.json")
+
+
+def test_options_are_settings(served):
+    Path("pages").mkdir()
+    settings, _ = served(
+        *("--ledger", "spent.jsonl", "--db", "reports.db", "--reports", "pages", "--port", "0"),
+        *("--host", "0.0.0.0", "--token", "auto", "--name", "lab.example"),
+    )
+    assert (settings.ledger, settings.database) == (Path("spent.jsonl"), "sqlite:///reports.db")
+    assert settings.folders == (Path("pages"),)
+    assert settings.allowed_names == {"0.0.0.0", "lab.example"}
+    assert len(settings.token) >= 32
+    assert served("--token", "auto")[0].token != served("--token", "auto")[0].token
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("none.csv",), "FILE must be a file that is there, got 'none.csv'"),
+        ((".",), "FILE must be a file that is there, got '.'"),
+        (("people.csv", "--schema", "none.json"), "--schema must be a file that is there"),
+        (("people.csv", "--schema", "people.csv"), "people.csv"),
+        (("people.json",), "people.json"),
+        (("--schema", "people.json"), "FILE must be given with --schema"),
+        (("--reports", "none"), "--reports must be a folder that is there, got 'none'"),
+        (("--host", "0.0.0.0"), "token must be given for a host that others can reach"),
+        (("--token", "short"), "token must have 16 to 128"),
+        (("--host", "0.0.0.0", "--token", "auto"), "names must be given with the host"),
+        (("--name", "a:1"), "names must be host names without a port"),
+    ],
+)
+def test_refusals(says, arguments, words):
+    said = says(*arguments)
+    assert words in said
+    assert "4711" not in said
+
+
+def test_a_port_that_is_taken(says):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = says("--port", str(taken.getsockname()[1]))
+    assert "Address already in use" in said
+    assert "choose another port, or 0 for a free one" in said
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"), [("fastapi", "serve"), ("uvicorn", "serve"), ("vl_convert", "plot")]
+)
+def test_missing_packages(says, monkeypatch, package, extra):
+    known = importlib.import_module
+
+    def find(name):
+        if name == package:
+            raise ModuleNotFoundError(name=name)
+        return known(name)
+
+    monkeypatch.setattr(importlib, "import_module", find)
+    assert f"{package} is not installed: run `pip install 'shoal[{extra}]'`" in says()
+
+
+def running(*arguments, **environment):
+    """Start the command as a terminal does: in a group of processes of its own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SHOAL_")}
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**kept, **environment},
+        start_new_session=True,
+    )
+
+
+def makers():
+    """Return the processes that make a chart library."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if b"chart_library" in (process / "cmdline").read_bytes():
+                found.add(process.name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [(signal.SIGINT, 130, "shoal: stopped by Ctrl-C\n"), (signal.SIGTERM, 0, "")],
+)
+def test_the_example_runs_until_it_is_ended(tmp_path, number, code, words):
+    """The chart library is still being made: that process goes, too."""
+    shown = CliRunner().invoke(app, ["studio", "--help"], env={"COLUMNS": "200"}).stdout
+    (example,) = re.findall(r"Example: shoal (.*)", shown)
+    with running(*shlex.split(example), "--no-browser", XDG_CACHE_HOME=str(tmp_path)) as process:
+        try:
+            address = process.stdout.readline().strip().removeprefix(READY)
+            assert httpx.get(address).status_code == 200
+            making = makers()
+            # As a terminal does: to all that did not leave its group.
+            (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+            out, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == code
+    assert (out, errors) == ("", words)
+    assert makers() & making == set()
+
+
+@pytest.mark.parametrize("token", ["", "t" * 20])
+def test_the_browser_is_given_the_address_and_nobody_else_its_token(monkeypatch, token):
+    opened, done = [], threading.Event()
+
+    def open_address(address):
+        # Whoever is on this machine reads the arguments of a browser.
+        assert not token or token not in address
+        way = Path(address.removeprefix("file://"))
+        opened.append((html.unescape(way.read_text()), way.stat().st_mode) if token else address)
+        opened.append(way)
+        done.set()
+
+    def run(*_, announce):
+        announce("http://here")
+        assert done.wait(10)
+
+    monkeypatch.setattr(webbrowser, "open", open_address)
+    monkeypatch.setattr(server, "run_app", run)
+    settings = studio.StudioSettings(port=0, token=token)
+    server.serve_studio(settings, path="/?table=x", open_browser=True, announce=print)
+    first, way = opened
+    if not token:
+        assert first == "http://here/?table=x"
+        return
+    page, mode = first
+    assert f'url=http://here/?table=x&token={token}"' in page
+    assert mode & 0o077 == 0
+    assert not way.exists()
