@@ -1,8 +1,8 @@
 """Delivery: the same bytes and key until they arrive, whatever the collector answers."""
 
-import time
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +20,7 @@ from helpers.stub_collector import (
     stored,
 )
 from shoal.campaigns import Campaign, open_campaign, sign_campaign
-from shoal.client import Answer, Retries
+from shoal.client import Answer, Retries, delivery
 from shoal.exceptions import CampaignError, DeliveryError, ParameterError
 from shoal.mechanisms import PartitionResponse
 
@@ -34,7 +34,8 @@ def path(tmp_path):
 def waits(monkeypatch):
     """Return the waits between attempts, none of which is waited."""
     waited = []
-    monkeypatch.setattr(time, "sleep", waited.append)
+    # The client's own clock alone: other threads of this process sleep too.
+    monkeypatch.setattr(delivery, "time", SimpleNamespace(sleep=waited.append))
     return waited
 
 

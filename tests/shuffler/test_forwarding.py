@@ -4,6 +4,7 @@ import io
 import json
 import time
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -111,7 +112,7 @@ def test_the_collector_is_left_alone_for_as_long_as_it_says(relay, named, second
 def test_a_collector_that_is_down_for_hours(relay, monkeypatch):
     """Waits grow to the longest one and stay there; reports are taken, batches are formed."""
     now, waits = [0.0], []
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(forwarding, "time", SimpleNamespace(monotonic=lambda: now[0]))
     relay.forwarder._retries = type(relay.forwarder._retries)(1, 1.0, 120.0)
     monkeypatch.setattr(
         type(relay.forwarder._retries), "wait", lambda one, n: min(one.max_wait, 2.0**n)

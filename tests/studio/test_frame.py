@@ -41,6 +41,7 @@ def test_back_forward_and_reload_find_the_page_and_its_table(visit, studio, tabl
     assert (current(page), page.title()) == ("Release", "Release · shoal studio")
     page.go_back()
     page.wait_for_url("**/ledger?**")
+    page.locator("studio-ledger h1").wait_for()  # the address changes before the page does
     assert (heading(page) != release, current(page)) == (True, "Ledger")
     page.go_forward()
     page.wait_for_url("**/release?**")
