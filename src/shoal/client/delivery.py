@@ -6,9 +6,9 @@ import secrets
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from shoal import _numbers
+from shoal._optional import require
 from shoal.client.transport import Answer, Request, Transport
 from shoal.exceptions import DeliveryError, ParameterError
 
@@ -146,7 +146,7 @@ def _named_wait(answer: Answer) -> float | None:
     if text.isdecimal():
         return float(text[:MAX_DIGITS])
     try:
-        date = parsedate_to_datetime(text)
+        date: datetime = require("email.utils", extra="").parsedate_to_datetime(text)
     except (ValueError, IndexError, OverflowError):
         return None
     moment = date if date.tzinfo else date.replace(tzinfo=UTC)
