@@ -2,11 +2,17 @@
 
 import { ShoalError } from "../src/errors.js";
 import { labelRecord } from "../src/labels.js";
-import { cellColor } from "../src/partitions.js";
-import { boxOf, columnRate, encodeRecord } from "../src/schema.js";
+import * as partitions from "../src/partitions.js";
+import * as schema from "../src/schema.js";
 
-/** @param {any[]} cases of encoding.json @returns {string[]} */
-export function encodingFailures(cases) {
+/**
+ * @param {any[]} cases of encoding.json
+ * @param {{schema: typeof schema, partitions: typeof partitions}} [modules] to test
+ * @returns {string[]}
+ */
+export function encodingFailures(cases, modules = { schema, partitions }) {
+  const { boxOf, columnRate, encodeRecord } = modules.schema;
+  const { cellColor } = modules.partitions;
   return cases.flatMap(({ name, mechanism, tolerance, rate, records }) => {
     const failures = [];
     if (rate !== undefined && !Object.is(columnRate(mechanism), rate)) failures.push(`${name}: rate`);
