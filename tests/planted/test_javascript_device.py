@@ -71,8 +71,8 @@ BUGS = {
         "device",
     ),
     "a downgrade followed": (
-        "agreements.js",
-        'weakerThan(campaign, (await this.open(before)).campaign).join("; ")',
+        "changes.js",
+        'weakerThan(newer, earlier).join("; ")',
         '""',
         "delivery",
     ),

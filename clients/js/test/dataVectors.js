@@ -1,6 +1,5 @@
 // Checks of encoding.json and labels.json, for Node and for browsers: each returns what is not as Python has it.
 
-import { ShoalError } from "../src/errors.js";
 import { labelRecord } from "../src/labels.js";
 import * as partitions from "../src/partitions.js";
 import * as schema from "../src/schema.js";
@@ -47,7 +46,8 @@ function outcome(compute) {
   try {
     return compute();
   } catch (error) {
-    if (error instanceof ShoalError && !error.message.includes("\n")) return error.code;
+    const { name, message, code } = /** @type {any} */ (error); // of the modules that are tested, whichever
+    if (name === "ShoalError" && !message.includes("\n")) return code;
     throw error;
   }
 }
