@@ -6,7 +6,6 @@ error to the console or asks another host.
 
 import json
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,24 +13,13 @@ from datetime import UTC, datetime
 import pytest
 from typer.testing import CliRunner
 
-from helpers.browser import ROOT, chromium, serving_files, visiting
+from helpers.browser import ROOT, visiting
 from helpers.campaigns import KEY
-from helpers.collector import running_collector
-from helpers.javascript import CLIENT, node_or_skip
-from helpers.report_page import TEXT, Question, answer, shown_bytes, wait
+from helpers.report_page import TEXT, answer, shown_bytes, wait
 from helpers.stub_collector import OTHER_KEY, revised
 from shoal.campaigns import SealingKey, Shuffler, sign_campaign
 from shoal.cli import app
-from shoal.mechanisms import (
-    Duchi,
-    Hybrid,
-    Laplace,
-    PartitionResponse,
-    Piecewise,
-    PlanarLaplace,
-    SphericalLaplace,
-    SquareWave,
-)
+from shoal.mechanisms import Laplace
 from shoal.schema import Category, Date, Flag, Number, Ordinal, Place, Schema
 
 VECTORS = ROOT / "clients/vectors"
@@ -45,8 +33,6 @@ MIXED = Schema(
         Place("home", center=(24.94, 60.17), radius=50.0, missing="refuse", title="Home"),
     ]
 )
-SQUARE = ([0.0, 0.0], [1.0, 1.0])
-AGES = Schema([Number("age", minimum=0, maximum=120, missing="refuse")])
 EVENTS = """() => {
   window.seen = [];
   for (const name of ["shoal-sent", "shoal-refused", "shoal-label"])
@@ -54,31 +40,6 @@ EVENTS = """() => {
 }"""
 SEND = "Agree and send a noisy report"
 FIND = "Find my cluster"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def collector(tmp_path_factory):
-    path = tmp_path_factory.mktemp("collector") / "reports.db"
-    with running_collector(f"sqlite:///{path}", refresh_seconds=0.01) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def files(collector):
-    folders = {"/js/": ROOT / "clients/js", "/vectors/": VECTORS}
-    with serving_files(folders, connect=f"'self' {collector.address}") as serving:
-        yield serving
-
-
-@pytest.fixture
-def ask(collector, files):
-    return lambda **changed: Question(collector, files, **changed)
 
 
 def test_from_the_question_to_the_cluster(browser, ask):
@@ -433,99 +394,6 @@ def test_a_shuffled_report_leaves_sealed(browser, ask, files):
     partition, color = question.campaign.report_format.decode(report)[0]
     assert f"map number {partition:g}, color number {color:g}" in words
     assert "It left sealed: the relay cannot read it." in words
-
-
-REPORT = """async ([url, publicKey, record]) => {
-  const { Device, IndexedDbStore } = await import("/js/dist/shoal-client.js");
-  const device = await Device.open({ store: new IndexedDbStore("built"), publicKey });
-  try {
-    await device.join(url);
-    const { sent } = await device.report(record);
-    return sent ? "sent" : "kept";
-  } catch (refused) {
-    return `${refused.code}: ${refused.message}`;
-  }
-}"""
-KEPT_REPORTS = """() => new Promise((resolve) => {
-  const opening = indexedDB.open("built");
-  opening.onsuccess = () => {
-    const asking = opening.result.transaction("device").objectStore("device").get(0);
-    asking.onsuccess = () => {
-      opening.result.close();
-      resolve(asking.result.reports.length);
-    };
-  };
-})"""
-MECHANISMS = {
-    "Duchi": (Duchi(1.0, bounds=SQUARE), [0.2, 0.7]),
-    "Hybrid": (Hybrid(1.0, bounds=SQUARE), [0.2, 0.7]),
-    "Laplace": (Laplace(1.0, bounds=SQUARE), [0.2, 0.7]),
-    "PartitionResponse": (PartitionResponse(1.0, bounds=SQUARE), [0.2, 0.7]),
-    "Piecewise": (Piecewise(1.0, bounds=SQUARE), [0.2, 0.7]),
-    "PlanarLaplace": (PlanarLaplace(1.0, bounds=SQUARE), [0.2, 0.7]),
-    "SphericalLaplace": (SphericalLaplace(1.0, bounds=([0.0] * 3, [1.0] * 3)), [0.2, 0.7, 0.5]),
-    "SquareWave": (SquareWave(1.0, bounds=SQUARE), [0.2, 0.7]),
-}
-
-
-@pytest.fixture(scope="module")
-def built():
-    """The sizes that `npm run size` prints of the modules that it builds, by mechanism."""
-    node_or_skip()
-    if not (CLIENT / "node_modules").is_dir():
-        pytest.skip("no node_modules in clients/js: nothing is built; run npm ci there")
-    command = ["npm", "run", "--silent", "size"]
-    done = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, check=True)
-    rows = re.findall(r"^(\w+) +(\d+) +(\d+) +(\d+) +(\d+)$", done.stdout, re.MULTILINE)
-    return {name: tuple(map(int, sizes)) for name, *sizes in rows}
-
-
-def loaded(visit):
-    """Return the names of the built modules that were asked for."""
-    return [one.rpartition("/")[2] for one in visit.addresses if "/js/dist/" in one]
-
-
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_what_a_page_loads_to_send_a_report(browser, ask, built, name):
-    mechanism, record = MECHANISMS[name]
-    question = ask(mechanism=mechanism)
-    question.files.texts["/empty.html"] = "<!doctype html><title>Built</title>"
-    with visiting(browser) as visit:
-        page = visit.open(f"{question.files.address}/empty.html")
-        assert page.evaluate(REPORT, [question.document, str(KEY.public), record]) == "sent"
-        names = loaded(visit)
-    assert len(names) == len(set(names))
-    total = sum((CLIENT / "dist" / one).stat().st_size for one in names)
-    assert total == built[name][0] < 20_000
-    assert len(question.stored) == question.campaign.report_format.width
-
-
-@pytest.mark.parametrize("missing", ["partitions", "hpke", "schema"])
-def test_a_part_that_does_not_load_costs_nothing(browser, ask, built, missing, files):
-    """The page is asked twice: with a part of the client that is not there, and with all of it."""
-    shuffler = Shuffler("Open Relay", 100, str(SealingKey.new().public))
-    changed = {
-        "partitions": {},
-        "hpke": {"shuffler": shuffler, "reports_url": f"{files.address}/relay"},
-        "schema": {"mechanism": PartitionResponse(1.0, schema=AGES)},
-    }[missing]
-    question = ask(**changed)
-    files.texts["/empty.html"] = "<!doctype html><title>Built</title>"
-    record = [41.0] if missing == "schema" else [0.2, 0.7]
-    given = [question.document, str(KEY.public), record]
-    taken = {"status": 201, "json": {"stored": 1, "duplicate": False}}
-    with visiting(browser) as visit:
-        visit.context.route("**/relay", lambda route: route.fulfill(**taken))
-        page = visit.open(f"{files.address}/empty.html")
-        page.route(f"**/dist/{missing}.js", lambda route: route.abort())
-        told = page.evaluate(REPORT, given)
-        assert told.startswith("campaign: all files of the client must be served")
-        assert page.evaluate(KEPT_REPORTS) == 0
-        assert question.stored == b""
-        page.unroute(f"**/dist/{missing}.js")
-        page.reload()
-        assert page.evaluate(REPORT, given) == "sent"
-        assert page.evaluate(KEPT_REPORTS) == 1
 
 
 NAMES = """() => {

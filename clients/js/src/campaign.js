@@ -186,7 +186,7 @@ export function promiseOf({ parameters: { bounds, epsilon, level = null, radius 
 const differs = (got) =>
   fail(
     "campaign",
-    `a campaign must be the signed document that \`shoal collect new\` wrote, got ${got}: read it with that version of shoal`,
+    `a campaign must be the signed document that \`shoal collect new\` wrote, got ${got}: read it with the version of shoal that wrote it`,
   );
 
 /** Return an address that nobody on the way can read or change. @param {string} url */
