@@ -113,7 +113,7 @@ BUGS = {
         "device",
     ),
     "results of any document": (
-        "device.js",
+        "results.js",
         "if (!release || !state.campaigns[id].digests.includes(digest))",
         "if (!release)",
         "device",
