@@ -76,7 +76,8 @@ def test_every_module_that_is_imported_is_there():
     write()
     run("homes.campaign.json", "--public-key", PUBLIC)
     for file in Path("page/shoal").iterdir():
-        for name in re.findall(r'from "(\./[^"]+)"', file.read_text(encoding="utf-8")):
+        text = file.read_text(encoding="utf-8")
+        for name in re.findall(r'(?:from |import\()"(\./[^"]+)"', text):
             assert (file.parent / name).is_file(), (file.name, name)
 
 

@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 import pytest
 from typer.testing import CliRunner
 
-from helpers.browser import ROOT, chromium, serving_files, visiting
+from helpers.browser import ROOT, visiting
 from helpers.campaigns import KEY
-from helpers.collector import running_collector
-from helpers.report_page import TEXT, Question, answer, shown_bytes, wait
+from helpers.report_page import TEXT, answer, shown_bytes, wait
 from helpers.stub_collector import OTHER_KEY, revised
 from shoal.campaigns import SealingKey, Shuffler, sign_campaign
 from shoal.cli import app
@@ -41,31 +40,6 @@ EVENTS = """() => {
 }"""
 SEND = "Agree and send a noisy report"
 FIND = "Find my cluster"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def collector(tmp_path_factory):
-    path = tmp_path_factory.mktemp("collector") / "reports.db"
-    with running_collector(f"sqlite:///{path}", refresh_seconds=0.01) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def files(collector):
-    folders = {"/js/": ROOT / "clients/js", "/vectors/": VECTORS}
-    with serving_files(folders, connect=f"'self' {collector.address}") as serving:
-        yield serving
-
-
-@pytest.fixture
-def ask(collector, files):
-    return lambda **changed: Question(collector, files, **changed)
 
 
 def test_from_the_question_to_the_cluster(browser, ask):

@@ -1,6 +1,7 @@
 """The JavaScript client in Node: its own tests, its types and its size."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -11,6 +12,17 @@ NEEDS_TOOLS = pytest.mark.skipif(
     not (CLIENT / "node_modules").is_dir(),
     reason="no node_modules in clients/js: types and size are not checked; run npm ci there",
 )
+
+MECHANISMS = {
+    "Duchi",
+    "Hybrid",
+    "Laplace",
+    "PartitionResponse",
+    "Piecewise",
+    "PlanarLaplace",
+    "SphericalLaplace",
+    "SquareWave",
+}
 
 
 def run(*command):
@@ -38,10 +50,22 @@ def test_types():
 
 
 @NEEDS_TOOLS
-def test_the_module_for_browsers_is_small():
+def test_what_a_page_loads_is_small():
     node_or_skip()
     sizes = run("npm", "run", "--silent", "size")
     assert "shoal-client.js: " in sizes
+    rows = re.findall(r"^(\w+) +(\d+) +(\d+) +(\d+) +(\d+)$", sizes, re.MULTILINE)
+    assert {name for name, *_ in rows} == MECHANISMS
+    assert all(int(plain) < 20_000 for _, plain, *_ in rows)
+    told = (CLIENT / "README.md").read_text(encoding="utf-8")
+    assert {f"{int(size):,}" for _, *columns in rows for size in columns} <= set(told.split())
+
+
+@NEEDS_TOOLS
+def test_the_built_modules_pass_the_tests_of_their_sources():
+    node_or_skip()
+    report = run("npm", "run", "--silent", "test:built")
+    assert "fail 0\n" in report
 
 
 def test_there_is_nothing_to_install():

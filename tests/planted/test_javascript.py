@@ -51,25 +51,25 @@ def corners(node):
 
 BUGS = {
     "half the noise": (
-        "mechanisms.js",
+        "metric.js",
         "[rateBelow * stepBelow, rateAbove * stepAbove]",
         "[rateBelow * stepBelow, 2n * rateAbove * stepAbove]",
         half_the_noise,
     ),
     "half the noise, seen by an audit": (
-        "mechanisms.js",
+        "metric.js",
         "[rateBelow * stepBelow, rateAbove * stepAbove]",
         "[rateBelow * stepBelow, 2n * rateAbove * stepAbove]",
         audited,
     ),
     "a radius of normals": (
-        "samplers.js",
-        "const radius = a.multiply(times, add(...exponentials));",
-        "const radius = a.multiply(times, add(...exponentials.slice(0, pairs)));",
+        "laplace.js",
+        "const radius = multiply(p, scale, add(...exponentials));",
+        "const radius = multiply(p, scale, add(...exponentials.slice(0, pairs)));",
         half_the_noise,
     ),
     "redrawing for nothing": (
-        "mechanisms.js",
+        "metric.js",
         "const rate = redrawn ? epsilon / 2 : epsilon;",
         "const rate = epsilon;",
         redrawn,
@@ -81,25 +81,25 @@ BUGS = {
         responses,
     ),
     "twice the epsilon": (
-        "mechanisms.js",
+        "columns.js",
         "const epsilon = exactEpsilon(whole, reported);",
         "const epsilon = exactEpsilon(2 * whole, reported);",
         windows,
     ),
     "a column too many": (
-        "mechanisms.js",
+        "columns.js",
         "const kept = order.slice(0, reported);",
         "const kept = order.slice(0, reported + 1);",
         sampled,
     ),
     "always the record's sign": (
-        "mechanisms.js",
+        "columns.js",
         "(chances[i] < truthful ? sign : fair[i])",
         "(sign)",
         two_values,
     ),
     "never a corner far away": (
-        "mechanisms.js",
+        "duchi.js",
         "const [high] = twoLevel(1, epsilon, [far, corners - far], source);",
         "const high = true; twoLevel(1, epsilon, [far, corners - far], source);",
         corners,

@@ -71,8 +71,8 @@ BUGS = {
         "device",
     ),
     "a downgrade followed": (
-        "agreements.js",
-        'weakerThan(campaign, (await this.open(before)).campaign).join("; ")',
+        "changes.js",
+        'weakerThan(newer, earlier).join("; ")',
         '""',
         "delivery",
     ),
@@ -113,7 +113,7 @@ BUGS = {
         "device",
     ),
     "results of any document": (
-        "device.js",
+        "results.js",
         "if (!release || !state.campaigns[id].digests.includes(digest))",
         "if (!release)",
         "device",

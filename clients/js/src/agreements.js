@@ -3,80 +3,57 @@
 // A device agrees to what the app tells it to join. After that the collector may have a new document; the device follows
 // it if it is signed by the pinned key and asks for nothing more, and refuses it otherwise, whatever the collector says.
 
+import { oneCampaign } from "./budget.js";
 import { hex, sha256, toBase64, utf8 } from "./bytes.js";
-import { checkAddress, openCampaign, weakerThan } from "./campaign.js";
+import { checkAddress, openCampaign } from "./campaign.js";
 import { refuse } from "./delivery.js";
-import { fail } from "./errors.js";
+import { badParameter, fail, part } from "./errors.js";
 import { canonical } from "./json.js";
+import { prepareReports } from "./mechanisms.js";
 import { bytesOf, own, present, token } from "./state.js";
 
 /** @import { Campaign, SignedCampaign } from "./campaign.js" */
 /** @import { Answer } from "./delivery.js" */
+/** @import { Reports } from "./mechanisms.js" */
 /** @import { Agreed, State } from "./state.js" */
 /** @import { Store } from "./stores.js" */
 
 /**
- * @typedef {{campaign: Campaign, digest: string, mechanism: string}} Followed a document whose signature was checked, and
- *   the digest of its mechanism
+ * @typedef {Reports & {campaign: Campaign, digest: string, mechanism: string,
+ *   seal: typeof import("./hpke.js").seal | null}} Followed
+ *   a document whose signature was checked, the digest of its mechanism, and all that its reports need
  * @typedef {(url: string, request: RequestInit, maxBytes?: number) => Promise<Answer>} Ask
+ * @typedef {ReturnType<typeof agreementsOf>} Agreements
  */
 
 const MAX_DOCUMENT = 8 << 20; // bytes
 
-/** The documents of one device, in its store. */
-export class Agreements {
-  #store;
-  #publicKey;
-  #ask;
-  #several;
+/**
+ * Return the documents of one device, in its store.
+ *
+ * @param {Store} store
+ * @param {string} publicKey
+ * @param {Ask} ask
+ * @param {boolean} several whether there is a limit over all campaigns, without which one is all
+ */
+export function agreementsOf(store, publicKey, ask, several) {
   /** @type {Map<string, Followed>} */
-  #opened = new Map();
-  #last = "";
+  const opened = new Map();
+  let last = "";
 
-  /**
-   * @param {Store} store
-   * @param {string} publicKey
-   * @param {Ask} ask
-   * @param {boolean} several whether there is a limit over all campaigns, without which one is all
-   */
-  constructor(store, publicKey, ask, several) {
-    this.#store = store;
-    this.#publicKey = publicKey;
-    this.#ask = ask;
-    this.#several = several;
-  }
-
-  async state() {
-    return present(await this.#store.read());
-  }
+  const state = async () => present(await store.read());
 
   /** @param {(state: State) => State} change */
-  update(change) {
-    return this.#store.update((state) => change(present(state)));
-  }
-
-  /** Fetch a document and check who signed it. @param {string} url */
-  async fetch(url) {
-    const { status, body } = await this.#ask(checkAddress(url), {}, MAX_DOCUMENT);
-    return status === 200 ? this.check(body) : refuse(url, status);
-  }
+  const update = (change) => store.update((state) => change(present(state)));
 
   /** Check who signed a document. @param {Uint8Array} envelope */
-  check(envelope) {
-    return openCampaign(envelope, this.#publicKey);
-  }
+  const check = (envelope) => openCampaign(envelope, publicKey);
 
-  /**
-   * Agree to a document, which is the one that is meant from now on.
-   *
-   * @param {SignedCampaign} signed
-   * @param {string | null} url
-   */
-  async join(signed, url) {
-    const { campaign } = await this.#agree(signed, url);
-    this.#last = campaign.id;
-    return structuredClone(campaign);
-  }
+  /** Fetch a document and check who signed it. @param {string} url */
+  const fetch = async (url) => {
+    const { status, body } = await ask(checkAddress(url), {}, MAX_DOCUMENT);
+    return status === 200 ? check(body) : refuse(url, status);
+  };
 
   /**
    * Follow a document from now on, unless it asks for more than the one before.
@@ -85,26 +62,20 @@ export class Agreements {
    * @param {string | null} url
    * @returns {Promise<Followed>}
    */
-  async #agree(signed, url) {
+  const agree = async (signed, url) => {
     const { campaign, digest } = signed;
     const { id } = campaign;
-    const before = own((await this.state()).campaigns, id);
-    const reasons = before && weakerThan(campaign, (await this.open(before)).campaign).join("; ");
-    if (reasons)
-      fail(
-        "campaign",
-        `campaign "${id}" must promise no less than the document that was agreed to: ${reasons}; nothing was sent`,
-      );
-    const { campaigns } = await this.update((state) => {
+    const before = own((await state()).campaigns, id);
+    if (before && before.digest !== digest)
+      (await part(import("./changes.js"))).checkNewer(campaign, (await open(before)).campaign);
+    const { campaigns } = await update((state) => {
       const known = state.campaigns;
       if (own(known, id)?.digest !== before?.digest) return state; // another tab agreed meanwhile
-      if (!before) checkOpen(campaign);
       const [other] = Object.keys(known);
-      if (!before && other && !this.#several)
-        fail(
-          "campaign",
-          `a device without epsilonLimit takes part in one campaign, "${other}", got "${id}": give what all may cost`,
-        );
+      if (!before) {
+        checkOpen(campaign);
+        if (other && !several) fail("campaign", oneCampaign(other, id));
+      }
       const agreed = {
         deviceId: before?.deviceId ?? token(),
         digest,
@@ -114,50 +85,61 @@ export class Agreements {
       };
       return { ...state, campaigns: { ...known, [id]: agreed } };
     });
-    return own(campaigns, id)?.digest === digest ? this.open(campaigns[id]) : this.#agree(signed, url);
-  }
-
-  /** Return a campaign of this device: by name, or the one that is meant. @param {string} [name] */
-  async find(name) {
-    const state = await this.state();
-    const known = Object.keys(state.campaigns);
-    const id = name ?? (this.#last || (known.length === 1 ? known[0] : ""));
-    if (!known.includes(id)) fail("parameter", `campaign must be one that was joined, of ${known}, got "${id}"`);
-    return { id, state, agreed: state.campaigns[id], followed: await this.open(state.campaigns[id]) };
-  }
+    return own(campaigns, id)?.digest === digest ? open(campaigns[id]) : agree(signed, url);
+  };
 
   /**
-   * Return the document of a campaign; its signature is checked once in a process.
+   * Return the document of a campaign, and load all that its reports need: what cannot be loaded costs nothing. Its
+   * signature is checked once in a process.
    *
    * @param {Agreed} agreed
    * @returns {Promise<Followed>}
    */
-  async open({ digest, envelope }) {
-    let followed = this.#opened.get(digest);
+  const open = async ({ digest, envelope }) => {
+    let followed = opened.get(digest);
     if (!followed) {
-      const { campaign } = await this.check(bytesOf(envelope));
-      // All that decides what a report means.
-      followed = { campaign, digest, mechanism: hex(await sha256(utf8(canonical(campaign.mechanism)))) };
-      this.#opened.set(digest, followed);
+      const { campaign } = await check(bytesOf(envelope));
+      followed = {
+        campaign,
+        digest,
+        mechanism: hex(await sha256(utf8(canonical(campaign.mechanism)))), // all that decides what a report means
+        seal: campaign.shuffler && (await part(import("./hpke.js"))).seal,
+        ...(await prepareReports(campaign.mechanism, campaign.report_format)),
+      };
+      opened.set(digest, followed);
     }
     return followed;
-  }
+  };
 
-  /**
-   * Fetch the document that the collector has now, and agree to it or refuse.
-   *
-   * @param {string} id
-   * @param {Agreed} agreed
-   */
-  async renew(id, { url }) {
-    if (!url)
-      return fail("delivery", `the collector has another document of campaign "${id}": join it, the report is kept`, {
-        final: true,
-      });
-    const signed = await this.fetch(url);
-    if (signed.campaign.id !== id) fail("campaign", `${url} must have campaign "${id}", got another: nothing was sent`);
-    return this.#agree(signed, url);
-  }
+  return {
+    state,
+    update,
+    check,
+    fetch,
+    agree,
+    open,
+
+    /**
+     * Agree to a document, which is the one that is meant from now on.
+     *
+     * @param {SignedCampaign} signed
+     * @param {string | null} url
+     */
+    join: async (signed, url) => {
+      const { campaign } = await agree(signed, url);
+      last = campaign.id;
+      return structuredClone(campaign);
+    },
+
+    /** Return a campaign of this device: by name, or the one that is meant. @param {string} [name] */
+    find: async (name) => {
+      const now = await state();
+      const known = Object.keys(now.campaigns);
+      const id = name ?? (last || (known.length === 1 ? known[0] : ""));
+      if (!known.includes(id)) badParameter(`campaign must be one that was joined, of ${known}, got "${id}"`);
+      return { state: now, ...(await open(now.campaigns[id])) };
+    },
+  };
 }
 
 /** Refuse a campaign that is closed, by the clock of this device. @param {Campaign} campaign */

@@ -2,8 +2,8 @@
 //
 // Epsilons are added up exactly, in units of 2^-1074: every double is a whole number of them.
 
-import { promiseOf, short } from "./campaign.js";
-import { fail } from "./errors.js";
+import { promiseOf } from "./campaign.js";
+import { badParameter, fail, short } from "./errors.js";
 
 /** @import { Campaign } from "./campaign.js" */
 /** @import { KeptReport } from "./state.js" */
@@ -22,7 +22,7 @@ export function checkLimits(limit) {
   const limits = typeof limit === "number" ? { epsilon: limit } : limit;
   if (limits)
     for (const epsilon of [limits.epsilon, limits.metricEpsilon ?? 1])
-      if (!(Number.isFinite(epsilon) && epsilon > 0)) fail("parameter", "epsilonLimit must be finite numbers > 0");
+      if (!(Number.isFinite(epsilon) && epsilon > 0)) badParameter("epsilonLimit must be finite numbers > 0");
   return limits;
 }
 
@@ -38,30 +38,34 @@ export function charge(campaign, reports, limits) {
   const mine = reports.filter((report) => report.campaign === id);
   const promise = promiseOf(campaign.mechanism);
   const all = [...reports, promise];
-  /** @param {unknown} broken @param {string} reason */
+  /** @param {unknown} broken @param {string | undefined} reason */
   const refuse = (broken, reason) => broken && fail("budget", `${reason}: nothing was drawn`);
   refuse(
     mine.length >= allowed,
-    `campaign "${id}" allows ${allowed} reports of a ${unit}, ${mine.length} drawn, and this value was not reported before`,
+    `campaign "${id}" allows ${allowed} reports of a ${unit}, ${mine.length} drawn of other values`,
   );
   refuse(
     exceeds(add([...mine, promise]), allowed * promise.epsilon),
     `campaign "${id}" allows epsilon = ${short(allowed * promise.epsilon)} of a ${unit}, which was spent`,
   );
-  refuse(
-    !limits && mine.length < reports.length,
-    "a device without epsilonLimit reports to one campaign, and did to another: give epsilonLimit, what all may cost",
-  );
+  const another = reports.find((report) => report.campaign !== id);
+  refuse(!limits && another, another && oneCampaign(another.campaign, id));
   if (!limits) return;
   const { epsilon, metricEpsilon = 0, metricUnit } = limits;
-  const metric = all.filter((report) => report.notion === "metric");
+  /** @param {string} notion */
+  const of = (notion) => all.filter((report) => report.notion === notion);
+  const metric = of("metric");
   refuse(
-    exceeds(add(all.filter((report) => report.notion === "local")), epsilon) ||
+    exceeds(add(of("local")), epsilon) ||
       exceeds(add(metric), metricEpsilon) ||
       metric.some((report) => !report.unit || report.unit !== metricUnit),
     "epsilonLimit of this device, over all campaigns, allows no such report (of metric ones in metricUnit)",
   );
 }
+
+/** Say why a device without a limit refuses a campaign. @param {string} other @param {string} id */
+export const oneCampaign = (other, id) =>
+  `a device without epsilonLimit takes part in one campaign, "${other}", got "${id}": give what all may cost`;
 
 /** Add up epsilons. @param {{epsilon: number}[]} reports */
 const add = (reports) => reports.reduce((sum, { epsilon }) => sum + exact(epsilon), 0n);

@@ -1,5 +1,6 @@
 // Bytes and their texts, for all that is signed, hashed, sealed and kept.
 
+const { subtle } = crypto;
 const encoder = new TextEncoder();
 
 /** @param {string} text @returns {Uint8Array<ArrayBuffer>} its UTF-8 */
@@ -8,18 +9,10 @@ export const utf8 = (text) => encoder.encode(text);
 /**
  * Join bytes.
  *
- * @param {...ArrayLike<number>} parts
+ * @param {...Iterable<number>} parts
  * @returns {Uint8Array<ArrayBuffer>}
  */
-export function concat(...parts) {
-  const joined = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let start = 0;
-  for (const part of parts) {
-    joined.set(part, start);
-    start += part.length;
-  }
-  return joined;
-}
+export const concat = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
 /** @param {Uint8Array} bytes @returns {string} hexadecimal */
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -31,15 +24,16 @@ export const toBase64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromC
  * Read base64 that is written in full: there is one text of the same bytes.
  *
  * @param {unknown} text
- * @returns {Uint8Array<ArrayBuffer> | null} null for anything else
+ * @returns {Uint8Array<ArrayBuffer> | undefined} undefined for anything else
  */
 export function fromBase64(text) {
   try {
     const bytes = Uint8Array.from(atob(/** @type {string} */ (text)), (letter) => letter.charCodeAt(0));
-    return toBase64(bytes) === text ? bytes : null;
+    if (toBase64(bytes) === text) return bytes;
   } catch {
-    return null;
+    // no base64
   }
+  return undefined;
 }
 
 /** @param {Uint8Array} bytes @returns {string} base64url without padding */
@@ -51,17 +45,16 @@ export const toBase64Url = (bytes) =>
  *
  * @param {string} prefix
  * @param {unknown} text
- * @returns {Uint8Array<ArrayBuffer> | null} null for anything else
+ * @returns {Uint8Array<ArrayBuffer> | undefined} undefined for anything else
  */
 export function keyBytes(prefix, text) {
-  if (typeof text !== "string" || !text.startsWith(prefix)) return null;
-  const letters = text.slice(prefix.length);
+  const letters = String(text).slice(prefix.length);
   const bytes = fromBase64(letters.replaceAll("-", "+").replaceAll("_", "/") + "=");
-  return bytes?.length === 32 && prefix + toBase64Url(bytes) === text ? bytes : null;
+  return bytes?.length === 32 && prefix + toBase64Url(bytes) === text ? bytes : undefined;
 }
 
 /** @param {Uint8Array<ArrayBuffer>} bytes @returns {Promise<Uint8Array<ArrayBuffer>>} SHA-256 */
-export const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+export const sha256 = async (bytes) => new Uint8Array(await subtle.digest("SHA-256", bytes));
 
 /**
  * Return HMAC-SHA-256.
@@ -70,8 +63,14 @@ export const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest
  * @param {Uint8Array<ArrayBuffer>} message
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export async function hmac(key, message) {
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const imported = await crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", imported, message));
-}
+export const hmac = async (key, message) =>
+  new Uint8Array(await subtle.sign("HMAC", await importKey(key, { name: "HMAC", hash: "SHA-256" }, "sign"), message));
+
+/**
+ * Read a key for these uses.
+ *
+ * @param {Uint8Array<ArrayBuffer>} key
+ * @param {string | HmacImportParams} algorithm
+ * @param {...KeyUsage} uses
+ */
+export const importKey = (key, algorithm, ...uses) => subtle.importKey("raw", key, algorithm, false, uses);

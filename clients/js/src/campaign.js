@@ -3,12 +3,13 @@
 // The envelope is DSSE (Dead Simple Signing Envelope, version 1.0): the exact bytes are signed, never JSON that was
 // written again. The document is read strictly, and its promise must be the one of its parameters.
 
-import { concat, fromBase64, hex, keyBytes, sha256, utf8 } from "./bytes.js";
-import { fail, ShoalError } from "./errors.js";
+import { concat, fromBase64, hex, importKey, keyBytes, sha256, utf8 } from "./bytes.js";
+import { badParameter, fail, ShoalError } from "./errors.js";
 import { placeAlone } from "./fields.js";
 import { canonical, isObject, readJson } from "./json.js";
-import { prepareDraw } from "./mechanisms.js";
-import { boxOf } from "./schema.js";
+import { MECHANISMS, prepareReports } from "./mechanisms.js";
+import { bitsOf } from "./reportFormat.js";
+import { own } from "./state.js";
 
 /**
  * @typedef {{notion: "local" | "metric", epsilon: number, delta: 0, adjacency: "substitute", unit: string,
@@ -29,7 +30,6 @@ import { boxOf } from "./schema.js";
 
 const TYPE = "application/vnd.shoal.campaign+json";
 const MAX_ENVELOPE = 8 << 20; // bytes: partitions of many columns take 100 kB
-const RULE = "a campaign must be the signed document that `shoal collect new` wrote";
 const REDRAWN = "drawn at epsilon/2 and redrawn until inside the box, which costs the other half";
 // How points of small order begin: anybody can sign for such a key, as for one of zeros.
 const SMALL_ORDER = /^(0[01]000000|e[cde]ffffff|26e8958f|c7176a70)/;
@@ -41,8 +41,12 @@ const matches = (pattern) => (value) => typeof value === "string" && pattern.tes
 /** @param {number} [least] @param {number} [most] @returns {Rule} */
 const whole = (least = 1, most = 2 ** 53) => (value) =>
   Number.isSafeInteger(value) && value >= least && value <= most;
+/** @param {Rule} rule @returns {Rule} */
+const nullOr = (rule) => (value) => value === null || rule(value, 0);
+/** @param {Rule} rule @returns {Rule} */
+const list = (rule) => (value) => Array.isArray(value) && value.every(rule);
 /** @param {Record<string, Rule>} rules @returns {Rule} */
-const nullOr = (rules) => (value) => value === null || !brokenField(rules, value);
+const fields = (rules) => (value) => !brokenField(rules, value);
 /** @type {Rule} */
 const text = matches(/^[^\p{Cc}\p{Cs}]+$/u);
 /** @type {Rule} */
@@ -52,17 +56,6 @@ const one = (value) => value === 1;
 /** @type {Rule} */
 const positive = (value) => Number.isFinite(value) && value > 0 && 1 / value < Infinity;
 
-/** Parameters of every mechanism that a campaign can name, in order. @type {Record<string, string>} */
-const PARAMETERS = {
-  Duchi: "bounds,epsilon,schema",
-  Hybrid: "bounds,columns,epsilon,schema",
-  Laplace: "bounds,epsilon,level,radius,schema,truncate,unit",
-  PartitionResponse: "bounds,epsilon,first_partition,n_clusters,partitions,schema",
-  PlanarLaplace: "bounds,epsilon,level,radius,schema,unit",
-};
-PARAMETERS.Piecewise = PARAMETERS.Hybrid;
-PARAMETERS.SphericalLaplace = PARAMETERS.PlanarLaplace;
-PARAMETERS.SquareWave = PARAMETERS.Duchi;
 /** @type {Record<string, Rule>} */
 const SHUFFLER = {
   operator: text,
@@ -72,10 +65,11 @@ const SHUFFLER = {
 /** @type {Record<string, Rule>} */
 const MECHANISM = {
   schema_version: one,
-  mechanism: (value) => Object.hasOwn(PARAMETERS, value),
-  parameters: (value, { mechanism }) => isObject(value) && fieldsOf(value) === PARAMETERS[mechanism],
-  columns: (value) => value === null || whole()(value, 0),
-  names: (value) => value === null || (Array.isArray(value) && value.every(text)),
+  mechanism: (value) => text(value, 0) && own(MECHANISMS, value),
+  parameters: (value, { mechanism }) =>
+    isObject(value) && hasNames(value, ["bounds", "epsilon", "schema", ...MECHANISMS[mechanism][0]]),
+  columns: nullOr(whole()),
+  names: nullOr(list(text)),
   guarantee: (value, mechanism) => canonical(value) === canonical(promiseOf(mechanism)),
   guarantee_text: text,
 };
@@ -85,7 +79,7 @@ const CAMPAIGN = {
   id: matches(/^[a-z0-9][a-z0-9-]{0,63}$/),
   title: text,
   purpose: text,
-  mechanism: (value) => !brokenField(MECHANISM, value),
+  mechanism: fields(MECHANISM),
   closes: matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
   reports_url: matches(ADDRESS),
   results_url: matches(ADDRESS),
@@ -93,9 +87,9 @@ const CAMPAIGN = {
   reports_per_device: whole(1, 1e6),
   revision: whole(),
   device_ids: (value, { shuffler }) => flag(value, 0) && !(value && shuffler),
-  origins: (value) => Array.isArray(value) && value.every(text),
+  origins: list(text),
   open_intake: flag,
-  shuffler: nullOr(SHUFFLER),
+  shuffler: nullOr(fields(SHUFFLER)),
   guarantee: (value, campaign) => canonical(value) === canonical(guaranteeOf(campaign)),
   guarantee_text: text,
   report_format: isObject,
@@ -118,27 +112,27 @@ export async function openCampaign(envelope, publicKey) {
   if (
     !payload ||
     !signature ||
-    fieldsOf(plain) !== "payload,payloadType,signatures" ||
+    !hasNames(plain, ["payload", "payloadType", "signatures"]) ||
     plain.payloadType !== TYPE ||
     plain.signatures.length !== 1
   )
-    fail("campaign", `${RULE}, got something else`);
+    return differs("something else");
   const message = concat(utf8(`DSSEv1 ${TYPE.length} ${TYPE} ${payload.length} `), payload);
   // The key's name in the envelope is not signed: only the pinned key decides.
   if (!(await isSigned(key, signature, message)))
     fail(
       "campaign",
-      `a campaign must be signed by ${publicKey}, got another signer or bytes that were changed: nothing was sent`,
+      `a campaign must be signed by ${publicKey}, got another signer or changed bytes: nothing was sent`,
     );
   const campaign = readJson(payload);
   let broken;
   try {
-    broken = brokenField(CAMPAIGN, campaign) ?? brokenFormat(campaign);
+    broken = brokenField(CAMPAIGN, campaign) ?? (await brokenFormat(campaign));
   } catch (failure) {
     if (failure instanceof ShoalError) throw failure;
     broken = "mechanism"; // parts of it are missing
   }
-  if (broken) fail("campaign", `${RULE}, got another ${broken}: read it with the version of shoal that wrote it`);
+  if (broken) differs(`another ${broken}`);
   delete campaign.guarantee_text;
   delete campaign.mechanism.guarantee_text;
   return { campaign, digest: hex(await sha256(payload)), envelope: bytes };
@@ -168,13 +162,12 @@ export function promiseOf({ parameters: { bounds, epsilon, level = null, radius 
   if (
     ![epsilon, promised].every(positive) ||
     (level === null ? radius !== null : ![level, radius].every(positive) || epsilon !== 1) ||
-    (unit && !text(unit, 0)) ||
     (truncate && truncate !== "resample") ||
     (bounds && schema) ||
-    (metric && typeof unit !== "string") ||
+    (metric && unit !== "" && !text(unit, 0)) ||
     (unit && schema && !place) // its own distance has none
   )
-    fail("campaign", `${RULE}, got other parameters: read it with the version of shoal that wrote it`);
+    differs("other parameters");
   return {
     notion: metric ? "metric" : "local",
     epsilon: promised,
@@ -189,67 +182,18 @@ export function promiseOf({ parameters: { bounds, epsilon, level = null, radius 
   };
 }
 
-/**
- * Say why a device that agreed to an earlier document must not follow a newer one.
- *
- * @param {Campaign} newer
- * @param {Campaign} earlier
- * @returns {string[]} empty if it asks for nothing more and promises nothing less
- */
-export function weakerThan(newer, earlier) {
-  const [report, before] = [newer.mechanism.guarantee, earlier.mechanism.guarantee];
-  const [all, allBefore] = [newer.guarantee.epsilon, earlier.guarantee.epsilon];
-  /** @param {(campaign: Campaign) => unknown} part */
-  const differ = (part) => canonical(part(newer)) !== canonical(part(earlier));
-  /** @type {[unknown, string][]} */
-  const reasons = [
-    [newer.id !== earlier.id, "it is another campaign"],
-    [newer.revision < earlier.revision, `revision ${newer.revision} is older than ${earlier.revision}`],
-    [
-      newer.revision === earlier.revision && differ((campaign) => campaign),
-      `revision ${newer.revision} was something else before`,
-    ],
-    [newer.purpose !== earlier.purpose, "it has another purpose"],
-    [newer.unit !== earlier.unit, `its budget is that of a ${newer.unit}, not of a ${earlier.unit}`],
-    [newer.device_ids && !earlier.device_ids, "it asks for a number of the device"],
-    [earlier.shuffler && !newer.shuffler, "its reports are no longer shuffled"],
-    [
-      newer.shuffler && differ((campaign) => campaign.shuffler),
-      "its reports are shuffled by others, in other batches or for other eyes",
-    ],
-    [
-      // The operator's name is a word; the address is where reports go, with their senders'.
-      newer.shuffler && !differ((campaign) => campaign.shuffler) && newer.reports_url !== earlier.reports_url,
-      "its reports go elsewhere, not to the relay that was agreed to",
-    ],
-    [newer.shuffler && newer.open_intake && !earlier.open_intake, "anybody may fill its batches, without a key"],
-    [
-      report.notion !== before.notion || report.unit !== before.unit,
-      `its promise is ${report.notion}, not ${before.notion}, or of another unit`,
-    ],
-    [report.epsilon > before.epsilon, `epsilon of a report is ${short(report.epsilon)}, above ${short(before.epsilon)}`],
-    [all > allBefore, `epsilon of all reports is ${short(all)}, above ${short(allBefore)}`],
-    [
-      differ(({ mechanism: { columns, names, parameters } }) => [columns, names, parameters.bounds, parameters.schema]),
-      "it asks for another record",
-    ],
-    // Also one with a smaller epsilon: each value would be drawn again, and cost again.
-    [
-      differ((campaign) => [campaign.mechanism, campaign.report_format]),
-      "its reports come from another mechanism",
-    ],
-  ];
-  return reasons.filter(([holds]) => holds).map(([, reason]) => reason);
-}
+/** @param {string} got @returns {never} */
+const differs = (got) =>
+  fail(
+    "campaign",
+    `a campaign must be the signed document that \`shoal collect new\` wrote, got ${got}: read it with the version of shoal that wrote it`,
+  );
 
 /** Return an address that nobody on the way can read or change. @param {string} url */
 export const checkAddress = (url) =>
   matches(ADDRESS)(url, 0)
     ? url
-    : fail("parameter", "url must be an https address without a query (http only on the own machine), got another");
-
-/** Write a number for people. @param {number} value */
-export const short = (value) => +value.toPrecision(6);
+    : badParameter("url must be an https address without a query, or http on the own machine");
 
 /**
  * Read the key that a device is shipped with.
@@ -261,7 +205,7 @@ export function signerKey(text) {
   const key = keyBytes("ed25519:", text);
   return key && !SMALL_ORDER.test(hex(key))
     ? key
-    : fail("parameter", 'publicKey must be "ed25519:" and 43 letters of base64url, of a key that somebody owns');
+    : badParameter('publicKey must be "ed25519:" and 43 letters of base64url, of a key that somebody owns');
 }
 
 /**
@@ -271,7 +215,7 @@ export function signerKey(text) {
  */
 async function isSigned(key, signature, message) {
   try {
-    const signer = await crypto.subtle.importKey("raw", key, "Ed25519", false, ["verify"]);
+    const signer = await importKey(key, "Ed25519", "verify");
     return await crypto.subtle.verify("Ed25519", signer, signature, message);
   } catch (failure) {
     if (/** @type {Error} */ (failure).name === "NotSupportedError")
@@ -285,17 +229,18 @@ async function isSigned(key, signature, message) {
  *
  * @param {Campaign} campaign
  */
-function brokenFormat({ mechanism, report_format: { columns, bytes, ...rest } }) {
-  prepareDraw(mechanism, { columns, bytes, ...rest });
-  const bits = columns.reduce((sum, { levels }) => sum + (levels > 1 ? (levels - 1).toString(2).length : 0), 0);
-  const { low, high } = boxOf(mechanism);
+async function brokenFormat({ mechanism, report_format: format }) {
+  const {
+    box: { low, high },
+  } = await prepareReports(mechanism, format);
   if (!low.every((end, i) => Number.isFinite(high[i] - end) && end <= high[i])) return "box";
   const count = mechanism.parameters.partitions ? 2 : low.length;
-  return columns.length === count && bytes === (Math.ceil(bits / 8) || 1) ? undefined : "report_format";
+  const bits = format.columns.reduce((sum, column) => sum + bitsOf(column), 0);
+  return format.columns.length === count && format.bytes === (Math.ceil(bits / 8) || 1) ? undefined : "report_format";
 }
 
-/** Return the names of a value in one text; a name with a comma is not two. @param {object} value */
-const fieldsOf = (value) => Object.keys(value).sort().map((name) => name.replaceAll(",", ";")).join();
+/** Return whether a value has these names and no other. @param {object} value @param {string[]} names */
+const hasNames = (value, names) => canonical(Object.keys(value).sort()) === canonical(names.sort());
 
 /**
  * Return the first field that breaks its rule.
@@ -304,6 +249,6 @@ const fieldsOf = (value) => Object.keys(value).sort().map((name) => name.replace
  * @param {unknown} value
  */
 const brokenField = (rules, value) =>
-  isObject(value) && fieldsOf(value) === fieldsOf(rules)
+  isObject(value) && hasNames(value, Object.keys(rules))
     ? Object.keys(rules).find((name) => !rules[name](value[name], value))
     : "list of fields";

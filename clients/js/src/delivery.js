@@ -1,6 +1,6 @@
 // Ask a collector, and ask again while the trouble is temporary; what is sent stays the same.
 
-import { fail } from "./errors.js";
+import { badParameter, fail } from "./errors.js";
 import { readJson } from "./json.js";
 
 /**
@@ -11,14 +11,12 @@ import { readJson } from "./json.js";
 
 const TEMPORARY = [408, 425, 429, 500, 502, 503, 504];
 const TIMEOUT = 10_000; // milliseconds until an answer must be whole
-/** @type {Record<number, string>} */
-const HINTS = { 401: ": check ingestKey", 403: ": check ingestKey", 410: ": the campaign is closed" };
 
 /** @param {Retries} retries */
 export function checkRetries(retries) {
   const { attempts, firstWait, maxWait } = retries;
   if (!(Number.isSafeInteger(attempts) && attempts > 0 && firstWait >= 0 && maxWait >= firstWait))
-    fail("parameter", "retries must have attempts >= 1 and 0 <= firstWait <= maxWait");
+    badParameter("retries must have attempts >= 1 and 0 <= firstWait <= maxWait");
   return retries;
 }
 
@@ -43,7 +41,7 @@ export async function ask(fetch, { attempts, firstWait, maxWait }, url, request,
       if (!TEMPORARY.includes(answer.status)) return answer;
       reason = `status ${answer.status}`;
       named = namedWait(answer.headers.get("retry-after") ?? "");
-      if (named !== null && named > maxWait) break;
+      if ((named ?? 0) > maxWait) break;
     } catch {
       // No network, a server that is too slow, too long an answer: fetch tells no more than this.
       [reason, named] = ["no answer", null];
@@ -66,7 +64,11 @@ export const isStored = ({ status, body }) => (status === 200 || status === 201)
 export const refuse = (url, status) =>
   status >= 200 && status < 300
     ? fail("delivery", `${url} must answer as a collector does, got something else with status ${status}`)
-    : fail("delivery", `${url} refused for good, status ${status}${HINTS[status] ?? ""}`, { final: true });
+    : fail("delivery", `${url} refused for good, status ${status}${hint(status)}`, { final: true });
+
+/** @param {number} status */
+const hint = (status) =>
+  status === 410 ? ": the campaign is closed" : status === 401 || status === 403 ? ": check ingestKey" : "";
 
 /**
  * @param {typeof globalThis.fetch} fetch

@@ -5,18 +5,13 @@
 // Nothing is sent that is not kept; nothing that a server answers changes what is sent. No record is kept: a value is
 // named by a hash that is keyed by a secret of the store.
 
-import { Agreements, checkOpen } from "./agreements.js";
+import { agreementsOf, checkOpen } from "./agreements.js";
 import { charge, checkLimits } from "./budget.js";
 import { concat, hex, hmac, keyBytes, toBase64, utf8 } from "./bytes.js";
 import { checkAddress, promiseOf, signerKey } from "./campaign.js";
 import { ask, checkRetries, isStored, refuse } from "./delivery.js";
-import { fail, ShoalError } from "./errors.js";
-import { seal } from "./hpke.js";
-import { readJson } from "./json.js";
-import { labelRecord } from "./labels.js";
-import { prepareDraw } from "./mechanisms.js";
+import { badParameter, fail, part, ShoalError } from "./errors.js";
 import { encodeIndices } from "./reportFormat.js";
-import { encodeRecord } from "./schema.js";
 import { bytesOf, newState, own, token } from "./state.js";
 import { secureWords } from "./words.js";
 
@@ -37,8 +32,6 @@ import { secureWords } from "./words.js";
  *   epsilonLimit?: number | Limits | null, fetch?: typeof globalThis.fetch, retries?: Partial<Retries>}} Options
  */
 
-const MAX_RESULTS = 64 << 20; // bytes
-
 /** Takes part in signed campaigns: reports a value once, and finds its cluster. */
 export class Device {
   #agreements;
@@ -53,13 +46,13 @@ export class Device {
    * @param {Options & {publicKey: string}} options
    */
   constructor({ store, publicKey, ingestKey = "", epsilonLimit = null, fetch = globalThis.fetch.bind(globalThis), retries }) {
-    const keys = typeof ingestKey === "string" ? [ingestKey] : Object.values(ingestKey);
-    if (!keys.every((key) => /^[!-~]*$/.test(key))) fail("parameter", "ingestKey must be visible letters without spaces");
+    if (!Object.values(ingestKey).every((key) => /^[!-~]*$/.test(key))) // of one key, its letters
+      badParameter("ingestKey must be visible letters without spaces");
     this.#ingestKey = ingestKey;
     this.#limits = checkLimits(epsilonLimit);
     const chosen = checkRetries({ attempts: 4, firstWait: 0.5, maxWait: 30, ...retries });
     this.#ask = (...request) => ask(fetch, chosen, ...request);
-    this.#agreements = new Agreements(store, publicKey, this.#ask, this.#limits !== null);
+    this.#agreements = agreementsOf(store, publicKey, this.#ask, this.#limits !== null);
   }
 
   /**
@@ -75,8 +68,8 @@ export class Device {
     signerKey(given);
     const device = new Device({ ...options, publicKey: given });
     const { version, publicKey } = await options.store.update((state) => state ?? newState(given));
-    if (version !== 1) fail("parameter", "store must be one of this version: open it with the version that wrote it");
-    if (publicKey !== given) fail("parameter", `publicKey must be the one that the store is pinned to, ${publicKey}`);
+    if (version !== 1) badParameter("store must be one of this version: open it with the version that wrote it");
+    if (publicKey !== given) badParameter(`publicKey must be the one that the store is pinned to, ${publicKey}`);
     return device;
   }
 
@@ -156,13 +149,8 @@ export class Device {
    * @returns {Promise<number>}
    */
   async label(x, { campaign, refresh = false } = {}) {
-    const { id, state, followed } = await this.#agreements.find(campaign);
-    const { names, parameters } = followed.campaign.mechanism;
-    const kept = own(state.results, id);
-    const release = kept && !refresh ? kept.release : await this.#fetchedResults(id, followed.campaign);
-    // A release without a schema has no names.
-    const byName = names && !parameters.schema && !Array.isArray(x);
-    return labelRecord(release, byName ? names.map((name) => /** @type {any} */ (x)[name]) : x);
+    const { labelOf } = await part(import("./results.js"));
+    return labelOf(this.#agreements, this.#ask, x, campaign, refresh);
   }
 
   /**
@@ -172,7 +160,7 @@ export class Device {
    * @returns {Promise<Published | undefined>} undefined where none were fetched
    */
   async results({ campaign } = {}) {
-    const { id, state } = await this.#agreements.find(campaign);
+    const { state, campaign: { id } } = await this.#agreements.find(campaign);
     return own(state.results, id);
   }
 
@@ -206,9 +194,9 @@ export class Device {
    * @returns {Promise<[KeptReport, boolean]>}
    */
   async #drawn(x, name) {
-    const { id, state, followed } = await this.#agreements.find(name);
-    const { campaign, digest, mechanism } = followed;
-    const record = encodeRecord(campaign.mechanism, x);
+    const { state, campaign, digest, mechanism, encode, draw } = await this.#agreements.find(name);
+    const { id } = campaign;
+    const record = encode(x);
     const named = concat(utf8(`${id}\n`), new Uint8Array(Float64Array.from(record).buffer));
     const value = hex(await hmac(bytesOf(state.secret), named));
     /** @type {KeptReport | undefined} */
@@ -223,8 +211,7 @@ export class Device {
       checkOpen(campaign);
       charge(campaign, now.reports, this.#limits);
       const { notion, unit, epsilon } = promiseOf(campaign.mechanism);
-      const format = campaign.report_format;
-      const body = toBase64(encodeIndices(format, prepareDraw(campaign.mechanism, format)(record, secureWords)));
+      const body = toBase64(encodeIndices(campaign.report_format, draw(record, secureWords)));
       const key = token();
       kept = { key, campaign: id, mechanism, value, body, sealed: null, notion, unit, epsilon, acknowledged: false };
       duplicate = false;
@@ -240,18 +227,19 @@ export class Device {
    * @returns {Promise<KeptReport>}
    */
   async #send(kept) {
-    const { id, agreed, followed } = await this.#agreements.find(kept.campaign);
-    const { shuffler } = followed.campaign;
-    if (shuffler && !kept.sealed) {
+    const { state, ...followed } = await this.#agreements.find(kept.campaign);
+    const { seal, campaign: { id, shuffler } } = followed;
+    const agreed = state.campaigns[id];
+    if (shuffler && seal && !kept.sealed) {
       const key = /** @type {Uint8Array<ArrayBuffer>} */ (keyBytes("x25519:", shuffler.key));
       const sealed = await seal(key, utf8(`shoal report 1\n${id}`), bytesOf(kept.body));
       kept = await this.#note(kept.key, { sealed: toBase64(sealed) });
     }
-    if (
-      !(await this.#delivered(kept, agreed, followed)) &&
-      !(await this.#delivered(kept, agreed, await this.#agreements.renew(id, agreed)))
-    )
-      fail("delivery", "the collector must take its own document, got status 412 again", { final: true });
+    if (!(await this.#delivered(kept, agreed, followed))) {
+      const { renew } = await part(import("./changes.js"), "delivery");
+      if (!(await this.#delivered(kept, agreed, await renew(this.#agreements, id, agreed))))
+        fail("delivery", "the collector must take its own document, got status 412 again", { final: true });
+    }
     return this.#note(kept.key, { acknowledged: true });
   }
 
@@ -299,27 +287,6 @@ export class Device {
       body: bytesOf(kept.sealed ?? kept.body),
     });
     return answer.status !== 412 && (isStored(answer) || refuse(url, answer.status));
-  }
-
-  /**
-   * Fetch results and keep them, if they answer a document that was agreed to.
-   *
-   * @param {string} id
-   * @param {Campaign} campaign
-   */
-  async #fetchedResults(id, { results_url: url }) {
-    const { status, body } = await this.#ask(url, {}, MAX_RESULTS);
-    if (status === 404) fail("campaign", `campaign "${id}" has no results yet: ask again later`);
-    if (status !== 200) refuse(url, status);
-    const { digest, release } = readJson(body) ?? {};
-    const { agreed } = await this.#agreements.find(id);
-    if (agreed.url && !agreed.digests.includes(digest)) await this.#agreements.renew(id, agreed); // a later one may be meant
-    await this.#agreements.update((state) => {
-      if (!release || !state.campaigns[id].digests.includes(digest))
-        fail("campaign", `results of campaign "${id}" must answer a document that this device agreed to, got others`);
-      return { ...state, results: { ...state.results, [id]: { digest, release } } };
-    });
-    return release;
   }
 }
 

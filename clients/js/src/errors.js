@@ -1,34 +1,23 @@
-// One class of errors. Messages are one line (parameter, rule, way out) and hold no value of a record or a report.
+// What all modules need to refuse, or to say a number.
 
-/** @typedef {"budget" | "campaign" | "data" | "delivery" | "parameter"} Code */
+import { fail, ShoalError } from "./refusals.js";
 
-/** What the client refuses, and why: `code` says of which kind it is. */
-export class ShoalError extends Error {
-  /**
-   * @param {Code} code
-   * @param {string} message
-   * @param {{final?: boolean, wait?: number | null}} [details]
-   */
-  constructor(code, message, { final = false, wait = null } = {}) {
-    super(message);
-    this.name = "ShoalError";
-    /** @type {Code} */
-    this.code = code;
-    /** Whether a later attempt to deliver the same cannot succeed. */
-    this.final = final;
-    /** Seconds that the server asked to wait, or null. */
-    this.wait = wait;
-  }
-}
+export { fail, ShoalError };
 
 /**
- * Throw a ShoalError.
+ * Wait for a module that only some campaigns need. What draws is loaded before anything is drawn: without it nothing is
+ * spent.
  *
- * @param {Code} code
- * @param {string} message
- * @param {{final?: boolean, wait?: number | null}} [details]
- * @returns {never}
+ * @template T
+ * @param {Promise<T>} loading
+ * @param {import("./refusals.js").Code} [code] "delivery" where a report is kept
+ * @returns {Promise<T>}
  */
-export function fail(code, message, details) {
-  throw new ShoalError(code, message, details);
-}
+export const part = (loading, code = "campaign") =>
+  loading.catch(() => fail(code, "all files of the client must be served, one was not: load the page again"));
+
+/** Refuse what the app gave. @param {string} message */
+export const badParameter = (message) => fail("parameter", message);
+
+/** Write a number for people. @param {number} value */
+export const short = (value) => +value.toPrecision(6);

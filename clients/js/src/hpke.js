@@ -3,8 +3,8 @@
 // Suite: DHKEM(X25519, HKDF-SHA256) 0x0020, HKDF-SHA256 0x0001, AES-128-GCM 0x0001, all by WebCrypto. What is sealed
 // twice gives different bytes, and only the length of the plaintext shows.
 
-import { concat, hmac, utf8 } from "./bytes.js";
-import { fail } from "./errors.js";
+import { concat, hmac, importKey, utf8 } from "./bytes.js";
+import { fail } from "./refusals.js";
 
 const KEM = concat(utf8("KEM"), [0, 0x20]);
 const SUITE = concat(utf8("HPKE"), [0, 0x20, 0, 1, 0, 1]);
@@ -43,7 +43,7 @@ export async function seal(publicKey, info, plaintext, { aad = NOTHING, ephemera
   const prk = await extract(SUITE, secret, "secret", NOTHING);
   const key = await expand(prk, SUITE, "key", schedule, KEY);
   const iv = await expand(prk, SUITE, "base_nonce", schedule, NONCE);
-  const imported = await subtle.importKey("raw", key, "AES-GCM", false, ["encrypt"]);
+  const imported = await importKey(key, "AES-GCM", "encrypt");
   const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData: aad }, imported, plaintext);
   return concat(enc, new Uint8Array(sealed));
 }
@@ -63,7 +63,7 @@ async function newPair() {
 async function agree(privateKey, publicKey) {
   let secret = NOTHING;
   try {
-    const theirs = await crypto.subtle.importKey("raw", publicKey, "X25519", false, []);
+    const theirs = await importKey(publicKey, "X25519");
     const algorithm = { name: "X25519", public: theirs };
     secret = new Uint8Array(await crypto.subtle.deriveBits(algorithm, privateKey, 8 * SECRET));
   } catch {

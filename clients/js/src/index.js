@@ -1,6 +1,6 @@
 // What the package exports in browsers.
 
-export { guaranteeOf, openCampaign, weakerThan } from "./campaign.js";
+export { guaranteeOf, openCampaign } from "./campaign.js";
 export { Device } from "./device.js";
 export { ShoalError } from "./errors.js";
 export { IndexedDbStore, MemoryStore } from "./stores.js";

@@ -4,6 +4,41 @@
 // doubles made by single additions, products and quotients, which round alike in every language.
 
 import { argmax, clip, nearest } from "./arrays.js";
+import { rational } from "./intervals.js";
+import { checkColumns, checkFormat, exactEpsilon, isCount, LARGEST_EPSILON } from "./lattices.js";
+import { keepThreshold, uniformIntegers } from "./samplers.js";
+
+/** @typedef {import("./mechanisms.js").Family} Family */
+
+/**
+ * Randomized response: the color of the record's cell in a random partition.
+ *
+ * @type {Family["prepare"]}
+ */
+export function prepare(mechanism, format) {
+  const { epsilon, partitions, first_partition: first } = mechanism.parameters;
+  exactEpsilon(epsilon);
+  /** @type {{n_partitions: number, n_colors: number}[]} */
+  const blocks = partitions.blocks;
+  const colors = blocks[0].n_colors;
+  const choices = blocks.reduce((sum, block) => sum + block.n_partitions, 0) - first;
+  checkFormat(
+    format.columns.length === 2 &&
+      isCount(first + 1) &&
+      isCount(choices) &&
+      blocks.every((block) => block.n_colors === colors),
+  );
+  checkColumns(format, (c) => (c ? { first: 0, levels: colors } : { first, levels: choices }));
+  const threshold = keepThreshold(rational(Math.min(epsilon, LARGEST_EPSILON)), colors);
+  return (record, source) => {
+    const partition = first + uniformIntegers(1, choices, source)[0];
+    const [word] = source.words(1);
+    const [uniform] = uniformIntegers(1, colors, source);
+    const color = cellColor(partitions, record, partition); // also where it is not kept: time must not tell
+    const known = color >= 0 && color < colors && Number.isInteger(color) ? color : 0; // one that fails would tell, too
+    return [partition, word < threshold ? known : uniform];
+  };
+}
 
 /**
  * Return the color of a record in a partition.

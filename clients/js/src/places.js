@@ -2,7 +2,7 @@
 // per kilometer on the ground is in the unit of a schema's columns.
 
 import { clip } from "./arrays.js";
-import { fail } from "./errors.js";
+import { fail } from "./refusals.js";
 
 const EARTH_RADIUS = 6371.0088; // km
 const DEGREE = Math.PI / 180;

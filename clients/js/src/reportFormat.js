@@ -1,7 +1,7 @@
 // Reports as bytes. Column c holds one of `levels` values; levels follow one another in bit fields, the last column in the
 // lowest bits, and the number that they form is written little-endian in the fewest whole bytes.
 
-import { fail } from "./errors.js";
+import { badParameter } from "./errors.js";
 
 /**
  * The values of one column: origin + step * (first + stride * level).
@@ -10,8 +10,8 @@ import { fail } from "./errors.js";
  */
 /** @typedef {{bytes: number, columns: ReportColumn[]}} ReportFormat */
 
-/** @param {ReportColumn} column */
-const bitsOf = ({ levels }) => BigInt(levels > 1 ? (levels - 1).toString(2).length : 0);
+/** Return the width of a column's bit field. @param {ReportColumn} column */
+export const bitsOf = ({ levels }) => (levels > 1 ? (levels - 1).toString(2).length : 0);
 
 /**
  * Write the lattice indices of a report as bytes.
@@ -24,9 +24,9 @@ export function encodeIndices(format, indices) {
   format.columns.forEach((column, c) => {
     const level = (indices[c] - column.first) / column.stride;
     if (!(Number.isInteger(level) && level >= 0 && level < column.levels)) {
-      fail("parameter", "a report must lie within the range of its format: encode what its mechanism drew");
+      badParameter("a report must lie within its format: encode what its mechanism drew");
     }
-    packed = (packed << bitsOf(column)) | BigInt(level);
+    packed = (packed << BigInt(bitsOf(column))) | BigInt(level);
   });
   return Uint8Array.from({ length: format.bytes }, (_, i) => Number((packed >> BigInt(8 * i)) & 255n));
 }
@@ -43,8 +43,8 @@ export function decodePoints(format, bytes) {
     .reverse()
     .map((column) => {
       const bits = bitsOf(column);
-      const level = Number(BigInt.asUintN(Number(bits), packed));
-      packed >>= bits;
+      const level = Number(BigInt.asUintN(bits, packed));
+      packed >>= BigInt(bits);
       return column.origin + column.step * (column.first + column.stride * level);
     })
     .reverse();

@@ -2,16 +2,13 @@
 // for logarithms and places on the globe, whose last bits are those of the machine.
 
 import { clip } from "./arrays.js";
-import { fail } from "./errors.js";
 import { featureFields, placeAlone } from "./fields.js";
 import { placePosition, placeRate } from "./places.js";
+import { clipRecord, listOf, plainBox, plainRate, plainRecord, valuesOf } from "./records.js";
+import { fail } from "./refusals.js";
 import { isMissing, readDay, readLevel, readNumber, readTruth } from "./values.js";
 
-/**
- * The document of a mechanism, as a campaign has it.
- *
- * @typedef {{parameters: any, columns: number | null, names: string[] | null}} Mechanism
- */
+/** @import { Box, Mechanism } from "./records.js" */
 
 /**
  * A field that is clustered on: all that describes it in one object, the columns of the table that hold it, the words
@@ -26,17 +23,11 @@ import { isMissing, readDay, readLevel, readNumber, readTruth } from "./values.j
  * Return the public box of encoded records.
  *
  * @param {Mechanism} mechanism
- * @returns {{low: number[], high: number[]}}
+ * @returns {Box}
  */
-export function boxOf({ parameters: { schema, bounds, partitions }, columns }) {
-  const { axes, low, high } = partitions?.blocks[0] ?? {};
-  const spanned = axes
-    ? [3, 4].map((end) => axes.flatMap((/** @type {any} */ axis) => Array(axis[2] - axis[1]).fill(axis[end])))
-    : [low, high];
-  const corners = schema ? [0, featuresOf(schema).flatMap(({ widths }) => widths)] : (bounds ?? spanned);
-  const length = corners[0].length ?? corners[1].length ?? spanned[0]?.length ?? columns;
-  const [first, last] = corners.map((/** @type {any} */ corner) => Array.from({ length }, (_, i) => corner[i] ?? corner));
-  return { low: first, high: last };
+export function boxOf(mechanism) {
+  const { schema } = mechanism.parameters;
+  return plainBox(mechanism, schema ? [0, featuresOf(schema).flatMap(({ widths }) => widths)] : undefined);
 }
 
 /**
@@ -47,9 +38,8 @@ export function boxOf({ parameters: { schema, bounds, partitions }, columns }) {
  * @returns {number[]}
  */
 export function encodeRecord(mechanism, x) {
-  const { low, high } = boxOf(mechanism);
-  const record = readRecord(x, mechanism.parameters.schema, mechanism.names, low.length);
-  return record.map((value, i) => clip(value, low[i], high[i]) + 0); // 0 and -0 are equal
+  const box = boxOf(mechanism);
+  return clipRecord(readRecord(x, mechanism.parameters.schema, mechanism.names, box.low.length), box);
 }
 
 /**
@@ -57,8 +47,9 @@ export function encodeRecord(mechanism, x) {
  *
  * @param {Mechanism} mechanism
  */
-export function columnRate({ parameters: { epsilon, level, radius, unit, schema } }) {
-  const promised = level == null ? epsilon : level / radius;
+export function columnRate(mechanism) {
+  const { unit, schema } = mechanism.parameters;
+  const promised = plainRate(mechanism);
   const place = placeAlone(schema);
   return place ? placeRate(promised, unit, place.radius, place.weight ?? 1) : promised;
 }
@@ -73,27 +64,11 @@ export function columnRate({ parameters: { epsilon, level, radius, unit, schema 
  * @returns {number[]}
  */
 export function readRecord(x, schema, names, columns) {
-  const features = schema && featuresOf(schema);
-  const values = valuesOf(x, features?.flatMap((/** @type {Feature} */ { names }) => names) ?? names, columns);
-  if (features)
-    return features.flatMap((/** @type {Feature} */ feature) => encode(feature, values.splice(0, feature.names.length)));
-  if (!values.every((value) => typeof value === "boolean" || Number.isFinite(value)))
-    fail("data", "x must hold finite numbers, got something else");
-  return values.map(Number);
+  if (!schema) return plainRecord(x, names, columns);
+  const features = featuresOf(schema);
+  const values = valuesOf(x, features.flatMap((feature) => feature.names), columns);
+  return features.flatMap((feature) => encode(feature, values.splice(0, feature.names.length)));
 }
-
-/** @param {unknown} x @param {string[] | null | undefined} names @param {number} columns */
-function valuesOf(x, names, columns) {
-  const given = new Map(Object.entries(x ?? {}));
-  const values = listOf(x) ?? names?.filter((name) => given.has(name)).map((name) => given.get(name));
-  return values?.length === (names?.length ?? columns)
-    ? values
-    : fail("data", `x must have a value for each of ${names ?? columns} columns, null where it is missing`);
-}
-
-/** @param {unknown} x @returns {any[] | undefined} */
-const listOf = (x) =>
-  Object(x) === x && Symbol.iterator in /** @type {any} */ (x) ? [.../** @type {any} */ (x)] : undefined;
 
 /** @param {any} schema @returns {Feature[]} */
 function featuresOf(schema) {

@@ -1,7 +1,7 @@
 // What a device keeps, as its store has it: plain values, bytes in base64. No record is in it.
 
 import { fromBase64, toBase64, toBase64Url } from "./bytes.js";
-import { fail } from "./errors.js";
+import { badParameter } from "./errors.js";
 
 /**
  * @typedef {{digest: string, envelope: string, url: string | null, deviceId: string, digests: string[]}} Agreed
@@ -25,7 +25,7 @@ export const newState = (publicKey) => ({
 });
 
 /** Return what a store has kept; one that was emptied meanwhile has forgotten the budget. @param {State} [state] */
-export const present = (state) => state ?? fail("parameter", "store must hold what was kept, got nothing");
+export const present = (state) => state ?? forgotten("nothing");
 
 /**
  * Return what an object holds under a name, which may be "constructor".
@@ -41,8 +41,10 @@ export const own = (values, name) => (Object.hasOwn(values, name) ? values[name]
 export const token = () => toBase64Url(randomBytes(24));
 
 /** @param {string} kept in base64 */
-export const bytesOf = (kept) =>
-  fromBase64(kept) ?? fail("parameter", "store must hold what was kept, got damaged bytes");
+export const bytesOf = (kept) => fromBase64(kept) ?? forgotten("damaged bytes");
+
+/** @param {string} got @returns {never} */
+const forgotten = (got) => badParameter(`store must hold what was kept, got ${got}`);
 
 /** @param {number} count */
 const randomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));

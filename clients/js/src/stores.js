@@ -38,22 +38,17 @@ export class IndexedDbStore {
 
   /** @returns {Promise<State | undefined>} */
   read() {
-    return this.#transaction("readonly", (/** @type {unknown} */ state) => state);
-  }
-
-  /** @param {Change} change @returns {Promise<State>} */
-  update(change) {
-    return this.#transaction("readwrite", change);
+    return this.update((/** @type {any} */ state) => state, "readonly");
   }
 
   /**
    * Run one transaction; others that write wait for its end, in other tabs too.
    *
-   * @param {IDBTransactionMode} mode
-   * @param {any} change
+   * @param {Change} change
+   * @param {IDBTransactionMode} [mode]
    * @returns {Promise<any>}
    */
-  async #transaction(mode, change) {
+  async update(change, mode = "readwrite") {
     const opening = indexedDB.open(this.#name, 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore("device");
     const database = await new Promise((resolve, reject) => {

@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { guaranteeOf, openCampaign, signerKey, weakerThan } from "../src/campaign.js";
+import { guaranteeOf, openCampaign } from "#client";
+import { weakerThan } from "#part/changes";
+
+import { signerKey } from "../src/campaign.js";
 import { readJson } from "../src/json.js";
 import { KEY, makeCampaign, signCampaign, signText, VECTORS } from "./stubCollector.js";
 
@@ -88,6 +91,14 @@ test("another format of the same mechanism is another mechanism", () => {
   const columns = wave.report_format.columns.map((/** @type {any} */ column) => ({ ...column, levels: column.levels + 2 }));
   const newer = { ...wave, revision: 2, report_format: { ...wave.report_format, columns } };
   assert.deepEqual(weakerThan(newer, wave), ["its reports come from another mechanism"]);
+});
+
+test("a mechanism that this client does not know is refused", async () => {
+  for (const mechanism of ["constructor", "Gaussian", ["Duchi"], null]) {
+    const campaign = makeCampaign({}, "duchi");
+    const changed = { ...campaign.mechanism, mechanism };
+    await assert.rejects(openCampaign(signCampaign({ ...campaign, mechanism: changed }), KEY), refused, String(mechanism));
+  }
 });
 
 test("keys that nobody owns are refused", () => {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
-import { MemoryStore } from "../src/stores.js";
+import { MemoryStore } from "#client";
+
 import {
   digestOf,
   HOME,

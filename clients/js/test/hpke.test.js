@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { seal } from "#part/hpke";
+
 import { utf8 } from "../src/bytes.js";
-import { seal } from "../src/hpke.js";
 
 const VECTORS = JSON.parse(readFileSync(new URL("../../vectors/sealing.json", import.meta.url), "utf8"));
 

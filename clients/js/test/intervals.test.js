@@ -3,10 +3,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { UNDECIDED, arithmetic, rational } from "../src/intervals.js";
+import * as intervals from "../src/intervals.js";
 import { GivenWords } from "./givenWords.js";
 
 /** @typedef {import("../src/intervals.js").Interval} Interval */
+
+const { UNDECIDED, rational } = intervals;
+
+/** Return the functions for units of 2^-p. @param {bigint} p */
+const arithmetic = (p) => ({
+  one: 1n << p,
+  log: (/** @type {Interval} */ x) => intervals.log(p, x),
+  root: (/** @type {Interval} */ x) => intervals.root(p, x),
+  floor: (/** @type {Interval} */ x) => intervals.floor(p, x),
+  cosineSine: (/** @type {Interval} */ x) => intervals.cosineSine(p, x),
+  enclose: (/** @type {intervals.Rational} */ x) => intervals.enclose(p, x),
+  exponential: (/** @type {intervals.Rational} */ x) => intervals.exponential(p, x),
+  multiply: (/** @type {Interval} */ x, /** @type {Interval} */ y) => intervals.multiply(p, x, y),
+  divide: (/** @type {Interval} */ x, /** @type {Interval} */ y) => intervals.divide(p, x, y),
+});
 
 const LN2 = "0.69314718055994530941723212145817656807550013436025525412068000949339362196969471560586332699641868";
 const INVERSE_E = "0.36787944117144232159552377016146086744581113103176783450783680169746149574489980335714727434591964";

@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { openCampaign, promiseOf } from "../src/campaign.js";
-import { prepareDraw } from "../src/mechanisms.js";
+import { prepareReports } from "../src/mechanisms.js";
 import { encodeIndices } from "../src/reportFormat.js";
-import { columnRate, encodeRecord } from "../src/schema.js";
+import { columnRate } from "../src/schema.js";
 import { secureWords } from "../src/words.js";
 import { KEY, makeCampaign, signCampaign } from "./stubCollector.js";
 
@@ -20,9 +20,9 @@ function open(campaign) {
 }
 
 /** Draw many reports of a record: none may fail. @param {any} campaign @param {number[]} x */
-function drawMany({ mechanism, report_format: format }, x) {
-  const draw = prepareDraw(mechanism, format);
-  const record = encodeRecord(mechanism, x);
+async function drawMany({ mechanism, report_format: format }, x) {
+  const { draw, encode } = await prepareReports(mechanism, format);
+  const record = encode(x);
   for (let i = 0; i < 100; i += 1) encodeIndices(format, draw(record, secureWords));
 }
 
@@ -64,7 +64,7 @@ test("cells without a color cost no report", async () => {
   for (const block of campaign.mechanism.parameters.partitions.blocks)
     block.axes = block.axes.map((/** @type {any} */ axis) => [...axis.slice(0, 3), 0.5, 0.5]);
   const opened = await open(campaign);
-  for (const x of [0.5, 0.9]) drawMany(opened.campaign, [x, x]); // no number, and one
+  for (const x of [0.5, 0.9]) await drawMany(opened.campaign, [x, x]); // no number, and one
 });
 
 test("a box without a middle costs no report", async () => {
@@ -73,7 +73,7 @@ test("a box without a middle costs no report", async () => {
     const { parameters } = campaign.mechanism;
     parameters.bounds = [0, 5e-324].map((end) => parameters.bounds[0].map(() => end));
     const opened = await open(campaign);
-    for (const x of [0, 1]) drawMany(opened.campaign, parameters.bounds[0].map(() => x));
+    for (const x of [0, 1]) await drawMany(opened.campaign, parameters.bounds[0].map(() => x));
   }
 });
 

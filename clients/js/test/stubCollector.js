@@ -3,8 +3,7 @@
 import { createHash, createPrivateKey, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-import { Device } from "../src/device.js";
-import { MemoryStore } from "../src/stores.js";
+import { Device, MemoryStore } from "#client";
 
 /** @import { Options } from "../src/device.js" */
 

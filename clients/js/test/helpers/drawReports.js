@@ -13,8 +13,8 @@ import { pathToFileURL } from "node:url";
 const folder = path.resolve(process.argv[2] ?? "");
 /** @param {string} name */
 const load = (name) => import(pathToFileURL(path.join(folder, name)).href);
-const [{ drawIndices }, { encodeIndices }, { encodeRecord }, { secureWords }] = await Promise.all(
-  ["mechanisms.js", "reportFormat.js", "schema.js", "words.js"].map(load),
+const [{ prepareReports }, { encodeIndices }, { secureWords }] = await Promise.all(
+  ["mechanisms.js", "reportFormat.js", "words.js"].map(load),
 );
 
 /** @param {string} seed */
@@ -32,13 +32,14 @@ function seededWords(seed) {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { mechanism, format, records, each, seed } = JSON.parse(line);
+  const { encode, draw } = await prepareReports(mechanism, format);
   const source = seed === null ? secureWords : seededWords(seed);
   const drawn = Buffer.alloc(records.length * each * format.bytes);
   let at = 0;
   for (const record of records) {
-    const encoded = encodeRecord(mechanism, record);
+    const encoded = encode(record);
     for (let i = 0; i < each; i += 1) {
-      drawn.set(encodeIndices(format, drawIndices(mechanism, format, encoded, source)), at);
+      drawn.set(encodeIndices(format, draw(encoded, source)), at);
       at += format.bytes;
     }
   }
