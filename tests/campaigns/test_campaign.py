@@ -233,6 +233,22 @@ def test_a_weaker_document_is_known_as_one(change, reason):
     assert any(reason in one for one in later.weaker_than(earlier))
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Piecewise(1, bounds=BOX), Piecewise(1.0, bounds=BOX)),
+        (Piecewise(1.0, bounds=BOX), Piecewise(1.0, bounds=([-0.0, 0.0], [1.0, 1.0]))),
+        (Laplace(level=1, radius=2, bounds=BOX), Laplace(level=1.0, radius=2.0, bounds=BOX)),
+    ],
+    ids=["1.0 for 1", "-0.0 for 0.0", "level"],
+)
+def test_equal_numbers_in_another_writing_are_another_mechanism(before, after):
+    """Devices find the report of a value by the text of its mechanism, and would draw again."""
+    earlier, later = campaign(mechanism=before), campaign(mechanism=after, revision=2)
+    assert later.weaker_than(earlier) == ("its reports come from another mechanism",)
+    assert earlier.mechanism_digest == campaign(mechanism=before, revision=2).mechanism_digest
+
+
 def test_a_document_that_asks_for_no_more_may_follow():
     earlier = campaign(reports_per_device=2, device_ids=True)
     later = campaign(
