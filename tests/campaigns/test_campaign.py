@@ -8,6 +8,7 @@ import stat
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from types import SimpleNamespace
 
 import pytest
 
@@ -168,6 +169,39 @@ def test_a_document_is_read_strictly_also_when_it_is_signed(change):
         Campaign.from_dict(plain)
 
 
+def signed_text(change):
+    """Return a document that its author wrote by hand, signed as it is."""
+    plain = campaign().to_dict()
+    change(plain["mechanism"])
+    payload = json.dumps(plain).replace('"beyond"', "1e400").encode()
+    return sign_campaign(SimpleNamespace(to_bytes=lambda: payload), KEY)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda mechanism: mechanism["parameters"]["bounds"][1].append([2.0]),
+        lambda mechanism: mechanism["parameters"].update(bounds=[[0.0, [[]]], [1.0, 1.0]]),
+        lambda mechanism: mechanism["parameters"].update(first_partition="device"),
+        lambda mechanism: mechanism["parameters"].update(first_partition=1e22),
+        lambda mechanism: mechanism["parameters"].update(first_partition="beyond"),
+        lambda mechanism: mechanism["guarantee"].update(epsilon="beyond"),
+    ],
+)
+def test_a_signed_document_of_odd_values_is_refused_as_any_other(change):
+    """Not by an error of numpy, which nobody who fetches a document waits for."""
+    with pytest.raises(CampaignError, match="a campaign must be the signed document") as error:
+        open_campaign(signed_text(change), KEY.public)
+    assert "\n" not in str(error.value)
+
+
+def test_names_of_columns_cannot_drive_a_terminal():
+    plain = campaign(mechanism=Piecewise(1.0, bounds=BOX)).to_dict()
+    plain["mechanism"].update(columns=2, names=["east", "\x1b[2Jnorth"])
+    with pytest.raises(ParameterError, match="names must have no control characters"):
+        Campaign.from_dict(plain)
+
+
 def test_a_seed_or_ledger_has_no_place_in_a_document():
     plain = campaign().to_dict()
     plain["mechanism"]["parameters"]["random_state"] = 0
@@ -197,6 +231,22 @@ def test_a_seed_or_ledger_has_no_place_in_a_document():
 def test_a_weaker_document_is_known_as_one(change, reason):
     earlier, later = campaign(), campaign(**change, revision=2)
     assert any(reason in one for one in later.weaker_than(earlier))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Piecewise(1, bounds=BOX), Piecewise(1.0, bounds=BOX)),
+        (Piecewise(1.0, bounds=BOX), Piecewise(1.0, bounds=([-0.0, 0.0], [1.0, 1.0]))),
+        (Laplace(level=1, radius=2, bounds=BOX), Laplace(level=1.0, radius=2.0, bounds=BOX)),
+    ],
+    ids=["1.0 for 1", "-0.0 for 0.0", "level"],
+)
+def test_equal_numbers_in_another_writing_are_another_mechanism(before, after):
+    """Devices find the report of a value by the text of its mechanism, and would draw again."""
+    earlier, later = campaign(mechanism=before), campaign(mechanism=after, revision=2)
+    assert later.weaker_than(earlier) == ("its reports come from another mechanism",)
+    assert earlier.mechanism_digest == campaign(mechanism=before, revision=2).mechanism_digest
 
 
 def test_a_document_that_asks_for_no_more_may_follow():

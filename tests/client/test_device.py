@@ -332,6 +332,18 @@ def test_a_weaker_document_is_refused_with_its_reasons(path, changed, reason):
     assert device.report(HOME).sent, "the document that was agreed to still holds"
 
 
+def test_a_number_that_is_written_otherwise_makes_no_fresh_report(path):
+    """1 and 1.0 are equal, and each would be a mechanism of its own, with a report of its own."""
+    campaign = make_campaign(mechanism=Piecewise(1, bounds=BOX), reports_per_device=9)
+    collector = StubCollector(campaign)
+    device = joined(path, collector)
+    first = device.draw(HOME)
+    collector.publish(revised(campaign, mechanism=Piecewise(1.0, bounds=BOX)))
+    with pytest.raises(CampaignError, match="its reports come from another mechanism"):
+        device.join(URL)
+    assert device.draw(HOME).report == first.report
+
+
 def test_all_reasons_are_listed(path):
     collector = StubCollector(make_campaign())
     device = joined(path, collector)

@@ -116,6 +116,26 @@ def test_an_answer_that_is_cut_off_is_none(site, address):
         get(address)
 
 
+@pytest.mark.parametrize(
+    "headers", [{"Location": "http://["}, {"content-length": "9" * 5000}], ids=["place", "length"]
+)
+def test_what_cannot_be_read_in_an_answer_is_no_answer(site, address, headers, tmp_path):
+    """One server that answers so must keep no report from the others, and end no relay."""
+    site.page = Answer(302, headers, b"")
+    with pytest.raises(OSError, match="no HTTP answer"):
+        get(address)
+    site.plan = [site.page] * 4
+    device = make_device(tmp_path / "device.db", UrlTransport(), retries=QUICK)
+    device.join(f"{address}/v1/campaigns/homes")
+    device.draw(HOME)
+    assert device.send_pending().kept == 1
+
+
+def test_a_name_that_no_host_has_is_a_network_error():
+    with pytest.raises(OSError, match="no HTTP answer"):
+        UrlTransport(timeout=1.0)(Request("GET", f"https://{'a' * 64}.example/page"))
+
+
 def test_nobody_there_is_a_network_error():
     with pytest.raises(OSError):  # noqa: PT011  # of any kind
         UrlTransport(timeout=1.0)(Request("GET", "http://127.0.0.1:1/page"))

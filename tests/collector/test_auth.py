@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from helpers.collector import LATER, is_problem
+from helpers.collector import LATER, is_problem, running_collector
 from helpers.collector_promises import PUBLIC, fill, routes, unprotected_routes
 from shoal.collector.store import SCOPES
 
@@ -83,6 +83,16 @@ def test_a_revoked_ingest_key_ends_within_seconds(sqlite_collector):
     time.sleep(0.25)  # refresh_seconds of this collector is 0.2
     answer = sqlite_collector.send(campaign, Authorization=f"Bearer {key}")
     assert is_problem(answer, "unauthorized")
+
+
+def test_an_ingest_key_opens_its_own_campaign_only(tmp_path):
+    """Also while the server remembers that it is right."""
+    with running_collector(f"sqlite:///{tmp_path}/reports.db", refresh_seconds=60) as collector:
+        own, other = (collector.add_campaign(open_intake=False) for _ in range(2))
+        key = f"Bearer {collector.store.add_ingest_key(own)}"
+        for _ in range(2):
+            assert collector.send(own, Authorization=key).status_code == 201
+            assert is_problem(collector.send(other, Authorization=key), "unauthorized")
 
 
 def test_nothing_takes_records_and_nothing_makes_campaigns(sqlite_collector):

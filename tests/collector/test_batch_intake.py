@@ -145,6 +145,12 @@ def test_a_batch_may_come_some_time_after_closing(collector, late, status):
     assert status == 201 or is_problem(answer, "closed")
 
 
+def test_a_campaign_may_be_open_for_ever(collector):
+    """Until the last second that a calendar has: days of grace after it are none."""
+    campaign = collector.add_shuffled(closes=datetime.max.replace(tzinfo=UTC))
+    assert collector.send_batch(campaign, 1, sealed(campaign, *REPORTS)).status_code == 201
+
+
 def test_a_server_without_the_key_takes_nothing(tmp_path):
     """It would drop reports that the right key opens."""
     other = [SealingKey.new()]

@@ -1,16 +1,18 @@
 """The process: says when it is ready, ends when it is told to, warns where it must."""
 
+import json
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import httpx
 import pytest
 
 from helpers.campaigns import signed_campaign
-from helpers.collector_promises import restored_loggers
-from shoal.collector import Settings, Store, serve
+from helpers.collector_promises import LOGGED, raise_and_warn, restored_loggers
+from shoal.collector import Settings, Store, serve, server
 from shoal.exceptions import ParameterError, StoreError
 from shoal.service import listen
 
@@ -60,6 +62,18 @@ def test_other_machines_are_warned_about(monkeypatch, capsys):
         with restored_loggers(), pytest.raises(StoreError, match="no database"):
             serve(Settings("sqlite:///unused.db", host=host))
         assert ("TLS" in capsys.readouterr().err) == warned
+
+
+def test_what_a_thread_of_the_server_raises_is_logged_without_its_text(
+    tmp_path, monkeypatch, capfd
+):
+    monkeypatch.setattr(server, "run_app", raise_and_warn)
+    with restored_loggers(), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        serve(Settings(f"sqlite:///{tmp_path}/reports.db", port=0, analysis_worker=False))
+    written = "".join(capfd.readouterr())
+    assert "4711" not in written
+    assert [json.loads(line)["event"] for line in written.splitlines()] == LOGGED
 
 
 def test_a_port_that_is_taken():

@@ -2,7 +2,9 @@
 
 import json
 import logging
+import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -106,6 +108,21 @@ def restored_loggers() -> Iterator[None]:
         for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
             logger.handlers, logger.propagate = handlers, propagate
             logger.setLevel(level)
+
+
+LOGGED = ["warning", "thread error"]
+
+
+def raise_and_warn(*_app: object) -> None:
+    """Stand in for a server: a thread of it warns and fails, with a value in both texts."""
+
+    def work() -> None:
+        warnings.warn("a value: 4711", stacklevel=1)
+        raise ValueError("a value: 4711")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
 
 
 def leaks(collector: RunningCollector) -> list[str]:

@@ -90,6 +90,23 @@ def test_a_slow_second_head(limited):
     assert answer.count(b"HTTP/1.1") == 1  # and the connection was closed
 
 
+@pytest.mark.parametrize("lines", [b"\r\n", b"\n\r\n"])
+def test_empty_lines_keep_no_connection_open(tmp_path, lines):
+    """They begin no head; a thousand of such connections would cost nothing, for ever."""
+    url = f"sqlite:///{tmp_path}/reports.db"
+    with (
+        running_collector(url, idle_seconds=1, header_seconds=1) as collector,
+        connect(collector) as connection,
+    ):
+        connection.settimeout(3)
+        for _ in range(2):  # a request after empty lines is answered
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+            connection.sendall(lines)
+            time.sleep(0.05)
+        assert read(connection) == b""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="an option of sockets on Linux")
 def test_a_client_that_does_not_read(tmp_path):
     url = f"sqlite:///{tmp_path}/reports.db"

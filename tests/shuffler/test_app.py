@@ -1,13 +1,19 @@
 """The relay over HTTP: to a device it is a collector; of a report it keeps and says nothing."""
 
 import json
+import warnings
 from datetime import UTC, datetime
 
 import pytest
 
 from helpers.campaigns import KEY, SEALING_KEY, signed_campaign
 from helpers.collector import REPORT, is_problem, running_collector
-from helpers.collector_promises import early_acknowledgements, restored_loggers
+from helpers.collector_promises import (
+    LOGGED,
+    early_acknowledgements,
+    raise_and_warn,
+    restored_loggers,
+)
 from helpers.relay import (
     SIZE,
     WIDTH,
@@ -19,7 +25,7 @@ from helpers.relay import (
 )
 from helpers.relay_promises import batches_sent_twice_differ, incomplete_batches, traces
 from shoal.client import Answer, Device
-from shoal.shuffler import RelayStore
+from shoal.shuffler import RelayStore, Settings, serve, server
 
 PAGE = "https://example.org"
 ENDED = datetime(2020, 1, 1, tzinfo=UTC)
@@ -37,6 +43,18 @@ def keyed(tmp_path_factory):
     signed = relayed_campaign(open_intake=False)
     with running_relay(tmp_path_factory.mktemp("relay"), signed=signed) as running:
         yield running
+
+
+def test_what_a_thread_of_the_relay_raises_is_logged_without_its_text(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(server, "run_app", raise_and_warn)
+    (tmp_path / "document").write_bytes(relayed_campaign().envelope)
+    settings = Settings(str(tmp_path / "relay.db"), "https://collect.example.org", port=0)
+    with restored_loggers(), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        serve(str(tmp_path / "document"), str(KEY.public), tmp_path / "relay.keys", settings)
+    written = "".join(capfd.readouterr())
+    assert "4711" not in written
+    assert [json.loads(line)["event"] for line in written.splitlines()] == LOGGED
 
 
 def test_answers_are_those_of_a_collector(relay):

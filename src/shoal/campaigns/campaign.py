@@ -5,6 +5,7 @@ report in bytes, so that a client in any language needs nothing else. It is read
 more or less is refused, and so is a report format that does not follow from the mechanism.
 """
 
+import hashlib
 import json
 import math
 import re
@@ -144,6 +145,12 @@ class Campaign:
     def body_bytes(self) -> int:
         """Bytes of a report as a device sends it, sealed if there is a shuffler."""
         return self.report_format.width + (0 if self.shuffler is None else SEALED_OVERHEAD)
+
+    @property
+    def mechanism_digest(self) -> str:
+        """SHA-256 of all that decides what a report means: a value is drawn once under each."""
+        text = json.dumps(self.mechanism.to_dict(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def is_open(self, now: datetime | None = None) -> bool:
         """Return whether reports are still taken.
@@ -321,8 +328,8 @@ def _weaker_promise(new: Campaign, old: Campaign) -> list[str]:
         reasons.append(f"delta is {one.delta:g}, above {before.delta:g}")
     if _question(new) != _question(old):
         reasons.append("it asks for another record")
-    if new.mechanism.to_dict() != old.mechanism.to_dict():
-        # Also one with a smaller epsilon: each value would be drawn again, and cost again.
+    if new.mechanism_digest != old.mechanism_digest:
+        # Also one with a smaller epsilon, or with 1.0 for 1: each value would be drawn again.
         reasons.append("its reports come from another mechanism")
     return reasons
 

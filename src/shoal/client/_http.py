@@ -30,9 +30,10 @@ def exchange(request: Request, *, timeout: float, context: ssl.SSLContext | None
     except (OSError, ValueError, http.client.HTTPException) as failure:
         if watch.late:  # of any kind: TLS has its own for a socket that is gone
             raise TimeoutError(LATE) from None
-        if isinstance(failure, http.client.HTTPException):
-            raise OSError(f"no HTTP answer ({type(failure).__name__})") from None
-        raise
+        if isinstance(failure, OSError):
+            raise
+        # Broken HTTP, and what urllib cannot read in it: a length, an address to go on to.
+        raise OSError(f"no HTTP answer ({type(failure).__name__})") from None
     finally:
         watch.end()
     if watch.late:  # what was cut off can look whole

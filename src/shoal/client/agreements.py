@@ -5,8 +5,6 @@ the device follows it if it is signed by the pinned key and asks for nothing mor
 otherwise, whatever the collector says.
 """
 
-import hashlib
-import json
 import secrets
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -133,11 +131,10 @@ class Agreements:
         return self._follow(open_campaign(agreed.envelope, self._file.public_key))
 
     def _follow(self, signed: SignedCampaign) -> Followed:
+        campaign = signed.campaign
         if signed.digest not in self._opened:
-            # All that decides what a report means.
-            text = json.dumps(signed.campaign.mechanism.to_dict(), sort_keys=True)
-            mechanism = hashlib.sha256(text.encode()).hexdigest()
-            self._opened[signed.digest] = Followed(signed.campaign, signed.digest, mechanism)
+            followed = Followed(campaign, signed.digest, campaign.mechanism_digest)
+            self._opened[signed.digest] = followed
         return self._opened[signed.digest]
 
     def renew(self, agreed: Agreed) -> Followed:

@@ -87,7 +87,7 @@ class BatchIntake(CampaignRoute):
         campaign = await self._agreed(campaign, headers.get(b"shoal-campaign"))
         document = (await run_in_threadpool(self._store.campaign, campaign.id)).campaign
         key = self._find_key(document)
-        if datetime.now(UTC) >= document.closes + GRACE:
+        if datetime.now(UTC) - GRACE >= document.closes:  # which may be the last day there is
             raise RefusedError(
                 "closed", f"Batches are taken until {GRACE.days} days after the closing time."
             )

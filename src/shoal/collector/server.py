@@ -8,7 +8,7 @@ from shoal.collector.app import create_app
 from shoal.collector.settings import Settings
 from shoal.collector.store import Store
 from shoal.collector.worker_process import WorkerProcess
-from shoal.service import end_on_signals, listen, run_app, start_log
+from shoal.service import end_on_signals, listen, log_stray_errors, run_app, start_log
 
 __all__ = ["serve"]
 
@@ -44,6 +44,7 @@ def serve(
     with (
         Store.open(settings.database) as store,
         listen(settings) as listener,
+        log_stray_errors(log),
         end_on_signals(),
     ):
         app = create_app(store, settings, log=log, sealing_keys=sealing_keys)

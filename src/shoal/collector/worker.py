@@ -28,7 +28,7 @@ from shoal.collector.analysis import run_job
 from shoal.collector.store import Analysis, Store
 from shoal.exceptions import ShoalError, StoreUnavailableError
 from shoal.privacy import Release
-from shoal.service import EventLog, take_over_logging
+from shoal.service import EventLog, log_stray_errors, take_over_logging
 
 if sys.platform != "win32":
     import resource
@@ -212,13 +212,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _bound_process(given.memory)
     log = EventLog()
     take_over_logging(log)
-    threading.excepthook = lambda failure: log.write(  # its text may quote numbers
-        "analysis broke off", error=failure.exc_type.__name__
-    )
     from_parent = given.url == "-"
     url = sys.stdin.readline().strip() if from_parent else given.url
     try:
-        with Store.open(url) as store:
+        with log_stray_errors(log), Store.open(url) as store:
             worker = Worker(store, lease=given.lease, log=log)
             _stop_on_signals(worker)
             if from_parent:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal import _numbers
 from shoal._files import atomic_write
 from shoal._registry import METHODS
 from shoal.exceptions import ParameterError, ReleaseError, ShoalError
@@ -220,9 +221,10 @@ def _note_columns(mechanism: "Mechanism", columns: Any, names: Any) -> None:
     if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:
         raise ParameterError(f"columns must be a whole number >= 1, got {columns!r}")
     if names is not None:
-        texts = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        if not texts or len(names) != columns:
+        if not isinstance(names, list) or len(names) != columns:
             raise ParameterError(f"names must be one for each of {columns} columns, got another")
+        for name in names:
+            _numbers.printable("names", name)
         mechanism.feature_names_in_ = np.array(names, dtype=object)
     mechanism.n_features_in_ = columns
 

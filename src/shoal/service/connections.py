@@ -47,6 +47,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_bytes = 0  # of the parts that were parsed
         self._unfinished_bytes = 0  # read since the head began
         self._ended = False  # whether the read holds the end of another request
+        self._between = False  # whether a request has ended and none has begun
         self._too_long = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -67,6 +68,8 @@ class LimitedProtocol(HttpToolsProtocol):
         """Read on, within limits."""
         if self.transport.is_closing():
             return
+        if self._between and not data.strip(b"\r\n"):
+            return  # lines without a request; uvicorn would stop its clock for idle connections
         self._ended = False
         super().data_received(data)
         if self._in_head and not self.transport.is_closing():
@@ -81,7 +84,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to count."""
         super().on_message_begin()
-        self._in_head = True
+        self._in_head, self._between = True, False
         self._head_bytes = 0
 
     def on_url(self, url: bytes) -> None:
@@ -103,7 +106,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Note that what follows in this read is another request."""
-        self._ended = True
+        self._ended = self._between = True
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:

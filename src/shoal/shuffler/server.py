@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shoal.exceptions import ParameterError
-from shoal.service import end_on_signals, listen, run_app, start_log
+from shoal.service import end_on_signals, listen, log_stray_errors, run_app, start_log
 from shoal.shuffler.app import create_app, open_store
 from shoal.shuffler.credentials import FileCredentials
 from shoal.shuffler.document import RelayedCampaign
@@ -60,6 +60,7 @@ def serve(
     with (
         open_store(settings, campaign) as store,
         listen(settings) as listener,
+        log_stray_errors(log),
         end_on_signals(),
     ):
         app = create_app(store, campaign, credentials, settings, log=log)
