@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from helpers import sizes
 from helpers.postgres import PostgresServer, find_postgres
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
 
+# Scopes whose tests wait for processes and browsers, or fit much: they go out before short ones,
+# so that no worker has a long file left when the others are done.
+LONG = ("spark", "tests/audit", "tests/cli", "tests/collector", "tests/js", "tests/planted")
+LONG += ("tests/shuffler", "tests/studio", "tests/test_")
 GARBAGE = 10_000  # new objects that the garbage collector waits for; Python's own default is 700
 
 
@@ -30,10 +35,24 @@ class ByFile(LoadScopeScheduling):
         file = nodeid.partition("::")[0]
         return "spark" if "_spark" in PurePosixPath(file).name else file
 
+    def schedule(self) -> None:
+        """Give out the first units as xdist does, then those that take long."""
+        begins = self.collection is None
+        super().schedule()
+        if begins:
+            rest = sorted(self.workqueue.items(), key=lambda unit: not unit[0].startswith(LONG))
+            self.workqueue.clear()
+            self.workqueue.update(rest)
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> ByFile | None:
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("markexpr") == "not full":
+        sizes.quick_run()
 
 
 def pytest_collection_finish() -> None:

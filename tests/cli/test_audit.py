@@ -85,22 +85,21 @@ def test_provenance(made):
     assert str(out) not in page(out)
 
 
-def test_without_a_seed_the_randomness_is_secure(tmp_path):
-    result = run(*MECHANISM[:-3], "500", "--json", out=tmp_path)
-    assert json.loads(result.stdout)["provenance"]["randomness"] == "secure randomness"
-    assert "secure randomness</" in page(tmp_path)
-
-
 def test_own_class_from_the_current_folder(tmp_path, monkeypatch):
+    """With bounds by column, which give the number of columns, and with no seed: all in one run."""
     (tmp_path / "my_audited_code.py").write_text(
         "from shoal import Laplace\n\n\nclass Mine(Laplace):\n    pass\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
-    words = ["--bounds", "0,1", "--samples", "500", "--seed", "1"]
-    result = run("audit", "my_audited_code:Mine", "--epsilon", "2", *words, out=tmp_path / "out")
+    words = ["--epsilon", "2", "--bounds", "0:1,0:2,0:3", "--samples", "500", "--json"]
+    result = run("audit", "my_audited_code:Mine", *words, out=tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "audited: Mine(" in result.stdout
+    found = json.loads(result.stdout)
+    assert found["provenance"]["randomness"] == "secure randomness"
+    assert "secure randomness</" in page(tmp_path / "out")
+    assert "Mine(" in page(tmp_path / "out")
+    assert "[0.0, 0.0, 0.0]" in result.stdout
 
 
 @pytest.mark.full
@@ -140,10 +139,3 @@ def test_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     result = run(*MECHANISM, out=tmp_path / "file")
     assert "--out must be a folder" in str(result.exception)
-
-
-def test_bounds_by_column_give_the_number_of_columns(tmp_path):
-    few = ["--samples", "500"]
-    result = run(*MECHANISM, *few, "--bounds", "0:1,0:2,0:3", out=tmp_path)
-    assert result.exit_code == 0, result.output
-    assert "[0.0, 0.0, 0.0]" in result.stdout

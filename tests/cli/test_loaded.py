@@ -58,7 +58,7 @@ def packages(modules):
     [
         (("--help",), set()),
         (("ledger", "people.ledger", "--epsilon", "2"), {"privacy"}),
-        (("datasets", "iris"), {"datasets"}),
+        pytest.param(("datasets", "iris"), {"datasets"}, marks=pytest.mark.full),
         (
             ("perturb", "people.csv", *GIVEN, "-o", "reports.csv"),
             {*RECORDS, "mechanisms", "partitions"},

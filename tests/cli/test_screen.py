@@ -1,6 +1,7 @@
 """Messages on the command line: the way out is an option or a command, never Python."""
 
 import ast
+import functools
 import pickle
 import re
 from pathlib import Path
@@ -17,8 +18,13 @@ PYTHON = re.compile(r"\w\((?!s\))|\w=['\"(.\[]|\w=\s|=None\b|\b[A-Z]\w+\.[a-zA-Z
 NOT_ON_THE_COMMAND_LINE = ("tables/_spark", "tables/spark", "papers/")
 
 
+@functools.cache
 def raised():
     """List every error of the source with its place, the text of its message, and its keywords."""
+    return list(_raised())
+
+
+def _raised():
     for file in sorted(SOURCE.rglob("*.py")):
         place = file.relative_to(SOURCE).as_posix()
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -48,7 +54,7 @@ def test_no_message_gives_advice_in_python():
         if PYTHON.search(text) and not place.startswith(NOT_ON_THE_COMMAND_LINE)
     }
     assert found == {}
-    assert sum(1 for _ in raised()) > 400, "the walk sees the errors"
+    assert len(raised()) > 400, "the walk sees the errors"
 
 
 def test_advice_in_python_is_replaced_by_an_option_where_there_is_one():

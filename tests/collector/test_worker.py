@@ -129,19 +129,20 @@ def test_who_lost_the_lease_stores_nothing(store, job, monkeypatch):
 
 def test_a_job_is_given_back_when_it_must_stop(store, job):
     """And when the database goes away in the middle of it."""
-    begun = threading.Event()
+    begun, test_is_over = threading.Event(), threading.Event()
 
     def never_ending(_store, _job):
         begun.set()
-        time.sleep(5.0)
+        test_is_over.wait(PATIENCE)
 
     stopped = quiet(store, run=never_ending)
     one = threading.Thread(target=stopped.run_forever)
     one.start()
     assert begun.wait(PATIENCE)
     stopped.stop()
-    one.join(2.0)
+    one.join(PATIENCE / 2)
     assert not one.is_alive()
+    test_is_over.set()
 
     def away(_store, _job):
         raise StoreUnavailableError("away")

@@ -62,7 +62,7 @@ POINTS = st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=1, max_size=8)
 RADII = st.sampled_from([1, 2, 3, 7, HALF - 1, HALF, 908_093, 908_094, 2**20, 1_816_187, 2**27])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(records=POINTS, centers=POINTS, data=st.data())
 def test_any_records_centers_and_radii(records, centers, data):
     """Ends of the lattice, ties, and radii around the lengths of diagonals."""

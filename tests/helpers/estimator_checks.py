@@ -125,14 +125,13 @@ def repeats_with_a_seed(estimator):
 
 
 def differs_without_a_seed(estimator):
-    """Of five fits at most two are alike.
+    """Three fits are not all alike.
 
     Sixteen noisy counts of a band at epsilon 1.5 are those of another fit with probability 1e-6,
-    and twice among five fits with 4e-11.
+    and of two others with 1e-12.
     """
-    fits = [clone(estimator).set_params(random_state=None) for _ in range(5)]
-    outputs = [output(fit).tobytes() for fit in fits]
-    assert len(set(outputs)) >= 4
+    fits = [clone(estimator).set_params(random_state=None) for _ in range(3)]
+    assert len({output(fit).tobytes() for fit in fits}) > 1
 
 
 def labels_follow_from_the_release(estimator):

@@ -7,8 +7,10 @@ have failed it when the seed was chosen.
 import numpy as np
 from scipy import stats
 
+from helpers import sizes
+
 FALSE_ALARM = 1e-6
-DRAWS = 1_000_000
+DRAWS = sizes.draws(1_000_000, quick=200_000)
 
 
 def laplace_pmf(x, scale):

@@ -33,7 +33,7 @@ from shoal.shuffler import (
 )
 
 NUMBERS = itertools.count()
-PATIENCE = 30.0
+PATIENCE = 60.0
 SIZE = 5
 WIDTH = 2 + SEALED_OVERHEAD  # of sealed reports of `helpers.campaigns.MECHANISM`
 

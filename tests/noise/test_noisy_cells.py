@@ -10,6 +10,7 @@ import pytest
 from mpmath.ctx_iv import MPIntervalContext
 from scipy import stats
 
+from helpers import sizes
 from helpers.cases import case
 from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p, two_sample_p
 from helpers.random_sources import Scripted
@@ -24,6 +25,8 @@ from shoal.noise import (
 
 MODULE = sys.modules["shoal.noise.noisy_cells"]
 ONES = 2**64 - 1
+CALLS = sizes.draws(4000, quick=1000)
+SMALL_CALLS = sizes.draws(6000, quick=3000)  # of five cells
 
 
 def chance_of(threshold, scale, bits=200):
@@ -47,7 +50,7 @@ def test_which_of_five_cells_are_reported(threshold, scale):
     """All 32 outcomes, against the probabilities of independent cells."""
     source = SeededSource(1)
     seen = np.zeros(32)
-    for _ in range(6000):
+    for _ in range(SMALL_CALLS):
         result = noisy_cells_above(5, threshold=threshold, scale=scale, source=source)
         seen[(1 << result.positions).sum()] += 1
     q = float(chance_of(threshold, scale))
@@ -77,7 +80,7 @@ def test_same_distribution_as_noise_on_every_cell(threshold, scale):
 )
 def test_gaps_are_geometric(threshold, scale):
     q = float(chance_of(threshold, scale))
-    reports = 4000 if scale > 2.0**30 else 400_000  # at such a scale, values need intervals
+    reports = CALLS if scale > 2.0**30 else 400_000  # at such a scale, values need intervals
     cells = round(reports / q)
     result = noisy_cells_above(cells, threshold=threshold, scale=scale, source=SeededSource(4))
     assert chi_square_p(gaps_of(result), geometric_pmf(q)) > FALSE_ALARM
@@ -96,7 +99,7 @@ def test_values_are_geometric_and_independent_of_gaps(scale):
 def test_a_chance_of_2_to_the_minus_60():
     """About five reports in 2^62 cells, anywhere, to the last bit of the position."""
     source = SeededSource(6)
-    calls = [noisy_cells_above(2**62, threshold=41, scale=1.0, source=source) for _ in range(4000)]
+    calls = [noisy_cells_above(2**62, threshold=41, scale=1.0, source=source) for _ in range(CALLS)]
     expected = 2**62 * float(chance_of(41, 1.0))
     assert 5 < expected < 6
     numbers = np.array([call.positions.size for call in calls])

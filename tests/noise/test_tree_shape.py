@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from helpers import sizes
 from helpers.cases import case
 from helpers.noise_distributions import laplace_pmf
 from shoal.exceptions import ParameterError
@@ -21,6 +22,7 @@ from shoal.noise.tree_shape import log_ratio
 
 FALSE_ALARM = 1e-5
 FAR = np.arange(-4000, 4001)
+DRAWS = sizes.draws(6000, quick=2000)
 
 
 def counts_of(cells):
@@ -58,7 +60,7 @@ def drawn(shape):
     return tuple(zip(shape.codes.tolist(), shape.depths.tolist(), strict=True))
 
 
-def p_value(noise, cells, draws=6000):
+def p_value(noise, cells, draws=DRAWS):
     """Chi-squared of drawn shapes against their probabilities; rare shapes are taken together."""
     expected = dict(shapes(noise, np.asarray(cells)))
     assert math.isclose(sum(expected.values()), 1.0)

@@ -64,6 +64,7 @@ def test_an_estimator_is_audited_and_attacked_and_a_reload_finds_both(visit, add
     assert visit.hosts == {address.removeprefix("http://")}
 
 
+@pytest.mark.full  # the screen of a phone below shows a planted bug, test_audit_api.py audits both
 def test_a_planted_bug_is_marked_and_caught_and_its_mechanism_is_not(visit, address):
     page = _open(visit, f"{address}/audit?method=Laplace&epsilon=1")
     page.get_by_label("Plant a bug").check()
@@ -82,6 +83,7 @@ def test_a_planted_bug_is_marked_and_caught_and_its_mechanism_is_not(visit, addr
     assert page.get_by_label("Plant a bug").is_checked()
 
 
+@pytest.mark.full  # test_audit_api.py cancels one, test_trade_off_page.py cancels by a button
 def test_an_audit_is_canceled(visit, address):
     page = _open(visit, f"{address}/audit?method=Laplace&effort=thorough")
     page.get_by_role("button", name="Run the audit").click()

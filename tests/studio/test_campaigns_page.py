@@ -52,7 +52,7 @@ def open_files(pid):
     return [one for one in found if one.startswith("/")]
 
 
-def is_gone(pid, seconds=30):
+def is_gone(pid, seconds=120):
     """Return whether a process of this session, and every other of its group, ends soon."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -45,7 +45,7 @@ def address():
         yield here.address
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=[pytest.param("light", marks=pytest.mark.full), "dark"])
 def shown(request, browser, address):
     """Yield a page with a chart."""
     with visiting(browser, viewport=WIDE, color_scheme=request.param) as visit:

@@ -1,12 +1,12 @@
 """The frame of all pages: the address is the state, a lost studio comes back, all can use it."""
 
 import re
-import socket
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from helpers.browser import visiting
+from helpers.postgres import free_port
 from helpers.studio import client, studio_here
 
 NAMES = ["Table", "Explore", "Release", "Trade-off", "Shapes", "Campaigns", "Audit", "Ledger"]
@@ -37,11 +37,12 @@ def test_back_forward_and_reload_find_the_page_and_its_table(visit, studio, tabl
     heading(page)
     page.get_by_role("link", name="Release", exact=True).click()
     page.wait_for_url(f"**/release?table={table['id']}")
+    page.locator("studio-release h1").wait_for()  # the address changes before the page does
     release = heading(page)
     assert (current(page), page.title()) == ("Release", "Release · shoal studio")
     page.go_back()
     page.wait_for_url("**/ledger?**")
-    page.locator("studio-ledger h1").wait_for()  # the address changes before the page does
+    page.locator("studio-ledger h1").wait_for()
     assert (heading(page) != release, current(page)) == (True, "Ledger")
     page.go_forward()
     page.wait_for_url("**/release?**")
@@ -49,7 +50,7 @@ def test_back_forward_and_reload_find_the_page_and_its_table(visit, studio, tabl
     assert (heading(page), current(page)) == (release, "Release")
     page.get_by_role("link", name=re.compile("shoal studio")).click()
     page.wait_for_url(f"{studio}/")
-    assert current(page) == "Table"
+    page.locator("nav [aria-current]", has_text="Table").wait_for()
     assert visit.hosts == {studio.removeprefix("http://")}
 
 
@@ -78,8 +79,7 @@ def test_the_header_says_which_table_and_what_is_left(visit, studio, api):
 
 
 def test_a_lost_studio_is_told_and_found_again(browser):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()  # one that no connection is given while nobody listens
     with visiting(browser) as visit:
         with studio_here(port=port) as here:
             table = here.client.post("/api/tables/dataset", json={"name": "line", "n": 50}).json()
@@ -152,7 +152,7 @@ def test_colors_are_kept_and_the_same_in_all_tabs(visit, studio):
     assert page.evaluate(ground) == light
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.full), "dark"])
 def test_nothing_overflows_on_a_narrow_screen(browser, studio, table, scheme):
     with visiting(browser, viewport=NARROW, color_scheme=scheme) as visit:
         page = visit.open(f"{studio}/ledger?table={table['id']}")

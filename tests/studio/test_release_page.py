@@ -1,6 +1,7 @@
 """The page Release in a browser: one spend, whatever is clicked, reloaded or opened twice."""
 
 import json
+import re
 
 import pytest
 
@@ -132,7 +133,7 @@ def test_settings_are_in_the_address_and_once_more_is_asked_for_on_purpose(here,
     page.get_by_label("Epsilon of the clusters").fill("0.75")
     page.get_by_label("Epsilon of the clusters").blur()
     page.get_by_role("button", name="Spend epsilon 0.75 of 2").wait_for()
-    assert "epsilon=0.75" in page.url
+    page.wait_for_url(re.compile(r"epsilon=0\.75"))
     page.reload()
     page.get_by_role("button", name="Spend epsilon 0.75 of 2").wait_for()
     page.goto(shop.address)
