@@ -12,8 +12,6 @@ import sysconfig
 import time
 from pathlib import Path
 
-import shoal
-
 FENCE = re.compile(
     r"^```(?:python|\{code-block\} python)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
@@ -26,6 +24,8 @@ def blocks(text: str) -> list[str]:
 
 def main(page: Path) -> None:
     """Run the blocks of a page, and print how many there were."""
+    import shoal
+
     packages = Path(sysconfig.get_path("purelib")).resolve()
     assert Path(shoal.__file__).resolve().is_relative_to(packages), shoal.__file__
     start, silent = time.perf_counter(), 0
