@@ -7,7 +7,8 @@
 5. Run the code of the README and of the pages against the installed wheel (``snippets.py``).
 6. Measure sizes and import times, print the table, and write it with ``--write``.
 
-``--ready`` refuses while the repository has no public address: the workflow that publishes asks so.
+``--ready`` refuses what must not be published yet: no public address, a version without a date in
+the changelog, a tag that is not the version. The workflow that publishes asks so.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,7 +39,7 @@ TABLE = ROOT / "docs/_data/release_sizes.csv"
 PAGE = ROOT / "docs/releasing.md"
 MARKS = ("<!-- sizes: written by `make release-sizes` -->", "<!-- end of sizes -->")
 BIN = Path(sys.executable).parent
-TURNS = 5
+TURNS = 3
 # What an extra is used with, beside `from shoal import DPKMeans`: its import time is of these.
 LOADED = {
     "none": "",
@@ -81,17 +83,17 @@ def main() -> int:
     """Run all checks, or those that were asked for; return the exit code."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--write", action="store_true", help="write the table into the docs")
-    options.add_argument("--ready", action="store_true", help="refuse without a public address")
+    options.add_argument(
+        "--ready", action="store_true", help="refuse what must not be published yet"
+    )
     options.add_argument("--extras", nargs="*", default=project.extras(), help="only these extras")
     options.add_argument("--sbom", action="store_true", help="write the bill of materials, no more")
     options.add_argument("--build", action="store_true", help="build and check files, no more")
     given = options.parse_args()
     start = time.monotonic()
     try:
-        if given.ready and project.address() == project.NO_ADDRESS:
-            raise ReleaseError(
-                "the repository has no public address: set it as docs/releasing.md says"
-            )
+        if given.ready:
+            check_ready()
         if given.sbom:
             write_sbom()
             return 0
@@ -100,15 +102,29 @@ def main() -> int:
         if given.build:
             return 0
         rows = check_installs(built, given.extras)
+        print(render(rows), flush=True)
+        if given.write:
+            write_table(rows)
         check_archive(built["shoal.tar.gz"])
     except ReleaseError as error:
         print(f"check-release: {error}", file=sys.stderr)
         return 1
-    print(render(rows))
-    if given.write:
-        write_table(rows)
-    print(f"check-release: all done in {time.monotonic() - start:.0f} s; files are in build/release")
+    print(
+        f"check-release: all done in {time.monotonic() - start:.0f} s; files are in build/release"
+    )
     return 0
+
+
+def check_ready() -> None:
+    """Refuse a project without an address, and a tag or a changelog of another version."""
+    version, tag = project.version(), os.environ.get("GITHUB_REF_NAME", "")
+    if project.address() == project.NO_ADDRESS:
+        raise ReleaseError("the repository has no public address: set it as docs/releasing.md says")
+    if tag and tag != f"v{version}":
+        raise ReleaseError(f"the tag must be v{version}, as the version is, got {tag!r}")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    if not re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", changes, re.MULTILINE):
+        raise ReleaseError(f"CHANGELOG.md must have a section [{version}] with its date")
 
 
 def run(*words: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
@@ -283,9 +299,7 @@ def install(folder: Path, what: str) -> Path:
     uv, variables = tool("uv"), environment()
     run(uv, "venv", "--quiet", "--python", sys.executable, folder, env=variables)
     (python,) = [
-        path
-        for path in (folder / "bin/python", folder / "Scripts/python.exe")
-        if path.exists()
+        path for path in (folder / "bin/python", folder / "Scripts/python.exe") if path.exists()
     ]
     run(uv, "pip", "install", "--quiet", "--python", python, what, env=variables)
     run(uv, "pip", "check", "--python", python, env=variables)
@@ -295,7 +309,9 @@ def install(folder: Path, what: str) -> Path:
 def inside(python: Path, *words: str | Path) -> str:
     """Run Python of an environment in an empty folder, apart from everything of ours."""
     variables = {
-        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SHOAL"))
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "SHOAL"))
     }
     with tempfile.TemporaryDirectory() as folder:
         return run(python, "-I", *words, cwd=Path(folder), env=variables)
@@ -323,10 +339,10 @@ def measure(distribution: str, extra: str, python: Path, wheel: Path, used: str)
 
 
 def best_time(python: Path, statement: str) -> float:
-    """Return the shortest time of some fresh interpreters, in seconds; the first one compiles."""
+    """Return the least CPU time of some fresh interpreters, in seconds; the first one compiles."""
     code = (
-        "import time, warnings; warnings.simplefilter('ignore'); start = time.perf_counter(); "
-        f"{statement}; print(time.perf_counter() - start)"
+        "import time, warnings; warnings.simplefilter('ignore'); start = time.process_time(); "
+        f"{statement}; print(time.process_time() - start)"
     )
     return min(float(inside(python, "-c", code).split()[-1]) for _ in range(TURNS + 1))
 
@@ -394,9 +410,7 @@ def write_table(rows: list[Row]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]
-    PAGE.write_text(
-        f"{before}{MARKS[0]}\n\n{render(rows)}\n\n{MARKS[1]}{after}", encoding="utf-8"
-    )
+    PAGE.write_text(f"{before}{MARKS[0]}\n\n{render(rows)}\n\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

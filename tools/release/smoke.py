@@ -175,11 +175,11 @@ def main(extra: str) -> None:
     assert_installed()
     names = load_names(extra)
     use_shoal()
-    uses = [name for name in USES if name != "none"] if extra == "all" else [extra]
+    uses = [name for name in USES if name != "none" and extra in (name, "all")]
     for name in uses:
         USES[name]()
     assert_refused(extra)
-    print(f"{extra}: {names} names, used: {', '.join(['none', *uses])}")
+    print(f"{extra}: {names} public names, used: {', '.join(['shoal', *uses])}")
 
 
 if __name__ == "__main__":
