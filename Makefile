@@ -1,7 +1,11 @@
 # Two commands on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 VENV   ?= .venv
+ifeq ($(OS),Windows_NT)
+BIN    := $(VENV)/Scripts
+else
 BIN    := $(VENV)/bin
+endif
 WORKERS ?= 3
 # One worker more than CI has cores, since some tests wait for others' processes. A file of tests runs on one worker, and
 # so do all those of Spark (tests/conftest.py). One thread a worker: with more threads than cores they wait for one another.

@@ -49,12 +49,13 @@ LOADED = {
     "spark": "pyspark.sql",
     "serve": "shoal.collector.app, shoal.studio.app",
     "attacks": "art.attacks.inference.membership_inference",
-    "all": "shoal.plotting, altair, vl_convert, shoal.tables, pyarrow.dataset, pandas, pyspark.sql, "
-    "shoal.collector.app, shoal.studio.app",
+    "all": "shoal.plotting, altair, vl_convert, shoal.tables, pyarrow.dataset, pandas, "
+    "pyspark.sql, shoal.collector.app, shoal.studio.app",
     "client": "",
 }
 # Code that needs what the page made before, by the page's own commands.
 LEFT_OUT = {"docs/collector.md": "reads what a running collection exported"}
+SUFFIXES = (".css", ".html", ".js", ".json", ".py", ".svg", ".typed")  # of files in a wheel
 PACKAGER_TESTS = (
     "tests/test_package.py",
     "tests/test_registry.py",
@@ -178,6 +179,8 @@ def check_files(built: dict[str, Path]) -> None:
     with zipfile.ZipFile(built["shoal.whl"]) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
     compare("the wheel", inside, project.wheel_files(tracked))
+    if strange := sorted(name for name in inside if not name.endswith(SUFFIXES)):
+        raise ReleaseError(f"the wheel has files of a new kind: {strange}")
     compare("the archive", archived(built["shoal.tar.gz"]), project.archive_files(tracked))
     with zipfile.ZipFile(built["client.whl"]) as wheel:
         light = {name for name in wheel.namelist() if ".dist-info/" not in name}
@@ -369,7 +372,7 @@ def write_sbom() -> None:
 def render(rows: Iterable[Row]) -> str:
     """Render the table in Markdown."""
     lines = [
-        "| install | packages | wheel | installed | `import shoal` | import of what it is used with |",
+        "| install | packages | wheel | installed | `import shoal` | import of what is used |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in rows:

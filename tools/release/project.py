@@ -19,7 +19,11 @@ NO_ADDRESS = "https://repository.invalid/shoal"
 NOT_ARCHIVED = (".ci/", ".dockerignore", ".git")
 ARCHIVED_ALWAYS = (".github/", ".gitignore")  # workflows are tested; hatchling reads the other
 MADE = {"__pycache__", ".venv", "build", "node_modules", ".mypy_cache", ".ruff_cache"}
-LINKED = re.compile(r"https?://[\w.-]+/[\w.-]+/shoal\b|https?://repository\.invalid/\w+")
+# Addresses of a repository named shoal, and of none of its name; pages of indexes are no repository.
+LINKED = re.compile(
+    r"https?://(?!pypi\.org/|www\.npmjs\.com/)[\w.-]+/[\w.-]+/shoal(?![\w-])"
+    r"|https?://repository\.invalid/\w+"
+)
 
 
 def settings(folder: Path = ROOT) -> dict[str, Any]:

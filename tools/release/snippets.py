@@ -1,7 +1,7 @@
 """Run inside a fresh environment: the Python code of one page, as a reader would paste it.
 
-``python -I snippets.py PAGE.md`` from an empty folder. Each block runs by itself, in order, and must
-print something; shoal must come from the environment.
+``python -I snippets.py PAGE.md`` from an empty folder. Each block runs by itself, in order; shoal
+must come from the environment.
 """
 
 import contextlib
