@@ -1,7 +1,11 @@
 # Two commands on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 VENV   ?= .venv
+ifeq ($(OS),Windows_NT)
+BIN    := $(VENV)/Scripts
+else
 BIN    := $(VENV)/bin
+endif
 WORKERS ?= 3
 # One worker more than CI has cores, since some tests wait for others' processes. A file of tests runs on one worker, and
 # so do all those of Spark (tests/conftest.py). One thread a worker: with more threads than cores they wait for one another.
@@ -9,7 +13,7 @@ PARALLEL = -n $(WORKERS) --dist loadfile
 # Bytecode is kept even where the environment says no: else every process of a test compiles every module again.
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
-.PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean
+.PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean check-release release-sizes release-files sbom workflows
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
@@ -55,6 +59,25 @@ bench: $(VENV)/.bench $(VENV)/peers/.made debian wrk
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 	@echo "docs: build/docs/index.html"
+
+# What would be published: built, checked, installed extra by extra in fresh environments, used, measured (docs/releasing.md).
+check-release: $(VENV)/.release node
+	$(BIN)/python tools/release/check.py $(READY)
+
+# The same, and the table of the docs is written again.
+release-sizes: $(VENV)/.release node
+	$(BIN)/python tools/release/check.py --write
+
+# Archives, wheels and the package for npm in build/release, checked, and no more. READY=--ready refuses without an address.
+release-files: $(VENV)/.release node
+	$(BIN)/python tools/release/check.py --build $(READY)
+
+sbom: $(VENV)/.release
+	$(BIN)/python tools/release/check.py --sbom
+
+workflows: $(VENV)/.test
+	$(PYTEST) -q tests/test_release.py
+	$(BIN)/zizmor --offline .
 
 # What tests need: Python's packages, Debian's and tools of the JavaScript client, fetched at the same time.
 tools:
@@ -111,6 +134,10 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 # Modules are compiled when they are first imported: all of them would take half a minute, most are not needed.
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-compile -e ".[plot,arrow,spark,serve,attacks]" --group test
+	@touch $@
+
+$(VENV)/.release: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group release
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
