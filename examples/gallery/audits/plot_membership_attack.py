@@ -28,7 +28,7 @@ targets = {
 # from releases of their own, with the same estimator.
 
 # %%
-results = {name: attack_centers(one, people, runs=12, shadows=24) for name, one in targets.items()}
+results = {name: attack_centers(one, people, runs=10, shadows=16) for name, one in targets.items()}
 for name, result in results.items():
     print(f"{name}: {result}")
 
@@ -42,7 +42,7 @@ print(f"right in at most {50 + 50 * advantage_ceiling(guarantee):.0f} of 100 gue
 
 # %% [markdown]
 # Members found against others accused, plain and on logarithmic axes; gray is what epsilon rules
-# out.
+# out. The left end of a curve is a handful of guesses, and may stray by chance.
 
 # %%
 picture = draw_roc({name: result.roc for name, result in results.items()}, epsilon=EPSILON)

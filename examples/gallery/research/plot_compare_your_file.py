@@ -24,7 +24,7 @@ from shoal.tables import read_table, write_table
 
 folder = Path(tempfile.mkdtemp())
 file = folder / "people.csv"  # put your own here
-people = make_gaussians(3_000, n_clusters=4, bounds=([0.0, 50.0], [120.0, 250.0]), random_state=2)
+people = make_gaussians(600, n_clusters=4, bounds=([0.0, 50.0], [120.0, 250.0]), random_state=2)
 write_table(file, ["age", "height"], people.X)
 
 # %% [markdown]
@@ -41,8 +41,8 @@ table = ComparedTable.from_table(
 )
 comparison = compare_methods(
     table,
-    choose_contenders(2, ["DPKMeans", "Laplace", "PartitionResponse"]),
-    epsilons=[0.5, 2.0, 8.0],
+    choose_contenders(2, ["DPKMeans-grid", "DPKMeans-lloyd", "PartitionResponse"]),
+    epsilons=[1.0, 4.0],
     runs=5,
     seed=0,
     store=folder,

@@ -18,7 +18,7 @@ from shoal.papers.kccm import PublishedKCCM
 from shoal.plotting import draw_bars
 
 BOX = (-1.0, 1.0)
-X = minmax_scale(load_iris().data[:, 2:], BOX)  # flowers: nobody's bounds have to be public
+X = minmax_scale(load_iris().data[:, 2:], BOX).clip(*BOX)  # flowers, not people
 
 # %% [markdown]
 # The claim of the source is epsilon 1. A replay adds up what one record costs at most.
