@@ -29,6 +29,7 @@ TITLE = re.compile(r'\A# %% \[markdown\]\n"""\n(.+)\n(=+)\n\n((?:.+\n)+)"""\n\n#
 PROMISE = re.compile(r"(differential|metric) privacy with epsilon = ")
 SAID = {  # what some examples are about
     "plot_audit_catches_a_bug": "BROKEN",
+    "plot_compare_your_file": "At a worst-case epsilon of 4",
     "plot_quarterly_budget": "release 5 refused",
     "plot_spark_job": "the same bits from Spark: True",
 }
@@ -107,7 +108,7 @@ def test_an_example_runs_and_draws(script, capsys, monkeypatch, tmp_path):
         need_spark()
     pictures = run(script, monkeypatch, tmp_path)
     output = capsys.readouterr().out
-    assert PROMISE.search(output)
+    assert PROMISE.search(output) or script.stem == "plot_compare_your_file"  # releases nothing
     assert SAID.get(script.stem, "") in output
     assert pictures
 
