@@ -104,7 +104,6 @@ sphinx_gallery_conf = {
     "reset_modules": (),
     "abort_on_example_error": True,
     "doc_module": ("shoal",),
-    "reference_url": {"shoal": None},
     "backreferences_dir": "auto_examples/backreferences",
     "show_memory": False,
     "show_signature": False,

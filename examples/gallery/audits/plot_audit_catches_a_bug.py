@@ -28,7 +28,7 @@ class HalfTheNoise(PlanarLaplace):
 # nothing is found.
 
 # %%
-right = audit_promise(PlanarLaplace(2.0, bounds=BOX), samples=8_000)
+right = audit_promise(PlanarLaplace(2.0, bounds=BOX), samples=8_000, search=200)
 print(right.guarantee)
 print(right.verdict)
 
@@ -36,7 +36,7 @@ print(right.verdict)
 # The same claim with the bug: the bound passes it, with a confidence of 99.9%.
 
 # %%
-broken = audit_promise(HalfTheNoise(2.0, bounds=BOX), samples=8_000)
+broken = audit_promise(HalfTheNoise(2.0, bounds=BOX), samples=8_000, search=200)
 print(broken.verdict)
 
 # %% [markdown]
