@@ -148,10 +148,20 @@ import gallery
 extensions = ["sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
 sphinx_gallery_conf = {{
     **gallery.sphinx_gallery_conf,
-    "examples_dirs": ["examples"],
+    "examples_dirs": ["../examples"],
     "subsection_order": None,
     "within_subsection_order": "FileNameSortKey",
 }}
+"""
+INDEX = """
+Site
+====
+
+.. toctree::
+
+   auto_examples/index
+
+.. minigallery:: shoal.plotting.draw_bars
 """
 EXAMPLE = '''# %% [markdown]
 """
@@ -182,18 +192,18 @@ released
 def built(tmp_path_factory):
     """Build the pages of one example with Sphinx, and return their folder."""
     pytest.importorskip("sphinx_gallery", reason="needs sphinx-gallery: pip install --group docs")
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "examples").mkdir()
-    (folder / "examples/GALLERY_HEADER.rst").write_text("Examples\n========\n", encoding="utf-8")
-    (folder / "examples/plot_two.py").write_text(EXAMPLE, encoding="utf-8")
-    (folder / "conf.py").write_text(CONF.format(folder=str(SETTINGS.parent)), encoding="utf-8")
-    index = "Site\n====\n\n.. toctree::\n\n   auto_examples/index\n"
-    index += "\n.. minigallery:: shoal.plotting.draw_bars\n"
-    (folder / "index.rst").write_text(index, encoding="utf-8")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", folder, folder / "html"]
+    site = tmp_path_factory.mktemp("site")
+    scripts, pages = site / "examples", site / "docs"
+    scripts.mkdir()
+    pages.mkdir()
+    (scripts / "GALLERY_HEADER.rst").write_text("Examples\n========\n", encoding="utf-8")
+    (scripts / "plot_two.py").write_text(EXAMPLE, encoding="utf-8")
+    (pages / "conf.py").write_text(CONF.format(folder=str(SETTINGS.parent)), encoding="utf-8")
+    (pages / "index.rst").write_text(INDEX, encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", pages, pages / "html"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return folder
+    return pages
 
 
 @pytest.mark.full

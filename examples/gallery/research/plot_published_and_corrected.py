@@ -41,7 +41,7 @@ for name, method in methods.items():
 print(replay_estimator(methods["corrected, epsilon 1"], repeats=2))
 
 # %% [markdown]
-# Where the published method looks good, it spends 78 and not 1; the corrected one keeps its promise.
+# Where the published method looks good, it spends 78 and not 1; corrected, it keeps its promise.
 
 # %%
 picture = draw_bars(
