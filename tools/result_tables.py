@@ -134,16 +134,25 @@ def _strict_local(epsilon: str) -> Callable[[Sequence[Results]], Cells]:
 def _poisoning(results: Sequence[Results]) -> Cells:
     chosen = {"mechanism": "PartitionResponse", "devices": "10000", "epsilon": "4"}
     rows = [row for row in results[0].rows if all(row[k] == v for k, v in chosen.items())]
-    found = [["set", "liars", "lie", "analysis", "shift", "cost", "seeds"]]
-    for row in rows:
-        if row["lie"] in ("none", "plant") and row["analysis"] != "density":
-            shift = _mean(row["shift_typical"], row["shift_typical_error"])
-            cost = _mean(row["cost"], row["cost_error"])
-            share = f"{float(row['share']):.1%}".replace(".0%", "%")
-            found.append(
-                [row["set"], share, row["lie"], row["analysis"], shift, cost, row["seeds"]]
-            )
+    analyses = ("trusting", "contamination 0.01", "contamination 0.05")
+    found = [["set", "liars who plant a cluster", *analyses, "runs"]]
+    for name, share in sorted({(row["set"], row["share"]) for row in rows}, key=_by_share):
+        own = {
+            row["analysis"]: row
+            for row in rows
+            if (row["set"], row["share"]) == (name, share) and row["lie"] in ("none", "plant")
+        }
+        known = [own.get(analysis) for analysis in analyses]
+        shifts = [
+            _mean(row["shift_typical"], row["shift_typical_error"]) if row else "" for row in known
+        ]
+        percent = f"{float(share):.1%}".replace(".0%", "%")
+        found.append([name, percent, *shifts, own["trusting"]["seeds"]])
     return found
+
+
+def _by_share(key: tuple[str, str]) -> tuple[str, float]:
+    return key[0], float(key[1])
 
 
 def _collector(results: Sequence[Results]) -> Cells:
@@ -155,7 +164,7 @@ def _collector(results: Sequence[Results]) -> Cells:
 
 def _mean(mean: str | float, error: str | float) -> str:
     """Format a mean with its standard error, if there is one."""
-    mean, error = float(mean), float(error)
+    mean, error = float(mean), float(error or math.nan)
     digits = 3 if abs(mean) < 10 else 1
     return f"{mean:.{digits}f}" + ("" if math.isnan(error) else f" ± {error:.{digits}f}")
 
@@ -176,7 +185,7 @@ TABLES = {
         for source, name in SOURCES.items()
     },
     "peers": Table(BENCHMARKS, (_kept("peers_kmeans"),), _peers),
-    "wild": Table(BENCHMARKS, (_kept("wild_fits"),), _fits("cost", by=("set", "delta"))),
+    "wild": Table(BENCHMARKS, (_kept("wild_fits"),), _fits("ratio", by=("set", "delta"))),
     "shapes": Table(BENCHMARKS, (_kept("shape_fits"),), _fits("ari", by=("set",))),
     "strict-local-1": Table(
         BENCHMARKS, ("benchmarks/strict_local_figures.csv",), _strict_local("1")
@@ -204,12 +213,17 @@ def _escaped(cells: Sequence[str]) -> Iterator[str]:
 
 
 def _origins(results: Sequence[Results]) -> Iterator[str]:
-    for one in results:
-        if len(results) == 1 and "command" in one.origin:
-            command, version, date = (one.origin[key] for key in ("command", "version", "date"))
-            yield f"`{command}`, {version}, {date}: `{one.file}`.\n"
-        elif len(results) == 1:
-            yield f"From `{one.file}`.\n"
+    """Say how the one file of a table came about; tables of several stand above those of each."""
+    if len(results) > 1:
+        return
+    file, origin = results[0].file, results[0].origin
+    if "command" in origin:
+        yield f"`{origin['command']}`, "
+    if "version" in origin:
+        yield f"{origin['version']}, {origin['date']}: `{file}`."
+    else:
+        yield f"From `{file}`."
+    yield f" {origin['note']}\n" if "note" in origin else "\n"
 
 
 def filled(page: str, root: Path = ROOT) -> str:

@@ -12,15 +12,12 @@ animations, sees the last screen. Colors follow the reader's light or dark schem
 """
 
 import argparse
-import fcntl
 import itertools
 import os
 import select
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -146,6 +143,10 @@ class Recorder:
 
     def run(self, command: str, folder: Path) -> None:
         """Run a command in a pseudo-terminal and keep its output as it comes."""
+        import fcntl  # not on Windows, where the rest of this file is tested too
+        import struct
+        import termios
+
         ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
