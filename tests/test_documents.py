@@ -40,7 +40,8 @@ BLOCKS = [
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_code_of_pages(block, capsys):
+def test_code_of_pages(block, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write a file beside the reader
     exec(compile(block, "page", "exec"), {})
     assert capsys.readouterr().out
 
@@ -53,15 +54,24 @@ def test_examples_that_pages_name_exist():
 
 def test_readme_has_an_example_of_ten_lines_for_each_model():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for section in ("## Central", "## Local"):
+    for section in ("## Central", "## Local", "## Mixed tables"):
         block = readme.split(section)[1].split("```python\n")[1].split("```")[0]
         assert len([line for line in block.splitlines() if line.strip()]) <= 10
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
+
+
 def test_links_of_the_readme_exist():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", readme):
+    for target, section in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", readme):
+        if target.startswith("https://img.shields.io/badge/"):
+            continue  # a fact in a picture, which names no service that could contradict it
         assert (ROOT / target).exists(), target
+        if section:
+            headings = re.findall(r"^#+ (.*)$", (ROOT / target).read_text("utf-8"), re.MULTILINE)
+            assert section in {heading.lower().replace(" ", "-") for heading in headings}, section
 
 
 def test_proofs_that_the_code_cites_exist():
