@@ -16,7 +16,7 @@ import pytest
 
 from shoal import _file_locks
 from shoal._file_locks import lock_file, unlock_file
-from shoal.exceptions import LedgerFileError, ParameterError
+from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
 from shoal.experiments import ExperimentSpec, RecordStore
 from shoal.privacy import Ledger, PureEvent
 
@@ -29,9 +29,9 @@ CHILD = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 if sys.argv[2] != "system":
-    from helpers.fake_windows import make_locks
+    from helpers.fake_windows import windows_locks
     from shoal import _file_locks
-    _file_locks._system = make_locks(sys.argv[2])
+    _file_locks._system = windows_locks()
 """
 HOLD = (
     CHILD
@@ -79,6 +79,16 @@ except (BudgetExceededError, LedgerFileError):
 )
 
 
+class Unlocked:
+    """A planted bug: locks that keep nobody out."""
+
+    def lock(self, descriptor: int, *, exclusive: bool, blocking: bool) -> None:
+        """Do nothing."""
+
+    def unlock(self, descriptor: int) -> None:
+        """Do nothing."""
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     (tmp_path / "file").write_bytes(b"some bytes")
@@ -88,9 +98,9 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(params=["system", *FAKED])
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "windows":
-        from helpers.fake_windows import make_locks
+        from helpers.fake_windows import windows_locks
 
-        monkeypatch.setattr(_file_locks, "_system", make_locks("windows"))
+        monkeypatch.setattr(_file_locks, "_system", windows_locks())
     return str(request.param)
 
 
@@ -233,9 +243,52 @@ def test_no_spend_is_lost_or_counted_twice(backend: str, tmp_path: Path) -> None
     assert race(backend, tmp_path / "ledger") == (20, 20)
 
 
-@pytest.mark.skipif(not FAKED, reason="planted beside the fake, which needs Linux")
-def test_planted_locks_that_keep_nobody_out_are_noticed(tmp_path: Path) -> None:
-    assert race("none", tmp_path / "ledger") != (20, 20)
+def overlap(path: Path, patch: pytest.MonkeyPatch, *, wait: float) -> tuple[int, int]:
+    """Spend more than half of a limit while another does; return the acknowledged and recorded."""
+    ledgers = Ledger(path, epsilon=1.0), Ledger(path)
+    inside, go_on, real = threading.Event(), threading.Event(), os.write
+    acknowledged: list[int] = []
+
+    def spend(number: int) -> None:
+        try:
+            ledgers[number].spend(PureEvent(epsilon=0.6))
+            acknowledged.append(number)
+        except (BudgetExceededError, LedgerFileError):
+            return
+
+    def paused(descriptor: int, data: bytes) -> int:
+        if not inside.is_set():  # the first one has seen that the limit allows it
+            inside.set()
+            go_on.wait(WAIT)
+        return real(descriptor, data)
+
+    patch.setattr(os, "write", paused)
+    threads = [threading.Thread(target=spend, args=(number,)) for number in (0, 1)]
+    threads[0].start()
+    assert inside.wait(WAIT)
+    threads[1].start()
+    threads[1].join(wait)
+    go_on.set()
+    for thread in threads:
+        thread.join(WAIT)
+    try:
+        return len(acknowledged), len(Ledger(path))
+    except LedgerFileError:
+        return len(acknowledged), -1
+
+
+def test_a_spend_waits_for_one_that_has_begun(
+    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert overlap(tmp_path / "ledger", monkeypatch, wait=0.1) == (1, 1)
+
+
+def test_planted_locks_that_keep_nobody_out_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_file_locks, "_system", Unlocked())
+    acknowledged, recorded = overlap(tmp_path / "ledger", monkeypatch, wait=WAIT)
+    assert (acknowledged, recorded) != (1, 1)
 
 
 class TestWithoutLocks:

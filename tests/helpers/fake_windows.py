@@ -9,14 +9,12 @@ import errno
 import fcntl
 import os
 import struct
-from typing import Any, Literal
+from typing import Any
 
 from shoal import _file_locks
 
 FAIL_IMMEDIATELY, EXCLUSIVE = 1, 2
 LOCK_VIOLATION, INVALID_HANDLE, NOT_LOCKED = 33, 6, 158
-
-Backend = Literal["system", "windows", "none"]
 
 
 class FakeKernel32:
@@ -27,7 +25,8 @@ class FakeKernel32:
         self.held: set[int] = set()
 
         # Functions, not methods: types are declared on them.
-        def lock(handle: int, flags: int, zero: int, low: int, high: int, where: Any) -> int:
+        def lock(handle: int, flags: int, *rest: Any) -> int:
+            zero, low, high, where = rest
             assert zero == 0
             kind = fcntl.F_WRLCK if flags & EXCLUSIVE else fcntl.F_RDLCK
             ask = fcntl.F_OFD_SETLK if flags & FAIL_IMMEDIATELY else fcntl.F_OFD_SETLKW
@@ -67,22 +66,6 @@ def windows_locks() -> _file_locks.WindowsLocks:
         last_error=lambda: kernel32.error,
         make_error=lambda error: OSError(errno.EBADF, f"error {error} of Windows"),
     )
-
-
-class Unlocked:
-    """A planted bug: locks that keep nobody out."""
-
-    def lock(self, descriptor: int, *, exclusive: bool, blocking: bool) -> None:
-        """Do nothing."""
-
-    def unlock(self, descriptor: int) -> None:
-        """Do nothing."""
-
-
-def make_locks(backend: Backend) -> Any:
-    """Return the locks of this system, those of Windows, or none."""
-    made = {"windows": windows_locks, "none": Unlocked, "system": _file_locks._system_locks}
-    return made[backend]()
 
 
 def _range(low: int, high: int, where: Any) -> tuple[int, int]:
