@@ -2,13 +2,52 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import resource_tracker
 from typing import Any
 
-__all__ = ["ignore_sigint", "run_parallel"]
+__all__ = ["OWN_GROUP", "ignore_sigint", "kill_group", "run_parallel"]
+
+# Of `subprocess.Popen`: Ctrl-C at a terminal is for whoever started the process, not for it.
+OWN_GROUP: dict[str, Any] = (
+    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    if sys.platform == "win32"
+    else {"start_new_session": True}
+)
+
+
+def kill_group(pid: int) -> bool:
+    """End a process that was started with ``OWN_GROUP`` at once, with all that it started.
+
+    Parameters
+    ----------
+    pid : int
+        Number of the process.
+
+    Returns
+    -------
+    found : bool
+        False if none was left.
+
+    Examples
+    --------
+    >>> command = [sys.executable, "-c", "input()"]
+    >>> with subprocess.Popen(command, stdin=subprocess.PIPE, **OWN_GROUP) as process:
+    ...     kill_group(process.pid)
+    True
+    """
+    if sys.platform == "win32":
+        command = ["taskkill", "/F", "/T", "/PID", str(pid)]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):  # macOS says the latter of one that has ended
+        return False
+    return True
 
 
 def ignore_sigint(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +115,7 @@ def run_parallel(parallel: Any, tasks: Iterable[Any]) -> Generator[Any, None, No
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    if not hasattr(signal, "pthread_sigmask"):  # not there on Windows
+    if sys.platform == "win32":  # there, no signal can be blocked
         yield
         return
     resource_tracker.ensure_running()  # whoever starts it lifts this mask

@@ -302,8 +302,7 @@ class DeviceFile:
             finally:
                 connection.close()
             _name_once(part, self.path)
-            if os.name == "posix":  # Windows opens no folder
-                sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
         except OSError as failure:
             raise _unusable(self.path, failure.strerror or "it cannot be made") from failure
         except sqlite3.Error as failure:

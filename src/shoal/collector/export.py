@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from shoal._files import hidden_sibling, sync_folder
+from shoal._files import hidden_sibling, rename_folder, sync_folder
 from shoal._optional import require
 from shoal._report_channel import PartitionChannel, numbered_names, report_names
 from shoal._typing import Floats
@@ -171,7 +171,7 @@ def export_table(store: Store, campaign: str, folder: str | os.PathLike[str]) ->
         hidden.mkdir(mode=0o700)
         _write_parts(hidden, store, signed, snapshot)
         sync_folder(hidden)
-        hidden.rename(target)
+        rename_folder(hidden, target)
         sync_folder(target.parent)
         mechanism = signed.campaign.mechanism
         return save_beside(mechanism, target, numbered_names(mechanism))

@@ -229,13 +229,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _bound_process(memory: int) -> None:
     """Lower the priority of this process, and limit its memory where the system can."""
-    if sys.platform == "win32":
-        return
-    os.nice(NICE)
-    limit = memory << 20
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    allowed = limit if most == resource.RLIM_INFINITY else min(limit, most)
-    resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
+    if sys.platform != "win32":
+        os.nice(NICE)
+        limit = memory << 20
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        allowed = limit if most == resource.RLIM_INFINITY else min(limit, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
 
 
 def _stop_on_signals(worker: Worker) -> None:

@@ -9,6 +9,7 @@ import time
 from types import TracebackType
 from typing import Self
 
+from shoal._processes import OWN_GROUP
 from shoal.service import EventLog
 
 __all__ = ["WorkerProcess"]
@@ -75,7 +76,7 @@ class WorkerProcess:
             command,
             stdin=subprocess.PIPE,
             env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
-            start_new_session=True,  # Ctrl-C at a terminal is the server's to pass on
+            **OWN_GROUP,
         )
         if process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):  # it has ended, which the watcher sees

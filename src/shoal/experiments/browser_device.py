@@ -11,7 +11,6 @@ import json
 import os
 import queue
 import shutil
-import signal
 import subprocess
 import tempfile
 import threading
@@ -25,6 +24,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from shoal._browser_client import browser_modules
+from shoal._processes import OWN_GROUP, kill_group
 from shoal._typing import Floats
 from shoal.experiments.device_fleet import TakingPart
 
@@ -235,7 +235,8 @@ class BrowserDevice:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         # As root it has no sandbox; of all pages it opens the own one alone.
-        unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
+        as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        unboxed = ["--no-sandbox"] if as_root else []
         folder = str(self._folder)
         return subprocess.Popen(
             [
@@ -250,7 +251,7 @@ class BrowserDevice:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # ended as a whole, and not by Ctrl-C before the devices
+            **OWN_GROUP,  # ended as a whole, and not by Ctrl-C before the devices
         )
 
     def _wait_for(self, state: str) -> str | None:
@@ -338,11 +339,9 @@ def _handler(device: BrowserDevice) -> type[BaseHTTPRequestHandler]:
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """End a browser and wait until all its processes are gone: one left would write files."""
     end = time.monotonic() + 5.0
-    with suppress(ProcessLookupError):
-        while time.monotonic() < end:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.poll()
-            time.sleep(0.02)
+    while kill_group(process.pid) and time.monotonic() < end:
+        process.poll()
+        time.sleep(0.02)
     process.wait()
 
 

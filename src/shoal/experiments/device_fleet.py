@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
+from shoal._processes import OWN_GROUP
 from shoal._typing import Floats
 from shoal.client import Device
 from shoal.exceptions import DeliveryError, ShoalError
@@ -156,7 +157,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # Ctrl-C is for whoever started it
+            **OWN_GROUP,
         )
 
     def run(self, task: str, given: TakingPart, chunk: Chunk) -> list[Any]:

@@ -24,13 +24,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from shoal._file_locks import lock_file, unlock_file
+from shoal._files import BINARY
 from shoal.exceptions import ParameterError
 from shoal.experiments.spec import ExperimentSpec
-
-try:
-    import fcntl
-except ImportError:  # Windows: there, two runs at once on one store are the user's care
-    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["Record", "RecordStore", "Value", "check_record"]
 
@@ -88,6 +85,7 @@ class RecordStore:
         self._columns: list[str] | None = None
         digest = hashlib.sha256(f"{spec.fingerprint} {inputs}".encode()).hexdigest()
         self._claim = MAGIC + f"{digest}\n".encode()
+        self._process = os.getpid()
         self._descriptor = self._open()
         try:
             self._end = self._start()
@@ -111,7 +109,10 @@ class RecordStore:
     def close(self) -> None:
         """Let other processes have the file; what was read stays readable here."""
         if self._descriptor >= 0:
-            os.close(self._descriptor)  # releases the lock
+            if os.getpid() == self._process:  # the lock is not a forked child's to release
+                with contextlib.suppress(OSError):  # closing releases it too
+                    unlock_file(self._descriptor)
+            os.close(self._descriptor)
             self._descriptor = -1
 
     @property
@@ -181,10 +182,9 @@ class RecordStore:
     def _open(self) -> int:
         descriptor = -1
         try:
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY
             descriptor = os.open(self.path, flags, 0o666)
-            if fcntl is not None:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(descriptor, exclusive=True, blocking=False)
         except OSError as failure:
             if descriptor >= 0:
                 os.close(descriptor)

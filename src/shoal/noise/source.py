@@ -44,7 +44,8 @@ class _Forks:
         cls.depth += 1
 
 
-os.register_at_fork(after_in_child=_Forks.enter_child)
+if hasattr(os, "register_at_fork"):  # nothing forks on Windows
+    os.register_at_fork(after_in_child=_Forks.enter_child)
 
 
 def _generator(key: bytes) -> np.random.Generator:

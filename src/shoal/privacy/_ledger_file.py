@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from shoal._files import atomic_write, sync_folder
+from shoal._file_locks import lock_file, unlock_file
+from shoal._files import BINARY, atomic_write, sync_folder
 from shoal.exceptions import LedgerFileError, ParameterError, ShoalError
 from shoal.privacy.entries import Receipt
 
@@ -105,11 +106,6 @@ def decode_line(line: bytes, previous: str) -> tuple[dict[str, Any], str]:
     return content, digest
 
 
-try:
-    import fcntl
-except ImportError:  # Windows has no advisory locks of this kind
-    fcntl = None  # type: ignore[assignment]
-
 _MAGICS = tuple(f'{{"shoal_ledger":{known},'.encode() for known in _EARLIER)
 _OLD_MAGIC = b'{"shoal_ledger":1,'
 
@@ -140,15 +136,11 @@ class LedgerFile:
 
         A new descriptor each time: a lock belongs to the open file, which forked children share.
         """
-        if fcntl is None:
-            raise LedgerFileError("a ledger file needs POSIX file locks, which this system lacks")
-        flags = os.O_RDWR | os.O_APPEND if write else os.O_RDONLY
+        flags = (os.O_RDWR | os.O_APPEND if write else os.O_RDONLY) | BINARY
         descriptor = -1
         try:
-            descriptor = os.open(
-                self.path, flags | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o600
-            )
-            fcntl.flock(descriptor, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
+            descriptor = os.open(self.path, flags | (os.O_CREAT if create else 0), 0o600)
+            lock_file(descriptor, exclusive=write)
             self._check_identity(descriptor)
         except BaseException as failure:
             if descriptor >= 0:  # Ctrl-C may come before it is open
@@ -159,7 +151,10 @@ class LedgerFile:
         try:
             yield descriptor
         finally:
-            os.close(descriptor)  # releases the lock
+            # What was done under the lock stands, whatever becomes of it: closing releases it too.
+            with contextlib.suppress(OSError):
+                unlock_file(descriptor)
+            os.close(descriptor)
 
     def start(self, header: dict[str, Any] | None) -> None:
         """Make sure that the file begins with a header, writing ``header`` if it is new."""
@@ -321,9 +316,10 @@ class LedgerFile:
             part.touch(mode=0o600)
             part.write_text(head.to_json(), encoding="ascii")
             # Whoever may use the ledger needs its head, whoever spent last.
-            for owner in ((-1, ledger.st_gid), (ledger.st_uid, -1)):
-                with contextlib.suppress(OSError):  # only root may give files away
-                    os.chown(part, *owner)
+            if hasattr(os, "chown"):  # on Windows the folder decides
+                for owner in ((-1, ledger.st_gid), (ledger.st_uid, -1)):
+                    with contextlib.suppress(OSError):  # only root may give files away
+                        os.chown(part, *owner)
             part.chmod(stat.S_IMODE(ledger.st_mode))
 
     def _check_identity(self, descriptor: int) -> None:
@@ -346,11 +342,13 @@ class LedgerFile:
 
 
 def _read(descriptor: int, offset: int, length: int) -> bytes:
+    # Nobody else moves the position of this descriptor, and appends do not look at it.
+    os.lseek(descriptor, offset, os.SEEK_SET)
     parts = []
     while length > 0:
-        part = os.pread(descriptor, length, offset)
+        part = os.read(descriptor, length)
         if not part:
             break
         parts.append(part)
-        offset, length = offset + len(part), length - len(part)
+        length -= len(part)
     return b"".join(parts)

@@ -5,13 +5,13 @@ input is a pipe that nobody writes to, and when the other end is gone it ends as
 """
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from shoal._processes import OWN_GROUP, kill_group
 from shoal.exceptions import StoreError
 
 __all__ = ["ServerProcess"]
@@ -52,7 +52,7 @@ class ServerProcess:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
-                start_new_session=True,  # Ctrl-C is for whoever started it
+                **OWN_GROUP,
             )
 
     @property
@@ -84,5 +84,4 @@ class ServerProcess:
             try:
                 self._process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
-                with suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
+                kill_group(self._process.pid)

@@ -68,7 +68,7 @@ def server_config(app: FastAPI, settings: ServiceSettings) -> uvicorn.Config:
     """Return how uvicorn runs an application: no address in a log, no name of the software."""
     return uvicorn.Config(
         app,
-        loop="uvloop",
+        loop="asyncio" if sys.platform == "win32" else "uvloop",  # which Windows has not
         http=make_protocol(settings),
         ws="none",
         lifespan="on",

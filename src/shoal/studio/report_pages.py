@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shoal._files import BINARY
 from shoal.service import RefusedError
 
 __all__ = ["PAGE_POLICY", "ReportPage", "find_pages", "read_page"]
@@ -24,6 +25,8 @@ MAX_PAGES = 500
 MAX_FILES = 20_000  # looked at; a folder of this many is no folder of reports
 MAX_BYTES = 1 << 26
 HEAD_BYTES = 1 << 13  # where a title is looked for
+# Windows has neither: links are looked for before, and no file makes anybody wait.
+NO_LINKS, NO_WAIT = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_NONBLOCK", 0)
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 # Charts are drawn by code that Vega makes of them, hence eval; there is nothing to reach from here.
 PAGE_POLICY = (
@@ -127,7 +130,9 @@ def _page(path: Path, place: str) -> ReportPage | None:
 def _read(path: Path, most: int, *, whole: bool = True) -> bytes | None:
     """Return the bytes of a plain file, which is no link; None for anything else."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        if not NO_LINKS and path.is_symlink():
+            return None
+        descriptor = os.open(path, os.O_RDONLY | NO_LINKS | NO_WAIT | BINARY)
     except OSError:
         return None
     with os.fdopen(descriptor, "rb") as file:

@@ -24,6 +24,7 @@ from starlette.staticfiles import StaticFiles
 
 from shoal._browser_client import browser_client
 from shoal._files import atomic_write
+from shoal._processes import OWN_GROUP
 from shoal.service import RefusedError, unavailable
 
 __all__ = ["PAGE_NAMES", "add_pages", "warm_chart_library"]
@@ -41,7 +42,11 @@ PAGE_NAMES = (
     "ledger",
 )
 REVALIDATE = "no-cache"
-MAKE = "import sys; from shoal.plotting import chart_library; sys.stdout.write(chart_library())"
+MAKE = """
+import sys
+from shoal.plotting import chart_library
+sys.stdout.buffer.write(chart_library().encode())
+"""
 
 
 def add_pages(app: FastAPI) -> None:
@@ -118,11 +123,11 @@ def _make_library() -> bytes:
     """Make the library in another process; Ctrl-C of a terminal is this one's alone."""
     command = [sys.executable, "-c", MAKE]
     maker = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **OWN_GROUP
     )
     _makers.add(maker)
     try:
-        library = maker.communicate()[0]
+        library: bytes = maker.communicate()[0]
     finally:
         _makers.discard(maker)
     if maker.returncode or not library:

@@ -150,7 +150,7 @@ class _Partial:
     drawn: float = 0.0
     changed: bool = False
 
-    def look(self, reader: Connection) -> None:
+    def look(self, reader: Any) -> None:
         """Read what has come, draw what is new, and end where the job was canceled."""
         self.progress.check()
         while reader.poll():

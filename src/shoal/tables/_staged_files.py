@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal._files import hidden_sibling, sync_folder
+from shoal._files import hidden_sibling, rename_folder, sync_folder
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.tables._arrow_pieces import Piece, readable
@@ -49,7 +49,7 @@ class StagedFiles:
     def publish(self) -> Any:
         """Move the files to their place, in one step."""
         try:
-            self.folder.rename(self._out)
+            rename_folder(self.folder, self._out)
         except OSError as failure:
             raise _unwritable(self._out, failure) from None
         self.discard()
@@ -207,7 +207,7 @@ def _free_folder(out: Any) -> Path:
         target = Path(out).resolve()
         holds = target.is_dir() and any(target.iterdir())
         file = target.exists() and not target.is_dir()
-        disk = target.is_mount()
+        disk = os.path.ismount(target)
     except OSError as failure:
         raise _taken(out, failure.strerror or "it cannot be looked at") from None
     except (RuntimeError, TypeError, ValueError):
