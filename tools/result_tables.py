@@ -205,7 +205,8 @@ def render(name: str, root: Path = ROOT) -> str:
     heading, *rows = table.cells(results)
     lines = [heading, ["---"] * len(heading), *rows]
     text = "".join(f"| {' | '.join(_escaped(cells))} |\n" for cells in lines)
-    return f"\n{text}\n{''.join(_origins(results))}\n"
+    origin = "".join(_origins(results))
+    return f"\n{text}\n" + (f"{origin}\n" if origin else "")
 
 
 def _escaped(cells: Sequence[str]) -> Iterator[str]:
