@@ -3,7 +3,7 @@
 // A part is what some module of src imports by import(). Each is bundled on its own, with small functions in it that
 // others have too, so that a page asks for few files. Only refusals.js is shared by all: there is one class of errors.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -38,12 +38,14 @@ async function bundle(entryPoints, external) {
   });
   for (const { path: file, text } of outputFiles) {
     const { code } = await minify(text, { module: true, ecma: 2020, compress: { passes: 3, unsafe_arrows: true } });
-    writeFileSync(file, `${code}\n`);
+    writeFileSync(`${file}.${process.pid}`, `${code}\n`);
+    renameSync(`${file}.${process.pid}`, file); // whoever reads dist meanwhile sees whole files
   }
 }
 
-rmSync(DIST, { recursive: true, force: true });
-mkdirSync(DIST);
+mkdirSync(DIST, { recursive: true });
 const names = parts();
 await bundle({ "shoal-client": "index.js", ...Object.fromEntries(names.map((name) => [name, `${name}.js`])) }, names);
 await bundle({ "shoal-client.node": "node.js" }, []);
+const built = new Set(["shoal-client", "shoal-client.node", ...names].map((name) => `${name}.js`));
+for (const name of readdirSync(DIST)) if (name.endsWith(".js") && !built.has(name)) rmSync(path.join(DIST, name));
