@@ -179,8 +179,8 @@ def check_files(built: dict[str, Path]) -> None:
     with zipfile.ZipFile(built["shoal.whl"]) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
     compare("the wheel", inside, project.wheel_files(tracked))
-    if strange := sorted(name for name in inside if not name.endswith(SUFFIXES)):
-        raise ReleaseError(f"the wheel has files of a new kind: {strange}")
+    if unknown := sorted(name for name in inside if not name.endswith(SUFFIXES)):
+        raise ReleaseError(f"the wheel has files of a new kind: {unknown}")
     compare("the archive", archived(built["shoal.tar.gz"]), project.archive_files(tracked))
     with zipfile.ZipFile(built["client.whl"]) as wheel:
         light = {name for name in wheel.namelist() if ".dist-info/" not in name}

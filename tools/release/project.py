@@ -19,7 +19,7 @@ NO_ADDRESS = "https://repository.invalid/shoal"
 NOT_ARCHIVED = (".ci/", ".dockerignore", ".git")
 ARCHIVED_ALWAYS = (".github/", ".gitignore")  # workflows are tested; hatchling reads the other
 MADE = {"__pycache__", ".venv", "build", "node_modules", ".mypy_cache", ".ruff_cache"}
-# Addresses of a repository named shoal, and of none of its name; pages of indexes are no repository.
+# Addresses of a repository named shoal, and the one of none; pages of indexes are no repository.
 LINKED = re.compile(
     r"https?://(?!pypi\.org/|www\.npmjs\.com/)[\w.-]+/[\w.-]+/shoal(?![\w-])"
     r"|https?://repository\.invalid/\w+"
