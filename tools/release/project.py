@@ -101,17 +101,10 @@ def wheel_files(tracked: list[str]) -> set[str]:
 
 
 def archive_files(tracked: list[str]) -> set[str]:
-    """Return what the archive of sources must hold beside ``PKG-INFO``: links are followed."""
-    kept = {
+    """Return what the archive of sources must hold beside ``PKG-INFO``: no links to folders."""
+    return {
         name
         for name in tracked
-        if name.startswith(ARCHIVED_ALWAYS) or not name.startswith(NOT_ARCHIVED)
+        if (name.startswith(ARCHIVED_ALWAYS) or not name.startswith(NOT_ARCHIVED))
+        and not (ROOT / name).is_dir()
     }
-    links = {name for name in kept if (ROOT / name).is_dir()}
-    behind = {
-        path.relative_to(ROOT).as_posix()
-        for name in links
-        for path in (ROOT / name).iterdir()
-        if path.is_file()
-    }
-    return kept - links | behind
