@@ -199,9 +199,9 @@ def texts():
 
 
 def test_all_files_agree_on_the_address():
-    found = texts()
+    found, address = texts(), project.address()
     assert project.other_addresses(sorted(found), found) == {}
-    with_it = {name for name, text in found.items() if project.address() in text}
+    with_it = {name for name, text in found.items() if address in text}
     assert {
         ".github/ISSUE_TEMPLATE/config.yml",
         "CITATION.cff",
