@@ -199,9 +199,9 @@ def texts():
 
 
 def test_all_files_agree_on_the_address():
-    found = texts()
+    found, address = texts(), project.address()
     assert project.other_addresses(sorted(found), found) == {}
-    with_it = {name for name, text in found.items() if project.address() in text}
+    with_it = {name for name, text in found.items() if address in text}
     assert {
         ".github/ISSUE_TEMPLATE/config.yml",
         "CITATION.cff",
@@ -299,5 +299,6 @@ def test_the_page_shows_the_table():
 
 
 def test_blocks_of_a_page():
-    page = "```python\na = 1\n```\n\n```console\n$ b\n```\n\n```{code-block} python\n:name: c\nc = 1\n```\n"
+    page = "```python\na = 1\n```\n\n```console\n$ b\n```\n"
+    page += "\n```{code-block} python\n:name: c\nc = 1\n```\n"
     assert snippets.blocks(page) == ["a = 1\n", "c = 1\n"]

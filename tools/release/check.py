@@ -102,10 +102,12 @@ def main() -> int:
         check_files(built)
         if given.build:
             return 0
-        rows = check_installs(built, given.extras)
+        rows, problems = check_installs(built, given.extras)
         print(render(rows), flush=True)
         if given.write:
             write_table(rows)
+        if problems:
+            raise ReleaseError("\n".join(problems))
         check_archive(built["shoal.tar.gz"])
     except ReleaseError as error:
         print(f"check-release: {error}", file=sys.stderr)
@@ -179,8 +181,8 @@ def check_files(built: dict[str, Path]) -> None:
     with zipfile.ZipFile(built["shoal.whl"]) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
     compare("the wheel", inside, project.wheel_files(tracked))
-    if strange := sorted(name for name in inside if not name.endswith(SUFFIXES)):
-        raise ReleaseError(f"the wheel has files of a new kind: {strange}")
+    if unknown := sorted(name for name in inside if not name.endswith(SUFFIXES)):
+        raise ReleaseError(f"the wheel has files of a new kind: {unknown}")
     compare("the archive", archived(built["shoal.tar.gz"]), project.archive_files(tracked))
     with zipfile.ZipFile(built["client.whl"]) as wheel:
         light = {name for name in wheel.namelist() if ".dist-info/" not in name}
@@ -234,9 +236,13 @@ def check_archive(archive: Path) -> None:
     print(f"from the archive: {counted}; of {', '.join(PACKAGER_TESTS)}: {passed}")
 
 
-def check_installs(built: dict[str, Path], extras: Iterable[str]) -> list[Row]:
-    """Install each extra alone, use it, measure it; the last one runs the pages' code."""
-    rows = []
+def check_installs(built: dict[str, Path], extras: Iterable[str]) -> tuple[list[Row], list[str]]:
+    """Install each extra alone, use it, measure it; with all of them, run the pages' code.
+
+    Returns the measurements, and what is wrong with pages: one of them does not end the rest.
+    """
+    rows: list[Row] = []
+    problems: list[str] = []
     kept = Path(tempfile.mkdtemp(prefix="shoal-release-"))
     try:
         for extra in extras:
@@ -246,8 +252,9 @@ def check_installs(built: dict[str, Path], extras: Iterable[str]) -> list[Row]:
             )
             print(inside(python, HERE / "smoke.py", extra).strip(), flush=True)
             rows.append(measure("shoal", extra, python, wheel, "from shoal import DPKMeans"))
+            print(render(rows[-1:]).splitlines()[-1], flush=True)
             if extra == "all":
-                check_pages(python)
+                problems = check_pages(python)
             shutil.rmtree(kept / extra)
         python = install(kept / "client", str(built["client.whl"]))
         said = inside(python, "-c", "import shoal.client.commands as c; print(c.main.__name__)")
@@ -257,11 +264,12 @@ def check_installs(built: dict[str, Path], extras: Iterable[str]) -> list[Row]:
         rows.append(measure("shoal-client", "none", python, built["client.whl"], used))
     finally:
         shutil.rmtree(kept)
-    return rows
+    return rows, problems
 
 
-def check_pages(python: Path) -> None:
-    """Run the code of every page that has some."""
+def check_pages(python: Path) -> list[str]:
+    """Run the code of every page that has some, and return what failed."""
+    problems = []
     pages = [
         name
         for name in project.tracked_files()
@@ -273,8 +281,13 @@ def check_pages(python: Path) -> None:
         if page in LEFT_OUT:
             print(f"{page}: left out, it {LEFT_OUT[page]}")
             continue
-        said = inside(python, HERE / "snippets.py", str(ROOT / page))
+        try:
+            said = inside(python, HERE / "snippets.py", str(ROOT / page))
+        except ReleaseError as error:
+            problems.append(f"the code of {page} does not run: {error}")
+            said = "failed"
         print(f"{page}: {said.strip()}", flush=True)
+    return problems
 
 
 def environment() -> dict[str, str]:

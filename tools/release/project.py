@@ -19,7 +19,7 @@ NO_ADDRESS = "https://repository.invalid/shoal"
 NOT_ARCHIVED = (".ci/", ".dockerignore", ".git")
 ARCHIVED_ALWAYS = (".github/", ".gitignore")  # workflows are tested; hatchling reads the other
 MADE = {"__pycache__", ".venv", "build", "node_modules", ".mypy_cache", ".ruff_cache"}
-# Addresses of a repository named shoal, and of none of its name; pages of indexes are no repository.
+# Addresses of a repository named shoal, and the one of none; pages of indexes are no repository.
 LINKED = re.compile(
     r"https?://(?!pypi\.org/|www\.npmjs\.com/)[\w.-]+/[\w.-]+/shoal(?![\w-])"
     r"|https?://repository\.invalid/\w+"
@@ -101,17 +101,10 @@ def wheel_files(tracked: list[str]) -> set[str]:
 
 
 def archive_files(tracked: list[str]) -> set[str]:
-    """Return what the archive of sources must hold beside ``PKG-INFO``: links are followed."""
-    kept = {
+    """Return what the archive of sources must hold beside ``PKG-INFO``: no links to folders."""
+    return {
         name
         for name in tracked
-        if name.startswith(ARCHIVED_ALWAYS) or not name.startswith(NOT_ARCHIVED)
+        if (name.startswith(ARCHIVED_ALWAYS) or not name.startswith(NOT_ARCHIVED))
+        and not (ROOT / name).is_dir()
     }
-    links = {name for name in kept if (ROOT / name).is_dir()}
-    behind = {
-        path.relative_to(ROOT).as_posix()
-        for name in links
-        for path in (ROOT / name).iterdir()
-        if path.is_file()
-    }
-    return kept - links | behind
