@@ -13,7 +13,7 @@ PARALLEL = -n $(WORKERS) --dist loadfile
 # Bytecode is kept even where the environment says no: else every process of a test compiles every module again.
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
-.PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean check-release release-sizes release-files sbom workflows
+.PHONY: demo js test test-full test-lowest coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean check-release release-sizes release-files sbom workflows
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
@@ -32,6 +32,13 @@ quick-tests: $(VENV)/.test
 
 all-tests: $(VENV)/.test
 	$(PYTEST) $(PARALLEL)
+
+# Does what pyproject.toml declares work? Newer packages are what every other target installs. Old pandas casts a NaN.
+LOWEST := $(VENV)/lowest
+test-lowest: $(LOWEST)/.made
+	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(LOWEST)/bin/python -m pytest $(PARALLEL) -m "not full" -q \
+	  -W "ignore:invalid value encountered in cast:RuntimeWarning" --ignore-glob="*spark*" tests/schema tests/service \
+	  tests/plotting tests/tables tests/mechanisms/test_pipelines.py tests/privacy/test_ledger.py tests/cli/test_ledger.py
 
 # What no test runs, by file; slower than `make test`, so a target of its own.
 coverage: tools
@@ -138,6 +145,15 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 
 $(VENV)/.release: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --group release
+	@touch $@
+
+# scikit-learn 1.6 reads frames of polars by a protocol that polars 1.40 warns of.
+$(LOWEST)/.made: $(VENV)/.made pyproject.toml tools/lowest_versions.py
+	$(BIN)/python -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1" packaging
+	$(LOWEST)/bin/python tools/lowest_versions.py plot arrow frame serve >$(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt \
+	  -e ".[plot,arrow,frame,serve]" pytest pytest-xdist hypothesis httpx "polars<1.40"
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml

@@ -17,7 +17,7 @@ import pytest
 from shoal import _file_locks
 from shoal._file_locks import lock_file, unlock_file
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
-from shoal.experiments import ExperimentSpec, RecordStore
+from shoal.experiments import Component, ExperimentSpec, RecordStore
 from shoal.privacy import Ledger, PureEvent
 
 TESTS = Path(__file__).parent
@@ -303,7 +303,7 @@ class TestWithoutLocks:
 
     def test_a_store_is_refused(self, tmp_path: Path) -> None:
         spec = ExperimentSpec(
-            name="one", datasets=("heart",), mechanisms=("Laplace",), epsilons=(1.0,)
+            name="one", datasets=("heart",), mechanisms=(Component("Laplace"),), epsilons=(1.0,)
         )
         with pytest.raises(ParameterError, match="this system has no file locks"):
             RecordStore(tmp_path / "records.csv", spec)

@@ -1,6 +1,7 @@
 """Files that are whole or not there, and what Windows needs for it."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_a_folder_takes_the_name_of_an_empty_one(
     (folder / "file").write_text("one")
     (full / "other").write_text("other")
     if system == "win32":
-        monkeypatch.setattr(_files.sys, "platform", system)
+        monkeypatch.setattr(sys, "platform", system)
     with pytest.raises(OSError, match="not empty"):
         rename_folder(folder, full)
     rename_folder(folder, empty)
@@ -63,7 +64,7 @@ def test_a_file_that_somebody_has_open_is_tried_again(
         if len(tries) <= failures:
             raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(_files.time, "sleep", slept.append)
+    monkeypatch.setattr(time, "sleep", slept.append)
     if failures < len(_files.PAUSES):
         _files._retry(move)
         assert len(slept) == failures

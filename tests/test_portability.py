@@ -132,9 +132,8 @@ def uses(text: str) -> set[str]:
             found |= {node.attr} & METHODS
         elif isinstance(node, ast.keyword):
             found |= {node.arg or ""} & KEYWORDS
-        elif isinstance(node, ast.Dict):
-            found |= {key.value for key in node.keys if isinstance(key, ast.Constant)} & KEYWORDS
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= {node.value} & KEYWORDS
             found |= {match[0] for match in [FOLDERS.match(node.value)] if match}
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("get_context"):
             found |= {"fork" for given in node.args if ast.unparse(given) == "'fork'"}

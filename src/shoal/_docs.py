@@ -128,6 +128,7 @@ def shared_docs(documented: Documented) -> Documented:
 
     Examples
     --------
+    >>> from inspect import getdoc
     >>> from shoal._docs import shared_docs
     >>> @shared_docs
     ... def fit(X, y=None):
@@ -139,8 +140,8 @@ def shared_docs(documented: Documented) -> Documented:
     ...         Records.
     ...     {y}
     ...     '''
-    >>> print(fit.__doc__.splitlines()[-2])
-            Ignored.
+    >>> print(getdoc(fit).splitlines()[-1])
+        Ignored.
     """
     members = vars(documented).values() if isinstance(documented, type) else ()
     for one in (documented, *filter(isfunction, members)):

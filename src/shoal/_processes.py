@@ -13,11 +13,11 @@ from typing import Any
 __all__ = ["OWN_GROUP", "ignore_sigint", "kill_group", "run_parallel"]
 
 # Of `subprocess.Popen`: Ctrl-C at a terminal is for whoever started the process, not for it.
-OWN_GROUP: dict[str, Any] = (
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if sys.platform == "win32"
-    else {"start_new_session": True}
-)
+OWN_GROUP: dict[str, Any] = {}
+if sys.platform == "win32":
+    OWN_GROUP["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
+else:
+    OWN_GROUP["start_new_session"] = True
 
 
 def kill_group(pid: int) -> bool:

@@ -1,6 +1,5 @@
 """A studio as users have it: the wheel, unpacked, in a process of its own."""
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ import pytest
 from fastapi import FastAPI
 
 from helpers.collector import running_app
+from shoal._file_locks import lock_file
 from shoal.studio import StudioSettings, Workspace, create_studio
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ def unpacked_wheel(shared: Path) -> Path:
 
     folder = shared / "studio-wheel"
     with (shared / "studio-wheel.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock_file(lock.fileno(), exclusive=True)
         if not folder.exists():
             builder = WheelBuilder(str(ROOT))
             wheel = Path(next(builder.build(directory=str(shared), versions=["standard"])))

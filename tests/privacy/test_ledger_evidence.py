@@ -1,6 +1,5 @@
 """A ledger as evidence: who, which table, which columns, what was seeded, and where it stood."""
 
-import fcntl
 import json
 import os
 import pickle
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from helpers.cases import case
+from shoal._file_locks import lock_file
 from shoal.exceptions import GuaranteeError, LedgerFileError, ParameterError
 from shoal.privacy import (
     Adjacency,
@@ -315,7 +315,7 @@ class TestWhatAttackersRead:
                 results.append(str(refusal))
 
         with two.open("rb+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock_file(file.fileno(), exclusive=True)
             waiting = threading.Thread(target=spend)
             waiting.start()
             time.sleep(0.3)

@@ -323,7 +323,11 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode=rw", uri=True, timeout=LOCK_SECONDS, isolation_level=None
     )
-    connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
+    try:
+        connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

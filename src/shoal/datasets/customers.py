@@ -237,7 +237,7 @@ def _people(segment: Ints, rng: np.random.Generator) -> dict[str, npt.NDArray[An
         "visits": _each(segment, "visits", 0) * np.exp(rng.normal(-(spread**2) / 2, spread)),
         "sex": _texts(np.where(woman, "female", "male"), missing["sex"]),
         "city": _texts(_cities(segment, rng), missing["city"]),
-        "joined": np.where(missing["joined"], np.datetime64("NaT"), joined),
+        "joined": np.where(missing["joined"], np.datetime64("NaT", "D"), joined),
         "member": _texts(np.where(member, "yes", "no"), missing["member"]),
     }
 
