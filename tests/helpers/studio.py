@@ -78,6 +78,7 @@ def studio_process(
             process.wait(timeout=120)  # seconds pass on a busy machine, most of them in the queue
         finally:
             process.kill()
+            process.wait()
             process.stdout.close()
 
 
