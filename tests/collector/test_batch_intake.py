@@ -168,7 +168,7 @@ def test_one_batch_of_a_campaign_at_a_time(collector, campaign, monkeypatch):
 
     def slow(*arguments):
         started.set()
-        assert go.wait(10)
+        assert go.wait(60)
         return open_batch(*arguments)
 
     monkeypatch.setattr(batch_intake, "open_batch", slow)
@@ -177,7 +177,7 @@ def test_one_batch_of_a_campaign_at_a_time(collector, campaign, monkeypatch):
         target=lambda: answers.append(collector.send_batch(campaign, 1, body))
     )
     sender.start()
-    assert started.wait(10)
+    assert started.wait(60)
     assert is_problem(collector.send_batch(campaign, 1, body), "unavailable")
     go.set()
     sender.join()

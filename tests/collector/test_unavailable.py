@@ -151,7 +151,7 @@ def test_a_server_that_is_stopped_stores_what_waits(url, monkeypatch):
 
         sender = threading.Thread(target=send)
         sender.start()
-        assert started.wait(10)
+        assert started.wait(60)
     sender.join()
     assert [answer.status_code for answer in answers] == [201]
     with Store.open(url) as store:

@@ -125,7 +125,7 @@ def running_app(app: FastAPI, settings: ServiceSettings) -> Iterator[tuple[str, 
             time.sleep(0.005)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
-            with httpx.Client(base_url=address, timeout=30, trust_env=False) as client:
+            with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
                 yield address, client
         finally:
             server.should_exit = True

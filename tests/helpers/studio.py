@@ -75,9 +75,10 @@ def studio_process(
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.wait(timeout=20)
+            process.wait(timeout=120)  # seconds pass on a busy machine, most of them in the queue
         finally:
             process.kill()
+            process.wait()
             process.stdout.close()
 
 

@@ -105,7 +105,7 @@ def test_two_senders_of_one_batch_store_it_once(store, campaign):
     start = threading.Barrier(2)
 
     def send():
-        start.wait(10)
+        start.wait(60)
         outcomes.append(store.append_batch(campaign, 1, batch)[0].value)
 
     senders = [threading.Thread(target=send) for _ in range(2)]

@@ -28,7 +28,7 @@ class SlowStore:
     def append(self, group):
         self.groups.append(len(group))
         self.started.set()
-        assert self.let_through.wait(10)
+        assert self.let_through.wait(60)
         if self.errors:
             raise self.errors.pop()
         return self._store.append(group)
