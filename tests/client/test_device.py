@@ -103,6 +103,13 @@ def test_bad_records_cost_nothing_and_are_not_named(path):
     assert device.status()[0].drawn == 0
 
 
+@pytest.mark.parametrize("bad", [0.123456, None, object()], ids=["number", "none", "object"])
+def test_what_is_no_record_of_a_schema_is_refused(path, bad):
+    campaign = make_campaign(mechanism=PartitionResponse(1.0, schema=SCHEMA))
+    with pytest.raises(DataError, match="x must be one record"):
+        joined(path, StubCollector(campaign)).draw(bad)
+
+
 def test_headers_say_what_the_collector_needs_and_no_more(path):
     campaign = make_campaign(reports_per_device=2)
     collector = StubCollector(campaign)

@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import stat
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -70,6 +71,7 @@ def test_the_same_reports_everywhere(store, kind, tmp_path):
     assert [file.name for file in sorted(folder.iterdir())] == [
         f"part-0000{number}.parquet" for number in range(3)
     ]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700, "reports are for who exported them"
     assert (read_files(folder, COLUMNS[kind], "reports") == expected).all()
 
 

@@ -189,3 +189,28 @@ def test_too_many_requests_at_a_time(ask, capsys, monkeypatch):
 
     ask(run, max_requests=2)
     assert capsys.readouterr().err
+
+
+def test_one_client_holds_no_more_than_its_share(ask, capsys):
+    """Bodies that never come, from one address, keep nobody else from being answered."""
+
+    async def run(client, store):
+        gate = asyncio.Event()
+
+        async def never():
+            await gate.wait()
+            yield b"{}"
+
+        async with client("203.0.113.7") as greedy, client("203.0.113.8") as other:
+            url = "/v1/campaigns/homes/analyses"
+            held = [asyncio.create_task(greedy.post(url, content=never())) for _ in range(8)]
+            await asyncio.sleep(0.1)
+            assert (await other.get("/v1/campaigns/homes")).status_code == 200
+            assert is_problem(await greedy.get("/v1/campaigns/homes"), "too-many-requests")
+            gate.set()
+            statuses = [(await one).status_code for one in held]
+            assert sorted(statuses) == [401] * 2 + [429] * 6
+            assert (await greedy.get("/v1/campaigns/homes")).status_code == 200
+
+    ask(run, max_requests=16)
+    assert capsys.readouterr().err

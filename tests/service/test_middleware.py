@@ -1,5 +1,7 @@
 """Every answer: security headers, an id, limits of bodies, and pages of other origins."""
 
+import itertools
+
 import pytest
 
 from helpers.collector import REPORT, is_problem, running_collector
@@ -129,6 +131,23 @@ def test_a_slow_body_is_refused(tmp_path):
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert b"/problems/timeout" in answer
         assert collector.store.count(campaign) == 0
+
+
+def test_a_body_that_does_not_say_how_long_it_is_has_the_same_limit(tmp_path):
+    url = f"sqlite:///{tmp_path}/reports.db"
+    with running_collector(url, max_body_bytes=2000) as collector:
+        campaign = collector.add_campaign()
+        for size, status in ((2000, 201), (2002, 413), (200_000, 413)):
+            parts = (REPORT * 100 for _ in range(size // 200))
+            rest = REPORT * (size % 200 // 2)
+            headers = collector.headers(campaign)
+            answer = collector.client.post(
+                f"/v1/campaigns/{campaign}/reports",
+                content=itertools.chain(parts, [rest] if rest else []),
+                headers=headers,
+            )
+            assert answer.status_code == status
+        assert collector.store.count(campaign) == 1000
 
 
 def test_a_body_without_reports_is_small(sqlite_collector):

@@ -93,7 +93,15 @@ class Device:
 def as_table(x: Any, schema: Schema | None, names: Sequence[str] | None) -> Any:
     """Return a table of one record, whose values come in order or by the names of the columns."""
     if schema is not None:
-        return {name: [value] for name, value in x.items()} if isinstance(x, Mapping) else [list(x)]
+        if isinstance(x, Mapping):
+            return {name: [value] for name, value in x.items()}
+        try:
+            return [list(x)]
+        except TypeError:  # a single value, or none
+            raise DataError(
+                "x must be one record, its values in a list or by the names of the columns, got "
+                "something else"
+            ) from None
     values = values_by_name(x, names) if isinstance(x, Mapping) else x
     try:
         row = np.atleast_2d(values)

@@ -9,6 +9,7 @@ import asyncio
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -40,6 +41,7 @@ DRAIN_FACTOR = 8  # times the largest body: what is read of a refused request
 DRAIN_BYTES = 1 << 23  # and at least so much
 DRAIN_SECONDS = 2.0
 CLIENT_BURST = 4.0  # seconds at the rate of a client
+CLIENT_SHARE = 8  # one client has at most this part of the requests that are answered at a time
 ALWAYS = frozenset(("/healthz", "/readyz"))  # answered to whoever watches over a busy server
 
 
@@ -106,6 +108,7 @@ class RequestFrame:
         self._observe = observe
         self._rates = BucketTable(settings.client_rate, CLIENT_BURST * settings.client_rate)
         self._active = 0
+        self._active_of: Counter[bytes] = Counter()  # clients with a request, and no others
         follow(lambda: self._active)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,10 +124,12 @@ class RequestFrame:
         headers = self._cross_origin.headers(scope)
         answer = _Answer(send, body, headers, self._settings.send_seconds)
         scope["request_id"] = answer.identifier  # for errors, which are answered further out
+        client = self._clients.find(scope) or b""
         self._active += 1
+        self._active_of[client] += 1
         try:
             app = (
-                self._refusal(scope, body)
+                self._refusal(scope, body, client)
                 or self._cross_origin.preflight(scope)
                 or shortcut
                 or self._app
@@ -132,6 +137,9 @@ class RequestFrame:
             await app(scope, body.receive, answer.send)
         finally:
             self._active -= 1
+            self._active_of[client] -= 1
+            if not self._active_of[client]:
+                del self._active_of[client]
             seconds = time.perf_counter() - started
             method = scope["method"] if scope["method"] in METHODS else "other"
             route = getattr(scope.get("route") or scope.get("endpoint"), "path", "none")
@@ -147,16 +155,18 @@ class RequestFrame:
                 return shortcut
         return None
 
-    def _refusal(self, scope: Scope, body: "LimitedBody") -> ASGIApp | None:
+    def _refusal(self, scope: Scope, body: "LimitedBody", client: bytes) -> ASGIApp | None:
         """Return the answer to a request that is refused before it is looked at."""
         refused: RefusedError | None = body.refusal
         if scope["path"] not in ALWAYS:
-            if self._active > self._settings.max_requests:
+            most = self._settings.max_requests
+            if self._active > most:
                 refused = unavailable("Too many requests are being answered.")
-            else:
-                client = self._clients.find(scope)
-                if client is not None and (wait := self._rates.take(client)):
-                    refused = too_many_requests("Too many requests from this client.", wait)
+            elif client and (wait := self._rates.take(client)):
+                refused = too_many_requests("Too many requests from this client.", wait)
+            elif client and self._active_of[client] > max(1, most // CLIENT_SHARE):
+                # Bodies that never come: a rate alone would let one client hold all of them.
+                refused = too_many_requests("Too many requests of this client at a time.", 1.0)
         return None if refused is None else problem_response(refused)
 
 

@@ -22,7 +22,8 @@ class ServiceSettings:
     max_body_bytes : int, default=1048576
         Largest body of a request.
     max_requests, max_connections : int
-        Requests and connections at a time; those beyond are answered 503.
+        Requests and connections at a time; those beyond are answered 503. One client address has
+        at most an eighth of the requests; those beyond are answered 429.
     client_rate : float, default=50
         Requests a second of one client address; a burst may have four times as many. The own
         machine is not limited: behind a proxy it would be everybody.
