@@ -105,7 +105,7 @@ class RegularGrid:
 
         Parameters
         ----------
-        field : ndarray of float64, shape (*outer, d)
+        field : ndarray of float64, shape (..., d)
             A point for each cell of the outer grid.
         reports : ndarray of float64, shape (n, d)
             Reports; those beyond the outer grid are drawn in first.
