@@ -7,9 +7,10 @@ WORKERS ?= 3
 # so do all those of Spark (tests/conftest.py). One thread a worker: with more threads than cores they wait for one another.
 PARALLEL = -n $(WORKERS) --dist loadfile
 # Bytecode is kept even where the environment says no: else every process of a test compiles every module again.
+MATHJAX = build/mathjax/tex-svg.js
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
-.PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean
+.PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs linkcheck clean
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
@@ -52,9 +53,22 @@ bench: $(VENV)/.bench $(VENV)/peers/.made debian wrk
 	$(BIN)/python benchmarks/collector_load.py
 	$(BIN)/python benchmarks/studio.py
 
-docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
-	@echo "docs: build/docs/index.html"
+# Warnings are errors: a link inside that leads nowhere is one. Nothing is fetched; with SHOAL_DOCS_ONLINE=1 names of
+# other projects link to their pages.
+SPHINX = OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -n -q -j 2
+docs: $(VENV)/.docs $(MATHJAX)
+	@start=$$(date +%s); $(SPHINX) docs build/docs && \
+	  echo "docs: build/docs/index.html, in $$(($$(date +%s) - start)) s"
+
+# Links to elsewhere, which need a network.
+linkcheck: $(VENV)/.docs $(MATHJAX)
+	SHOAL_DOCS_ONLINE=1 $(SPHINX) -b linkcheck docs build/linkcheck
+
+# Formulas are drawn in the browser by this one file, which fetches no others (those of version 4 do).
+$(MATHJAX):
+	@command -v npm >/dev/null || { echo "formulas need MathJax: install nodejs, 20 or later, with npm"; exit 1; }
+	npm install --silent --no-save --prefix build/npm mathjax@3.2.2
+	@mkdir -p $(@D) && cp build/npm/node_modules/mathjax/es5/tex-svg.js $@
 
 # What tests need: Python's packages, Debian's and tools of the JavaScript client, fetched at the same time.
 tools:
@@ -125,5 +139,5 @@ $(VENV)/peers/.made: $(VENV)/.made
 	  { rm -rf $(VENV)/peers; echo "diffprivlib cannot be installed: measured without it"; }
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[plot]" --group docs
+	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,serve]" --group docs
 	@touch $@
