@@ -12,8 +12,9 @@ WORKERS ?= 3
 PARALLEL = -n $(WORKERS) --dist loadfile
 # Bytecode is kept even where the environment says no: else every process of a test compiles every module again.
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+MATHJAX = build/mathjax/tex-svg.js
 
-.PHONY: demo js test test-full test-lowest coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean check-release release-sizes release-files sbom workflows
+.PHONY: demo js test test-full test-lowest coverage tools debian node wrk lint style types quick-tests all-tests bench docs linkcheck clean check-release release-sizes release-files sbom workflows
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
@@ -63,9 +64,22 @@ bench: $(VENV)/.bench $(VENV)/peers/.made debian wrk
 	$(BIN)/python benchmarks/collector_load.py
 	$(BIN)/python benchmarks/studio.py
 
-docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
-	@echo "docs: build/docs/index.html"
+# Warnings are errors: a link inside that leads nowhere is one. Nothing is fetched; with SHOAL_DOCS_ONLINE=1 names of
+# other projects link to their pages.
+SPHINX = OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -n -q -j 2
+docs: $(VENV)/.docs $(MATHJAX)
+	@start=$$(date +%s); $(SPHINX) docs build/docs && \
+	  echo "docs: build/docs/index.html, in $$(($$(date +%s) - start)) s"
+
+# Links to elsewhere, which need a network.
+linkcheck: $(VENV)/.docs $(MATHJAX)
+	SHOAL_DOCS_ONLINE=1 $(SPHINX) -b linkcheck docs build/linkcheck
+
+# Formulas are drawn in the browser by this one file, which fetches no others (those of version 4 do).
+$(MATHJAX):
+	@command -v npm >/dev/null || { echo "formulas need MathJax: install nodejs, 20 or later, with npm"; exit 1; }
+	npm install --silent --no-save --prefix build/npm mathjax@3.2.2
+	@mkdir -p $(@D) && cp build/npm/node_modules/mathjax/es5/tex-svg.js $@
 
 # What would be published: built, checked, installed extra by extra in fresh environments, used, measured (docs/releasing.md).
 check-release: $(VENV)/.release node
@@ -168,5 +182,5 @@ $(VENV)/peers/.made: $(VENV)/.made
 	  { rm -rf $(VENV)/peers; echo "diffprivlib cannot be installed: measured without it"; }
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[plot]" --group docs
+	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,spark,serve,attacks]" --group docs
 	@touch $@

@@ -2,8 +2,7 @@
 
 A docstring holds a slot, ``{epsilon}`` on a line of its own, where the shared text belongs;
 :func:`shared_docs` puts it there, indented as the slot is. Lines after a slot that are indented
-like a description go on with it. The pages read sources, so that
-``tools/griffe_shared_docs.py`` does the same for them.
+like a description go on with it.
 """
 
 import re

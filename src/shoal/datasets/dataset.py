@@ -170,7 +170,7 @@ class Origin:
     urls : tuple of str
         Addresses that never change what they serve.
     recipe : str or None
-        Name of the recipe of :func:`shoal.datasets.recipes.rebuild` that gives the registry's file
+        Name of the recipe of ``shoal.datasets.recipes.rebuild`` that gives the registry's file
         byte by byte; None where there is none, so that the file must be got by hand.
 
     Examples

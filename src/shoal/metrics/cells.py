@@ -113,14 +113,14 @@ def predict_classes(cells: Labels, positions: npt.NDArray[np.float32]) -> Labels
 def dsg(true_cells: Any, private_cells: Any) -> float:
     """Return the cost of the best one-to-one matching of clusters, per true significant cell.
 
-    A true cluster C matched with a private cluster D costs max(|C minus D|, |D minus C|);
+    A true cluster C matched with a private cluster D costs ``max(|C - D|, |D - C|)``;
     a cluster that is not matched costs its number of cells. DSG_C is the smallest sum over all
     matchings, divided by the number of true significant cells.
 
     The source writes this for as many true clusters as private ones or more, so that only true
     clusters stay without a match. Here private clusters without a match cost their cells in the
     same way. All clusters of the smaller side are matched, as in the source; to leave a pair
-    unmatched would never be cheaper, because max(|C|, |D|) < |C| + |D| even where
+    unmatched would never be cheaper, because ``max(|C|, |D|) < |C| + |D|`` even where
     the two have no cell in common.
 
     Parameters

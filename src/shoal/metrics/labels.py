@@ -151,8 +151,8 @@ def _moved(kept: Bools) -> Ints:
 def f_measure(true_labels: Any, private_labels: Any, *, noise_is_cluster: bool = False) -> float:
     """Average over the true clusters, weighted by size, of the best F against a private cluster.
 
-    With C a true and D a private cluster, recall is |C and D| / |C|, precision is
-    |C and D| / |D| and F, their harmonic mean, is 2 |C and D| / (|C| + |D|).
+    With C a true and D a private cluster, recall is ``|C and D| / |C|``, precision is
+    ``|C and D| / |D|`` and F, their harmonic mean, is ``2 |C and D| / (|C| + |D|)``.
     Several true clusters may have the same best private cluster, and many private clusters may be
     nobody's best: that is why the source finds this measure too kind and prefers
     :func:`~shoal.metrics.classify_with_cells`.

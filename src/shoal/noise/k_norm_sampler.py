@@ -100,7 +100,7 @@ def elliptic_k_norm(exact: Ints, *, scales: Floats, source: RandomSource) -> Int
     Returns
     -------
     noisy : ndarray of int64, shape (n, d)
-        Noisy rows, entry by entry a multiple of :func:`rounding_steps`. The variance of an entry's
+        Noisy rows, entry by entry a multiple of ``rounding_steps``. The variance of an entry's
         noise is (d + 1) scales^2, and rounding's.
 
     Examples

@@ -68,7 +68,7 @@ class Verdict:
     claim : Claim
         The claim.
     outcome : str
-        One of ``OUTCOMES``, see :func:`decide_outcome`.
+        One of ``OUTCOMES``, see ``decide_outcome``.
     evidence : str
         The numbers behind it, with intervals, as published and corrected.
 

@@ -79,7 +79,7 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
     ----------
     n_clusters_ : int
         Number of clusters.
-    cluster_sizes_ : ndarray of shape (n_clusters_,)
+    cluster_sizes_ : ndarray of shape (n_clusters,)
         Estimated number of records of each, the largest first.
     cells_ : ndarray of int32 over the grid
         Cluster of each cell, -1 for none.
@@ -88,7 +88,7 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
     cluster_tree_ : ClusterTree
         Clusters within clusters, as :class:`shoal.density.ClusterTree` describes them; the clusters
         are its nodes ``cluster_nodes_``.
-    cluster_nodes_ : ndarray of shape (n_clusters_,)
+    cluster_nodes_ : ndarray of shape (n_clusters,)
         Node of each cluster.
     threshold_ : float
         Standard deviations that a peak had to stand above the pass to a higher one.

@@ -74,7 +74,7 @@ class DPDensity(CuratorsClusterer):
     ----------
     n_clusters_ : int
         Number of clusters.
-    cluster_sizes_ : ndarray of shape (n_clusters_,)
+    cluster_sizes_ : ndarray of shape (n_clusters,)
         Estimated number of records of each, the largest first in each stratum.
     cells_ : ndarray of int32 over the grid
         Cluster of each cell, -1 for none. Where records fill little of the box, cells are of
@@ -84,7 +84,7 @@ class DPDensity(CuratorsClusterer):
     cluster_tree_ : ClusterTree
         Clusters within clusters, as :class:`shoal.density.ClusterTree` describes them; the clusters
         are its nodes ``cluster_nodes_``.
-    cluster_nodes_ : ndarray of shape (n_clusters_,)
+    cluster_nodes_ : ndarray of shape (n_clusters,)
         Node of each cluster.
     threshold_ : float
         Standard deviations that a peak had to stand above the pass to a higher one.
@@ -94,7 +94,7 @@ class DPDensity(CuratorsClusterer):
         The categories of each stratum by the names of their fields; one without categories where
         there are none. Of several strata, ``cells_``, ``density_``, ``cluster_tree_``,
         ``cluster_nodes_`` and ``threshold_`` are lists, one for each.
-    cluster_strata_ : ndarray of shape (n_clusters_,)
+    cluster_strata_ : ndarray of shape (n_clusters,)
         Stratum of each cluster.
     {guarantee_}
     release_ : Release
@@ -232,7 +232,7 @@ class DPDensity(CuratorsClusterer):
 
         Returns
         -------
-        degrees : ndarray of shape (n, n_clusters_)
+        degrees : ndarray of shape (n, n_clusters)
             Between 0 and 1, by the record's cell and those around it; the rest of each row belongs
             to no cluster.
         """

@@ -78,9 +78,9 @@ class DPWaveCluster(CuratorsClusterer):
     ----------
     cells_ : ndarray of int32 over the band's grid
         Cluster of each cell, -1 where it is not significant; only for bands of at most 2^24 cells.
-    cell_codes_, cell_labels_ : ndarray of shape (n_significant_,)
+    cell_codes_, cell_labels_ : ndarray of shape (n_significant,)
         Significant cells, numbered row by row over the band's grid, and their clusters.
-    cell_values_ : ndarray of shape (n_significant_,)
+    cell_values_ : ndarray of shape (n_significant,)
         Their noisy values, in units of what one record changes.
     band_shape_ : tuple of int
         Cells of the band along each column.

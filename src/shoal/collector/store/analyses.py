@@ -156,7 +156,7 @@ class AnalysisStore(StoreBase):
         seed : int or None
             Of the method's own randomness.
         snapshot : Snapshot
-            The reports to read, from :meth:`ReportReader.snapshot`.
+            The reports to read, from ``ReportReader.snapshot``.
 
         Returns
         -------

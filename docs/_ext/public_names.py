@@ -1,0 +1,83 @@
+"""The public names, package by package, as the API pages and their test list them."""
+
+import importlib
+import inspect
+from typing import Any, NamedTuple
+
+PACKAGES = (
+    "shoal.cluster",
+    "shoal.schema",
+    "shoal.tables",
+    "shoal.datasets",
+    "shoal.metrics",
+    "shoal.plotting",
+    "shoal.privacy",
+    "shoal.noise",
+    "shoal.engines",
+    "shoal.density",
+    "shoal.mechanisms",
+    "shoal.partitions",
+    "shoal.remap",
+    "shoal.reports",
+    "shoal.labels",
+    "shoal.campaigns",
+    "shoal.client",
+    "shoal.collector",
+    "shoal.shuffler",
+    "shoal.service",
+    "shoal.studio",
+    "shoal.audit",
+    "shoal.experiments",
+    "shoal.experiments.compare",
+    "shoal.papers",
+    "shoal.papers.kd_laplace",
+    "shoal.papers.kccm",
+    "shoal.papers.wavecluster",
+    "shoal.exceptions",
+)
+MAX_VALUE = 60  # characters of a constant's value
+
+
+class PublicNames(NamedTuple):
+    """What a package exports, by kind."""
+
+    classes: list[str]
+    functions: list[str]
+    exceptions: list[str]
+    constants: list[tuple[str, str]]  # name, value
+
+
+def public_names(package: str) -> PublicNames:
+    """Sort the names of a package's ``__all__`` by what they are."""
+    module = importlib.import_module(package)
+    names = PublicNames([], [], [], [])
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) and issubclass(value, BaseException):
+            names.exceptions.append(name)
+        elif inspect.isclass(value):
+            names.classes.append(name)
+        elif inspect.isroutine(inspect.unwrap(value)):
+            names.functions.append(name)
+        else:
+            names.constants.append((name, _short(value)))
+    return names
+
+
+def pages() -> dict[str, str]:
+    """Return the name under which each object has its page, by its name alone.
+
+    Where two packages export the same name, the first of :data:`PACKAGES` has it.
+    """
+    found: dict[str, str] = {}
+    for package in PACKAGES:
+        names = public_names(package)
+        constants = [name for name, _ in names.constants]
+        for name in (*names.classes, *names.functions, *names.exceptions, *constants):
+            found.setdefault(name, f"{package}.{name}")
+    return found
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= MAX_VALUE else f"{text[: MAX_VALUE - 3]}..."
