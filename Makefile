@@ -13,7 +13,7 @@ PARALLEL = -n $(WORKERS) --dist loadfile
 # Bytecode is kept even where the environment says no: else every process of a test compiles every module again.
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
-.PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean check-release release-sizes release-files sbom workflows
+.PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs clean
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
@@ -60,6 +60,7 @@ docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 	@echo "docs: build/docs/index.html"
 
+.PHONY: check-release release-sizes release-files sbom workflows
 # What would be published: built, checked, installed extra by extra in fresh environments, used, measured (docs/releasing.md).
 check-release: $(VENV)/.release node
 	$(BIN)/python tools/release/check.py $(READY)
