@@ -80,6 +80,10 @@ workflows: $(VENV)/.test
 	$(PYTEST) -q tests/test_release.py
 	$(BIN)/zizmor --offline .
 
+$(VENV)/.release: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group release
+	@touch $@
+
 # What tests need: Python's packages, Debian's and tools of the JavaScript client, fetched at the same time.
 tools:
 	@$(MAKE) --no-print-directory --jobs=3 $(VENV)/.test debian node
@@ -135,10 +139,6 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 # Modules are compiled when they are first imported: all of them would take half a minute, most are not needed.
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-compile -e ".[plot,arrow,spark,serve,attacks]" --group test
-	@touch $@
-
-$(VENV)/.release: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --group release
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
