@@ -14,7 +14,7 @@ PARALLEL = -n $(WORKERS) --dist loadfile
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 MATHJAX = build/mathjax/tex-svg.js
 
-.PHONY: demo js test test-full test-lowest coverage tools debian node wrk lint style types quick-tests all-tests bench docs linkcheck clean check-release release-sizes release-files sbom workflows
+.PHONY: demo js test test-full test-lowest coverage tools debian node wrk lint style types quick-tests all-tests bench docs linkcheck clean
 
 demo: $(VENV)/.run
 	$(BIN)/shoal demo --out build/demo
@@ -81,6 +81,7 @@ $(MATHJAX):
 	npm install --silent --no-save --prefix build/npm mathjax@3.2.2
 	@mkdir -p $(@D) && cp build/npm/node_modules/mathjax/es5/tex-svg.js $@
 
+.PHONY: check-release release-sizes release-files sbom workflows
 # What would be published: built, checked, installed extra by extra in fresh environments, used, measured (docs/releasing.md).
 check-release: $(VENV)/.release node
 	$(BIN)/python tools/release/check.py $(READY)
@@ -99,6 +100,10 @@ sbom: $(VENV)/.release
 workflows: $(VENV)/.test
 	$(PYTEST) -q tests/test_release.py
 	$(BIN)/zizmor --offline .
+
+$(VENV)/.release: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group release
+	@touch $@
 
 # What tests need: Python's packages, Debian's and tools of the JavaScript client, fetched at the same time.
 tools:
@@ -155,10 +160,6 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 # Modules are compiled when they are first imported: all of them would take half a minute, most are not needed.
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-compile -e ".[plot,arrow,spark,serve,attacks]" --group test
-	@touch $@
-
-$(VENV)/.release: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --group release
 	@touch $@
 
 # scikit-learn 1.6 reads frames of polars by a protocol that polars 1.40 warns of.

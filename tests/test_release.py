@@ -137,7 +137,7 @@ def test_who_may_publish_runs_no_code_of_ours():
 
 def test_workflows_call_targets_of_make():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    phony = " ".join(re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE))
     called = set()
     for step in STEPS:
         command = step.get("run", "make").removeprefix("sudo ")

@@ -323,14 +323,15 @@ def install(folder: Path, what: str) -> Path:
 
 
 def inside(python: Path, *words: str | Path) -> str:
-    """Run Python of an environment in an empty folder, apart from everything of ours."""
+    """Run Python of an environment in an empty folder, its home, apart from everything of ours."""
     variables = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PYTHON", "SHOAL"))
     }
     with tempfile.TemporaryDirectory() as folder:
-        return run(python, "-I", *words, cwd=Path(folder), env=variables)
+        home = {"HOME": folder, "USERPROFILE": folder}
+        return run(python, "-I", *words, cwd=Path(folder), env={**variables, **home})
 
 
 def measure(distribution: str, extra: str, python: Path, wheel: Path, used: str) -> Row:
