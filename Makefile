@@ -73,7 +73,7 @@ docs: $(VENV)/.docs $(MATHJAX)
 
 # Links to elsewhere, which need a network.
 linkcheck: $(VENV)/.docs $(MATHJAX)
-	SHOAL_DOCS_ONLINE=1 $(SPHINX) -b linkcheck docs build/linkcheck
+	SHOAL_DOCS_ONLINE=1 $(SPHINX) -D plot_gallery=0 -b linkcheck docs build/linkcheck
 
 # Formulas are drawn in the browser by this one file, which fetches no others (those of version 4 do).
 $(MATHJAX):

@@ -284,7 +284,7 @@ export class Device {
         ...(ingestKey && !campaign.open_intake && { Authorization: `Bearer ${ingestKey}` }),
         ...(campaign.device_ids && { "Shoal-Device": deviceId }),
       },
-      body: bytesOf(kept.sealed ?? kept.body),
+      body: bytesOf(campaign.shuffler ? /** @type {string} */ (kept.sealed) : kept.body), // a relay gets nothing it can read
     });
     return answer.status !== 412 && (isStored(answer) || refuse(url, answer.status));
   }

@@ -4,7 +4,7 @@ const STRINGS = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Read JSON in which each name of an object occurs once.
+ * Read JSON in which each name of an object occurs once, and no number is beyond a double.
  *
  * @param {Uint8Array} bytes
  * @returns {any} undefined if it is something else
@@ -15,6 +15,7 @@ export function readJson(bytes) {
     let names = 0;
     const plain = JSON.parse(text, (_, value) => {
       if (isObject(value)) names += Object.keys(value).length;
+      if (value === Infinity || value === -Infinity) throw value; // 1e400, which `canonical` would take for null
       return value;
     });
     for (const [, colon] of text.matchAll(STRINGS)) if (colon) names -= 1;

@@ -38,7 +38,8 @@ function listed(values) {
     Object.entries(values).map(([name, value]) => {
       const [length, width] = value?.shape ?? [];
       const row = (/** @type {unknown} */ _, /** @type {number} */ i) => value.data.slice(i * width, (i + 1) * width);
-      return [name, width ? Array.from({ length }, row) : (value?.data ?? value)];
+      const rows = length * width === value?.data?.length ? length : 0; // a shape without its data has no end
+      return [name, width ? Array.from({ length: rows }, row) : (value?.data ?? value)];
     }),
   );
 }

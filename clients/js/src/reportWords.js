@@ -124,6 +124,7 @@ export function reportWords(campaign, report) {
  * @returns {number | undefined}
  */
 export function clusterCount({ values: { centers, sizes, strata } }) {
-  if (!strata) return (centers ?? sizes)?.shape?.[0];
-  return strata.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.sizes.shape[0], 0);
+  const add = (/** @type {number} */ sum, /** @type {any} */ one) => sum + one.sizes.shape[0];
+  const count = strata ? strata.reduce(add, 0) : (centers ?? sizes)?.shape?.[0];
+  return Number.isSafeInteger(count) ? count : undefined; // results are not signed: no text of theirs is shown
 }
