@@ -49,7 +49,7 @@ autodoc_preserve_defaults = True
 numpydoc_show_class_members = False  # members are written in full on the page of their class
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
-numpydoc_xref_aliases = pages()
+numpydoc_xref_aliases = {**pages(), "bool": "python:bool"}
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_inline", "deflist"]
 myst_heading_anchors = 4

@@ -91,8 +91,9 @@ def find_public_name(
     """
     if node.get("refdomain") != "py":
         return None
-    full = _full_name(node["reftarget"].removeprefix("~"))
-    entry = env.domains.python_domain.objects.get(full or "")
+    full = _full_name(node["reftarget"].removeprefix("~")) or ""
+    known = env.domains.python_domain.objects
+    entry = known.get(full) or known.get(full.rpartition(".")[0])  # a field is on its class's page
     if entry is None:
         return None
     address = app.builder.get_relative_uri(node["refdoc"], entry.docname)
@@ -119,7 +120,7 @@ def _full_name(text: str) -> str | None:
     known = _pages()
     for start, part in enumerate(parts):
         if part in known:
-            plain = len(parts) == 1 and part.islower() and "_" not in part
+            plain = not packages and part.islower() and ("_" not in part or len(parts) > 1)
             return None if plain else ".".join([known[part], *parts[start + 1 :]])
         if not packages:
             return None
