@@ -85,7 +85,9 @@ def draw() -> str:
     return "\n".join(parts) + "\n"
 
 
-def walk(node: Node, depth: int = 0, number: int = 0, parent: int = 0) -> Iterator[tuple[Node, int, int]]:
+def walk(
+    node: Node, depth: int = 0, number: int = 0, parent: int = 0
+) -> Iterator[tuple[Node, int, int]]:
     """Visit the nodes from top to bottom, with their depth and the number of their parent."""
     yield node, depth, parent
     below = number + 1

@@ -102,9 +102,7 @@ def find_public_name(
     return reference
 
 
-def skip_foreign_members(
-    app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any
-) -> bool | None:
+def skip_foreign_members(app: Sphinx, what: str, name: str, member: Any, *_: Any) -> bool | None:
     """Leave out what a class inherits from packages that are not ours; theirs have pages."""
     function = getattr(member, "fget", None) or getattr(member, "__func__", member)
     module = getattr(function, "__module__", None)

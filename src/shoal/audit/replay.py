@@ -63,6 +63,13 @@ class ReplayedRelease:
         sensitivity is right. Both in the audit's privacy measure.
     part : str, default=""
         Which of several disjoint parts of the table it is of; empty for all of it.
+
+    Examples
+    --------
+    >>> from shoal.audit import ReplayedRelease
+    >>> release = ReplayedRelease("discrete Laplace noise, scale 2", declared=0.5, loss=0.5)
+    >>> release.loss <= release.declared
+    True
     """
 
     noise: str
@@ -81,6 +88,14 @@ class ReplayedPair:
         In their order; of several replays, those with the largest loss.
     findings : tuple of str
         What no promise allows, one sentence each; empty if all is well.
+
+    Examples
+    --------
+    >>> from shoal.audit import ReplayedPair, ReplayedRelease
+    >>> release = ReplayedRelease("discrete Laplace noise, scale 1", declared=1.0, loss=2.0)
+    >>> pair = ReplayedPair((release,), ("release 1 costs 2, declared 1",))
+    >>> len(pair.findings)
+    1
     """
 
     releases: tuple[ReplayedRelease, ...]

@@ -83,6 +83,25 @@ def sign_campaign(campaign: Campaign, key: SigningKey) -> bytes:
     See Also
     --------
     SignedCampaign : With an example.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from shoal.campaigns import Campaign, SigningKey, open_campaign, sign_campaign
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(1.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://example.org/v1/campaigns/homes/results",
+    ... )
+    >>> key = SigningKey.new()
+    >>> envelope = sign_campaign(campaign, key)
+    >>> open_campaign(envelope, key.public).campaign.title
+    'Where people live'
     """
     payload = campaign.to_bytes()
     signature = {
@@ -121,6 +140,25 @@ def open_campaign(envelope: bytes, public_key: PublicKey | str) -> SignedCampaig
     See Also
     --------
     SignedCampaign : With an example.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from shoal.campaigns import Campaign, SigningKey, open_campaign, sign_campaign
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(1.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://example.org/v1/campaigns/homes/results",
+    ... )
+    >>> key = SigningKey.new()
+    >>> signed = open_campaign(sign_campaign(campaign, key), str(key.public))
+    >>> signed.campaign.id, len(signed.digest)
+    ('homes', 64)
     """
     key = public_key if isinstance(public_key, PublicKey) else PublicKey.from_text(public_key)
     payload, signatures = _parts(envelope)

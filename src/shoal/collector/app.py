@@ -61,6 +61,16 @@ def create_app(
     -------
     app : FastAPI
         Its lifespan starts the writer of reports, and stores what waits before it ends.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from shoal.collector import Settings, Store, create_app
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/reports.db"
+    ...     with Store.open(url) as store:
+    ...         print(create_app(store, Settings(url)).title)
+    shoal collector
     """
     log = EventLog() if log is None else log
     metrics = CollectorMetrics()

@@ -39,6 +39,12 @@ def serve(
         If the address cannot be listened on.
     StoreError
         If the database cannot be used.
+
+    Examples
+    --------
+    >>> from shoal.collector import Settings, serve
+    >>> settings = Settings("sqlite:///reports.db", port=8000)
+    >>> serve(settings)  # until Ctrl-C # doctest: +SKIP
     """
     log = start_log(settings)
     with (

@@ -20,14 +20,30 @@ __all__ = ["BoxCells", "CellGraph", "Edges", "GridCells", "place_cells"]
 
 
 class Edges(NamedTuple):
-    """Pairs of cells that touch, each pair once."""
+    """Pairs of cells that touch, each pair once.
+
+    Examples
+    --------
+    >>> from shoal.density import GridCells
+    >>> edges = GridCells((3,)).edges
+    >>> edges.one.tolist(), edges.other.tolist()
+    ([1, 2], [0, 1])
+    """
 
     one: Ints
     other: Ints
 
 
 class CellGraph(Protocol):
-    """What the cluster tree needs to know of cells."""
+    """What the cluster tree needs to know of cells.
+
+    Examples
+    --------
+    >>> from shoal.density import CellGraph, GridCells
+    >>> cells: CellGraph = GridCells((2, 3))  # any object with these properties will do
+    >>> cells.count, cells.dimensions
+    (6, 2)
+    """
 
     @property
     def count(self) -> int:

@@ -28,6 +28,14 @@ class DensityEstimate(NamedTuple):
         Records per volume of each cell, in any unit of volume; estimates may be negative.
     deviation : ndarray of shape (m,)
         Standard deviation of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.density import DensityEstimate
+    >>> estimate = DensityEstimate(np.array([6.0, 1.0, 5.0]), np.full(3, 0.5))
+    >>> int(estimate.density.argmax())
+    0
     """
 
     density: Floats
@@ -57,6 +65,15 @@ class ClusterTree:
         Standard deviations of its peak above the base; infinite for the root.
     leaf : ndarray of int64, shape (m,)
         Node without children that each cell belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.density import DensityEstimate, GridCells, build_tree
+    >>> estimate = DensityEstimate(np.array([6.0, 1.0, 5.0]), np.full(3, 0.5))
+    >>> tree = build_tree(estimate, GridCells((3,)), threshold=3.0)
+    >>> tree.parent.tolist(), tree.peak.tolist(), tree.leaf.tolist()
+    ([-1, 0, 0], [0, 2, 0], [2, 2, 1])
     """
 
     parent: Ints
@@ -91,7 +108,17 @@ class ClusterTree:
 
 
 class Merges(NamedTuple):
-    """Meetings of peaks, in falling density: a lower peak meets a higher one."""
+    """Meetings of peaks, in falling density: a lower peak meets a higher one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.density import DensityEstimate, GridCells, find_merges
+    >>> estimate = DensityEstimate(np.array([1.0, 5.0, 2.0, 9.0]), np.ones(4))
+    >>> merges = find_merges(estimate, GridCells((4,)).edges)
+    >>> merges.peaks.tolist(), merges.passes.tolist()
+    ([1, 3], [2.0])
+    """
 
     basin: Ints  # of each cell
     peaks: Ints  # cell of each basin's peak

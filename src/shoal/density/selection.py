@@ -41,6 +41,17 @@ class FlatClusters(NamedTuple):
         Estimated number of records in the cells of each.
     background : float
         Estimated density of records outside of all clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.density import DensityEstimate, GridCells, build_tree, label_cells
+    >>> estimate = DensityEstimate(np.array([9.0, 0.1, 0.0, 8.0]), np.full(4, 0.5))
+    >>> cells = GridCells((4,))
+    >>> tree = build_tree(estimate, cells, threshold=3.0)
+    >>> clusters = label_cells(estimate, cells, tree, np.array([1, 2]))
+    >>> clusters.labels.tolist(), clusters.nodes.tolist()
+    ([0, -1, -1, 1], [2, 1])
     """
 
     labels: Labels

@@ -30,6 +30,13 @@ class Maxima(NamedTuple):
         Of each group of peaks.
     groups : float
         How many such groups an estimate has.
+
+    Examples
+    --------
+    >>> from shoal.density import Maxima
+    >>> chance = Maxima([2.1, 1.8, 2.6], groups=1.0)
+    >>> max(chance.values)
+    2.6
     """
 
     values: npt.ArrayLike

@@ -102,6 +102,20 @@ class Kernel(Protocol):
     """A statistic that adds up over parts: a frozen dataclass that pickles.
 
     Shapes of its results depend on public values only, so that an empty part gives zeros.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from shoal.engines import ArrayEngine
+    >>> @dataclass(frozen=True)
+    ... class ColumnSums:
+    ...     rows = 1_000_000
+    ...     def __call__(self, part):
+    ...         return (part.records.sum(axis=0, dtype=np.int64),)
+    >>> engine = ArrayEngine(np.array([[1, 2], [3, 4]], dtype=np.int32))
+    >>> engine.add_up(ColumnSums())[0].tolist()
+    [4, 6]
     """
 
     @property
@@ -120,6 +134,22 @@ class MergeKernel(Protocol):
 
     Shapes of its results may depend on the records. Merging gives the same bits in any order and
     grouping, and what all the parts' records would give as one part.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from shoal.engines import ArrayEngine
+    >>> @dataclass(frozen=True)
+    ... class Highest:
+    ...     rows = 1_000_000
+    ...     def __call__(self, part):
+    ...         return (part.records.max(axis=0).astype(np.int64),)
+    ...     def merge(self, *results):
+    ...         return (np.max([highest for (highest,) in results], axis=0),)
+    >>> engine = ArrayEngine(np.array([[1, 7], [3, 4]], dtype=np.int32))
+    >>> engine.add_up(Highest())[0].tolist()
+    [3, 7]
     """
 
     @property
@@ -137,7 +167,16 @@ class MergeKernel(Protocol):
 
 
 class Engine(Protocol):
-    """Whoever holds the records."""
+    """Whoever holds the records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import ArrayEngine, Engine
+    >>> engine: Engine = ArrayEngine(np.array([[1, 2], [3, 4], [5, 6]]))
+    >>> engine.columns, engine.weight
+    (2, 3)
+    """
 
     @property
     def columns(self) -> int:

@@ -46,6 +46,14 @@ class NearestStatistics:
         Records whose nearest center it is, with their weights.
     sums : ndarray of int64, shape (k, d)
         Sums of the records, or of their clipped offsets from the center.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import nearest_statistics
+    >>> around = nearest_statistics(np.array([[0], [1], [9]]), np.array([[0], [10]]))
+    >>> around.counts.tolist(), around.sums.tolist()
+    ([2, 1], [[1], [9]])
     """
 
     counts: Ints

@@ -42,6 +42,14 @@ class SparseCounts:
         Codes of these cells, from lowest to highest, each once.
     counts : ndarray of int64, shape (filled,)
         Their records, with weights; at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import sparse_grid_counts
+    >>> counted = sparse_grid_counts(np.array([[-4, 1], [-3, 1], [4, 4]]), (2, 2), half=4)
+    >>> counted.codes.tolist(), counted.counts.tolist()
+    ([1, 3], [2, 1])
     """
 
     codes: Ints

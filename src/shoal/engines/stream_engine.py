@@ -28,7 +28,18 @@ MAX_VALUES = 1 << 24  # lattice values that one thread gathers: 64 MiB
 
 
 class Encoder(Protocol):
-    """From a column of records to a column of lattice records; pickles."""
+    """From a column of records to a column of lattice records; pickles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import Encoder
+    >>> from shoal.noise import Lattice
+    >>> encoder: Encoder = Lattice.box(np.array([0.0]), np.array([10.0]), half=100)
+    >>> out = np.empty(2, dtype=np.int32)
+    >>> encoder.encode_column(0, np.array([5.0, 99.0]), out), out.tolist()
+    (False, [0, 100])
+    """
 
     def encode_column(
         self, column: int, values: npt.NDArray[np.float64], out: npt.NDArray[Any]
@@ -38,7 +49,22 @@ class Encoder(Protocol):
 
 
 class StreamTable(Protocol):
-    """Whoever hands out blocks of records."""
+    r"""Whoever hands out blocks of records.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.engines import StreamTable
+    >>> from shoal.tables import ArrowTable
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> _ = (Path(folder.name) / "ages.csv").write_text("age\n5\n7.5\n")
+    >>> table: StreamTable = ArrowTable(folder.name, columns=["age"])
+    >>> table.check()
+    >>> table.rows, table.columns
+    (2, 1)
+    >>> folder.cleanup()
+    """
 
     @property
     def columns(self) -> int:
@@ -60,7 +86,7 @@ class StreamTable(Protocol):
 
 
 class StreamEngine:
-    """Exact statistics of a table's records, each pass reading them again.
+    r"""Exact statistics of a table's records, each pass reading them again.
 
     Parameters
     ----------
@@ -70,6 +96,24 @@ class StreamEngine:
         The public lattice.
     unit_length : bool, default=False
         Whether records are divided by their length before they are put on it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from shoal.engines import StreamEngine, total_weight
+    >>> from shoal.noise import Lattice
+    >>> from shoal.tables import ArrowTable
+    >>> lattice = Lattice.box(np.array([0.0]), np.array([10.0]), half=100)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> _ = (Path(folder.name) / "ages.csv").write_text("age\n5\n7.5\n")
+    >>> table = ArrowTable(folder.name, columns=["age"])
+    >>> table.check()
+    >>> engine = StreamEngine(table, lattice)
+    >>> engine.columns, total_weight(engine)
+    (1, 2)
+    >>> folder.cleanup()
     """
 
     def __init__(self, table: StreamTable, encoder: Encoder, *, unit_length: bool = False) -> None:
@@ -204,7 +248,7 @@ def _encode_finite(
 def load_array_engine(
     table: ArrowTable, encoder: Encoder, *, unit_length: bool = False
 ) -> ArrayEngine:
-    """Read a table onto the lattice.
+    r"""Read a table onto the lattice.
 
     Parameters
     ----------
@@ -219,6 +263,23 @@ def load_array_engine(
     -------
     engine : ArrayEngine
         Four bytes for each value; the same statistics as those of the files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from shoal.engines import load_array_engine, total_weight
+    >>> from shoal.noise import Lattice
+    >>> from shoal.tables import ArrowTable
+    >>> lattice = Lattice.box(np.array([0.0]), np.array([10.0]), half=100)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> _ = (Path(folder.name) / "ages.csv").write_text("age\n5\n7.5\n")
+    >>> table = ArrowTable(folder.name, columns=["age"])
+    >>> table.check()
+    >>> total_weight(load_array_engine(table, lattice))
+    2
+    >>> folder.cleanup()
     """
     lattice = np.empty((table.columns, table.rows), dtype=np.int32)
     parts: dict[int, list[npt.NDArray[np.int32]]] = {}

@@ -49,6 +49,15 @@ class WindowStatistics:
     moments : ndarray of int64, shape (k,)
         Sums of squared lengths of the clipped offsets, before these are truncated to whole lattice
         steps, in units of radius^2 / MOMENT_UNIT and less MOMENT_UNIT / 2 for each record.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.engines import window_statistics
+    >>> records, center = np.array([[3, 4], [60, 80]]), np.array([[0, 0]])
+    >>> windows = window_statistics(records, center, np.array([100]))
+    >>> windows.counts.tolist(), windows.sums.tolist()
+    ([2], [[63, 84]])
     """
 
     counts: Ints

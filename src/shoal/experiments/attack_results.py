@@ -44,6 +44,16 @@ class AttackRow:
         The largest advantage that the promise allows; None where it covers something else.
     seen, without : str
         What the attacker sees, and the same without privacy, in words.
+
+    Examples
+    --------
+    >>> from shoal.audit import AttackResult
+    >>> from shoal.experiments import AttackRow
+    >>> seen = AttackResult.from_runs("yeom", [([0.9, 0.4], [0.1, 0.6])], threshold=0.5)
+    >>> plain = AttackResult.from_runs("yeom", [([0.9, 0.8], [0.1, 0.2])], threshold=0.5)
+    >>> row = AttackRow("yeom", seen, plain, ceiling=0.46)
+    >>> row.result.advantages, row.control.advantages
+    ((0.0,), (1.0,))
     """
 
     attack: str
@@ -102,6 +112,17 @@ class AttackSuite:
         Best guesses of one column, and the same from a release without privacy.
     notes : tuple of str
         What was left out, and why.
+
+    Examples
+    --------
+    >>> from shoal.audit import AttackResult
+    >>> from shoal.experiments import AttackRow, AttackSuite
+    >>> seen = AttackResult.from_runs("yeom", [([0.9, 0.4], [0.1, 0.6])], threshold=0.5)
+    >>> plain = AttackResult.from_runs("yeom", [([0.9, 0.8], [0.1, 0.2])], threshold=0.5)
+    >>> row = AttackRow("yeom", seen, plain, ceiling=0.46)
+    >>> suite = AttackSuite("DPKMeans(3)", "epsilon = 1", 64, 2, (row,), None, None, None, ())
+    >>> suite.rows[0].attack, suite.records
+    ('yeom', 64)
     """
 
     target: str
@@ -187,6 +208,23 @@ def attack_report(
     ------
     ParameterError
         If it cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.audit import AttackResult
+    >>> from shoal.experiments import AttackRow, AttackSuite, Provenance, attack_report
+    >>> from shoal.plotting import draw_rates
+    >>> seen = AttackResult.from_runs("yeom", [([0.9, 0.4], [0.1, 0.6])], threshold=0.5)
+    >>> plain = AttackResult.from_runs("yeom", [([0.9, 0.8], [0.1, 0.2])], threshold=0.5)
+    >>> rows = (AttackRow("yeom", seen, plain, ceiling=0.46),)
+    >>> suite = AttackSuite("DPKMeans(3)", "epsilon = 1", 64, 2, rows, None, None, None, ())
+    >>> made = Provenance("shoal attack people.csv", 0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "attack.html"
+    ...     attack_report(page, suite, picture=draw_rates(rows), made=made).name
+    'attack.html'
     """
     report = Report("What an attacker learns", publishable=not raw)
     report.lead(

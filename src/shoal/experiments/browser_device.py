@@ -102,7 +102,7 @@ await tell();
 
 
 class PageVisit(NamedTuple):
-    """What a page showed: only of a made-up record is anybody told.
+    r"""What a page showed: only of a made-up record is anybody told.
 
     Parameters
     ----------
@@ -114,6 +114,12 @@ class PageVisit(NamedTuple):
         The own cluster, in the words of the page.
     screenshot : bytes or None
         A PNG image, if the browser made one.
+
+    Examples
+    --------
+    >>> from shoal.experiments import PageVisit
+    >>> PageVisit([2.0, 3.0], b"\x05\x01", "cluster 2", screenshot=None).label
+    'cluster 2'
     """
 
     record: list[float]
@@ -129,7 +135,15 @@ class PageVisit(NamedTuple):
 
 
 def find_browser() -> str | None:
-    """Return a Chromium of this machine: that of the variable CHROME, or one by a usual name."""
+    """Return a Chromium of this machine: that of the variable CHROME, or one by a usual name.
+
+    Examples
+    --------
+    >>> from shoal.experiments import find_browser
+    >>> path = find_browser()
+    >>> path is None or path.startswith("/")
+    True
+    """
     named = os.environ.get(VARIABLE)
     return next(filter(None, map(shutil.which, [named] if named else NAMES)), None)
 
@@ -145,6 +159,13 @@ class BrowserDevice:
         Of the page, on loopback.
     folder : Path
         For all that the browser writes; removed by whoever made it.
+
+    Examples
+    --------
+    >>> from shoal.experiments import serve_page
+    >>> with serve_page("/usr/bin/chromium") as device:
+    ...     print(device.answer("/no-such-file"))
+    None
     """
 
     def __init__(self, browser: str, server: ThreadingHTTPServer, folder: Path) -> None:
@@ -279,7 +300,15 @@ class BrowserDevice:
 
 @contextmanager
 def serve_page(browser: str) -> Iterator[BrowserDevice]:
-    """Serve a page for a browser while the block lasts; no process and no file is left after it."""
+    """Serve a page for a browser while the block lasts; no process and no file is left after it.
+
+    Examples
+    --------
+    >>> from shoal.experiments import serve_page
+    >>> with serve_page("/usr/bin/chromium") as device:
+    ...     print(type(device).__name__)
+    BrowserDevice
+    """
     with ExitStack() as stack:
         folder = tempfile.TemporaryDirectory(prefix="shoal-page-", ignore_cleanup_errors=True)
         path = Path(stack.enter_context(folder))

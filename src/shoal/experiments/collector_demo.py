@@ -71,6 +71,12 @@ class PageDevice(NamedTuple):
         Why not; a device in Python reported in its place.
     expected : int
         Published cluster of its record, as Python finds it.
+
+    Examples
+    --------
+    >>> from shoal.experiments import PageDevice
+    >>> PageDevice(visit=None, problem="no browser was found", expected=2).problem
+    'no browser was found'
     """
 
     visit: PageVisit | None
@@ -111,6 +117,39 @@ class CollectorDemo:
         What the relay did, if there was one.
     page : PageDevice, default=None
         The last device, if it was a web page.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> import numpy as np
+    >>> from shoal.campaigns import Campaign
+    >>> from shoal.experiments import CollectorDemo, EpsilonRow
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(1.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://example.org/v1/campaigns/homes/results",
+    ... )
+    >>> centers = np.array([[1.0, 1.0], [9.0, 9.0]])
+    >>> run = CollectorDemo(
+    ...     campaign=campaign,
+    ...     digest="ab" * 32,
+    ...     records=np.repeat(centers, 2, axis=0),
+    ...     clusters=np.array([0, 0, 1, 1]),
+    ...     true_centers=centers,
+    ...     centers=centers + np.array([3.0, 4.0]),
+    ...     reports=np.zeros((4, 2)),
+    ...     labels=np.array([0, 0, 1, 1]),
+    ...     rows=(EpsilonRow(1.0, "collected", 1.25, 0.875, informative=True),),
+    ...     refusals=(),
+    ...     seconds={"reports": 1.5},
+    ... )
+    >>> run.distances.tolist()
+    [5.0, 5.0]
     """
 
     campaign: Campaign
@@ -187,6 +226,22 @@ def run_collector_demo(
     ------
     ReleaseError
         If the server refuses the analyst, or batches do not arrive.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from shoal.collector import Store
+    >>> from shoal.experiments import DeviceFleet, run_collector_demo
+    >>> url = "sqlite:///reports.db"
+    >>> with Store.open(url) as store, DeviceFleet(24) as fleet:  # doctest: +SKIP
+    ...     run = run_collector_demo(
+    ...         "http://127.0.0.1:8000",
+    ...         store,
+    ...         Path("demo"),
+    ...         fleet=fleet,
+    ...         n_devices=24,
+    ...         progress=lambda part, done, total: None,
+    ...     )
     """
     clock = _Clock()
     data = _records(n_devices)

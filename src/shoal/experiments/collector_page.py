@@ -51,6 +51,16 @@ def collector_report(
     -------
     path : Path
         The file written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from shoal.experiments import Provenance, collector_report, run_collector_demo
+    >>> from shoal.plotting import draw_collection
+    >>> made = Provenance("shoal collect demo", None)
+    >>> run = run_collector_demo(...)  # doctest: +SKIP
+    >>> picture = draw_collection(run)  # doctest: +SKIP
+    >>> collector_report(Path("page.html"), run, picture=picture, made=made)  # doctest: +SKIP
     """
     report = Report("A collection from end to end")
     report.lead(_lead(demo))
@@ -162,7 +172,20 @@ def seen_cells(demo: CollectorDemo, shuffled: ShuffledPart) -> list[list[str]]:
 
 
 def promise_cells(demo: CollectorDemo, shuffled: ShuffledPart) -> list[list[str]]:
-    """Return the local promise and the amplified one as text."""
+    """Return the local promise and the amplified one as text.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from shoal.experiments import ShuffledPart, promise_cells
+    >>> from shoal.experiments.shuffled_part import Seen
+    >>> from shoal.privacy import Guarantee
+    >>> run = SimpleNamespace(campaign=SimpleNamespace(guarantee=Guarantee("local", epsilon=4.0)))
+    >>> promise = {"guarantee": None, "honest_reports": 450, "batch_size": 500}
+    >>> shuffled = ShuffledPart(2, 5, promise, Seen([2.0, 3.0], b"", b"", {}), [])
+    >>> promise_cells(run, shuffled)[0]
+    ['nobody: relay, analyst and all others may collude', '4', '0', '-']
+    """
     local, claim = demo.campaign.guarantee, shuffled.promise
     shown = local if shuffled.amplified is None else shuffled.amplified
     return [
@@ -177,7 +200,17 @@ def promise_cells(demo: CollectorDemo, shuffled: ShuffledPart) -> list[list[str]
 
 
 def batch_lines(shuffled: ShuffledPart) -> list[str]:
-    """Return what the relay did with the reports, in words."""
+    """Return what the relay did with the reports, in words.
+
+    Examples
+    --------
+    >>> from shoal.experiments import ShuffledPart, batch_lines
+    >>> from shoal.experiments.shuffled_part import Seen
+    >>> promise = {"batch_size": 500, "operator": "a relay", "dropped": {"damaged": 1}}
+    >>> shuffled = ShuffledPart(2, 5, promise, Seen([2.0, 3.0], b"", b"", {}), [])
+    >>> batch_lines(shuffled)[0]
+    '2 batches of 500 reports, shuffled by a relay; 1 of them could not be used'
+    """
     claim = shuffled.promise
     dropped = sum(claim["dropped"].values())
     return [
@@ -190,7 +223,16 @@ def batch_lines(shuffled: ShuffledPart) -> list[str]:
 
 
 def page_lines(demo: CollectorDemo, page: PageDevice) -> list[str]:
-    """Return what the page showed beside the truth, in words."""
+    """Return what the page showed beside the truth, in words.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from shoal.experiments import PageDevice, page_lines
+    >>> page = PageDevice(visit=None, problem="no browser was found", expected=2)
+    >>> page_lines(SimpleNamespace(), page)
+    ['left out: no browser was found; a device in Python reported in its place']
+    """
     visit = page.visit
     if visit is None:
         return [f"left out: {page.problem}; a device in Python reported in its place"]
@@ -211,7 +253,18 @@ def _hex(data: bytes) -> str:
 
 
 def demo_verdict(demo: CollectorDemo) -> str:
-    """Return the sentence that the page is for."""
+    """Return the sentence that the page is for.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from shoal.experiments import EpsilonRow, demo_verdict
+    >>> row = EpsilonRow(0.1, "collected", cost=5.0, agreement=0.1, informative=False)
+    >>> run = SimpleNamespace(collected=row, distances=np.array([5.0]), reports=range(24))
+    >>> demo_verdict(run).partition(",")[0]
+    '24 reports at epsilon 0.1 cannot be told from those of evenly spread records'
+    """
     row, far = demo.collected, demo.distances
     if not row.informative:
         return (
@@ -226,13 +279,33 @@ def demo_verdict(demo: CollectorDemo) -> str:
 
 
 def center_cells(demo: CollectorDemo) -> list[list[str]]:
-    """Return the table of centers as text."""
+    """Return the table of centers as text.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from shoal.experiments import center_cells
+    >>> true, found = np.array([[1.0, 1.0]]), np.array([[4.0, 5.0]])
+    >>> run = SimpleNamespace(true_centers=true, centers=found, distances=np.array([5.0]))
+    >>> center_cells(run)
+    [['1.00', '1.00', '4.00', '5.00', '5.00']]
+    """
     every = np.column_stack([demo.true_centers, demo.centers, demo.distances])
     return [[f"{number:.2f}" for number in line] for line in every]
 
 
 def row_cells(demo: CollectorDemo) -> list[list[str]]:
-    """Return the table of epsilons as text."""
+    """Return the table of epsilons as text.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from shoal.experiments import EpsilonRow, row_cells
+    >>> row = EpsilonRow(4.0, "collected", cost=1.25, agreement=0.875, informative=True)
+    >>> row_cells(SimpleNamespace(rows=(row,)))
+    [['collected', 'yes', '4', '1.25', '0.875']]
+    """
     return [
         [
             row.source,
@@ -246,7 +319,17 @@ def row_cells(demo: CollectorDemo) -> list[list[str]]:
 
 
 def stored_lines(demo: CollectorDemo) -> list[str]:
-    """Return what the server keeps, in words."""
+    """Return what the server keeps, in words.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from shoal.experiments import stored_lines
+    >>> campaign = SimpleNamespace(report_format=SimpleNamespace(width=2))
+    >>> run = SimpleNamespace(reports=range(4), campaign=campaign, shuffled=None, digest="ab" * 32)
+    >>> stored_lines(run)[0].partition(",")[0]
+    '4 reports of 2 bytes: 8 bytes of reports in 4 rows'
+    """
     n, width, shuffled = len(demo.reports), demo.campaign.report_format.width, demo.shuffled
     bytes_of_reports = f"{n:,} reports of {width} bytes: {n * width:,} bytes of reports in"
     if shuffled is None:

@@ -54,6 +54,12 @@ class EpsilonRow(NamedTuple):
         Adjusted mutual information of labels found on devices and true clusters.
     informative : bool
         Whether held-out reports tell the estimate from evenly spread records.
+
+    Examples
+    --------
+    >>> from shoal.experiments import EpsilonRow
+    >>> EpsilonRow(4.0, "collected", cost=1.25, agreement=0.875, informative=True).has_reports
+    True
     """
 
     epsilon: float

@@ -60,6 +60,15 @@ class DemoRow:
         Adjusted Rand index between the true clusters and each record's nearest center.
     guarantee : Guarantee
         What was promised.
+
+    Examples
+    --------
+    >>> from shoal.experiments import DemoRow
+    >>> from shoal.privacy import Guarantee
+    >>> promise = Guarantee("central", epsilon=1.0)
+    >>> row = DemoRow("central", "DPKMeans", 1.0, 1.0, (1.1, 1.2), (0.9, 0.8), promise)
+    >>> sum(row.costs) / len(row.costs)
+    1.15
     """
 
     model: str
@@ -93,6 +102,15 @@ class Example:
         Centers of the two models.
     epsilon, metric_epsilon : float
         Their epsilons.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.experiments import Example
+    >>> points = np.zeros((3, 2))
+    >>> drawn = Example(points, points, points[:1], points[:1], epsilon=1.0, metric_epsilon=0.5)
+    >>> len(drawn.records)
+    3
     """
 
     records: Floats
@@ -126,6 +144,13 @@ def demo_rows(
     ------
     row : DemoRow
         Central methods first.
+
+    Examples
+    --------
+    >>> from shoal.experiments import demo_rows
+    >>> row = next(demo_rows(n_samples=1000, repeats=1, seed=0))
+    >>> row.model, len(row.costs)
+    ('central', 1)
     """
     data = _demo_data(n_samples)
     plain = KMeans(N_CLUSTERS, n_init=10, random_state=0).fit(data.X).cluster_centers_
@@ -169,6 +194,13 @@ def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
     -------
     example : Example
         Records, reports and centers.
+
+    Examples
+    --------
+    >>> from shoal.experiments import example
+    >>> drawn = example(n_samples=1000, seed=0)
+    >>> drawn.records.shape == drawn.reports.shape, drawn.central.shape[1]
+    (True, 2)
     """
     data = _demo_data(n_samples)
     epsilon, metric_epsilon = 1.0, 4.0
@@ -203,6 +235,18 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Picture, n_samp
     -------
     path : Path
         The file written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.experiments import demo_report, demo_rows, example
+    >>> from shoal.plotting import draw_demo
+    >>> rows = list(demo_rows(n_samples=500, repeats=1, seed=0))
+    >>> picture = draw_demo(example(n_samples=500, seed=0), rows)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     demo_report(Path(folder) / "report.html", rows, picture=picture, n_samples=500).name
+    'report.html'
     """
     report = Report("What privacy costs")
     report.lead(

@@ -64,6 +64,13 @@ class DeviceFleet:
     ----------
     n_devices : int
         How many there will be.
+
+    Examples
+    --------
+    >>> from shoal.experiments import DeviceFleet
+    >>> with DeviceFleet(4) as fleet:
+    ...     print(type(fleet).__name__)
+    DeviceFleet
     """
 
     def __init__(self, n_devices: int) -> None:

@@ -71,6 +71,13 @@ class DeviceRow:
         Epsilon of a shuffled batch of n reports.
     tried : tuple of tuple
         Every number of devices that was tried, with mean and range of the cost.
+
+    Examples
+    --------
+    >>> from shoal.experiments import DeviceRow
+    >>> row = DeviceRow(4.0, 900.0, 1200.0, 1200, 1.1, 1.0, 1.2, 1.0, 0.5, ())
+    >>> max(row.for_cost, row.for_smallest)
+    1200.0
     """
 
     epsilon: float
@@ -122,6 +129,14 @@ class DevicePlan(PlanTable):
         Made-up populations behind each number.
     seen_without_noise : int
         In how many of them k-means without privacy sees the smallest cluster.
+
+    Examples
+    --------
+    >>> from shoal.experiments import DevicePlan, DeviceRow
+    >>> row = DeviceRow(4.0, 900.0, 1200.0, 1200, 1.1, 1.0, 1.2, 1.0, 0.5, ())
+    >>> plan = DevicePlan((row,), None, 2, 0.2, 1.2, 1e-6, 1, populations=3, seen_without_noise=3)
+    >>> plan.rows[0].for_smallest
+    1200.0
     """
 
     rows: tuple[DeviceRow, ...]

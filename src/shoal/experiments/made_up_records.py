@@ -14,7 +14,17 @@ __all__ = ["MadeUpRecords", "make_up_records"]
 
 
 class MadeUpRecords(NamedTuple):
-    """Records by column, the same as points of the encoded space, and the segment of each."""
+    """Records by column, the same as points of the encoded space, and the segment of each.
+
+    Examples
+    --------
+    >>> from shoal.experiments import make_up_records
+    >>> from shoal.schema import Number, Schema
+    >>> schema = Schema([Number("age", minimum=0, maximum=120)])
+    >>> made_up = make_up_records(schema, 50, n_clusters=2)
+    >>> len(made_up.columns["age"]), len(made_up.segments)
+    (50, 50)
+    """
 
     columns: dict[str, npt.NDArray[np.object_]]
     encoded: Floats

@@ -115,6 +115,15 @@ class ReleasePlan(PlanTable):
         Made-up tables behind each number.
     smallest_without_noise : float
         Records of the smallest cluster that k-means without privacy sees.
+
+    Examples
+    --------
+    >>> from shoal.experiments import plan_release
+    >>> from shoal.schema import Number, Schema
+    >>> schema = Schema([Number("age", minimum=0, maximum=120)])
+    >>> plan = plan_release(schema, n=1000, k=2, epsilons=[1.0], tables=1)
+    >>> plan.n, plan.k, len(plan.rows)
+    (1000, 2, 1)
     """
 
     rows: tuple[PlanRow, ...]

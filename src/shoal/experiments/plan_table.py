@@ -16,7 +16,15 @@ __all__ = ["PlanTable", "plan_report"]
 
 
 class PlanTable(ABC):
-    """What each epsilon would buy, one row each; subclasses are data classes."""
+    """What each epsilon would buy, one row each; subclasses are data classes.
+
+    Examples
+    --------
+    >>> from shoal.experiments import PlanTable, plan_shuffled
+    >>> plan = plan_shuffled(n=100_000, epsilons=[1.0])
+    >>> isinstance(plan, PlanTable), len(plan.rows)
+    (True, 1)
+    """
 
     question: ClassVar[str]
     rows: Sequence[Any]
@@ -81,6 +89,17 @@ def plan_report(path: Path, plan: PlanTable, *, made: Provenance) -> Path:
     -------
     path : Path
         The file written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.experiments import Provenance, plan_report, plan_shuffled
+    >>> plan = plan_shuffled(n=100_000, epsilons=[0.5, 1.0])
+    >>> made = Provenance("shoal plan --model shuffled --n 100000", None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan_report(Path(folder) / "plan.html", plan, made=made).name
+    'plan.html'
     """
     picture = plan.draw(path.with_suffix(".png"))
     report = Report(plan.question).lead(plan.title)

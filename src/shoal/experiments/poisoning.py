@@ -52,6 +52,17 @@ class Scene(NamedTuple):
         Center of the smallest cluster.
     border : ndarray of shape (d,)
         Place that is farthest from the victim and still nearest to it of all centers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.experiments import Scene
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> X = np.repeat([[0.2, 0.2], [0.8, 0.8]], 50, axis=0)
+    >>> mechanism = PartitionResponse(2.0, bounds=([0.0, 0.0], [1.0, 1.0])).fit(X)
+    >>> scene = Scene.of(X, mechanism, 2)
+    >>> round(scene.typical, 2)
+    0.85
     """
 
     centers: Floats
@@ -192,6 +203,13 @@ class PoisonRow:
         Share of the records, as estimated, of clusters near the empty place.
     left_out : float
         Share of the reports that were left out.
+
+    Examples
+    --------
+    >>> from shoal.experiments import PoisonRow
+    >>> row = PoisonRow("plant", 0.05, "trusting", 0, 0.4, 2.0, 1.3, planted=0.1, left_out=0.0)
+    >>> row.lie, row.share
+    ('plant', 0.05)
     """
 
     lie: str

@@ -53,6 +53,14 @@ class PromiseAudit:
         Lower bounds from many releases.
     replay : ReplayAudit or None
         What a replay of fits found; None for mechanisms, which have no fits.
+
+    Examples
+    --------
+    >>> from shoal.experiments import audit_promise
+    >>> from shoal.mechanisms import Laplace
+    >>> audit = audit_promise(Laplace(2.0, bounds=(-1.0, 1.0)), samples=2_000, random_state=0)
+    >>> audit.claimed, audit.broken
+    (2.0, False)
     """
 
     target: str
@@ -272,6 +280,19 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Picture, made: Pro
     ------
     ParameterError
         If it cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.experiments import Provenance, audit_promise, audit_report, draw_promise
+    >>> from shoal.mechanisms import Laplace
+    >>> audit = audit_promise(Laplace(2.0, bounds=(-1.0, 1.0)), samples=2_000, random_state=0)
+    >>> made = Provenance("shoal audit Laplace", 0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "audit.html"
+    ...     audit_report(page, audit, picture=draw_promise(audit), made=made).name
+    'audit.html'
     """
     sampling = audit.sampling
     report = Report("Is the promise kept?")
@@ -316,6 +337,14 @@ def draw_promise(audit: PromiseAudit, *, path: Path | None = None) -> Picture:
     -------
     picture : Picture
         The chart; its records are made up.
+
+    Examples
+    --------
+    >>> from shoal.experiments import audit_promise, draw_promise
+    >>> from shoal.mechanisms import Laplace
+    >>> audit = audit_promise(Laplace(2.0, bounds=(-1.0, 1.0)), samples=2_000, random_state=0)
+    >>> type(draw_promise(audit)).__name__
+    'Picture'
     """
     sampling = audit.sampling
     if isinstance(sampling, EstimatorAudit):

@@ -42,6 +42,17 @@ class DemoRelay:
     start : callable
         Starts it and waits for it: given the public key of the document and an ingest key of the
         collector, returns an ingest key for the devices.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from shoal.campaigns import SealingKey
+    >>> from shoal.experiments import DemoRelay
+    >>> key = str(SealingKey.new().public)
+    >>> file, address = Path("relay.db"), "http://127.0.0.1:8001"
+    >>> relay = DemoRelay(address, 500, key, file, start=lambda public_key, ingest_key: "")
+    >>> relay.shuffler.batch_size
+    500
     """
 
     address: str
@@ -93,6 +104,14 @@ class ShuffledPart:
         One report on its way.
     opened : list of bytes
         Some reports of a batch, as the analyst has them.
+
+    Examples
+    --------
+    >>> from shoal.experiments import ShuffledPart
+    >>> from shoal.experiments.shuffled_part import Seen
+    >>> seen = Seen([2.0, 3.0], b"report", b"sealed", {})
+    >>> ShuffledPart(2, 5, {"guarantee": None}, seen, []).amplified is None
+    True
     """
 
     n_batches: int

@@ -47,6 +47,13 @@ class ShuffledRow:
         Share of the populations in which the smallest cluster is seen.
     sentence : str
         The promise with its conditions.
+
+    Examples
+    --------
+    >>> from shoal.experiments import plan_shuffled
+    >>> row = plan_shuffled(n=100_000, epsilons=[1.0]).rows[0]
+    >>> row.local_epsilon > row.epsilon
+    True
     """
 
     epsilon: float
@@ -88,6 +95,13 @@ class ShuffledPlan(PlanTable):
         Of the encoded records; 0 where there is no schema.
     populations : int
         Made-up populations behind each number.
+
+    Examples
+    --------
+    >>> from shoal.experiments import plan_shuffled
+    >>> plan = plan_shuffled(n=100_000, epsilons=[0.5, 1.0])
+    >>> [row.epsilon for row in plan.rows]
+    [0.5, 1.0]
     """
 
     rows: tuple[ShuffledRow, ...]

@@ -81,6 +81,13 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
 
     Subclasses store ``epsilon``, ``bounds``, ``schema``, ``ledger`` and ``random_state``, and say
     how records are perturbed, what that costs and what it promises.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import Laplace, Mechanism
+    >>> device = Laplace(epsilon=1.0, bounds=(-5.0, 5.0), random_state=0)
+    >>> isinstance(device, Mechanism), device.randomize([0.5, 2.0]).shape
+    (True, (2,))
     """
 
     epsilon: float

@@ -28,6 +28,15 @@ class Roc:
     thresholds : ndarray of float64
         Lowest score that counts as a member, descending. The first is NaN: nothing is >= NaN, so
         the first cut calls nobody a member, not even a score of +inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.metrics import Roc
+    >>> cuts = np.array([np.nan, 0.7, 0.2])
+    >>> roc = Roc(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0]), cuts)
+    >>> roc.tpr.tolist()
+    [0.0, 1.0, 1.0]
     """
 
     fpr: Floats

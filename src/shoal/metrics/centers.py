@@ -211,6 +211,13 @@ class MatchedCenters(NamedTuple):
     See Also
     --------
     match_centers : With an example.
+
+    Examples
+    --------
+    >>> from shoal.metrics import match_centers
+    >>> matched = match_centers([[0.0], [9.0]], [[10.0], [0.5]])
+    >>> matched.distances.tolist()
+    [0.5, 1.0]
     """
 
     first: Ints

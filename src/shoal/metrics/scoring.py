@@ -71,6 +71,15 @@ class ClusteringScores:
         Distance to the reference centers, relative to their spread; smaller is better.
     centroid_index : int or None
         Number of clusters in the wrong place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.metrics import score_clustering
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    >>> scores = score_clustering(X, [0, 0, 1, 1], reference_labels=[1, 1, 0, 0])
+    >>> scores.n_clusters, scores.ami
+    (2, 1.0)
     """
 
     n_records: int

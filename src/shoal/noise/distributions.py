@@ -320,6 +320,14 @@ class SparseCounts:
         Which cells, ascending.
     values : ndarray of int64, shape (m,)
         Their values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.noise import SparseCounts
+    >>> counts = SparseCounts(np.array([2, 5]), np.array([10, 3]))
+    >>> dict(zip(counts.codes.tolist(), counts.values.tolist()))
+    {2: 10, 5: 3}
     """
 
     codes: Ints

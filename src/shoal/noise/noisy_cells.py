@@ -55,6 +55,13 @@ class NoisyCells:
         Which cells, ascending.
     values : ndarray of int64, shape (m,)
         Their noise, at least the threshold.
+
+    Examples
+    --------
+    >>> from shoal.noise import SeededSource, noisy_cells_above
+    >>> cells = noisy_cells_above(10**6, threshold=20, scale=2.0, source=SeededSource(0))
+    >>> len(cells.positions) == len(cells.values), bool((cells.values >= 20).all())
+    (True, True)
     """
 
     positions: Ints

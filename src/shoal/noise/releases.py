@@ -37,6 +37,14 @@ class Noise(Protocol[Exact_contra, Released_co]):
     """A distribution of noise, and how well two tables can be told apart by its output.
 
     Compared with ``==``: the same kind and the same scales.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.noise import LaplaceNoise, Noise
+    >>> noise: Noise = LaplaceNoise(scale=2.0)
+    >>> noise.privacy_loss(np.array([7]), np.array([8]))
+    0.5
     """
 
     @property
@@ -55,6 +63,13 @@ class ApproximateNoise(Noise[Exact_contra, Released_co], Protocol[Exact_contra, 
     """Noise whose privacy loss has its bound except with a probability.
 
     Its ``privacy_loss`` is infinite where that probability would be above :attr:`delta`.
+
+    Examples
+    --------
+    >>> from shoal.noise import ApproximateNoise, LaplaceNoise, ThresholdedNoise
+    >>> noise: ApproximateNoise = ThresholdedNoise(LaplaceNoise(1.0), threshold=16, delta=1e-6)
+    >>> noise.delta
+    1e-06
     """
 
     @property
@@ -63,7 +78,22 @@ class ApproximateNoise(Noise[Exact_contra, Released_co], Protocol[Exact_contra, 
 
 
 class Observer(Protocol):
-    """What an audit puts beside :func:`privatize`."""
+    """What an audit puts beside :func:`privatize`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.noise import LaplaceNoise, SeededSource, observed, privatize
+    >>> class Costs(list):
+    ...     def release(self, exact, noise, cost, released):
+    ...         self.append(cost)
+    ...         return released
+    >>> costs = Costs()
+    >>> with observed(costs):
+    ...     noisy = privatize(np.array([7]), LaplaceNoise(2.0), cost=0.5, source=SeededSource(1))
+    >>> costs
+    [0.5]
+    """
 
     def release(self, exact: Any, noise: Noise[Any, Any], cost: float, released: Any) -> Any:
         """Record a release, and return the value to release."""

@@ -26,7 +26,15 @@ Words = npt.NDArray[np.uint64]
 
 @runtime_checkable
 class RandomSource(Protocol):
-    """What a sampler needs: independent uniform 64-bit words."""
+    """What a sampler needs: independent uniform 64-bit words.
+
+    Examples
+    --------
+    >>> from shoal.noise import RandomSource, SeededSource
+    >>> source: RandomSource = SeededSource(1)
+    >>> source.words(3).dtype
+    dtype('uint64')
+    """
 
     seeded: bool
 

@@ -45,6 +45,14 @@ class TreeShape:
         Least code of the finest cells of each leaf, ascending.
     depths : ndarray of int64, shape (m,)
         Halvings that made it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.noise import TreeShape
+    >>> shape = TreeShape(np.array([0, 4]), np.array([1, 1]))  # one halving of eight finest cells
+    >>> len(shape.codes)
+    2
     """
 
     codes: Ints

@@ -61,7 +61,22 @@ class Experiment:
 
 
 class Study(ABC):
-    """What it takes to run the experiments of one source again."""
+    """What it takes to run the experiments of one source again.
+
+    Examples
+    --------
+    >>> from shoal.papers import Study
+    >>> class Empty(Study):
+    ...     name, title, source = "empty", "No experiments", "A paper without any"
+    ...     def experiments(self, *, full, seed):
+    ...         return ()
+    ...     def judge(self, measurements):
+    ...         return ()
+    ...     def render(self, report, measurements):
+    ...         report.lead("Nothing was measured.")
+    >>> Empty().experiments(full=False, seed=0)
+    ()
+    """
 
     name: str
     title: str
@@ -219,6 +234,23 @@ def run_study(
         If a package that the study or its report needs is not installed.
     ParameterError
         If the folder cannot be written, or holds records of another run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.papers import Study, run_study
+    >>> class Empty(Study):
+    ...     name, title, source = "empty", "No experiments", "A paper without any"
+    ...     def experiments(self, *, full, seed):
+    ...         return ()
+    ...     def judge(self, measurements):
+    ...         return ()
+    ...     def render(self, report, measurements):
+    ...         report.lead("Nothing was measured.")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run_study(Empty(), folder=Path(folder)).verdicts
+    ()
     """
     # What the report needs is asked for before hours of work, not after.
     for package in ("altair", "vl_convert"):

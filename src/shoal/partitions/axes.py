@@ -35,6 +35,13 @@ class Axis(NamedTuple):
         First column, and the one after the last.
     low, high : float
         Ends of the interval, or of each column of the levels.
+
+    Examples
+    --------
+    >>> from shoal.partitions import Axis
+    >>> age = Axis("interval", start=0, stop=1, low=0.0, high=120.0)
+    >>> age.high - age.low
+    120.0
     """
 
     kind: Literal["interval", "levels"]
@@ -102,7 +109,15 @@ def _is_axis(given: Any) -> bool:
 
 
 def axis_bounds(axes: Sequence[Axis]) -> tuple[Floats, Floats]:
-    """Return the box that axes span."""
+    """Return the box that axes span.
+
+    Examples
+    --------
+    >>> from shoal.partitions import Axis, axis_bounds
+    >>> axes = [Axis("interval", 0, 1, 0.0, 1.0), Axis("levels", 1, 3, 0.0, 0.5)]
+    >>> [ends.tolist() for ends in axis_bounds(axes)]
+    [[0.0, 0.0, 0.0], [1.0, 0.5, 0.5]]
+    """
     columns = max(axis.stop for axis in axes)
     low, high = np.empty(columns), np.empty(columns)
     for axis in axes:

@@ -15,7 +15,16 @@ __all__ = ["Block", "Partitions"]
 
 
 class Block(Protocol):
-    """Partitions of one kind, numbered from 0."""
+    """Partitions of one kind, numbered from 0.
+
+    Examples
+    --------
+    >>> from shoal._bounds import public_box
+    >>> from shoal.partitions import AxisGrids, Block, box_axes
+    >>> block: Block = AxisGrids(box_axes(public_box((0.0, 1.0), 3)), 64, 4, cells=8, size=1)
+    >>> block.n_partitions, block.n_colors, block.columns
+    (64, 4, 3)
+    """
 
     @property
     def n_partitions(self) -> int:

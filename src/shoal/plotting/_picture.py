@@ -270,13 +270,27 @@ def check_path(path: str | os.PathLike[str], *, records: bool = False) -> Path:
 
 
 def page_scripts() -> str:
-    """Return what draws all the charts of a page, to stand once at its end."""
+    """Return what draws all the charts of a page, to stand once at its end.
+
+    Examples
+    --------
+    >>> from shoal.plotting import page_scripts
+    >>> page_scripts().lstrip().startswith("<script")
+    True
+    """
     return f"<script>{chart_library()}</script>\n<script>{DRAW}</script>\n"
 
 
 @lru_cache(maxsize=1)
 def chart_library() -> str:
-    """Return the JavaScript that draws charts: Vega, Vega-Lite and Vega-Embed, as one script."""
+    """Return the JavaScript that draws charts: Vega, Vega-Lite and Vega-Embed, as one script.
+
+    Examples
+    --------
+    >>> from shoal.plotting import chart_library
+    >>> "vegaEmbed" in chart_library()
+    True
+    """
     return str(_converter().javascript_bundle())
 
 

@@ -81,6 +81,13 @@ class PlaneRows(NamedTuple):
         Rows by the names that the chart has for them.
     outside : int
         Points that lie beyond the axes, and are not drawn.
+
+    Examples
+    --------
+    >>> from shoal.plotting import PlaneAxis, plane_rows
+    >>> axes = PlaneAxis("age", 0.0, 100.0), PlaneAxis("income", 0.0, 9.0)
+    >>> plane_rows([[20.0, 3.0], [500.0, 3.0]], axes=axes).outside
+    1
     """
 
     datasets: dict[str, Rows]

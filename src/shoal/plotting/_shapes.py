@@ -84,6 +84,12 @@ class ShapesAxis(NamedTuple):
     words : sequence of str, default=()
         What five ticks, from end to end, stand for, where numbers are not spread evenly; empty for
         numbers that are.
+
+    Examples
+    --------
+    >>> from shoal.plotting import ShapesAxis
+    >>> ShapesAxis("age (years)", 0.0, 120.0).name
+    'age (years)'
     """
 
     name: str

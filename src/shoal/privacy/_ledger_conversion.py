@@ -63,6 +63,11 @@ def convert_ledger(
     Format 1 did not say which noise came from a seed either, and the new ledger takes it that none
     did. From now on the new ledger alone counts: what is spent on the old one, or on a second
     conversion of it, is missing there.
+
+    Examples
+    --------
+    >>> from shoal.privacy import convert_ledger
+    >>> ledger = convert_ledger("old.ledger", "new.ledger", table="people")  # doctest: +SKIP
     """
     limits, entries = _read(Path(old))
     if Path(new).exists() or Path(f"{new}.head").exists():

@@ -34,6 +34,13 @@ def squared_distances(first: Floats, second: Floats) -> Floats:
     -------
     squares : ndarray of float64, shape (n, m)
         At least zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.remap import squared_distances
+    >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 1.0]])).tolist()
+    [[25.0, 1.0]]
     """
     squares: Floats = first @ (-2.0 * second.T)
     squares += np.einsum("ij,ij->i", first, first)[:, None]
@@ -57,6 +64,15 @@ class RegularGrid:
         Number of cells of each column inside the box.
     margin : ndarray of int64, shape (d,)
         Number of cells added on each side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal._bounds import public_box
+    >>> from shoal.remap import RegularGrid
+    >>> grid = RegularGrid(public_box((0.0, 1.0), 2), np.array([4, 4]), np.array([1, 1]))
+    >>> grid.cells.tolist(), grid.margin.tolist()
+    ([4, 4], [1, 1])
     """
 
     box: Box
@@ -162,6 +178,14 @@ class CellChannel(Protocol):
     """From distributions of records on cells to distributions of counted reports, and back.
 
     :class:`Convolution` is one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.remap import CellChannel, Convolution
+    >>> channel: CellChannel = Convolution(np.array([0.25, 0.5, 0.25]), cells=[2], outer=[4])
+    >>> channel.backward(np.array([0.0, 1.0, 0.0, 0.0])).round(2).tolist()
+    [0.5, 0.25]
     """
 
     def forward(self, prior: Floats) -> Floats:
@@ -186,6 +210,14 @@ class Convolution:
         Numbers of cells of the box, in the middle of the outer grid.
     outer : sequence of int
         Numbers of cells of the outer grid; ``outer - cells`` is even.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.remap import Convolution
+    >>> blur = Convolution(np.array([0.25, 0.5, 0.25]), cells=[2], outer=[4])
+    >>> blur.forward(np.array([1.0, 0.0])).round(2).tolist()
+    [0.25, 0.5, 0.25, 0.0]
     """
 
     def __init__(self, kernel: Floats, cells: Sides, outer: Sides) -> None:
@@ -240,6 +272,14 @@ class Cloud(NamedTuple):
         The points.
     shifts : ndarray of float64, shape (n, d), or None
         Added to the points in each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.remap import Cloud
+    >>> cloud = Cloud(np.array([[0.5, 0.5]]), np.array([[0.0], [2.0]]))
+    >>> (cloud.weights @ cloud.points).tolist()
+    [[1.0]]
     """
 
     weights: Floats
@@ -264,6 +304,14 @@ def geometric_medians(clouds: Sequence[Cloud], start: Floats, *, scale: float) -
     -------
     medians : ndarray of float64, shape (n, d)
         One for each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.remap import Cloud, geometric_medians
+    >>> cloud = Cloud(np.array([[0.2, 0.2, 0.6]]), np.array([[0.0], [1.0], [9.0]]))
+    >>> geometric_medians([cloud], np.array([[5.6]]), scale=1.0).round(1).tolist()
+    [[9.0]]
     """
     smooth = (PRECISION * scale) ** 2
     medians = start.copy()

@@ -42,6 +42,15 @@ class ReportClusters:
         The clusterer.
     parameters : mapping
         The parameters it ran with, those chosen from the reports included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.reports import cluster_reports
+    >>> reports = np.random.default_rng(0).normal(size=(60, 2)) + 9 * np.eye(2).repeat(30, 0)
+    >>> clusters = cluster_reports(reports, "agglomerative", n_clusters=2)
+    >>> clusters.method, np.bincount(clusters.labels).tolist()
+    ('agglomerative', [30, 30])
     """
 
     labels: npt.NDArray[np.int64]

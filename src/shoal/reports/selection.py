@@ -56,6 +56,15 @@ class ClusterCount:
         Numbers that were tried; for the elbow also the next below and above.
     scores : ndarray of float64, shape (m,)
         Distortion (mean squared distance), silhouette or gap of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.reports import select_n_clusters
+    >>> middles = 20 * np.eye(3)[:, :2].repeat(30, 0)
+    >>> reports = middles + np.random.default_rng(0).normal(size=(90, 2))
+    >>> select_n_clusters(reports, method="silhouette", random_state=0).n_clusters
+    3
     """
 
     n_clusters: int
@@ -183,6 +192,15 @@ class DBSCANEps:
         Which neighbor the distances are to.
     distances : ndarray of float64, shape (n,)
         The curve, sorted from small to large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.reports import select_dbscan_eps
+    >>> reports = np.random.default_rng(0).normal(size=(90, 2))
+    >>> chosen = select_dbscan_eps(reports)
+    >>> len(chosen.distances), chosen.eps > 0
+    (90, True)
     """
 
     eps: float

@@ -61,6 +61,13 @@ class CampaignPlan(NamedTuple):
         Whether this was better than asking all devices at once, in measurements on other data.
     advice : str
         The same in words.
+
+    Examples
+    --------
+    >>> from shoal.reports import CampaignPlan
+    >>> plan = CampaignPlan(1000, 1000, 0, two_rounds_help=False, advice="ask all devices at once")
+    >>> plan.first_devices + plan.second_devices == plan.n_devices
+    True
     """
 
     n_devices: int

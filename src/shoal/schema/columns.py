@@ -24,7 +24,14 @@ MAX_EXACT = 2**53  # whole numbers up to here are doubles
 
 
 def plain_column(values: Any) -> Column:
-    """Return a column of a frame, an array or a list in plain form."""
+    """Return a column of a frame, an array or a list in plain form.
+
+    Examples
+    --------
+    >>> from shoal.schema import plain_column
+    >>> plain_column([1, 2.5]).kind, plain_column(["A", None]).kind
+    ('object', 'text')
+    """
     if not isinstance(values, list | tuple | np.ndarray):  # asking takes longer than one record
         if _is_arrow(values, "Array"):
             values = require("pyarrow", extra="arrow").chunked_array([values])
@@ -75,6 +82,13 @@ def named_columns(
     ------
     DataError
         If a column is not there, or they are not of one length.
+
+    Examples
+    --------
+    >>> from shoal.schema import named_columns
+    >>> columns = named_columns([{"age": 30, "city": "A"}, {"age": 41, "city": "B"}], ["city"])
+    >>> list(columns), list(columns["city"].values)
+    (['city'], ['A', 'B'])
     """
     raw = raw_columns(X, names, others=others, whole=whole)
     columns = {name: plain_column(values) for name, values in raw.items()}

@@ -41,6 +41,12 @@ class FieldPoints:
         Of categories, the share of every level.
     missing : ndarray of shape (n,), default=None
         Share of missing values; None where there can be none.
+
+    Examples
+    --------
+    >>> from shoal.schema import FieldPoints
+    >>> FieldPoints("age", "years", [30.0, 41.5], decimals=1).values
+    [30.0, 41.5]
     """
 
     name: str

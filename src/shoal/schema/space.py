@@ -31,6 +31,12 @@ class Part(NamedTuple):
         First column, and the one after the last.
     width : float
         Largest value of a column.
+
+    Examples
+    --------
+    >>> from shoal.schema import Category, Schema
+    >>> Schema([Category("city", ["A", "B"])]).space.parts[0].kind
+    'simplex'
     """
 
     field: str

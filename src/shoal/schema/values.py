@@ -49,14 +49,29 @@ UNKNOWN = -2  # code of text that is no category as it stands
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The values of a column, and what they are."""
+    """The values of a column, and what they are.
+
+    Examples
+    --------
+    >>> from shoal.schema import plain_column
+    >>> column = plain_column(["A", "B"])
+    >>> column.kind
+    'text'
+    """
 
     kind: Literal["number", "boolean", "text", "time", "object"]
     values: Any  # float64 for numbers and booleans, datetime64[us] for times, else a list
 
 
 def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None:
-    """Return the doubles of a column, NaN where there is none; None where it holds no numbers."""
+    """Return the doubles of a column, NaN where there is none; None where it holds no numbers.
+
+    Examples
+    --------
+    >>> from shoal.schema import plain_column, read_numbers
+    >>> read_numbers(plain_column(["30", "", "n/a"]), missing=["n/a"]).tolist()
+    [30.0, nan, nan]
+    """
     if column.kind == "text":
         numbers_ = parse_doubles(column.values, missing)
     elif column.kind == "object":
@@ -128,7 +143,14 @@ def _all_spellings(codes: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
 
 
 def to_texts(column: Column, missing: Collection[str] = ()) -> list[str | None]:
-    """Return the text by which values are compared with categories, None where there is none."""
+    """Return the text by which values are compared with categories, None where there is none.
+
+    Examples
+    --------
+    >>> from shoal.schema import plain_column, to_texts
+    >>> to_texts(plain_column([1.0, 2.5, None]))
+    ['1', '2.5', None]
+    """
     plain = column.values if column.kind in ("text", "object") else column.values.tolist()
     if column.kind == "boolean":
         plain = [None if math.isnan(value) else bool(value) for value in plain]
@@ -184,6 +206,14 @@ def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Float
 
     A number is written in ASCII digits, with a point and an exponent where it needs them; spaces
     and tabs around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
+
+    Examples
+    --------
+    >>> from shoal.schema import parse_doubles
+    >>> parse_doubles(["1.5", "", " 2e3 "]).tolist()
+    [1.5, nan, 2000.0]
+    >>> parse_doubles(["1_000"]) is None
+    True
     """
     words = _missing_words(tuple(missing))
     kept = [

@@ -53,6 +53,16 @@ def create_service(
     -------
     app : FastAPI
         Its outermost part is yet to be added: :class:`RequestFrame`.
+
+    Examples
+    --------
+    >>> import contextlib
+    >>> from shoal.service import create_service, service_document
+    >>> @contextlib.asynccontextmanager
+    ... async def lifespan(app):
+    ...     yield
+    >>> create_service("a server", lifespan, lambda app: service_document(app, "A test.")).title
+    'a server'
     """
     app = FastAPI(
         title=title,
@@ -76,7 +86,32 @@ def create_service(
 def add_service_routes(
     app: FastAPI, gatekeeper: Gatekeeper, metrics: MetricsPage, readiness: "Readiness"
 ) -> None:
-    """Add what those who run the server ask: is it alive, ready, and how is it doing."""
+    """Add what those who run the server ask: is it alive, ready, and how is it doing.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from fastapi import FastAPI
+    >>> from shoal.service import (
+    ...     ClientAddresses,
+    ...     Gatekeeper,
+    ...     Metrics,
+    ...     Readiness,
+    ...     ServiceSettings,
+    ...     add_service_routes,
+    ... )
+    >>> class Nobody:
+    ...     def find_token(self, text):
+    ...         return None
+    ...     def ingest_key_ok(self, campaign, text):
+    ...         return False
+    >>> gatekeeper = Gatekeeper(Nobody(), ClientAddresses(0), ServiceSettings())
+    >>> readiness = Readiness(SimpleNamespace(ping=lambda: None), SimpleNamespace())
+    >>> app = FastAPI(openapi_url=None)
+    >>> add_service_routes(app, gatekeeper, Metrics(), readiness)
+    >>> sorted(route.path for route in app.routes)
+    ['/healthz', '/metrics', '/problems/{name}', '/readyz']
+    """
 
     @app.get(
         "/healthz",
@@ -146,6 +181,17 @@ class Readiness:
         Whose `ping` raises StoreError if nothing can be stored now.
     reports : Intake
         Whose writer must run.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from types import SimpleNamespace
+    >>> from shoal.service import Readiness
+    >>> store = SimpleNamespace(ping=lambda: None)
+    >>> writer = SimpleNamespace(is_running=True)
+    >>> reports = SimpleNamespace(writer=writer)  # an Intake whose writer runs
+    >>> asyncio.run(Readiness(store, reports).find()) is None
+    True
     """
 
     def __init__(self, store: _Pinged, reports: Intake) -> None:

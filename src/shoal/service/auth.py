@@ -64,6 +64,22 @@ class Gatekeeper:
         Names clients, to limit wrong credentials.
     settings : ServiceSettings
         How many wrong ones a client may send, and how long a right one is remembered.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from shoal.service import ClientAddresses, Gatekeeper, RefusedError, ServiceSettings
+    >>> class Nobody:
+    ...     def find_token(self, text):
+    ...         return None
+    ...     def ingest_key_ok(self, campaign, text):
+    ...         return False
+    >>> gatekeeper = Gatekeeper(Nobody(), ClientAddresses(0), ServiceSettings())
+    >>> try:
+    ...     asyncio.run(gatekeeper.check_ingest_key({"client": None, "headers": []}, "homes", None))
+    ... except RefusedError as refused:
+    ...     print(refused.problem.status)
+    401
     """
 
     def __init__(

@@ -76,6 +76,22 @@ class LiveCampaign:
         The document in force.
     check : BodyCheck
         Refuses what cannot be reports.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from datetime import UTC, datetime
+    >>> from shoal.service import LiveCampaign
+    >>> campaign = SimpleNamespace(
+    ...     id="homes",
+    ...     device_ids=False,
+    ...     open_intake=True,
+    ...     origins=(),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ... )
+    >>> signed = SimpleNamespace(campaign=campaign, digest="ab" * 32)
+    >>> LiveCampaign(signed, check=SimpleNamespace()).is_open
+    True
     """
 
     def __init__(self, signed: _SignedDocument, check: BodyCheck) -> None:
@@ -96,7 +112,21 @@ class LiveCampaign:
 
 
 class LiveCampaigns(Protocol):
-    """All campaigns of a server."""
+    """All campaigns of a server.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from shoal.service import LiveCampaigns
+    >>> class NoCampaigns:
+    ...     def get(self, campaign):
+    ...         return None
+    ...     async def find(self, campaign, digest=None):
+    ...         return None
+    >>> campaigns: LiveCampaigns = NoCampaigns()
+    >>> asyncio.run(campaigns.find("homes")) is None
+    True
+    """
 
     def get(self, campaign: str) -> LiveCampaign | None:
         """Return a campaign that is known."""
@@ -106,7 +136,23 @@ class LiveCampaigns(Protocol):
 
 
 def campaign_finder(campaigns: LiveCampaigns) -> Callable[..., Awaitable[LiveCampaign]]:
-    """Return the dependency that finds the campaign of a path."""
+    """Return the dependency that finds the campaign of a path.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from shoal.service import RefusedError, campaign_finder
+    >>> class NoCampaigns:
+    ...     def get(self, campaign):
+    ...         return None
+    ...     async def find(self, campaign, digest=None):
+    ...         return None
+    >>> try:
+    ...     asyncio.run(campaign_finder(NoCampaigns())("homes"))
+    ... except RefusedError as refused:
+    ...     print(refused.problem.status)
+    404
+    """
 
     async def known(campaign: CampaignId) -> LiveCampaign:
         found = await campaigns.find(campaign)
@@ -123,7 +169,23 @@ def unknown_campaign() -> RefusedError:
 
 
 def add_document_route(app: FastAPI, known: Callable[..., Awaitable[LiveCampaign]]) -> None:
-    """Add the route of the signed document."""
+    """Add the route of the signed document.
+
+    Examples
+    --------
+    >>> from fastapi import FastAPI
+    >>> from shoal.service import add_document_route, campaign_finder
+    >>> class NoCampaigns:
+    ...     def get(self, campaign):
+    ...         return None
+    ...     async def find(self, campaign, digest=None):
+    ...         return None
+    >>> app = FastAPI()
+    >>> before = len(app.routes)
+    >>> add_document_route(app, campaign_finder(NoCampaigns()))
+    >>> len(app.routes) - before
+    1
+    """
 
     @app.get(
         ROOT,
@@ -144,7 +206,16 @@ def add_document_route(app: FastAPI, known: Callable[..., Awaitable[LiveCampaign
 
 
 def tagged_response(request: Request, content: bytes, tag: str) -> Response:
-    """Return content that a client may keep, and ask for again by its tag."""
+    """Return content that a client may keep, and ask for again by its tag.
+
+    Examples
+    --------
+    >>> from starlette.requests import Request
+    >>> from shoal.service import tagged_response
+    >>> request = Request({"type": "http", "headers": [(b"if-none-match", b'"abc"')]})
+    >>> tagged_response(request, b"{}", '"abc"').status_code
+    304
+    """
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     asked = request.headers.get("if-none-match", "")
     if tag in [one.strip().removeprefix("W/") for one in asked.split(",")]:

@@ -28,6 +28,19 @@ class CrossOrigin:
     ----------
     campaigns : LiveCampaigns
         Knows the documents.
+
+    Examples
+    --------
+    >>> from shoal.service import CrossOrigin
+    >>> class NoCampaigns:
+    ...     def get(self, campaign):
+    ...         return None
+    ...     async def find(self, campaign, digest=None):
+    ...         return None
+    >>> cross_origin = CrossOrigin(NoCampaigns())
+    >>> scope = {"method": "GET", "path": "/v1/campaigns/homes", "headers": []}
+    >>> cross_origin.headers(scope)
+    []
     """
 
     def __init__(self, campaigns: LiveCampaigns) -> None:

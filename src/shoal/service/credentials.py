@@ -32,12 +32,28 @@ def new_credential(prefix: str) -> tuple[str, str, bytes]:
 
 
 def hash_credential(text: str) -> bytes:
-    """Return what is stored of a credential."""
+    """Return what is stored of a credential.
+
+    Examples
+    --------
+    >>> from shoal.service import hash_credential
+    >>> len(hash_credential("shoal_key_0a1b2c3d4e5f_secret"))
+    32
+    """
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
 def credential_id(text: str, prefix: str) -> str | None:
-    """Return the public part of a credential, or None if the text is not of this kind."""
+    """Return the public part of a credential, or None if the text is not of this kind.
+
+    Examples
+    --------
+    >>> from shoal.service import KEY_PREFIX, credential_id
+    >>> credential_id("shoal_key_0a1b2c3d4e5f_secret", KEY_PREFIX)
+    '0a1b2c3d4e5f'
+    >>> credential_id("something else", KEY_PREFIX) is None
+    True
+    """
     start, _, rest = text.partition(f"{prefix}_")
     identifier, _, secret = rest.partition("_")
     right = (

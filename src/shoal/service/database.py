@@ -78,6 +78,18 @@ class Database:
         ``sqlite:///path`` or ``postgresql+psycopg://user:password@host/name``.
     pragmas : mapping, default=None
         What SQLite is told on every connection, beside what makes it durable, and then asked.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sqlalchemy import text
+    >>> from shoal.service import Database
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     database = Database(f"sqlite:///{folder}/reports.db")
+    ...     with database.read() as connection:
+    ...         print(connection.execute(text("SELECT 1 + 1")).scalar())
+    ...     database.close()
+    2
     """
 
     def __init__(self, url: str, *, pragmas: Mapping[str, str | int] | None = None) -> None:

@@ -45,7 +45,14 @@ HEADERS = frozenset(
 
 
 class Taken(NamedTuple):
-    """What became of a request to a campaign: how it is counted, and how it is answered."""
+    """What became of a request to a campaign: how it is counted, and how it is answered.
+
+    Examples
+    --------
+    >>> from shoal.service import Taken
+    >>> Taken("stored", n_reports=1, status=201, answer=b"{}").status
+    201
+    """
 
     outcome: str
     n_reports: int  # that were stored now
@@ -69,6 +76,12 @@ class CampaignRoute:
         that were stored.
     max_body_bytes : int
         Largest body.
+
+    Examples
+    --------
+    >>> from shoal.service import BucketTable, CampaignRoute, ClientAddresses, Gatekeeper, Intake
+    >>> issubclass(Intake, CampaignRoute)
+    True
     """
 
     def __init__(
@@ -148,7 +161,27 @@ class CampaignRoute:
 
 
 class Intake(CampaignRoute):
-    """The route that devices send reports to: ``POST /v1/campaigns/{campaign}/reports``."""
+    """The route that devices send reports to: ``POST /v1/campaigns/{campaign}/reports``.
+
+    Examples
+    --------
+    >>> from shoal.service import BucketTable, ClientAddresses, Gatekeeper, Intake, ServiceSettings
+    >>> class Nobody:
+    ...     def find_token(self, text):
+    ...         return None
+    ...     def ingest_key_ok(self, campaign, text):
+    ...         return False
+    >>> class NoCampaigns:
+    ...     def get(self, campaign):
+    ...         return None
+    ...     async def find(self, campaign, digest=None):
+    ...         return None
+    >>> gatekeeper = Gatekeeper(Nobody(), ClientAddresses(0), ServiceSettings())
+    >>> rates = BucketTable(rate=100.0, burst=200.0)
+    >>> intake = Intake(NoCampaigns(), gatekeeper, rates, lambda *counted: None, 65_536)
+    >>> callable(intake)
+    True
+    """
 
     path = PATH
     pattern = re.compile(PATH.replace("{campaign}", "(?P<campaign>[^/]+)"))
@@ -191,7 +224,14 @@ class Intake(CampaignRoute):
 
 
 def read_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return the headers that intake reads; refuse those that come twice."""
+    """Return the headers that intake reads; refuse those that come twice.
+
+    Examples
+    --------
+    >>> from shoal.service import read_headers
+    >>> read_headers([(b"content-type", b"application/json"), (b"user-agent", b"a device")])
+    {b'content-type': b'application/json'}
+    """
     found: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in HEADERS:
@@ -220,7 +260,16 @@ def _read_device(campaign: LiveCampaign, header: bytes | None) -> bytes | None:
 
 
 def is_json(headers: dict[bytes, bytes]) -> bool:
-    """Return whether the body is JSON rather than bytes; refuse any other kind."""
+    """Return whether the body is JSON rather than bytes; refuse any other kind.
+
+    Examples
+    --------
+    >>> from shoal.service import is_json
+    >>> is_json({b"content-type": b"application/json"})
+    True
+    >>> is_json({b"content-type": b"application/octet-stream"})
+    False
+    """
     content_type = headers.get(b"content-type", b"")
     encoding = headers.get(b"content-encoding", b"identity")
     if encoding.strip().lower() == b"identity":
@@ -242,6 +291,15 @@ async def read_body(receive: Receive, limit: int | None = None) -> bytes:
     """Return the body of a request; of one that is longer than `limit`, a part that is, too.
 
     Without a limit, its length is that of whoever made `receive`.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from shoal.service import read_body
+    >>> async def receive():
+    ...     return {"type": "http.request", "body": b"a report", "more_body": False}
+    >>> asyncio.run(read_body(receive))
+    b'a report'
     """
     message = await receive()
     body: bytes = message.get("body", b"")

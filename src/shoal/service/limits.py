@@ -34,6 +34,13 @@ class BucketTable:
         is gone is a full one.
     clock : callable, default=time.monotonic
         Seconds.
+
+    Examples
+    --------
+    >>> from shoal.service import BucketTable
+    >>> buckets = BucketTable(rate=1.0, burst=2.0, clock=lambda: 0.0)
+    >>> [buckets.take("a client") for _ in range(3)]  # seconds to wait
+    [0.0, 0.0, 1.0]
     """
 
     def __init__(
@@ -84,6 +91,14 @@ class ClientAddresses:
     trusted_proxies : int
         How many proxies in front add an address to ``X-Forwarded-For``; the header is ignored if
         there are none.
+
+    Examples
+    --------
+    >>> from shoal.service import ClientAddresses
+    >>> clients = ClientAddresses(trusted_proxies=0)
+    >>> scope = {"client": ("192.0.2.1", 50000), "headers": []}
+    >>> clients.find(scope) == clients.find(scope), b"192" in clients.find(scope)
+    (True, False)
     """
 
     def __init__(self, trusted_proxies: int) -> None:

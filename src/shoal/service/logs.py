@@ -31,6 +31,15 @@ class EventLog:
     ----------
     stream : file object, default=None
         Where to; None is the standard error of this process.
+
+    Examples
+    --------
+    >>> import io, json
+    >>> from shoal.service import EventLog
+    >>> stream = io.StringIO()
+    >>> EventLog(stream).write("batch", reports=500)
+    >>> json.loads(stream.getvalue())["reports"]
+    500
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -99,7 +108,13 @@ class _OtherPackages(logging.Handler):
 
 
 def take_over_logging(log: EventLog) -> None:
-    """Send what the packages below log to `log`, from warnings on."""
+    """Send what the packages below log to `log`, from warnings on.
+
+    Examples
+    --------
+    >>> from shoal.service import EventLog, take_over_logging
+    >>> take_over_logging(EventLog())  # for the whole process # doctest: +SKIP
+    """
     handler = _OtherPackages(log)
     for name in OTHERS:
         logger = logging.getLogger(name)
@@ -115,6 +130,17 @@ def log_stray_errors(log: EventLog) -> Iterator[None]:
     """Log what threads raise, and all warnings, by their type and place, while the block lasts.
 
     Python writes the texts of both to the standard error otherwise, and they can quote values.
+
+    Examples
+    --------
+    >>> import io, warnings
+    >>> from shoal.service import EventLog, log_stray_errors
+    >>> stream = io.StringIO()
+    >>> with log_stray_errors(EventLog(stream)), warnings.catch_warnings():
+    ...     warnings.simplefilter("always")
+    ...     warnings.showwarning("secret", UserWarning, "file.py", 3)
+    >>> "UserWarning" in stream.getvalue(), "secret" in stream.getvalue()
+    (True, False)
     """
 
     def warn(
@@ -136,7 +162,20 @@ def log_stray_errors(log: EventLog) -> Iterator[None]:
 
 
 def log_loop_errors(log: EventLog) -> None:
-    """Log errors of callbacks in the running loop by their type alone."""
+    """Log errors of callbacks in the running loop by their type alone.
+
+    Examples
+    --------
+    >>> import asyncio, io
+    >>> from shoal.service import EventLog, log_loop_errors
+    >>> stream = io.StringIO()
+    >>> async def fail():
+    ...     log_loop_errors(EventLog(stream))
+    ...     asyncio.get_running_loop().call_exception_handler({"exception": ValueError("secret")})
+    >>> asyncio.run(fail())
+    >>> "ValueError" in stream.getvalue(), "secret" in stream.getvalue()
+    (True, False)
+    """
 
     def handle(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         log.write_error("loop error", context.get("exception"))

@@ -85,6 +85,29 @@ class RequestFrame:
         (both of fixed sets), status and seconds.
     follow : callable
         Called once with a function that returns how many requests are being answered.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from shoal.service import ClientAddresses, CrossOrigin, RequestFrame, ServiceSettings
+    >>> class NoCampaigns:
+    ...     def get(self, campaign):
+    ...         return None
+    ...     async def find(self, campaign, digest=None):
+    ...         return None
+    >>> async def app(scope, receive, send):
+    ...     await send({"type": "http.response.start", "status": 204, "headers": []})
+    >>> frame = RequestFrame(
+    ...     app,
+    ...     shortcuts=(),
+    ...     settings=ServiceSettings(),
+    ...     clients=ClientAddresses(0),
+    ...     cross_origin=CrossOrigin(NoCampaigns()),
+    ...     observe=lambda *seen: None,
+    ...     follow=lambda count: None,
+    ... )
+    >>> callable(frame)
+    True
     """
 
     def __init__(
@@ -173,6 +196,18 @@ class LimitedBody:
         Most bytes.
     seconds : float
         How long it may take.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from shoal.service import LimitedBody, read_body
+    >>> async def send():
+    ...     return {"type": "http.request", "body": b"a report", "more_body": False}
+    >>> async def read():
+    ...     body = LimitedBody({"headers": []}, send, limit=100, seconds=5.0)
+    ...     return await read_body(body.receive)
+    >>> asyncio.run(read())
+    b'a report'
     """
 
     def __init__(self, scope: Scope, receive: Receive, limit: int, seconds: float) -> None:

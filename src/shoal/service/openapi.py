@@ -60,7 +60,14 @@ ACCEPTED_SCHEMA = {
 
 
 def refusals(*names: str) -> dict[int | str, dict[str, Any]]:
-    """Return the responses of a route that refuses for these reasons, and those of any route."""
+    """Return the responses of a route that refuses for these reasons, and those of any route.
+
+    Examples
+    --------
+    >>> from shoal.service import refusals
+    >>> 404 in refusals("unknown-campaign")
+    True
+    """
     responses: dict[int | str, dict[str, Any]] = {}
     for name in sorted({*names, *ANYWHERE}, key=lambda name: PROBLEMS[name].status):
         problem = PROBLEMS[name]
@@ -87,7 +94,19 @@ def refusals(*names: str) -> dict[int | str, dict[str, Any]]:
 
 
 def service_document(app: FastAPI, description: str) -> dict[str, Any]:
-    """Return the OpenAPI document of the routes that the framework knows."""
+    """Return the OpenAPI document of the routes that the framework knows.
+
+    Examples
+    --------
+    >>> import contextlib
+    >>> from fastapi import FastAPI
+    >>> from shoal.service import create_service, service_document
+    >>> @contextlib.asynccontextmanager
+    ... async def lifespan(app):
+    ...     yield
+    >>> app = create_service("a server", lifespan, lambda app: service_document(app, "A test."))
+    >>> app.openapi()["info"]["title"]  # doctest: +SKIP
+    """
     plain = get_openapi(
         title=app.title, version=app.version, description=description, routes=app.routes
     )
@@ -123,6 +142,13 @@ def intake_operation(
         Problems of bodies, beside those of every intake.
     parameters : sequence of dict, default=()
         Headers, beside those of every intake.
+
+    Examples
+    --------
+    >>> from shoal.service import intake_operation
+    >>> operation = intake_operation("Stores reports.", {"application/json": {}}, [])
+    >>> "responses" in operation
+    True
     """
     responses = refusals(
         "unauthorized",
@@ -189,7 +215,14 @@ def parameter(
     *,
     required: bool = True,
 ) -> dict[str, Any]:
-    """Return a parameter of an operation: a text with a pattern."""
+    """Return a parameter of an operation: a text with a pattern.
+
+    Examples
+    --------
+    >>> from shoal.service import parameter
+    >>> parameter("campaign", "path", "^[a-z]+$", "homes", "Which campaign.")["schema"]["pattern"]
+    '^[a-z]+$'
+    """
     described = {
         "name": name,
         "in": place,
@@ -201,7 +234,14 @@ def parameter(
 
 
 def json_example(description: str, example: Any, names: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a response with an example of its JSON."""
+    """Return a response with an example of its JSON.
+
+    Examples
+    --------
+    >>> from shoal.service import json_example
+    >>> json_example("How many.", {"reports": 3})["description"]
+    'How many.'
+    """
     response: dict[str, Any] = {
         "description": description,
         "content": {"application/json": {"example": example}},

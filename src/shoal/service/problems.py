@@ -263,7 +263,14 @@ class RefusedError(HTTPException):
 
 
 def unavailable(detail: str, retry_after: int = 1) -> RefusedError:
-    """Return the refusal of a request that may be sent again soon."""
+    """Return the refusal of a request that may be sent again soon.
+
+    Examples
+    --------
+    >>> from shoal.service import unavailable
+    >>> unavailable("The database does not answer.").problem.status
+    503
+    """
     return RefusedError("unavailable", detail, headers={"Retry-After": str(retry_after)})
 
 
@@ -274,7 +281,15 @@ def too_many_requests(detail: str, wait: float) -> RefusedError:
 
 
 def store_refusal(error: StoreError) -> RefusedError:
-    """Return the refusal of a request that the database could not serve."""
+    """Return the refusal of a request that the database could not serve.
+
+    Examples
+    --------
+    >>> from shoal.exceptions import StoreError
+    >>> from shoal.service import store_refusal
+    >>> store_refusal(StoreError("the file is no database")).problem.status
+    503
+    """
     if isinstance(error, StoreUnavailableError):
         # What PostgreSQL says to people, in brackets, names users, hosts and databases.
         return unavailable(f"{str(error).partition(' (')[0]}.", error.retry_after)
@@ -290,7 +305,14 @@ def framework_refusal(error: StarletteHTTPException) -> RefusedError:
 
 
 def problem_response(refused: RefusedError) -> Response:
-    """Return the answer to a refused request."""
+    """Return the answer to a refused request.
+
+    Examples
+    --------
+    >>> from shoal.service import problem_response, unavailable
+    >>> problem_response(unavailable("The database does not answer.")).status_code
+    503
+    """
     return Response(
         problem_bytes(refused),
         status_code=refused.status_code,

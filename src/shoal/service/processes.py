@@ -40,6 +40,14 @@ class ServerProcess:
         File for what it writes to its standard error.
     **variables : str
         Of its environment. Secrets go here: nobody reads them in a list of processes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from shoal.service import ServerProcess
+    >>> process = ServerProcess(["collect", "serve", "--port", "0"], Path("log"))  # doctest: +SKIP
+    >>> process.wait_for_address()  # doctest: +SKIP
+    >>> process.stop()  # doctest: +SKIP
     """
 
     def __init__(self, arguments: Sequence[str], log: Path, **variables: str) -> None:

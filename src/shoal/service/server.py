@@ -27,7 +27,13 @@ WARNING = (
 
 
 def start_log(settings: ServiceSettings) -> EventLog:
-    """Return the log of a server, which takes over all others; warn if it can be reached."""
+    """Return the log of a server, which takes over all others; warn if it can be reached.
+
+    Examples
+    --------
+    >>> from shoal.service import ServiceSettings, start_log
+    >>> log = start_log(ServiceSettings())  # for the whole process # doctest: +SKIP
+    """
     log = EventLog()
     take_over_logging(log)
     if not settings.is_loopback:
@@ -54,6 +60,14 @@ def run_app(
     announce : callable, default=None
         Called once with the address, such as ``"http://127.0.0.1:8000"``, when requests are taken;
         None writes the line ``ready http://127.0.0.1:8000`` to the standard output.
+
+    Examples
+    --------
+    >>> from shoal.collector import Settings, Store, create_app
+    >>> from shoal.service import listen, run_app
+    >>> settings = Settings("sqlite:///reports.db")
+    >>> with Store.open(settings.database) as store:  # doctest: +SKIP
+    ...     run_app(create_app(store, settings), settings, listen(settings))
     """
     host, port = listener.getsockname()[:2]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -65,7 +79,15 @@ def run_app(
 
 
 def server_config(app: FastAPI, settings: ServiceSettings) -> uvicorn.Config:
-    """Return how uvicorn runs an application: no address in a log, no name of the software."""
+    """Return how uvicorn runs an application: no address in a log, no name of the software.
+
+    Examples
+    --------
+    >>> from fastapi import FastAPI
+    >>> from shoal.service import ServiceSettings, server_config
+    >>> server_config(FastAPI(), ServiceSettings()).access_log
+    False
+    """
     return uvicorn.Config(
         app,
         loop="uvloop",
@@ -102,7 +124,15 @@ def _write_ready(address: str) -> None:
 
 
 def listen(settings: ServiceSettings) -> socket.socket:
-    """Return a socket that is bound to the address of the settings."""
+    """Return a socket that is bound to the address of the settings.
+
+    Examples
+    --------
+    >>> from shoal.service import ServiceSettings, listen
+    >>> with listen(ServiceSettings(port=0)) as listener:
+    ...     print(listener.getsockname()[0])
+    127.0.0.1
+    """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     address = (settings.host, settings.port)
     try:
@@ -120,7 +150,16 @@ def listen(settings: ServiceSettings) -> socket.socket:
 
 @contextlib.contextmanager
 def end_on_signals() -> Iterator[None]:
-    """End the block, rather than the process, once uvicorn has passed a signal on."""
+    """End the block, rather than the process, once uvicorn has passed a signal on.
+
+    Examples
+    --------
+    >>> from shoal.service import end_on_signals
+    >>> with end_on_signals():
+    ...     raise KeyboardInterrupt
+    >>> print("after the block")
+    after the block
+    """
 
     def end(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

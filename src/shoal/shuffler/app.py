@@ -41,7 +41,39 @@ collector in shuffled batches, without a time or an address. Only whole batches 
 
 
 def open_store(settings: Settings, campaign: RelayedCampaign) -> RelayStore:
-    """Open the database of a relay for its campaign."""
+    """Open the database of a relay for its campaign.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from datetime import UTC, datetime
+    >>> from pathlib import Path
+    >>> from shoal.campaigns import Campaign, SealingKey, Shuffler, SigningKey, sign_campaign
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> from shoal.service import EventLog
+    >>> from shoal.shuffler import RelayedCampaign, Settings, open_store
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(4.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://relay.example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://collect.example.org/v1/campaigns/homes/results",
+    ...     shuffler=Shuffler("a relay of our own", 500, str(SealingKey.new().public)),
+    ... )
+    >>> key = SigningKey.new()
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "homes.campaign.json"
+    >>> _ = file.write_bytes(sign_campaign(campaign, key))
+    >>> relayed = RelayedCampaign(str(file), str(key.public), EventLog())
+    >>> settings = Settings(f"{folder.name}/relay.db", "https://collect.example.org")
+    >>> store = open_store(settings, relayed)
+    >>> type(store).__name__
+    'RelayStore'
+    >>> store.close()
+    >>> folder.cleanup()
+    """
     described = campaign.signed.campaign
     if described.shuffler is None:
         raise RuntimeError("a relayed campaign has a shuffler: `fetch_document` refuses others")
@@ -83,6 +115,44 @@ def create_app(
     -------
     app : FastAPI
         Its lifespan starts the writer of reports and the forwarder of batches.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from datetime import UTC, datetime
+    >>> from pathlib import Path
+    >>> from shoal.campaigns import Campaign, SealingKey, Shuffler, SigningKey, sign_campaign
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> from shoal.service import EventLog
+    >>> from shoal.shuffler import (
+    ...     FileCredentials,
+    ...     RelayedCampaign,
+    ...     Settings,
+    ...     create_app,
+    ...     open_store,
+    ... )
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(4.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://relay.example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://collect.example.org/v1/campaigns/homes/results",
+    ...     shuffler=Shuffler("a relay of our own", 500, str(SealingKey.new().public)),
+    ... )
+    >>> key = SigningKey.new()
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "homes.campaign.json"
+    >>> _ = file.write_bytes(sign_campaign(campaign, key))
+    >>> relayed = RelayedCampaign(str(file), str(key.public), EventLog())
+    >>> credentials = FileCredentials(Path(folder.name) / "keys")
+    >>> settings = Settings(f"{folder.name}/relay.db", "https://collect.example.org")
+    >>> store = open_store(settings, relayed)
+    >>> create_app(store, relayed, credentials, settings).title
+    'shoal relay'
+    >>> store.close()
+    >>> folder.cleanup()
     """
     log = EventLog() if log is None else log
     metrics = RelayMetrics()

@@ -33,6 +33,18 @@ class FileCredentials:
     ------
     ParameterError
         If it cannot be read or written, or has a line that is neither.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.shuffler import FileCredentials
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "keys"
+    ...     credentials = FileCredentials(file)
+    ...     key = next(line for line in file.read_text().split() if line.startswith("shoal_key"))
+    ...     print(credentials.ingest_key_ok("homes", key))
+    True
     """
 
     def __init__(self, path: Path) -> None:

@@ -45,6 +45,32 @@ def fetch_document(
         If there is no document, or one of a campaign that nobody shuffles.
     CampaignError
         If it is not signed by this key.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from datetime import UTC, datetime
+    >>> from pathlib import Path
+    >>> from shoal.campaigns import Campaign, SealingKey, Shuffler, SigningKey, sign_campaign
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> from shoal.shuffler import fetch_document
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(4.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://relay.example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://collect.example.org/v1/campaigns/homes/results",
+    ...     shuffler=Shuffler("a relay of our own", 500, str(SealingKey.new().public)),
+    ... )
+    >>> key = SigningKey.new()
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "homes.campaign.json"
+    >>> _ = file.write_bytes(sign_campaign(campaign, key))
+    >>> fetch_document(str(file), str(key.public)).campaign.shuffler.batch_size
+    500
+    >>> folder.cleanup()
     """
     signed = open_campaign(_read(place, transport or UrlTransport()), public_key)
     if signed.campaign.shuffler is None:
@@ -109,6 +135,34 @@ class RelayedCampaign:
         Where refused documents are noted.
     transport : Transport, default=None
         Carries requests; None is ``UrlTransport()``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from datetime import UTC, datetime
+    >>> from pathlib import Path
+    >>> from shoal.campaigns import Campaign, SealingKey, Shuffler, SigningKey, sign_campaign
+    >>> from shoal.mechanisms import PartitionResponse
+    >>> from shoal.service import EventLog
+    >>> from shoal.shuffler import RelayedCampaign
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(4.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://relay.example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://collect.example.org/v1/campaigns/homes/results",
+    ...     shuffler=Shuffler("a relay of our own", 500, str(SealingKey.new().public)),
+    ... )
+    >>> key = SigningKey.new()
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "homes.campaign.json"
+    >>> _ = file.write_bytes(sign_campaign(campaign, key))
+    >>> relayed = RelayedCampaign(str(file), str(key.public), EventLog())
+    >>> relayed.get("homes").is_open
+    True
+    >>> folder.cleanup()
     """
 
     def __init__(

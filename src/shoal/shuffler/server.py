@@ -48,6 +48,13 @@ def serve(
         If the document is not signed by this key.
     StoreError
         If the database cannot be used.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from shoal.shuffler import Settings, serve
+    >>> settings = Settings("relay.db", "https://collect.example.org")
+    >>> serve("homes.campaign.json", "ed25519:...", Path("keys"), settings)  # doctest: +SKIP
     """
     log = start_log(settings)
     campaign = RelayedCampaign(document, public_key, log)

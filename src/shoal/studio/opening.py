@@ -48,7 +48,7 @@ def open_file(
     path: str | os.PathLike[str],
     schema: Schema | str | os.PathLike[str] | None = None,
 ) -> StudioTable:
-    """Open a CSV or Parquet file of this machine.
+    r"""Open a CSV or Parquet file of this machine.
 
     Parameters
     ----------
@@ -70,6 +70,21 @@ def open_file(
         If the file cannot be read, or lacks a column of the schema.
     ParameterError
         If the schema cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.schema import Number, Schema
+    >>> from shoal.studio import StudioSettings, Workspace, open_file
+    >>> workspace = Workspace(StudioSettings())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.csv"
+    ...     _ = file.write_text("age\n30\n41\n")
+    ...     table = open_file(workspace, file, Schema([Number("age", minimum=0, maximum=120)]))
+    >>> table.name
+    'people.csv'
+    >>> workspace.close()
     """
     file = Path(path)
     if schema is None:

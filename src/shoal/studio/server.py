@@ -50,6 +50,11 @@ def serve_studio(
     ------
     KeyboardInterrupt
         After Ctrl-C, once everything has ended. SIGTERM ends it without an error.
+
+    Examples
+    --------
+    >>> from shoal.studio import StudioSettings, serve_studio
+    >>> serve_studio(StudioSettings(), open_browser=True)  # until Ctrl-C # doctest: +SKIP
     """
     listener = listen(settings)
     log = EventLog()

@@ -169,6 +169,14 @@ class Workspace:
         Which ledger, database and folders it uses.
     log : EventLog, default=None
         For errors that nobody foresaw; None is the standard error of this process.
+
+    Examples
+    --------
+    >>> from shoal.studio import StudioSettings, Workspace
+    >>> workspace = Workspace(StudioSettings())
+    >>> len(workspace.tables)
+    0
+    >>> workspace.close()
     """
 
     def __init__(self, settings: StudioSettings, log: EventLog | None = None) -> None:

@@ -451,6 +451,15 @@ def check_table_path(path: str | os.PathLike[str], names: Sequence[str]) -> Path
     ------
     ParameterError
         If the ending or the names will not do, or no file can be made there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from shoal.tables import check_table_path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(check_table_path(Path(folder) / "reports.csv", ["age"]).name)
+    reports.csv
     """
     file = _known(path, names)
     try:

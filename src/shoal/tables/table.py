@@ -40,7 +40,17 @@ process that works on it; pickles."""
 
 
 class Fold(Protocol):
-    """A job under way, in one thread or process."""
+    """A job under way, in one thread or process.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.tables import CountRows, Fold
+    >>> fold: Fold = CountRows().start()
+    >>> fold.add([np.zeros(3), np.ones(3)])
+    >>> fold.result()[0].tolist()
+    [3]
+    """
 
     def add(self, block: Block) -> None:
         """Add some more records."""
@@ -52,7 +62,16 @@ class Fold(Protocol):
 
 
 class Job(Protocol):
-    """A statistic of records: a frozen dataclass that pickles."""
+    """A statistic of records: a frozen dataclass that pickles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.tables import CountRows, Job
+    >>> job: Job = CountRows()
+    >>> [total.tolist() for total in job.combine([(np.array([3]),), (np.array([4]),)])]
+    [[7]]
+    """
 
     @property
     def looks(self) -> bool:
@@ -69,7 +88,17 @@ class Job(Protocol):
 
 
 class Table(Protocol):
-    """Whoever holds the raw records."""
+    """Whoever holds the raw records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.tables import ArrayTable, Table
+    >>> table: Table = ArrayTable(np.zeros((5, 2)))
+    >>> table.check()
+    >>> table.columns, table.in_memory
+    (2, True)
+    """
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,7 +121,22 @@ class Table(Protocol):
 
 
 class Staged(Protocol):
-    """Reports of all records of a table, which nobody has seen yet."""
+    """Reports of all records of a table, which nobody has seen yet.
+
+    Examples
+    --------
+    >>> from shoal.tables import Staged
+    >>> class Kept:
+    ...     def __init__(self, reports):
+    ...         self.reports = reports
+    ...     def publish(self):
+    ...         return self.reports
+    ...     def discard(self):
+    ...         self.reports = None
+    >>> staged: Staged = Kept([0.3, 0.7])
+    >>> staged.publish()
+    [0.3, 0.7]
+    """
 
     def publish(self) -> Any:
         """Return them: a dataset of files, or a Spark DataFrame."""

@@ -207,7 +207,16 @@ CLUSTERS = 4  # Classes where the caller has none.
 
 
 class MembershipSplit(NamedTuple):
-    """Row numbers of the members, of as many others, and of the records the attacker has."""
+    """Row numbers of the members, of as many others, and of the records the attacker has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.audit import split_records
+    >>> split = split_records(np.arange(16) % 2, np.random.default_rng(0))
+    >>> len(split.members), len(split.others), len(split.shadow)
+    (2, 2, 12)
+    """
 
     members: Ints
     others: Ints
@@ -215,7 +224,16 @@ class MembershipSplit(NamedTuple):
 
 
 class ClassLabels(NamedTuple):
-    """A class from 0 to ``n_classes - 1`` for each record."""
+    """A class from 0 to ``n_classes - 1`` for each record.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.audit import ClassLabels
+    >>> labels = ClassLabels(np.array([0, 2, 1]), n_classes=3)
+    >>> labels.n_classes
+    3
+    """
 
     values: Ints
     n_classes: int

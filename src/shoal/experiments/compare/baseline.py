@@ -46,6 +46,12 @@ class TrivialCosts(NamedTuple):
         As many centers as there are clusters, spread evenly over the box: knowing nothing either.
     mean : float
         One center at the mean of the records: knowing where they are, but no clusters.
+
+    Examples
+    --------
+    >>> from shoal.experiments.compare import TrivialCosts
+    >>> min(TrivialCosts(middle=9.0, even=6.0, mean=5.0))
+    5.0
     """
 
     middle: float
@@ -93,6 +99,26 @@ class Baseline:
     kmeans_label, wave_label, density_label : float or None
         Adjusted mutual information of the label with k-means, WaveCluster and the clusters of the
         density, all without privacy.
+
+    Examples
+    --------
+    >>> from shoal.experiments.compare import Baseline, TrivialCosts
+    >>> baseline = Baseline(
+    ...     names=("a", "b"),
+    ...     label=None,
+    ...     low=(0.0, 0.0),
+    ...     high=(1.0, 1.0),
+    ...     n_clusters=2,
+    ...     n_records=100,
+    ...     centers=((0.0, 0.0), (1.0, 1.0)),
+    ...     trivial_costs=TrivialCosts(middle=9.0, even=6.0, mean=5.0),
+    ...     even_ami=0.1,
+    ...     kmeans_label=None,
+    ...     wave_label=None,
+    ...     density_label=None,
+    ... )
+    >>> baseline.n_clusters
+    2
     """
 
     names: tuple[str, ...]
@@ -130,6 +156,20 @@ class ComparedTable:
         Clusters of k-means, of WaveCluster and of the density, all without privacy.
     baseline : Baseline
         What may be said of them without a single record.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from shoal.experiments.compare import ComparedTable
+    >>> from shoal.tables import ArrayTable
+    >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 100, axis=0)
+    >>> places = ArrayTable(X + np.random.default_rng(0).normal(0, 0.1, X.shape), ("x", "y"))
+    >>> table = ComparedTable.from_table(
+    ...     places, file=Path("places.csv"), bounds=(-1.0, 1.0), n_clusters=2
+    ... )
+    >>> table.X.shape, len(table.baseline.centers)
+    ((200, 2), 2)
     """
 
     file: str

@@ -51,6 +51,30 @@ class Comparison:
         What was not compared, and why.
     delta : float
         Of the promise of a shuffled batch.
+
+    Examples
+    --------
+    >>> from shoal.experiments import Estimate
+    >>> from shoal.experiments.compare import Baseline, Comparison, MethodRow, TrivialCosts
+    >>> baseline = Baseline(
+    ...     names=("a", "b"),
+    ...     label=None,
+    ...     low=(0.0, 0.0),
+    ...     high=(1.0, 1.0),
+    ...     n_clusters=2,
+    ...     n_records=100,
+    ...     centers=((0.0, 0.0), (1.0, 1.0)),
+    ...     trivial_costs=TrivialCosts(middle=9.0, even=6.0, mean=5.0),
+    ...     even_ami=0.1,
+    ...     kmeans_label=None,
+    ...     wave_label=None,
+    ...     density_label=None,
+    ... )
+    >>> cost = Estimate(1.2, 1.1, 1.3)
+    >>> row = MethodRow("DPKMeans", "DPKMeans", "central", 1.0, 1.0, cost, None, None, 0.1, {})
+    >>> comparison = Comparison(baseline, (row,), (1.0,), 10, {}, ())
+    >>> comparison.rows[0].cost.mean
+    1.2
     """
 
     baseline: Baseline

@@ -67,6 +67,13 @@ class Contender:
         Whether it is run behind a shuffler too.
     batch : Batch or None
         The reports that are shuffled; None where they come straight from the devices.
+
+    Examples
+    --------
+    >>> from shoal.experiments.compare import choose_contenders
+    >>> contender = choose_contenders(2, ["laplace"]).contenders[0]
+    >>> contender.name, contender.notion, contender.output
+    ('Laplace', 'metric', 'reports')
     """
 
     name: str
@@ -198,7 +205,15 @@ CONTENDERS = tuple(Contender.from_method(method) for method in METHODS if method
 
 
 class Chosen(NamedTuple):
-    """The methods that are compared, and why others are not."""
+    """The methods that are compared, and why others are not.
+
+    Examples
+    --------
+    >>> from shoal.experiments.compare import choose_contenders
+    >>> chosen = choose_contenders(2, ["laplace"])
+    >>> len(chosen.contenders), chosen.left_out
+    (1, ())
+    """
 
     contenders: tuple[Contender, ...]
     left_out: tuple[str, ...]

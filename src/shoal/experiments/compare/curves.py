@@ -29,7 +29,33 @@ def attack_gain(row: MethodRow) -> Estimate:
 
 
 def shown_rows(comparison: Comparison) -> list[MethodRow]:
-    """List, of each mechanism, the clusterer that costs least at the middle epsilon."""
+    """List, of each mechanism, the clusterer that costs least at the middle epsilon.
+
+    Examples
+    --------
+    >>> from shoal.experiments import Estimate
+    >>> from shoal.experiments.compare import Baseline, Comparison, MethodRow, TrivialCosts
+    >>> from shoal.experiments.compare import shown_rows
+    >>> baseline = Baseline(
+    ...     names=("a", "b"),
+    ...     label=None,
+    ...     low=(0.0, 0.0),
+    ...     high=(1.0, 1.0),
+    ...     n_clusters=2,
+    ...     n_records=100,
+    ...     centers=((0.0, 0.0), (1.0, 1.0)),
+    ...     trivial_costs=TrivialCosts(middle=9.0, even=6.0, mean=5.0),
+    ...     even_ami=0.1,
+    ...     kmeans_label=None,
+    ...     wave_label=None,
+    ...     density_label=None,
+    ... )
+    >>> cost = Estimate(1.2, 1.1, 1.3)
+    >>> row = MethodRow("DPKMeans", "DPKMeans", "central", 1.0, 1.0, cost, None, None, 0.1, {})
+    >>> comparison = Comparison(baseline, (row,), (1.0,), 10, {}, ())
+    >>> [one.method for one in shown_rows(comparison)]
+    ['DPKMeans']
+    """
     best: dict[tuple[str, str], MethodRow] = {}
     for row in comparison.at(comparison.middle):
         kept = best.get((row.contender, row.model))
@@ -96,6 +122,31 @@ def draw_costs(comparison: Comparison) -> Picture:
     ------
     ParameterError
         If nothing that was compared has a cost.
+
+    Examples
+    --------
+    >>> from shoal.experiments import Estimate
+    >>> from shoal.experiments.compare import Baseline, Comparison, MethodRow, TrivialCosts
+    >>> from shoal.experiments.compare import draw_costs
+    >>> baseline = Baseline(
+    ...     names=("a", "b"),
+    ...     label=None,
+    ...     low=(0.0, 0.0),
+    ...     high=(1.0, 1.0),
+    ...     n_clusters=2,
+    ...     n_records=100,
+    ...     centers=((0.0, 0.0), (1.0, 1.0)),
+    ...     trivial_costs=TrivialCosts(middle=9.0, even=6.0, mean=5.0),
+    ...     even_ami=0.1,
+    ...     kmeans_label=None,
+    ...     wave_label=None,
+    ...     density_label=None,
+    ... )
+    >>> cost = Estimate(1.2, 1.1, 1.3)
+    >>> row = MethodRow("DPKMeans", "DPKMeans", "central", 1.0, 1.0, cost, None, None, 0.1, {})
+    >>> comparison = Comparison(baseline, (row,), (1.0,), 10, {}, ())
+    >>> type(draw_costs(comparison)).__name__
+    'Picture'
     """
     order = list(SETTINGS)
     rows = [row for row in shown_rows(comparison) if row.cost]

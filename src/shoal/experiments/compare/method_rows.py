@@ -51,6 +51,15 @@ class MethodRow:
     better_than_blind : float or None
         Share of the runs whose reports told that the centers are better than points spread over
         the box; None where nobody asked the reports.
+
+    Examples
+    --------
+    >>> from shoal.experiments import Estimate
+    >>> from shoal.experiments.compare import MethodRow
+    >>> cost = Estimate(1.2, 1.1, 1.3)
+    >>> row = MethodRow("DPKMeans", "DPKMeans", "central", 1.0, 1.0, cost, None, None, 0.1, {})
+    >>> row.method, row.cost.mean
+    ('DPKMeans', 1.2)
     """
 
     method: str

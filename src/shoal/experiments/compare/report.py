@@ -66,6 +66,31 @@ def compare_report(
     ------
     ParameterError
         If it cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from shoal.experiments import Provenance
+    >>> from shoal.experiments.compare import (
+    ...     ComparedTable,
+    ...     choose_contenders,
+    ...     compare_methods,
+    ...     compare_report,
+    ... )
+    >>> from shoal.tables import ArrayTable
+    >>> X = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 100, axis=0)
+    >>> places = ArrayTable(X + np.random.default_rng(0).normal(0, 0.1, X.shape), ("x", "y"))
+    >>> table = ComparedTable.from_table(
+    ...     places, file=Path("x.csv"), bounds=(-1.0, 1.0), n_clusters=2
+    ... )
+    >>> chosen = choose_contenders(2, ["DPKMeans-grid"])
+    >>> comparison = compare_methods(table, chosen, epsilons=[1.0], runs=2)
+    >>> made = Provenance("shoal compare x.csv", 0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     compare_report(Path(folder) / "compare.html", comparison, made=made).name
+    'compare.html'
     """
     report = Report(
         f"Which private clustering for {made.data}?",

@@ -26,6 +26,11 @@ def load_blood(*, data_dir: str | os.PathLike[str] | None = None) -> Floats:
     X : ndarray of shape (748, 4)
         Scaled by its own minimum and maximum, which the source takes as public. For private use
         take the bounds of :func:`shoal.datasets.load`, which are declared.
+
+    Examples
+    --------
+    >>> from shoal.papers.kccm import load_blood
+    >>> load_blood().shape  # doctest: +SKIP
     """
     return _scaled(load("transfusion", data_dir=data_dir).X)
 

@@ -107,6 +107,11 @@ def load_figures(
     ------
     DataError
         If the file is not there.
+
+    Examples
+    --------
+    >>> from shoal.papers.kd_laplace import load_figures
+    >>> figures = load_figures("ami")  # doctest: +SKIP
     """
     if measure not in MEASURES:
         raise ParameterError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")

@@ -109,6 +109,15 @@ def measure_leak(
     -------
     leak : Leak
         Claim and lower bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.papers.kd_laplace import GridNdLaplace, measure_leak
+    >>> X = np.random.default_rng(0).random((50, 2))
+    >>> leak = measure_leak(GridNdLaplace(0.5, source="code"), X, shift=(0.01, 0.0), samples=2000)
+    >>> leak.caught
+    True
     """
     first = validate_records(X)
     move = np.asarray(shift, dtype=np.float64)

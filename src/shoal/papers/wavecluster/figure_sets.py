@@ -82,6 +82,11 @@ def load_figure_set(name: str, *, data_dir: str | os.PathLike[str] | None = None
     ------
     ParameterError
         If no set has this name.
+
+    Examples
+    --------
+    >>> from shoal.papers.wavecluster import load_figure_set
+    >>> load_figure_set("ds2").X.shape  # doctest: +SKIP
     """
     if name == FOURTH:
         return _check_ins(data_dir)

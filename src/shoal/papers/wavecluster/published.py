@@ -258,6 +258,14 @@ class Partitions(NamedTuple):
         How many values reach a candidate in it.
     chances : ndarray of float64, shape (m,)
         Probability with which it is chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.papers.wavecluster import threshold_partitions
+    >>> found = threshold_partitions(np.array([4.0, 1.0, 2.0]), k=2, epsilon=1.0)
+    >>> found.low.tolist(), found.high.tolist()
+    ([0.0, 1.0, 2.0], [1.0, 2.0, 4.0])
     """
 
     low: Floats

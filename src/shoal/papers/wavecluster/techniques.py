@@ -29,7 +29,14 @@ SHUFFLE = 0  # seed of the order in which records are dealt to the folds
 
 
 class Method(NamedTuple):
-    """A technique, and whether it is the source's or ours."""
+    """A technique, and whether it is the source's or ours.
+
+    Examples
+    --------
+    >>> from shoal.papers.wavecluster import Method
+    >>> Method("corrected", "oneshot").technique
+    'oneshot'
+    """
 
     version: str
     technique: str
@@ -98,7 +105,7 @@ class TechniqueComparison:
         Returns
         -------
         measured : dict of str to number
-            ``k``: significant cells without privacy, ``(1 - p) |L|`` rounded up; ties may keep more.
+            ``k``: significant cells without privacy, ``(1 - p) |L|`` rounded up, ties more.
             ``k_private``: the source's k', which is ``(1 - p) |L'|`` rounded up for PrivQT and
             Baseline; the rank, among true values, of the threshold that PrivTHR_EM draws; the
             number of significant cells otherwise. ``significant``, ``clusters``: how many.
