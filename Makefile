@@ -139,5 +139,5 @@ $(VENV)/peers/.made: $(VENV)/.made
 	  { rm -rf $(VENV)/peers; echo "diffprivlib cannot be installed: measured without it"; }
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,serve]" --group docs
+	$(BIN)/python -m pip install --quiet -e ".[plot,arrow,spark,serve,attacks]" --group docs
 	@touch $@

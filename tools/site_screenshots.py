@@ -1,7 +1,7 @@
 """Pictures of the site's pages: wide and narrow, light and dark.
 
-`make docs`, then `python tools/site_screenshots.py` writes PNG files into build/site-screenshots. It
-needs Chromium and the packages of the tests. Names of pages as arguments take those alone. It says
+`make docs`, then `python tools/site_screenshots.py` writes PNG files into build/site-screenshots.
+It needs Chromium and the packages of the tests. Names of pages as arguments take those alone. It says
 which pages are wider than the screen.
 """
 

@@ -3,7 +3,7 @@
 Customers of a shop are clustered at epsilon 1. Is one very rich customer among them? The attacker
 knows everybody else, and looks at one number of the release: the highest income of a center.
 
-Run it with `python examples/pipelines.py`; it takes about ten seconds.
+Repeat with `python benchmarks/rich_customer.py`; it takes about ten seconds.
 """
 
 from itertools import count
