@@ -36,7 +36,7 @@ exclude_patterns = ["_ext", "_templates"]
 templates_path = ["_templates"]
 nitpicky = True
 # Types of other projects have pages there, which only an online build can find.
-nitpick_ignore_regex = [] if ONLINE else [(r"py:\w+|term", r"(python|numpy)([:.].*)?")]
+nitpick_ignore_regex = [] if ONLINE else [(r"py:\w+", r"numpy(\..*)?")]
 
 # One page for each public name, from the template of its kind.
 autosummary_generate = True

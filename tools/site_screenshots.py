@@ -1,8 +1,8 @@
 """Pictures of the site's pages: wide and narrow, light and dark.
 
 `make docs`, then `python tools/site_screenshots.py` writes PNG files into build/site-screenshots.
-It needs Chromium and the packages of the tests. Names of pages as arguments take those alone. It says
-which pages are wider than the screen.
+It needs Chromium and the packages of the tests. Names of pages as arguments take those alone. It
+says which pages are wider than the screen.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from helpers.browser import chromium, visiting  # noqa: E402
+from helpers.browser import chromium  # noqa: E402
 
 OUT = ROOT / "build/site-screenshots"
 SITE = ROOT / "build/docs"
@@ -31,6 +31,7 @@ PAGES = {
     "proof": "proofs/composition.html",
     "api": "api/shoal.cluster.DPKMeans.html",
 }
+PATIENCE = 120_000  # milliseconds
 MAX_HEIGHT = 2400  # pixels of a page that are taken
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
@@ -40,23 +41,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="Pages to take; all if left out.")
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--site", type=Path, default=SITE, help="Where the site was built.")
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
-    with serving(SITE) as address, chromium() as browser:
+    with serving(asked.site) as address, chromium() as browser:
         for name, path in PAGES.items():
             if asked.names and name not in asked.names:
                 continue
             for size, viewport in SIZES.items():
                 for scheme in SCHEMES:
-                    with visiting(browser, viewport=viewport, color_scheme=scheme) as visit:
-                        page = visit.open(f"{address}/{path}")
-                        page.wait_for_load_state("networkidle")
-                        height = min(page.evaluate("document.body.scrollHeight"), MAX_HEIGHT)
-                        page.set_viewport_size({**viewport, "height": height})
-                        file = asked.out / f"{name}-{size}-{scheme}.png"
-                        page.screenshot(path=file)
-                        wide = " is wider than the screen" if page.evaluate(TOO_WIDE) else ""
-                        print(f"{file.relative_to(ROOT)}{wide}", flush=True)
+                    page = browser.new_page(viewport=viewport, color_scheme=scheme)
+                    page.set_default_timeout(PATIENCE)
+                    page.on("requestfailed", lambda request: print(f"failed: {request.url}"))
+                    page.on("pageerror", lambda error: print(f"error: {error}"))
+                    page.goto(f"{address}/{path}", wait_until="networkidle")
+                    height = min(page.evaluate("document.body.scrollHeight"), MAX_HEIGHT)
+                    page.set_viewport_size({**viewport, "height": height})
+                    file = asked.out / f"{name}-{size}-{scheme}.png"
+                    page.screenshot(path=file)
+                    wide = " is wider than the screen" if page.evaluate(TOO_WIDE) else ""
+                    print(f"{file}{wide}", flush=True)
+                    page.close()
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
+OTHERS = ("python", "numpy")
 _TO_PROOFS = re.compile(r"\]\(\.\./proofs/")
 _TO_PAGES = re.compile(r"\]\(\.\./docs/")
 _NAME = re.compile(r"(?:shoal\.)?(?:\w+\.)*\w+(?:\(\))?")
@@ -87,8 +88,12 @@ def find_public_name(
 ) -> nodes.Node | None:
     """Find a public name where it is written without its package, or as ``shoal.DPKMeans``.
 
-    Docstrings say ``Ledger`` as code does after an import; methods follow their class.
+    Docstrings say ``Ledger`` as code does after an import; methods follow their class. Names of
+    Python and numpy are plain words where no other project is linked to.
     """
+    project, _, word = node["reftarget"].partition(":")
+    if project in OTHERS and "sphinx.ext.intersphinx" not in app.extensions:
+        return nodes.inline("", word)
     if node.get("refdomain") != "py":
         return None
     full = _full_name(node["reftarget"].removeprefix("~")) or ""
