@@ -27,7 +27,8 @@ BLOCKS = [
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_code_of_pages(block, capsys):
+def test_code_of_pages(block, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write a file beside the reader
     exec(compile(block, "page", "exec"), {})
     assert capsys.readouterr().out
 
