@@ -7,8 +7,8 @@ WORKERS ?= 3
 # so do all those of Spark (tests/conftest.py). One thread a worker: with more threads than cores they wait for one another.
 PARALLEL = -n $(WORKERS) --dist loadfile
 # Bytecode is kept even where the environment says no: else every process of a test compiles every module again.
-MATHJAX = build/mathjax/tex-svg.js
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+MATHJAX = build/mathjax/tex-svg.js
 
 .PHONY: demo js test test-full coverage tools debian node wrk lint style types quick-tests all-tests bench docs linkcheck clean
 
@@ -62,7 +62,7 @@ docs: $(VENV)/.docs $(MATHJAX)
 
 # Links to elsewhere, which need a network.
 linkcheck: $(VENV)/.docs $(MATHJAX)
-	SHOAL_DOCS_ONLINE=1 $(SPHINX) -b linkcheck docs build/linkcheck
+	SHOAL_DOCS_ONLINE=1 $(SPHINX) -D plot_gallery=0 -b linkcheck docs build/linkcheck
 
 # Formulas are drawn in the browser by this one file, which fetches no others (those of version 4 do).
 $(MATHJAX):
