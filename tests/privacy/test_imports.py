@@ -13,6 +13,7 @@ OWN = (
     "shoal.exceptions",
     "shoal._optional",
     "shoal._numbers",
+    "shoal._file_locks",
     "shoal._files",
     "shoal._json_text",
     "shoal._html",
