@@ -1,7 +1,7 @@
 """How pytest-xdist shares out the tests, and databases for those of the collector.
 
-Tests go out by file, and those of Spark all to one worker: so what the tests of a file share is
-made once, and one Java machine is started. The mark `xdist_group` does neither: xdist 3.8 writes
+Tests go out by file, those of Spark all to one worker, and those of the studio too: so what tests
+share is made once, and one Java machine is started, one wheel built, one browser opened. The mark `xdist_group` does neither: xdist 3.8 writes
 the group into a node's id where pytest 9.2 no longer reads it.
 """
 
@@ -29,10 +29,12 @@ GARBAGE = 10_000  # new objects that the garbage collector waits for; Python's o
 
 
 class ByFile(LoadScopeScheduling):
-    """Tests of one file run on one worker, and so do the files named after Spark."""
+    """Tests of one file run on one worker, and so do those of Spark, and those of the studio."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
+        if file.startswith("tests/studio/"):
+            return "tests/studio"
         return "spark" if "_spark" in PurePosixPath(file).name else file
 
     def schedule(self) -> None:
@@ -40,9 +42,14 @@ class ByFile(LoadScopeScheduling):
         begins = self.collection is None
         super().schedule()
         if begins:
-            rest = sorted(self.workqueue.items(), key=lambda unit: not unit[0].startswith(LONG))
+            rest = sorted(self.workqueue.items(), key=lambda unit: _turn(unit[0]))
             self.workqueue.clear()
             self.workqueue.update(rest)
+
+
+def _turn(scope: str) -> int:
+    """Return when a scope goes out: those of many files first, short ones last."""
+    return 0 if scope in ("spark", "tests/studio") else 1 if scope.startswith(LONG) else 2
 
 
 @pytest.hookimpl(optionalhook=True)

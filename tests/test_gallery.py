@@ -25,6 +25,7 @@ GALLERY = ROOT / "examples/gallery"
 SETTINGS = ROOT / "docs/_ext/gallery.py"
 SCRIPTS = sorted(GALLERY.glob("*/*.py"))
 SPARK_JOB = GALLERY / "central/plot_spark_job.py"
+LONG = [GALLERY / "research/plot_compare_your_file.py", GALLERY / "local/plot_two_rounds.py"]
 TITLE = re.compile(r'\A# %% \[markdown\]\n"""\n(.+)\n(=+)\n\n((?:.+\n)+)"""\n\n# %%\n')
 PROMISE = re.compile(r"(differential|metric) privacy with epsilon = ")
 SAID = {  # what some examples are about
@@ -42,10 +43,10 @@ NOTEBOOKS = (
 
 
 def examples(*, run=False):
-    """List the examples as parameters; the Spark job starts a Java machine, which takes long."""
-    full = [SPARK, pytest.mark.full]
+    """List the examples as parameters; those that take long are run by `make docs` too."""
+    marks = {SPARK_JOB: [SPARK, pytest.mark.full]} | dict.fromkeys(LONG, pytest.mark.full)
     return [
-        pytest.param(script, id=script.stem, marks=full if run and script == SPARK_JOB else ())
+        pytest.param(script, id=script.stem, marks=marks.get(script, ()) if run else ())
         for script in SCRIPTS
     ]
 

@@ -195,6 +195,7 @@ def test_contracts_name_what_is_there():
         assert path.is_dir() or path.with_suffix(".py").is_file(), name
 
 
+@pytest.mark.full
 def test_all_that_comes_after_the_device_works_where_nothing_can_read_records():
     script = Path(__file__).parent / "helpers" / "reports_without_readers.py"
     paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]

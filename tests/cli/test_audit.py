@@ -85,6 +85,7 @@ def test_provenance(made):
     assert str(out) not in page(out)
 
 
+@pytest.mark.full
 def test_own_class_from_the_current_folder(tmp_path, monkeypatch):
     """With bounds by column, which give the number of columns, and with no seed: all in one run."""
     (tmp_path / "my_audited_code.py").write_text(

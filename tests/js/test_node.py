@@ -61,6 +61,7 @@ def test_what_a_page_loads_is_small():
     assert {f"{int(size):,}" for _, *columns in rows for size in columns} <= set(told.split())
 
 
+@pytest.mark.full
 @NEEDS_TOOLS
 def test_the_built_modules_pass_the_tests_of_their_sources():
     node_or_skip()

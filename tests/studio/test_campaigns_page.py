@@ -213,6 +213,7 @@ def test_a_planted_leak_is_noticed(browser, collected):
         assert any(holds_record(content) for _, content in sent)
 
 
+@pytest.mark.full
 def test_a_metric_campaign_and_what_is_readable_by_all(browser, collected):
     """At 390 pixels nothing overflows; axe finds nothing serious; the QR code is the link."""
     address = make_campaign(collected, "walks", mechanism="PlanarLaplace", reports_per_device=2)

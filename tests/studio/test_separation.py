@@ -53,6 +53,7 @@ def test_the_studio_takes_no_reports(paths):
     assert not [path for path in paths["studio"] if "/v1" in path or path.endswith("/batches")]
 
 
+@pytest.mark.full
 def test_a_running_collector_has_not_loaded_the_studio(tmp_path):
     command = ["collect", "serve", "--db", str(tmp_path / "reports.db"), "--port", "0"]
     process = subprocess.Popen(

@@ -93,7 +93,9 @@ def open_files(temporary):
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # somebody else's, or it has ended
             if marked in (process / "environ").read_bytes():
-                found |= {str(link.readlink()) for link in (process / "fd").iterdir()}
+                for link in (process / "fd").iterdir():
+                    with suppress(OSError):  # closed since it was listed
+                        found.add(str(link.readlink()))
     assert found, "the studio was not found among the processes"
     return {name for name in found if name.startswith("/") and not name.startswith("/dev/")}
 

@@ -1,5 +1,7 @@
 """A profile of a Spark DataFrame has the bits of one in memory."""
 
+import pytest
+
 from helpers.spark import SPARK, spark_session
 from shoal.cluster import ClusterProfile, DPKMeans
 from shoal.schema import Category, Number, Schema, Text
@@ -14,6 +16,7 @@ SCHEMA = Schema(
 )
 
 
+@pytest.mark.full
 @SPARK
 def test_the_same_bits_from_spark():
     ages = [20.0, None, 60.0, 61.0] * 60
