@@ -1,8 +1,9 @@
 """How pytest-xdist shares out the tests, and databases for those of the collector.
 
 Tests go out by file, those of Spark all to one worker, and those of the studio too: so what tests
-share is made once, and one Java machine is started, one wheel built, one browser opened. The mark `xdist_group` does neither: xdist 3.8 writes
-the group into a node's id where pytest 9.2 no longer reads it.
+share is made once, and one Java machine is started, one wheel built, one browser opened. The mark
+`xdist_group` does neither: xdist 3.8 writes the group into a node's id where pytest 9.2 no longer
+reads it.
 """
 
 import functools
