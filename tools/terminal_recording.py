@@ -4,7 +4,8 @@
 
 Commands run in a pseudo-terminal of a fixed size, in a temporary folder, and the picture shows what
 they print, without the name of that folder. Only typing and time are staged: keys come at an even
-pace, and waits are cut to `LONGEST_WAIT`. Needs pyte (`pip install --group recording`), which turns the bytes into a screen.
+pace, and waits are cut to `LONGEST_WAIT`. Needs pyte (`pip install --group recording`), which turns
+the bytes into a screen.
 
 The picture is one SVG file without scripts, fonts or links. Each version of a line of the screen is
 an element that CSS shows while it lasts. Who prefers reduced motion, and every program without
