@@ -1,4 +1,4 @@
-"""One studio, from the wheel, and one browser for a file of tests."""
+"""One studio, from the wheel, for a file of tests, and one browser for all of them."""
 
 import pytest
 
@@ -27,9 +27,9 @@ def api(studio):
         yield opened
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
-    """Yield a browser."""
+    """Yield a browser; it ends with the package, since its event loop is in other tests' way."""
     with chromium() as started:
         yield started
 
