@@ -9,10 +9,10 @@ from shoal.exceptions import MissingPackageError
 
 WHOLE = "shoal-client has no part of it; run `pip uninstall shoal-client`, then `pip install shoal`"
 # Modules that the extra `serve` brings, and servers import by name.
-SERVE = frozenset(
-    "alembic cryptography fastapi httptools prometheus_client psycopg pydantic sqlalchemy "
-    "starlette uvicorn uvloop".split()
-)
+SERVE = {
+    *("alembic", "cryptography", "fastapi", "httptools", "prometheus_client", "psycopg"),
+    *("pydantic", "sqlalchemy", "starlette", "uvicorn", "uvloop"),
+}
 
 
 def require(package: str, *, extra: str) -> ModuleType:
