@@ -98,14 +98,16 @@ def service_document(app: FastAPI, description: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> import contextlib
-    >>> from fastapi import FastAPI
-    >>> from shoal.service import create_service, service_document
-    >>> @contextlib.asynccontextmanager
-    ... async def lifespan(app):
-    ...     yield
-    >>> app = create_service("a server", lifespan, lambda app: service_document(app, "A test."))
-    >>> app.openapi()["info"]["title"]  # doctest: +SKIP
+    >>> from fastapi import FastAPI, Security
+    >>> from fastapi.security import HTTPBearer
+    >>> from shoal.service import service_document
+    >>> app = FastAPI(title="a server")
+    >>> @app.get("/v1/status")
+    ... def status(token=Security(HTTPBearer())):
+    ...     return {}
+    >>> document = service_document(app, "A test.")
+    >>> document["info"]["title"], sorted(document["components"]["securitySchemes"])
+    ('a server', ['HTTPBearer', 'ingestKey'])
     """
     plain = get_openapi(
         title=app.title, version=app.version, description=description, routes=app.routes

@@ -85,8 +85,15 @@ def load_figure_set(name: str, *, data_dir: str | os.PathLike[str] | None = None
 
     Examples
     --------
+    The files are not part of shoal; where one is missing, the error says how to get it.
+
+    >>> from shoal.exceptions import DataError
     >>> from shoal.papers.wavecluster import load_figure_set
-    >>> load_figure_set("ds2").X.shape  # doctest: +SKIP
+    >>> try:
+    ...     load_figure_set("ds2", data_dir="a-folder-without-it")
+    ... except DataError as missing:
+    ...     print(str(missing).rpartition("or ")[2])
+    run `shoal datasets wavecluster_ds2 --download`
     """
     if name == FOURTH:
         return _check_ins(data_dir)
