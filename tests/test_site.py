@@ -44,7 +44,10 @@ def test_public_names_have_an_example(package):
         assert ">>>" in text, f"{package}.{name} has no example"
         # That of Spark runs in tests/tables/test_spark_table.py: Java starts there anyway.
         assert "+SKIP" not in text or name == "SparkTable", f"{package}.{name} is not run"
-    listed = [*names.classes, *names.functions, *names.exceptions, *dict(names.constants)]
+    for name, _, text in names.constants:
+        assert text.endswith("."), f"{package}.{name} has no sentence: write one after #: above it"
+    constants = [name for name, _, _ in names.constants]
+    listed = [*names.classes, *names.functions, *names.exceptions, *constants]
     assert sorted(listed) == sorted(module.__all__)
 
 

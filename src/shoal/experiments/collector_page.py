@@ -25,9 +25,12 @@ __all__ = [
     "stored_lines",
 ]
 
+#: Headings of the cells of :func:`center_cells`.
 CENTER_HEADINGS = ("true east (km)", "north", "published east (km)", "north", "distance (km)")
 SEEN_HEADINGS = ("", "the device", "the relay", "the analyst")
+#: Headings of the cells of :func:`promise_cells`.
 PROMISE_HEADINGS = ("who must be trusted", "epsilon", "delta", "honest reports in a batch")
+#: Headings of the cells of :func:`row_cells`.
 ROW_HEADINGS = ("reports", "better than blind", "epsilon", "cost", "AMI")
 
 

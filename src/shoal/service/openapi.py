@@ -27,7 +27,9 @@ ANYWHERE = (
     "internal-error",
     "unavailable",
 )
+#: A digest of a campaign, for examples of the API.
 DIGEST_EXAMPLE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+#: Regular expression of a campaign's id.
 CAMPAIGN = "[a-z0-9][a-z0-9-]{0,63}"
 KEY = "^[A-Za-z0-9_-]{16,64}$"
 
