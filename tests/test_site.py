@@ -51,6 +51,15 @@ def test_public_names_have_an_example(package):
     assert sorted(listed) == sorted(module.__all__)
 
 
+def test_pages_of_names_show_the_examples_that_use_them():
+    found = NAMES["examples_by_name"]()
+    segments = "../examples/gallery/central/plot_customer_segments.py"
+    assert segments in found["shoal.cluster.DPKMeans"]
+    assert all((DOCS / file).is_file() for files in found.values() for file in files)
+    for kind in ("class", "function"):
+        assert ".. minigallery::" in read(DOCS / f"_templates/{kind}.rst")
+
+
 def test_names_of_shoal_itself_have_a_page_in_their_package():
     pages = NAMES["pages"]()
     for name in import_module("shoal").__all__:

@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 PACKAGES = (
@@ -37,6 +38,8 @@ PACKAGES = (
     "shoal.papers.wavecluster",
     "shoal.exceptions",
 )
+DOCS = Path(__file__).parents[1]
+GALLERY = "../examples/gallery"  # as seen from docs/
 MAX_VALUE = 60  # characters of a constant's value
 
 
@@ -77,6 +80,25 @@ def pages() -> dict[str, str]:
         constants = [name for name, _, _ in names.constants]
         for name in (*names.classes, *names.functions, *names.exceptions, *constants):
             found.setdefault(name, f"{package}.{name}")
+    return found
+
+
+def examples_by_name() -> dict[str, list[str]]:
+    """Return the examples of the gallery that import each public name, as a minigallery takes them.
+
+    Sphinx-gallery's own lists depend on which examples were run, and have classes that ours inherit
+    from.
+    """
+    found: dict[str, list[str]] = {}
+    known = pages()
+    for path in sorted((DOCS / GALLERY).glob("*/plot_*.py")):
+        file = f"{GALLERY}/{path.parent.name}/{path.name}"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                for name in (alias.name for alias in node.names):
+                    full = known.get(name) if node.module == "shoal" else f"{node.module}.{name}"
+                    if full is not None and file not in found.setdefault(full, []):
+                        found[full].append(file)
     return found
 
 
