@@ -4,7 +4,7 @@ ARG PYTHON=3.13
 FROM python:${PYTHON}-slim-bookworm AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY src src
 COPY clients/js/src clients/js/src
 RUN python -m venv /opt/shoal && /opt/shoal/bin/pip install ".[serve,arrow]"

@@ -8,7 +8,7 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
 from gallery import sphinx_gallery_conf  # noqa: E402, F401
-from public_names import PACKAGES, pages, public_names  # noqa: E402
+from public_names import PACKAGES, examples_by_name, pages, public_names  # noqa: E402
 
 import shoal  # noqa: E402
 
@@ -41,7 +41,10 @@ nitpick_ignore_regex = [] if ONLINE else [(r"py:\w+", r"numpy(\..*)?")]
 # One page for each public name, from the template of its kind.
 autosummary_generate = True
 autosummary_imported_members = True
-autosummary_context = {"api": {package: public_names(package)._asdict() for package in PACKAGES}}
+autosummary_context = {
+    "api": {package: public_names(package)._asdict() for package in PACKAGES},
+    "examples": examples_by_name(),
+}
 autodoc_typehints = "none"  # types are in the sections of numpydoc
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"

@@ -8,7 +8,7 @@ reads it.
 
 import functools
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from helpers import sizes
+from helpers.loggers import restored_loggers
 from helpers.postgres import PostgresServer, find_postgres
 
 if TYPE_CHECKING:
@@ -58,7 +59,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> ByFil
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+class ExamplesEnd:
+    """What examples of servers do to the whole process ends with them."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
+        if not isinstance(item, pytest.DoctestItem):
+            yield
+            return
+        with restored_loggers():
+            yield
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ExamplesEnd())  # hooks of this file see the tests beside it alone
     if config.getoption("markexpr") == "not full":
         sizes.quick_run()
 

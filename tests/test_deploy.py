@@ -8,7 +8,6 @@ import functools
 import io
 import json
 import os
-import pwd
 import re
 import shlex
 import shutil
@@ -24,6 +23,7 @@ from dockerfile_parse import DockerfileParser
 
 from helpers.postgres import USER, free_port
 
+pwd = pytest.importorskip("pwd", reason="needs users of Unix")
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 NOBODY = "nobody"

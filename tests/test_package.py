@@ -3,16 +3,28 @@
 import importlib.metadata
 import inspect
 import re
+import runpy
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import shoal
 from shoal import exceptions
-from shoal._optional import require
+from shoal._optional import SERVE, require
 from shoal.exceptions import MissingPackageError, ShoalError
 
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# Modules of extras whose packages have another name, or bring these along.
+OTHER_MODULES = {
+    "vl_convert_python": "vl_convert",
+    "adversarial_robustness_toolbox": "art",
+    "fastapi": "fastapi starlette pydantic",
+    "pyspark": "pyspark py4j",
+}
 HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "fastapi", "randomgen", "dp_accounting"}
 
 
@@ -70,3 +82,58 @@ def test_broken_optional_package_is_not_called_missing(tmp_path, monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="a_part_that_is_gone") as broken:
         require("half_installed", extra="plot")
     assert not isinstance(broken.value, ShoalError)
+
+
+def extra_modules(extra):
+    """Modules that an extra brings; the attack toolbox's packaging is needed by others too."""
+    named = {re.match(r"[\w-]+", text).group() for text in PROJECT["optional-dependencies"][extra]}
+    names = {name.replace("-", "_") for name in named - {"packaging", "shoal"}}
+    return {module for name in names for module in OTHER_MODULES.get(name, name).split()}
+
+
+def test_modules_of_servers_are_those_of_the_extra():
+    assert extra_modules("serve") == SERVE
+
+
+# Import every public name where the modules after the first argument are missing.
+WITHOUT_EXTRAS = """
+import importlib, sys
+sys.path.insert(0, sys.argv[1])
+from light_device import Missing
+from shoal.exceptions import MissingPackageError
+packages, modules = sys.argv[2].split(), set(sys.argv[3].split())
+sys.meta_path.insert(0, Missing(modules))
+for package in packages:
+    module = importlib.import_module(package)
+    for name in module.__all__:
+        try:
+            getattr(module, name)
+        except MissingPackageError as error:
+            print(package, name, error)
+"""
+
+
+def test_names_that_need_an_extra_say_which():
+    """Whatever needs it: importing a package works, and a name ends in one clear line."""
+    packages = runpy.run_path(str(ROOT / "docs/_ext/public_names.py"))["PACKAGES"]
+    modules = set().union(*map(extra_modules, PROJECT["optional-dependencies"]))
+    words = [str(ROOT / "tests/helpers"), " ".join(packages), " ".join(modules)]
+    command = [sys.executable, "-c", WITHOUT_EXTRAS, *words]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    refused = [line.split(" ", 2) for line in run.stdout.splitlines()]
+    expected = {"shoal.collector", "shoal.service", "shoal.shuffler", "shoal.studio"}
+    assert {package for package, _, _ in refused} == expected
+    for _, name, text in refused:
+        assert re.fullmatch(r"\w+ is not installed: run `pip install 'shoal\[serve\]'`", text), name
+    assert {"serve", "RelayStore"} <= {
+        name for package, name, _ in refused if "shuffler" in package
+    }
+
+
+def test_a_driver_that_is_missing(monkeypatch):
+    from shoal.service import Database
+
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingPackageError, match="psycopg is not installed"):
+        Database("postgresql://shoal@127.0.0.1:1/none")

@@ -176,6 +176,16 @@ def test_what_every_system_has_may_be_used() -> None:
     assert uses("os.replace(a, b); os.kill(1, signal.SIGTERM); os.fsync(3); time.sleep(1)") == set()
 
 
+def test_tests_can_be_collected_on_windows() -> None:
+    """A module that Windows lacks is imported by the test that needs it, or skips its file."""
+    found = set()
+    for file in (ROOT / "tests").rglob("*.py"):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.Import | ast.ImportFrom) and uses(ast.unparse(node)):
+                found.add(file.relative_to(ROOT / "tests").as_posix())
+    assert found == {"helpers/fake_windows.py"}, "which tests of Linux import when they run"
+
+
 # shoal on a system without these names: what is imported before has its own copies of them.
 WITHOUT = """
 import sys

@@ -2,9 +2,11 @@
 
 import csv
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import check_jsonschema
@@ -166,9 +168,10 @@ def test_pre_commit_fetches_nothing():
     settings = load(ROOT / ".pre-commit-config.yaml")
     assert {repo["repo"] for repo in settings["repos"]} == {"local"}
     for hook in settings["repos"][0]["hooks"]:
-        tool = Path(hook["entry"].split()[0])
-        assert tool.parent == Path(".venv/bin")
-        assert (BIN / tool.name).exists(), tool
+        tool = hook["entry"].split()[0]
+        assert hook["language"] == "system"
+        assert re.fullmatch(r"[\w-]+", tool), "found on the path, of whatever environment"
+        assert shutil.which(tool, path=str(BIN)), tool
 
 
 def test_dependabot_looks_at_every_kind_of_package():
@@ -182,7 +185,7 @@ def test_the_version_has_one_source():
     assert project.version() == shoal.__version__
     assert set(project.repeated_versions().values()) == {shoal.__version__}
     for folder in (ROOT, ROOT / "clients/python"):
-        assert project.settings(folder)["project"]["dynamic"] == ["version"]
+        assert project.settings(folder)["project"]["dynamic"] == ["version", "readme"]
 
 
 def texts():
@@ -257,6 +260,27 @@ def test_links_exist(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)", text) if not link.startswith("http")]
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize(("folder", "links"), [(".", 20), ("clients/python", 2)])
+def test_descriptions_have_no_relative_links(tmp_path, folder, links):
+    """As PyPI shows them: in the metadata of the wheel, built by hatchling in this process."""
+    from hatchling.builders.wheel import WheelBuilder
+
+    wheel = next(WheelBuilder(str(ROOT / folder)).build(directory=str(tmp_path)))
+    with zipfile.ZipFile(wheel) as held:
+        (name,) = [name for name in held.namelist() if name.endswith(".dist-info/METADATA")]
+        text = held.read(name).decode()
+    assert "Description-Content-Type: text/markdown" in text
+    found = re.findall(r"\]\(([^)\s]+)\)|(?:src|href)=[\"']([^\"']+)", text)
+    targets = [markdown or plain for markdown, plain in found]
+    assert [target for target in targets if not re.match(r"https?://|#", target)] == []
+    ours = [target for target in targets if target.startswith(project.address())]
+    assert len(ours) >= links
+    for target in ours:
+        kind, _, path = target.removeprefix(f"{project.address()}/").partition("/main/")
+        assert kind == ("raw" if path.endswith((".png", ".svg")) else "blob")
+        assert (ROOT / path.partition("#")[0]).exists(), target
 
 
 def test_files_of_a_wheel_are_sources_and_pages():

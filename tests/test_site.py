@@ -42,8 +42,22 @@ def test_public_names_have_an_example(package):
         text = inspect.getdoc(getattr(module, name)) or ""
         assert text, f"{package}.{name} has no docstring"
         assert ">>>" in text, f"{package}.{name} has no example"
-    listed = [*names.classes, *names.functions, *names.exceptions, *dict(names.constants)]
+        # That of Spark runs in tests/tables/test_spark_table.py: Java starts there anyway.
+        assert "+SKIP" not in text or name == "SparkTable", f"{package}.{name} is not run"
+    for name, _, text in names.constants:
+        assert text.endswith("."), f"{package}.{name} has no sentence: write one after #: above it"
+    constants = [name for name, _, _ in names.constants]
+    listed = [*names.classes, *names.functions, *names.exceptions, *constants]
     assert sorted(listed) == sorted(module.__all__)
+
+
+def test_pages_of_names_show_the_examples_that_use_them():
+    found = NAMES["examples_by_name"]()
+    segments = "../examples/gallery/central/plot_customer_segments.py"
+    assert segments in found["shoal.cluster.DPKMeans"]
+    assert all((DOCS / file).is_file() for files in found.values() for file in files)
+    for kind in ("class", "function"):
+        assert ".. minigallery::" in read(DOCS / f"_templates/{kind}.rst")
 
 
 def test_names_of_shoal_itself_have_a_page_in_their_package():

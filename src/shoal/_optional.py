@@ -1,11 +1,18 @@
 """The one door for optional packages."""
 
 import importlib
+from collections.abc import Callable, Mapping
 from types import ModuleType
+from typing import Any
 
 from shoal.exceptions import MissingPackageError
 
 WHOLE = "shoal-client has no part of it; run `pip uninstall shoal-client`, then `pip install shoal`"
+# Modules that the extra `serve` brings, and servers import by name.
+SERVE = {
+    *("alembic", "cryptography", "fastapi", "httptools", "prometheus_client", "psycopg"),
+    *("pydantic", "sqlalchemy", "starlette", "uvicorn", "uvloop"),
+}
 
 
 def require(package: str, *, extra: str) -> ModuleType:
@@ -42,5 +49,46 @@ def require(package: str, *, extra: str) -> ModuleType:
             package == missing.name or package.startswith(missing.name + ".")
         ):
             raise
-        way = f"run `pip install 'shoal[{extra}]'`" if extra else WHOLE
-        raise MissingPackageError(f"{missing.name} is not installed: {way}") from None
+        raise _not_installed(missing.name, extra) from None
+
+
+def load_server_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package of servers, which loads a name when it is asked for.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name of the package.
+    modules : mapping
+        The module of the package that has each public name.
+
+    Returns
+    -------
+    load : callable
+        Function from a name to its value. It raises MissingPackageError where a module of the
+        extra ``serve`` is not installed.
+
+    Examples
+    --------
+    >>> load = load_server_names("shoal.collector", {"Settings": "settings"})
+    >>> load("Settings").__name__
+    'Settings'
+    """
+
+    def load(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            return getattr(importlib.import_module(f"{package}.{modules[name]}"), name)
+        except ModuleNotFoundError as missing:
+            module = (missing.name or "").partition(".")[0]
+            if module not in SERVE:
+                raise
+            raise _not_installed(module, "serve") from None
+
+    return load
+
+
+def _not_installed(module: str, extra: str) -> MissingPackageError:
+    way = f"run `pip install 'shoal[{extra}]'`" if extra else WHOLE
+    return MissingPackageError(f"{module} is not installed: {way}")

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.campaigns import KEY, signed_campaign
-from helpers.collector_promises import restored_loggers
+from helpers.loggers import restored_loggers
 from helpers.relay import relayed_campaign
 from shoal import shuffler
 from shoal.cli import app

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from helpers.campaigns import signed_campaign
-from helpers.collector_promises import LOGGED, raise_and_warn, restored_loggers
+from helpers.collector_promises import LOGGED, raise_and_warn
+from helpers.loggers import restored_loggers
 from shoal.collector import Settings, Store, serve, server
 from shoal.exceptions import ParameterError, StoreError
 from shoal.service import listen

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from helpers.collected import collect
-from helpers.collector_promises import restored_loggers
+from helpers.loggers import restored_loggers
 from shoal.collector import worker
 from shoal.collector.analysis import queue_analysis, run_job
 from shoal.collector.store import AnalysisState, Store

@@ -1,12 +1,9 @@
 """What a collector promises, as checks that return what they found: nothing, if it is right."""
 
 import json
-import logging
 import threading
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +12,6 @@ from starlette.routing import Route
 from helpers.collector import RunningCollector, is_problem
 from shoal.collector.store import Store
 from shoal.service import EventLog, take_over_logging
-from shoal.service.logs import OTHERS
 
 if TYPE_CHECKING:
     from helpers.relay import RunningRelay
@@ -95,19 +91,6 @@ def early_acknowledgements(
         assert collector.send(campaign).status_code == 201
         early += len(committed) < number
     return early
-
-
-@contextmanager
-def restored_loggers() -> Iterator[None]:
-    """Give the loggers of other packages back as they were."""
-    loggers = [logging.getLogger(name) for name in OTHERS]
-    before = [(one.handlers, one.level, one.propagate) for one in loggers]
-    try:
-        yield
-    finally:
-        for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
-            logger.handlers, logger.propagate = handlers, propagate
-            logger.setLevel(level)
 
 
 LOGGED = ["warning", "thread error"]

@@ -6,7 +6,6 @@ itself runs is not touched. PostgreSQL refuses to run as root, so it then runs a
 
 import itertools
 import os
-import pwd
 import secrets
 import shutil
 import signal
@@ -51,7 +50,7 @@ class PostgresServer:
         self._names = (f"test_{number}" for number in itertools.count())
         self._process: subprocess.Popen[bytes] | None = None
         if os.geteuid() == 0:
-            user = pwd.getpwnam(USER)
+            user = _find_user(USER)
             os.chown(self.folder, user.pw_uid, user.pw_gid)
             self._identity: dict[str, Any] = {
                 "user": USER,
@@ -165,7 +164,7 @@ class PostgresServer:
         secret = self.folder / "password"
         secret.write_text(self.password)
         if self._identity:
-            os.chown(secret, pwd.getpwnam(USER).pw_uid, -1)
+            os.chown(secret, _find_user(USER).pw_uid, -1)
         log = self.folder / "log"
         options = [f"--username={USER}", f"--pwfile={secret}", "--auth=scram-sha-256"]
         with log.open("ab") as end:
@@ -221,6 +220,8 @@ def find_postgres() -> Path:
     import pytest
 
     pytest.importorskip("psycopg", reason="needs psycopg: pip install 'shoal[serve]'")
+    if not hasattr(os, "geteuid"):
+        pytest.skip("PostgreSQL is started as a user of Unix")
     if (found := postgres_programs()) is None:
         pytest.skip("needs PostgreSQL: apt-get install postgresql")
     if os.geteuid() == 0 and not _is_user(USER):
@@ -255,9 +256,15 @@ def free_port() -> int:
             return port
 
 
+def _find_user(name: str) -> Any:
+    import pwd  # which Windows lacks
+
+    return pwd.getpwnam(name)
+
+
 def _is_user(name: str) -> bool:
     try:
-        pwd.getpwnam(name)
+        _find_user(name)
     except KeyError:
         return False
     return True

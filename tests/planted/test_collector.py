@@ -5,12 +5,8 @@ import asyncio
 import pytest
 
 from helpers.collector import running_collector
-from helpers.collector_promises import (
-    early_acknowledgements,
-    leaks,
-    restored_loggers,
-    unprotected_routes,
-)
+from helpers.collector_promises import early_acknowledgements, leaks, unprotected_routes
+from helpers.loggers import restored_loggers
 from shoal.collector.store import GroupCommit, Outcome
 from shoal.service import EventLog, Gatekeeper, RequestFrame
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from helpers.collector_promises import early_acknowledgements, restored_loggers
+from helpers.collector_promises import early_acknowledgements
+from helpers.loggers import restored_loggers
 from helpers.relay import SIZE, WIDTH, numbers_of, relayed_campaign, running_relay
 from helpers.relay_promises import (
     SOURCE,

@@ -10,7 +10,8 @@ import warnings
 import pytest
 
 from helpers.collector import running_collector
-from helpers.collector_promises import leaks, restored_loggers
+from helpers.collector_promises import leaks
+from helpers.loggers import restored_loggers
 from shoal.service import EventLog, log_stray_errors, take_over_logging
 
 

@@ -8,12 +8,8 @@ import pytest
 
 from helpers.campaigns import KEY, SEALING_KEY, signed_campaign
 from helpers.collector import REPORT, is_problem, running_collector
-from helpers.collector_promises import (
-    LOGGED,
-    early_acknowledgements,
-    raise_and_warn,
-    restored_loggers,
-)
+from helpers.collector_promises import LOGGED, early_acknowledgements, raise_and_warn
+from helpers.loggers import restored_loggers
 from helpers.relay import (
     SIZE,
     WIDTH,

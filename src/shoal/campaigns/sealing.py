@@ -27,6 +27,7 @@ __all__ = ["SEALED_OVERHEAD", "SealingKey", "SealingPublicKey"]
 
 PREFIX = "x25519:"
 TAG_BYTES = 16
+#: Bytes by which a sealed report is longer than the report in it.
 SEALED_OVERHEAD = KEY_BYTES + TAG_BYTES
 PURPOSE = b"shoal report 1\n"  # and the campaign's id: what a sealed report is for
 

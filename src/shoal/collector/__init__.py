@@ -6,8 +6,9 @@ process finds, and :func:`export_table` writes reports to files. It sees reports
 reads a record.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shoal._optional import load_server_names
 
 if TYPE_CHECKING:
     from shoal.collector.analysis import queue_analysis
@@ -30,8 +31,4 @@ _MODULES = {
 }
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        if name not in _MODULES:
-            raise AttributeError(f"module 'shoal.collector' has no attribute {name!r}")
-        return getattr(importlib.import_module(f"shoal.collector.{_MODULES[name]}"), name)
+    __getattr__ = load_server_names(__name__, _MODULES)

@@ -42,9 +42,17 @@ def serve(
 
     Examples
     --------
+    It runs until Ctrl-C, which is sent here as soon as requests are taken.
+
+    >>> import signal, tempfile
     >>> from shoal.collector import Settings, serve
-    >>> settings = Settings("sqlite:///reports.db", port=8000)
-    >>> serve(settings)  # until Ctrl-C # doctest: +SKIP
+    >>> def stop(address):
+    ...     print("takes requests")
+    ...     signal.raise_signal(signal.SIGINT)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/reports.db"
+    ...     serve(Settings(url, port=0, analysis_worker=False), announce=stop)
+    takes requests
     """
     log = start_log(settings)
     with (

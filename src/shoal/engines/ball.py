@@ -26,7 +26,8 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["SECOND_UNIT", "RadiusKernel", "SecondMomentKernel", "radius_counts", "second_moments"]
 
-SECOND_UNIT = 2**12  # length of an offset as long as the radius
+#: Length of an offset that is as long as the radius, in integers.
+SECOND_UNIT = 2**12
 MAX_TOTAL = 2**38  # times SECOND_UNIT^2 is 2^62
 MAX_BLOCK = 2**16  # rows whose products add up in doubles
 

@@ -54,8 +54,11 @@ __all__ = [
     "totals_of",
 ]
 
-HALF = 2**19  # lattice records lie in -HALF .. HALF
+#: Lattice records lie in -HALF .. HALF in every column.
+HALF = 2**19
+#: Most columns of an engine's records.
 MAX_COLUMNS = 2**13
+#: Largest weight of a record.
 MAX_WEIGHT = 2**8
 MAX_ROWS = 2**24  # of one part
 

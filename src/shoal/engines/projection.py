@@ -30,7 +30,8 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["DIRECTION_UNIT", "Projection", "project"]
 
-DIRECTION_UNIT = 2**26  # length of a direction
+#: Length of a direction in integers.
+DIRECTION_UNIT = 2**26
 MAX_LENGTH = 1.01 * DIRECTION_UNIT  # rounding to integers may make a direction a bit longer
 
 BALL = np.array([float(HALF)])  # radius of the projected records

@@ -32,7 +32,8 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["MOMENT_UNIT", "WindowKernel", "WindowStatistics", "window_statistics"]
 
-MOMENT_UNIT = 2**20  # the squared length of an offset as long as its window
+#: The squared length of an offset that is as long as its window, in integers.
+MOMENT_UNIT = 2**20
 MAX_TOTAL = 2**42  # 2^34 rows with weights; times the longest column of an offset it is 2^62
 
 

@@ -29,6 +29,7 @@ from shoal.tables import ArrayTable
 
 __all__ = ["ATTACKS", "attack_suite"]
 
+#: The attacks of :func:`attack_suite`.
 ATTACKS = ("centers", "shadow", "yeom", "label-only")
 FOREST = ("shadow", "yeom", "label-only")
 MAX_RECORDS = 2000  # the attack on centers fits all of them many times

@@ -229,19 +229,30 @@ def run_collector_demo(
 
     Examples
     --------
+    ``shoal collect demo`` starts a collector and runs this. Without TLS, the collector must be on
+    this machine:
+
+    >>> import contextlib, tempfile
     >>> from pathlib import Path
     >>> from shoal.collector import Store
+    >>> from shoal.exceptions import ParameterError
     >>> from shoal.experiments import DeviceFleet, run_collector_demo
-    >>> url = "sqlite:///reports.db"
-    >>> with Store.open(url) as store, DeviceFleet(24) as fleet:  # doctest: +SKIP
-    ...     run = run_collector_demo(
-    ...         "http://127.0.0.1:8000",
-    ...         store,
-    ...         Path("demo"),
-    ...         fleet=fleet,
-    ...         n_devices=24,
-    ...         progress=lambda part, done, total: None,
-    ...     )
+    >>> with contextlib.ExitStack() as stack:
+    ...     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    ...     store = stack.enter_context(Store.open(f"sqlite:///{folder}/reports.db"))
+    ...     fleet = stack.enter_context(DeviceFleet(24))
+    ...     try:
+    ...         run_collector_demo(
+    ...             "http://collect.example.org",
+    ...             store,
+    ...             folder,
+    ...             fleet=fleet,
+    ...             n_devices=24,
+    ...             progress=lambda step, done, total: None,
+    ...         )
+    ...     except ParameterError as refused:
+    ...         print(str(refused).partition(",")[0])
+    reports_url must be an https address without a query (http only on the own machine)
     """
     clock = _Clock()
     data = _records(n_devices)

@@ -25,9 +25,12 @@ __all__ = [
     "stored_lines",
 ]
 
+#: Headings of the cells of :func:`center_cells`.
 CENTER_HEADINGS = ("true east (km)", "north", "published east (km)", "north", "distance (km)")
 SEEN_HEADINGS = ("", "the device", "the relay", "the analyst")
+#: Headings of the cells of :func:`promise_cells`.
 PROMISE_HEADINGS = ("who must be trusted", "epsilon", "delta", "honest reports in a batch")
+#: Headings of the cells of :func:`row_cells`.
 ROW_HEADINGS = ("reports", "better than blind", "epsilon", "cost", "AMI")
 
 
@@ -54,13 +57,44 @@ def collector_report(
 
     Examples
     --------
+    Of a collection with four devices, which :func:`run_collector_demo` would have run.
+
+    >>> import tempfile
+    >>> from datetime import UTC, datetime
     >>> from pathlib import Path
-    >>> from shoal.experiments import Provenance, collector_report, run_collector_demo
+    >>> import numpy as np
+    >>> from shoal.campaigns import Campaign
+    >>> from shoal.experiments import CollectorDemo, EpsilonRow, Provenance, collector_report
+    >>> from shoal.mechanisms import PartitionResponse
     >>> from shoal.plotting import draw_collection
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(1.0, bounds=([0.0, 0.0], [10.0, 10.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://example.org/v1/campaigns/homes/results",
+    ... )
+    >>> centers = np.array([[1.0, 1.0], [9.0, 9.0]])
+    >>> run = CollectorDemo(
+    ...     campaign=campaign,
+    ...     digest="ab" * 32,
+    ...     records=np.repeat(centers, 2, axis=0),
+    ...     clusters=np.array([0, 0, 1, 1]),
+    ...     true_centers=centers,
+    ...     centers=centers,
+    ...     reports=np.zeros((4, 2)),
+    ...     labels=np.array([0, 0, 1, 1]),
+    ...     rows=(EpsilonRow(1.0, "collected from the devices", 1.25, 0.875, informative=True),),
+    ...     refusals=(),
+    ...     seconds={"reports": 1.5},
+    ... )
     >>> made = Provenance("shoal collect demo", None)
-    >>> run = run_collector_demo(...)  # doctest: +SKIP
-    >>> picture = draw_collection(run)  # doctest: +SKIP
-    >>> collector_report(Path("page.html"), run, picture=picture, made=made)  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "page.html")
+    ...     collector_report(page, run, picture=draw_collection(run), made=made).name
+    'page.html'
     """
     report = Report("A collection from end to end")
     report.lead(_lead(demo))

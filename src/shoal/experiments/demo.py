@@ -34,7 +34,9 @@ __all__ = [
 ]
 
 
+#: Values of epsilon that the demo compares where a curator is trusted.
 CENTRAL_EPSILONS = (0.003, 0.01, 0.1, 1.0)
+#: Values of epsilon per unit of distance that the demo compares under metric privacy.
 METRIC_EPSILONS = (2.0, 4.0, 8.0, 16.0)
 N_CLUSTERS = 5
 HEADINGS = ("model", "method", "epsilon", "worst case", "cost", "agreement")

@@ -31,6 +31,7 @@ from shoal.schema import Schema
 
 __all__ = ["LOCAL_EPSILONS", "DevicePlan", "DeviceRow", "plan_devices"]
 
+#: Values of epsilon that :func:`plan_devices` tries by default.
 LOCAL_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 LADDER = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 SEARCHES = 5  # numbers of devices tried for an epsilon, more or less

@@ -37,6 +37,7 @@ from shoal.schema import Date, Number, Schema
 
 __all__ = ["PLANNED_EPSILONS", "PlanRow", "ReleasePlan", "plan_release"]
 
+#: Values of epsilon that :func:`plan_release` tries by default.
 PLANNED_EPSILONS = (0.1, 0.5, 1.0, 2.0)
 LITTLE_NOISE = 1e6  # an epsilon at which noise no longer matters
 FORECAST = "A forecast from made-up records of this schema; no record was read, nothing was spent."

@@ -126,6 +126,7 @@ def _crude(mechanism: Mechanism, scene: Scene, n: int) -> Floats:
     return np.tile(np.array(corner), (n, 1))
 
 
+#: What devices that lie can send: from the mechanism, the scene and their number to their reports.
 LIES: dict[str, Callable[[Mechanism, Scene, int], Floats]] = {
     "fake": _fake,  # a made-up record in an empty place, reported as the mechanism says
     "plant": _plant,  # the most probable reports of that record

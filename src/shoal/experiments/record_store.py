@@ -35,6 +35,7 @@ MAGIC = b"# shoal records 2 "
 OWN = ("trial", "left")
 
 Value = str | bool | int | float | None
+#: One measured record, by column.
 Record = dict[str, Value]
 
 FIELD = re.compile(r'"((?:[^"]|"")*)"|([^",]*)')

@@ -18,8 +18,10 @@ from shoal.experiments.trial import Trial
 
 __all__ = ["OnRecords", "Progress", "Work", "offset_progress", "run_spec"]
 
+#: Called with the number of trials that are done, and of all.
 Progress = Callable[[int, int], None]
 OnRecords = Callable[[Sequence[Record]], None]
+#: From a trial to its records, each a mapping from column to value.
 Work = Callable[[Trial], Iterable[Mapping[str, Any]]]
 
 

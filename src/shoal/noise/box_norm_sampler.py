@@ -29,7 +29,8 @@ from shoal.noise.source import RandomSource
 __all__ = ["MAX_COLUMNS", "box_norm"]
 
 
-MAX_COLUMNS = 256  # noise stays far from the ends of int64, and lemma 8 holds
+#: Most columns of box-norm noise: it stays far from the ends of int64, and lemma 8 holds.
+MAX_COLUMNS = 256
 BITS = 63
 CHUNK_VALUES = 1 << 16  # random words at a time, so that intermediates stay in cache
 FACTORS = 16  # this many uniforms of 63 bits, if none is 0, have a product that does not underflow

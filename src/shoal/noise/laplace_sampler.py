@@ -19,7 +19,8 @@ from shoal.noise.source import RandomSource
 
 __all__ = ["MAX_SCALE", "check_scale", "discrete_laplace"]
 
-MAX_SCALE = 2.0**50  # noise stays far from the ends of int64
+#: Largest scale of discrete Laplace noise, which so stays far from the ends of int64.
+MAX_SCALE = 2.0**50
 
 BITS = 63  # of a word: one bit is the sign, the rest the magnitude's uniform
 CHUNK = 1 << 13  # draws at a time, so that every intermediate stays in cache

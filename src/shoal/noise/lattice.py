@@ -26,7 +26,8 @@ MIN_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Doubles rounded at a time: they stay in the last cache, and calls are long enough for threads that
 # wait for the interpreter in between not to hinder each other. Measured.
 BLOCK_VALUES = 1 << 18
-WIDE = 16  # columns from which records are rounded row by row, as they lie in memory
+#: Columns from which records are rounded row by row, as they lie in memory.
+WIDE = 16
 FEW_ROWS = 2048  # with fewer of them, calls for each column take longer than they save
 
 _threads = threading.local()

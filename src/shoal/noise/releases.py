@@ -25,6 +25,8 @@ __all__ = [
     "privatize",
 ]
 
+#: In what a budget is counted: epsilon of pure DP, rho of zCDP, or the square of mu of Gaussian
+#: DP.
 PrivacyMeasure = Literal["epsilon", "rho", "mu^2"]
 
 Exact = TypeVar("Exact")

@@ -11,8 +11,8 @@ from shoal.experiments import Estimate
 
 __all__ = ["Measurement", "Measurements", "estimate_mean", "mean_by_repeat", "select"]
 
-# One measured record, by column: what was run (dataset, columns, mechanism, clusterer, epsilon,
-# repeat), then what was measured. Columns differ between experiments, and so do their types.
+#: One measured record, by column: what was run (dataset, columns, mechanism, clusterer, epsilon,
+#: repeat), then what was measured. Columns differ between experiments, and so do their types.
 Measurement = Mapping[str, Any]
 # All measurements of a study, by the name of the experiment.
 Measurements = Mapping[str, Sequence[Measurement]]

@@ -23,7 +23,7 @@ from shoal.papers.measurements import Measurement, Measurements
 
 __all__ = ["STUDIES", "Experiment", "Reproduction", "Study", "load_study", "run_study"]
 
-# Where each study is. A study is loaded when it is asked for, with what it needs.
+#: Where each study is. A study is loaded when it is asked for, with what it needs.
 STUDIES = {
     "kd-laplace": "shoal.papers.kd_laplace.study:KdLaplaceStudy",
     "kccm": "shoal.papers.kccm.study:KccmStudy",

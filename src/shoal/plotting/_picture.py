@@ -45,6 +45,7 @@ PAGE = """<!doctype html>
 {body}
 {scripts}</body></html>
 """
+#: CSS of a page that holds charts: wide ones scroll, and cells of a grid have sharp edges.
 CHART_STYLE = """
 div.chart, div.image { overflow-x: auto; } div.chart .mark-rect { shape-rendering: crispEdges; }
 """

@@ -30,7 +30,7 @@ def convert_ledger(
     metric_unit: str = "",
     table: str = "",
 ) -> Ledger:
-    """Write the entries of a ledger of format 1 into a new ledger.
+    r"""Write the entries of a ledger of format 1 into a new ledger.
 
     Parameters
     ----------
@@ -66,8 +66,21 @@ def convert_ledger(
 
     Examples
     --------
+    The old ledger is written here: its first line has the limits, and a hash of itself.
+
+    >>> import hashlib, json, tempfile
+    >>> from pathlib import Path
     >>> from shoal.privacy import convert_ledger
-    >>> ledger = convert_ledger("old.ledger", "new.ledger", table="people")  # doctest: +SKIP
+    >>> limits = {"epsilon": 3.0, "delta": 0.0, "metric_epsilon": None}
+    >>> limits |= {"adjacency": "add/remove", "approximate_delta": None}
+    >>> line = json.dumps({"shoal_ledger": 1, **limits}, separators=(",", ":"))
+    >>> digest = hashlib.sha256(("0" * 64 + line).encode()).hexdigest()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     old, new = Path(folder, "old.ledger"), Path(folder, "new.ledger")
+    ...     _ = old.write_bytes(f'{line[:-1]},"hash":"{digest}"}}\n'.encode())
+    ...     ledger = convert_ledger(old, new, table="people")
+    ...     print(ledger.remaining, ledger.table)
+    3.0 people
     """
     limits, entries = _read(Path(old))
     if Path(new).exists() or Path(f"{new}.head").exists():

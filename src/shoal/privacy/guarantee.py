@@ -17,6 +17,7 @@ from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_siz
 
 __all__ = ["Guarantee", "Notion"]
 
+#: The notions of a :class:`Guarantee`: who is protected from whom.
 Notion = Literal["central", "local", "metric", "shuffled", "none"]
 
 _NOTIONS = ("central", "local", "metric", "shuffled", "none")

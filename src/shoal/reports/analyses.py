@@ -312,6 +312,7 @@ CONTAMINATION = AnalysisParameter(
     _numbers.probability,
 )
 
+#: The analyses of a collector by name, each with its parameters.
 ANALYSES: Mapping[str, AnalysisMethod] = MappingProxyType(
     {
         one.name: one

@@ -36,7 +36,7 @@ __all__ = [
     "to_texts",
 ]
 
-# Words for a missing number, in any capitals; categories may be called so (NA is Namibia).
+#: Words for a missing number, in any capitals; categories may be called so (NA is Namibia).
 MISSING_NUMBERS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
 MISSING_DAYS = (*MISSING_NUMBERS, "nat")
 EPOCH = datetime.datetime(1970, 1, 1)

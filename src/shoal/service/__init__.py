@@ -6,8 +6,9 @@ on the socket of :func:`listen`. One that takes reports of devices has an :class
 :class:`GroupCommit` acknowledges after the commit. Nothing here knows what is in a report.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shoal._optional import load_server_names
 
 if TYPE_CHECKING:
     from shoal.service.app import Readiness, add_service_routes, create_service
@@ -137,8 +138,4 @@ _NAMES = {
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        if name not in _MODULES:
-            raise AttributeError(f"module 'shoal.service' has no attribute {name!r}")
-        return getattr(importlib.import_module(f"shoal.service.{_MODULES[name]}"), name)
+    __getattr__ = load_server_names(__name__, _MODULES)

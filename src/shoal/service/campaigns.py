@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 ROOT = "/v1/campaigns/{campaign}"
+#: A signed document of a campaign, for examples of the API.
 ENVELOPE_EXAMPLE = {
     "payload": "eyJ2ZXJzaW9uIjogMX0=",
     "payloadType": "application/vnd.shoal.campaign+json",

@@ -12,7 +12,9 @@ __all__ = ["KEY_PREFIX", "TOKEN_PREFIX", "credential_id", "hash_credential", "ne
 
 ID_BYTES = 6
 SECRET_BYTES = 32
+#: How tokens of operators and analysts begin.
 TOKEN_PREFIX = "shoal_token"
+#: How ingest keys of devices begin.
 KEY_PREFIX = "shoal_key"
 
 

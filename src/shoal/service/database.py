@@ -19,6 +19,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from shoal._optional import require
 from shoal.exceptions import ParameterError, StoreError, StoreUnavailableError
 
 __all__ = ["LOCK_SECONDS", "Database"]
@@ -241,6 +242,7 @@ def _patiently(connection: SQLiteConnection, statement: str) -> None:
 
 def _postgres_engine(url: URL) -> Engine:
     """Return an engine on PostgreSQL whose every connection is durable."""
+    require("psycopg", extra="serve")
     engine = create_engine(
         url,
         hide_parameters=True,

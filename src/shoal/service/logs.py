@@ -112,8 +112,13 @@ def take_over_logging(log: EventLog) -> None:
 
     Examples
     --------
+    >>> import io, json, logging
     >>> from shoal.service import EventLog, take_over_logging
-    >>> take_over_logging(EventLog())  # for the whole process # doctest: +SKIP
+    >>> stream = io.StringIO()
+    >>> take_over_logging(EventLog(stream))  # for the whole process
+    >>> logging.getLogger("uvicorn.error").warning("%s is gone", "203.0.113.9")
+    >>> json.loads(stream.getvalue())["text"]
+    '%s is gone'
     """
     handler = _OtherPackages(log)
     for name in OTHERS:

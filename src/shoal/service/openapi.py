@@ -27,7 +27,9 @@ ANYWHERE = (
     "internal-error",
     "unavailable",
 )
+#: A digest of a campaign, for examples of the API.
 DIGEST_EXAMPLE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+#: Regular expression of a campaign's id.
 CAMPAIGN = "[a-z0-9][a-z0-9-]{0,63}"
 KEY = "^[A-Za-z0-9_-]{16,64}$"
 
@@ -98,14 +100,16 @@ def service_document(app: FastAPI, description: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> import contextlib
-    >>> from fastapi import FastAPI
-    >>> from shoal.service import create_service, service_document
-    >>> @contextlib.asynccontextmanager
-    ... async def lifespan(app):
-    ...     yield
-    >>> app = create_service("a server", lifespan, lambda app: service_document(app, "A test."))
-    >>> app.openapi()["info"]["title"]  # doctest: +SKIP
+    >>> from fastapi import FastAPI, Security
+    >>> from fastapi.security import HTTPBearer
+    >>> from shoal.service import service_document
+    >>> app = FastAPI(title="a server")
+    >>> @app.get("/v1/status")
+    ... def status(token=Security(HTTPBearer())):
+    ...     return {}
+    >>> document = service_document(app, "A test.")
+    >>> document["info"]["title"], sorted(document["components"]["securitySchemes"])
+    ('a server', ['HTTPBearer', 'ingestKey'])
     """
     plain = get_openapi(
         title=app.title, version=app.version, description=description, routes=app.routes

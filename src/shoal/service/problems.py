@@ -45,6 +45,7 @@ class Problem(NamedTuple):
         }
 
 
+#: Every refusal of a server by its name, with status, title and remedy.
 PROBLEMS = {
     problem.name: problem
     for problem in (

@@ -43,11 +43,21 @@ class ServerProcess:
 
     Examples
     --------
+    A server that does not start says why in its log.
+
+    >>> import tempfile
     >>> from pathlib import Path
+    >>> from shoal.exceptions import StoreError
     >>> from shoal.service import ServerProcess
-    >>> process = ServerProcess(["collect", "serve", "--port", "0"], Path("log"))  # doctest: +SKIP
-    >>> process.wait_for_address()  # doctest: +SKIP
-    >>> process.stop()  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = Path(folder, "log")
+    ...     process = ServerProcess(["collect", "serve", "--port", "-1"], log)
+    ...     try:
+    ...         print(process.wait_for_address())  # such as http://127.0.0.1:8000
+    ...     except StoreError:
+    ...         process.stop()
+    ...         print("--port" in log.read_text(encoding="utf-8"))
+    True
     """
 
     def __init__(self, arguments: Sequence[str], log: Path, **variables: str) -> None:

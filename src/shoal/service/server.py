@@ -32,7 +32,9 @@ def start_log(settings: ServiceSettings) -> EventLog:
     Examples
     --------
     >>> from shoal.service import ServiceSettings, start_log
-    >>> log = start_log(ServiceSettings())  # for the whole process # doctest: +SKIP
+    >>> log = start_log(ServiceSettings())  # for the whole process
+    >>> type(log).__name__
+    'EventLog'
     """
     log = EventLog()
     take_over_logging(log)
@@ -63,19 +65,28 @@ def run_app(
 
     Examples
     --------
-    >>> from shoal.collector import Settings, Store, create_app
-    >>> from shoal.service import listen, run_app
-    >>> settings = Settings("sqlite:///reports.db")
-    >>> with Store.open(settings.database) as store:  # doctest: +SKIP
-    ...     run_app(create_app(store, settings), settings, listen(settings))
+    >>> import signal
+    >>> from fastapi import FastAPI
+    >>> from shoal.service import ServiceSettings, end_on_signals, listen, run_app
+    >>> settings = ServiceSettings(port=0)
+    >>> def stop(address):  # as Ctrl-C does
+    ...     print("takes requests")
+    ...     signal.raise_signal(signal.SIGINT)
+    >>> with listen(settings) as listener, end_on_signals():
+    ...     run_app(FastAPI(), settings, listener, announce=stop)
+    takes requests
     """
     host, port = listener.getsockname()[:2]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     server = _AnnouncedServer(
         server_config(app, settings), lambda: (announce or _write_ready)(address)
     )
+    before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_SECONDS)
-    server.run(sockets=[listener])
+    try:
+        server.run(sockets=[listener])
+    finally:
+        sys.setswitchinterval(before)
 
 
 def server_config(app: FastAPI, settings: ServiceSettings) -> uvicorn.Config:

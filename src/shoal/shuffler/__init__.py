@@ -6,12 +6,17 @@ no address; whoever receives its batches cannot tell which report came from whom
 trusted for that, and what this cannot prevent, is said in ``docs/shuffling.md``.
 """
 
-from shoal.shuffler.app import create_app, open_store
-from shoal.shuffler.credentials import FileCredentials
-from shoal.shuffler.document import RelayedCampaign, fetch_document
-from shoal.shuffler.server import serve
-from shoal.shuffler.settings import Settings
-from shoal.shuffler.store import Batch, RelayCounts, RelayStore
+from typing import TYPE_CHECKING
+
+from shoal._optional import load_server_names
+
+if TYPE_CHECKING:
+    from shoal.shuffler.app import create_app, open_store
+    from shoal.shuffler.credentials import FileCredentials
+    from shoal.shuffler.document import RelayedCampaign, fetch_document
+    from shoal.shuffler.server import serve
+    from shoal.shuffler.settings import Settings
+    from shoal.shuffler.store import Batch, RelayCounts, RelayStore
 
 __all__ = [
     "Batch",
@@ -25,3 +30,20 @@ __all__ = [
     "open_store",
     "serve",
 ]
+
+# Loaded when first asked for: what is missing is then named with the extra that brings it.
+_MODULES = {
+    "Batch": "store",
+    "FileCredentials": "credentials",
+    "RelayCounts": "store",
+    "RelayStore": "store",
+    "RelayedCampaign": "document",
+    "Settings": "settings",
+    "create_app": "app",
+    "fetch_document": "document",
+    "open_store": "app",
+    "serve": "server",
+}
+
+if not TYPE_CHECKING:
+    __getattr__ = load_server_names(__name__, _MODULES)

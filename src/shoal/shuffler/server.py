@@ -51,10 +51,34 @@ def serve(
 
     Examples
     --------
+    It runs until Ctrl-C, which is sent here as soon as requests are taken.
+
+    >>> import signal, tempfile
+    >>> from datetime import UTC, datetime
     >>> from pathlib import Path
+    >>> from shoal.campaigns import Campaign, SealingKey, Shuffler, SigningKey, sign_campaign
+    >>> from shoal.mechanisms import PartitionResponse
     >>> from shoal.shuffler import Settings, serve
-    >>> settings = Settings("relay.db", "https://collect.example.org")
-    >>> serve("homes.campaign.json", "ed25519:...", Path("keys"), settings)  # doctest: +SKIP
+    >>> campaign = Campaign(
+    ...     id="homes",
+    ...     title="Where people live",
+    ...     purpose="Plan bus lines.",
+    ...     mechanism=PartitionResponse(4.0, bounds=([0.0, 0.0], [1.0, 1.0])),
+    ...     closes=datetime(2099, 1, 1, tzinfo=UTC),
+    ...     reports_url="https://relay.example.org/v1/campaigns/homes/reports",
+    ...     results_url="https://collect.example.org/v1/campaigns/homes/results",
+    ...     shuffler=Shuffler("a relay of our own", 500, str(SealingKey.new().public)),
+    ... )
+    >>> key = SigningKey.new()
+    >>> def stop(address):
+    ...     print("takes requests")
+    ...     signal.raise_signal(signal.SIGINT)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     document, keys = Path(folder, "homes.campaign.json"), Path(folder, "keys")
+    ...     _ = document.write_bytes(sign_campaign(campaign, key))
+    ...     settings = Settings(f"{folder}/relay.db", "https://collect.example.org", port=0)
+    ...     serve(str(document), str(key.public), keys, settings, announce=stop)
+    takes requests
     """
     log = start_log(settings)
     campaign = RelayedCampaign(document, public_key, log)

@@ -6,8 +6,9 @@
 nowhere else; nothing is sent to another machine. The collector never mounts or imports it.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shoal._optional import load_server_names
 
 if TYPE_CHECKING:
     from shoal.studio.app import create_studio
@@ -28,8 +29,4 @@ _MODULES = {
 }
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        if name not in _MODULES:
-            raise AttributeError(f"module 'shoal.studio' has no attribute {name!r}")
-        return getattr(importlib.import_module(f"shoal.studio.{_MODULES[name]}"), name)
+    __getattr__ = load_server_names(__name__, _MODULES)

@@ -53,8 +53,15 @@ def serve_studio(
 
     Examples
     --------
+    It runs until it is told to stop: here as soon as requests are taken.
+
+    >>> import signal
     >>> from shoal.studio import StudioSettings, serve_studio
-    >>> serve_studio(StudioSettings(), open_browser=True)  # until Ctrl-C # doctest: +SKIP
+    >>> def stop(address):
+    ...     print("takes requests")
+    ...     signal.raise_signal(signal.SIGTERM)
+    >>> serve_studio(StudioSettings(port=0), announce=stop)
+    takes requests
     """
     listener = listen(settings)
     log = EventLog()

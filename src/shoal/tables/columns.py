@@ -75,6 +75,7 @@ def check_header(names: Sequence[str], columns: int, where: str) -> None:
 
 
 NO_RECORD = "X must hold at least one record, got none"
+#: Text of the error about files that changed between two passes over them.
 CHANGED = "X must stay as it is while it is read: its files have changed"
 
 

@@ -96,7 +96,7 @@ class Forest:
         return Forest(self.n_classes_, self.n_features_in_, seed=self.seed)
 
 
-# What an attacker has learned: from a model, records and their classes to scores.
+#: What an attacker has learned: from a model, records and their classes to scores.
 Scorer = Callable[[Forest, Floats, Ints], Floats]
 
 

@@ -97,7 +97,8 @@ def _run_config_elsewhere() -> None:
     sys.modules[CONFIG] = config
 
 
-# The toolbox rounds a probability of one half down: not a member.
+#: Score from which the shadow attack says member; the toolbox rounds a probability of one half
+#: down: not a member.
 SHADOW_THRESHOLD = float(np.nextafter(0.5, 1.0))
 
 

@@ -201,6 +201,7 @@ class Contender:
         )
 
 
+#: Every method of the registry that can be compared.
 CONTENDERS = tuple(Contender.from_method(method) for method in METHODS if method.compared)
 
 

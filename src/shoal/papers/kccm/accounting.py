@@ -15,6 +15,7 @@ from shoal.exceptions import ParameterError
 __all__ = ["FORMULAS", "Formula", "check_formula", "real_rho", "real_spend", "round_cost"]
 
 Formula = Literal["pseudo-code", "text"]
+#: The two places where the source says how much noise it adds; they differ.
 FORMULAS: tuple[Formula, ...] = ("pseudo-code", "text")
 
 

@@ -29,8 +29,15 @@ def load_blood(*, data_dir: str | os.PathLike[str] | None = None) -> Floats:
 
     Examples
     --------
+    The file is not part of shoal; where it is missing, the error says how to get it.
+
+    >>> from shoal.exceptions import DataError
     >>> from shoal.papers.kccm import load_blood
-    >>> load_blood().shape  # doctest: +SKIP
+    >>> try:
+    ...     load_blood(data_dir="a-folder-without-it")
+    ... except DataError as missing:
+    ...     print(str(missing).rpartition("or ")[2])
+    run `shoal datasets transfusion --download`
     """
     return _scaled(load("transfusion", data_dir=data_dir).X)
 

@@ -35,8 +35,11 @@ __all__ = [
 Words = npt.NDArray[np.uint64]
 Model = TypeVar("Model", DPKMeans, PublishedKCCM)
 
+#: The source's six variants: how rounds share the noise, and whether k centers are kept all along
+#: or n k of them are merged into k.
 VARIANTS = tuple(f"{noise} {merged}" for noise in KCCM_NOISE for merged in ("k", "nk"))
-AUTO = "auto"  # DPKMeans with its defaults, for comparison
+#: DPKMeans with its defaults, for comparison.
+AUTO = "auto"
 OVERCLUSTER = 3  # n of the source
 
 

@@ -89,7 +89,7 @@ class Figure:
 def load_figures(
     measure: str = "ami", *, targets: str | os.PathLike[str] | None = None
 ) -> tuple[Figure, ...]:
-    """Read the published figures of one measure.
+    r"""Read the published figures of one measure.
 
     Parameters
     ----------
@@ -110,8 +110,15 @@ def load_figures(
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> from shoal.papers.kd_laplace import load_figures
-    >>> figures = load_figures("ami")  # doctest: +SKIP
+    >>> header = "dataset,mechanism,dimensions,clusterer,parameters,epsilon,ami,ari,sc,ch"
+    >>> row = "seeds,nd-Laplace,2,KMeans,KMeans(clusters=2),0.5,0.25,0.2,0.3,130"  # made up
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "kd_laplace_utility.csv").write_text(f"{header}\n{row}\n")
+    ...     print(*load_figures("ami", targets=folder))
+    seeds, nd-Laplace, 2 columns, KMeans, epsilon 0.5: ami 0.25
     """
     if measure not in MEASURES:
         raise ParameterError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")

@@ -12,11 +12,11 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["FIGURE_SETS", "FOURTH", "FigureSet", "load_figure_set"]
 
-# Cells along each column, and the part of the positive values that is noise: ds1 15 Gaussian
-# clusters, ds2 three spirals, ds3 five shapes.
+#: Cells along each column, and the part of the positive values that is noise: ds1 15 Gaussian
+#: clusters, ds2 three spirals, ds3 five shapes.
 FIGURE_SETS = {"ds1": (64, 0.6), "ds2": (40, 0.1), "ds3": (48, 0.1)}
-# The fourth is a sample of a million check-ins that was not kept, on a grid that is not printed.
-# This is another part of the same check-ins, of fewer places, on a grid of ours.
+#: The source's fourth set is a sample of a million check-ins that was not kept, on a grid that is
+#: not printed. This is another part of the same check-ins, of fewer places, on a grid of ours.
 FOURTH = "gowalla"
 FOURTH_GRID, FOURTH_THRESHOLD = 128, 0.1
 
@@ -85,8 +85,15 @@ def load_figure_set(name: str, *, data_dir: str | os.PathLike[str] | None = None
 
     Examples
     --------
+    The files are not part of shoal; where one is missing, the error says how to get it.
+
+    >>> from shoal.exceptions import DataError
     >>> from shoal.papers.wavecluster import load_figure_set
-    >>> load_figure_set("ds2").X.shape  # doctest: +SKIP
+    >>> try:
+    ...     load_figure_set("ds2", data_dir="a-folder-without-it")
+    ... except DataError as missing:
+    ...     print(str(missing).rpartition("or ")[2])
+    run `shoal datasets wavecluster_ds2 --download`
     """
     if name == FOURTH:
         return _check_ins(data_dir)

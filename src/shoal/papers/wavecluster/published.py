@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 LABEL = "as published, no guarantee"
+#: The techniques of the source: PrivTHR, PrivTHR_EM, PrivQT and Baseline.
 TECHNIQUES = ("thr", "thr-em", "qt", "baseline")
 # Part of epsilon for the counts: alpha of PrivTHR, and that of PrivTHR_EM.
 THR_COUNTS, THR_EM_COUNTS = 0.9, 0.7

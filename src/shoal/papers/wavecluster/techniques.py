@@ -45,7 +45,7 @@ class Method(NamedTuple):
         return f"{self.version} {self.technique}"
 
 
-# Seeds depend on their order.
+#: Each technique as published and corrected. Seeds depend on their order.
 METHODS = (
     *(Method(PUBLISHED, technique) for technique in TECHNIQUES),
     *(Method(CORRECTED, technique) for technique in (*TECHNIQUES, "oneshot")),
