@@ -81,7 +81,7 @@ $(MATHJAX):
 	npm install --silent --no-save --prefix build/npm mathjax@3.2.2
 	@mkdir -p $(@D) && cp build/npm/node_modules/mathjax/es5/tex-svg.js $@
 
-.PHONY: check-release release-sizes release-files sbom workflows
+.PHONY: check-release check-built release-sizes release-files sbom workflows
 # What would be published: built, checked, installed extra by extra in fresh environments, used, measured (docs/releasing.md).
 check-release: $(VENV)/.release node
 	$(BIN)/python tools/release/check.py $(READY)
@@ -91,9 +91,15 @@ release-sizes: $(VENV)/.release node
 	$(BIN)/python tools/release/check.py --write
 
 # Archives, wheels and the package for npm in build/release, checked, and no more. READY=--ready refuses without an address.
-release-files: $(VENV)/.release node
+# Nothing is installed for it but what builds: no package that shoal only needs to run has a say in what is published.
+release-files: $(VENV)/.build node
 	$(BIN)/python tools/release/check.py --build $(READY)
 
+# As check-release, of files that are in build/release already.
+check-built: $(VENV)/.release
+	$(BIN)/python tools/release/check.py --built $(READY)
+
+# Of the wheels in build/release.
 sbom: $(VENV)/.release
 	$(BIN)/python tools/release/check.py --sbom
 
@@ -101,7 +107,10 @@ workflows: $(VENV)/.test
 	$(PYTEST) -q tests/test_release.py
 	$(BIN)/zizmor --offline .
 
-$(VENV)/.release: $(VENV)/.test
+$(VENV)/.release: $(VENV)/.test $(VENV)/.build
+	@touch $@
+
+$(VENV)/.build: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --group release
 	@touch $@
 

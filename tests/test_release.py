@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -137,6 +138,25 @@ def test_who_may_publish_runs_no_code_of_ours():
                 )
 
 
+def test_what_is_published_was_uploaded_before_packages_of_others_ran():
+    """Whatever a dependency does while shoal is checked, files are taken by their first number."""
+    jobs = load(ROOT / ".github/workflows/publish.yml")["jobs"]
+    commands = [step["run"] for step in jobs["build"]["steps"] if "run" in step]
+    assert commands == ["make release-files PYTHON=python READY=--ready"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^release-files: \$\(VENV\)/\.build node$", makefile, re.MULTILINE)
+    assert re.search(r"^\$\(VENV\)/\.build: \$\(VENV\)/\.made pyproject", makefile, re.MULTILINE)
+    for name in ("check", "attest", "pypi", "npm", "announce"):
+        taken = [
+            step["with"]["artifact-ids"]
+            for step in jobs[name]["steps"]
+            if "download-artifact" in step.get("uses", "")
+        ]
+        assert taken[0] == "${{ needs.build.outputs.files }}", name
+        assert taken[1:] in ([], ["${{ needs.check.outputs.bills }}"]), name
+    assert set(jobs["attest"]["needs"]) == {"build", "check"}
+
+
 def test_workflows_call_targets_of_make():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     phony = " ".join(re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE))
@@ -150,7 +170,15 @@ def test_workflows_call_targets_of_make():
             assert target, command
             called.add(target[1])
     assert called - {None} <= set(phony.split())
-    assert {"check-release", "docs", "lint", "quick-tests", "sbom", "test-lowest"} <= called
+    assert {
+        "check-built",
+        "check-release",
+        "docs",
+        "lint",
+        "quick-tests",
+        "sbom",
+        "test-lowest",
+    } <= called
 
 
 def test_every_python_and_system_is_tested_and_named():
@@ -192,12 +220,10 @@ def texts():
     """Read every file of the project that may name its address."""
     kinds = (".md", ".toml", ".yml", ".yaml", ".json", ".cff", ".html", ".py", ".js", ".rst")
     names = [name for name in project.tracked_files() if name.endswith(kinds)]
-    # These tell of other addresses: of none, and of examples.
-    skipped = ("tools/release/", "tests/test_release.py", "docs/releasing.md")
     return {
         name: (ROOT / name).read_text(encoding="utf-8")
         for name in names
-        if not name.startswith(skipped) and (ROOT / name).is_file()
+        if not name.startswith(project.TELL_OF_IT) and (ROOT / name).is_file()
     }
 
 
@@ -224,14 +250,32 @@ def test_another_address_would_be_seen(link):
     assert project.other_addresses(["page"], {"page": same}) == {}
 
 
-def test_no_release_without_an_address(monkeypatch):
-    monkeypatch.setattr(project, "address", lambda: project.NO_ADDRESS)
-    with pytest.raises(check.ReleaseError, match="no public address"):
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (project.NO_ADDRESS, True),
+        ("https://repository.invalid/", True),
+        ("git+https://repository.invalid/shoal.git", True),
+        ("https://example.org/shoal", False),
+    ],
+)
+def test_no_release_without_an_address(monkeypatch, tmp_path, text, left):
+    (tmp_path / "SECURITY.md").write_text(f"report to {text}", encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(f"## [{project.version()}] - 2030-01-31\n", "utf-8")
+    version = project.version()
+    monkeypatch.setattr(project, "version", lambda: version)
+    for module in (check, project):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.delenv("GITHUB_REF_NAME", raising=False)
+    if left:
+        with pytest.raises(check.ReleaseError, match=r"no public address.* in SECURITY.md$"):
+            check.check_ready()
+    else:
         check.check_ready()
 
 
 def test_no_release_of_another_tag_or_without_a_date(monkeypatch, tmp_path):
-    monkeypatch.setattr(project, "address", lambda: "https://example.org/shoal")
+    monkeypatch.setattr(project, "files_without_address", list)
     monkeypatch.setattr(check, "ROOT", tmp_path)
     changes = tmp_path / "CHANGELOG.md"
     changes.write_text("## [Unreleased]\n", encoding="utf-8")
@@ -297,6 +341,82 @@ def test_what_slipped_in_or_is_missing_is_said():
         check.compare("the wheel", {"a.py", "notes.md"}, {"a.py"})
     with pytest.raises(check.ReleaseError, match=r"lacks \['page.html'\]"):
         check.compare("the wheel", {"a.py"}, {"a.py", "page.html"})
+
+
+def test_archives_of_clients_hold_what_is_committed():
+    tracked = ["clients/python/LICENSE", "clients/python/light_files.py", "src/shoal/client/a.py"]
+    assert project.light_archive_files(tracked, {"shoal/client/a.py"}) == {
+        *(".gitignore", "LICENSE", "light_files.py", "src/shoal/client/a.py")
+    }
+    wanted, made = project.npm_files(["clients/js/src/index.js", "clients/js/test/a.test.js"])
+    entries = {"dist/shoal-client.js", "dist/shoal-client.node.js"}
+    assert wanted == {"LICENSE", "README.md", "package.json", "src/index.js", *entries}
+    assert made == {"dist/index.js", "dist/types/index.d.ts"}
+
+
+def pack(file, *names):
+    with tarfile.open(file, "w:gz") as archive:
+        for name in names:
+            archive.addfile(tarfile.TarInfo(f"package/{name}"))
+    return file
+
+
+@pytest.mark.parametrize("kind", ["client.tar.gz", "npm.tgz"])
+@pytest.mark.parametrize("note", [None, "src/notes.md", "LICENSE.key", "dist/records.csv"])
+def test_a_note_in_an_archive_of_a_client_is_seen(monkeypatch, tmp_path, kind, note):
+    tracked = [name for name in project.tracked_files() if (ROOT / name).is_file()]
+    monkeypatch.setattr(project, "tracked_files", lambda: tracked)
+    wheel, light = project.wheel_files(tracked), {"shoal/__init__.py"}
+    built = {
+        "shoal.tar.gz": pack(tmp_path / "shoal.tgz", *project.archive_files(tracked)),
+        "client.tar.gz": project.light_archive_files(tracked, light),
+        "npm.tgz": project.npm_files(tracked)[0],
+    }
+    for name in ("client.tar.gz", "npm.tgz"):
+        extra = [note] if note and name == kind else []
+        built[name] = pack(tmp_path / name, *built[name], *extra)
+    for name, inside in (("shoal.whl", wheel), ("client.whl", light)):
+        built[name] = tmp_path / name
+        with zipfile.ZipFile(built[name], "w") as archive:
+            for one in inside:
+                archive.writestr(one, "")
+    if note is None:
+        check.check_files(built)
+    else:
+        with pytest.raises(check.ReleaseError, match=f"1 files too many, .*{re.escape(note)}"):
+            check.check_files(built)
+
+
+def test_bills_of_materials_are_of_the_built_wheels(monkeypatch, tmp_path):
+    version, installed = project.version(), []
+    monkeypatch.setattr(check, "OUT", tmp_path)
+    monkeypatch.setattr(check, "ROOT", tmp_path)
+    with pytest.raises(check.ReleaseError, match="run make release-files"):
+        check.write_sbom()
+    for name in (f"shoal-{version}-py3-none-any.whl", f"shoal_client-{version}-py3-none-any.whl"):
+        (tmp_path / name).touch()
+    for name in (f"shoal-{version}.tar.gz", f"shoal_client-{version}.tar.gz"):
+        (tmp_path / name).touch()
+    (tmp_path / f"shoal-client-{version}.tgz").touch()
+
+    def install(folder, what):
+        folder.mkdir()
+        (folder / "direct_url.json").touch()
+        installed.append(what)
+        return folder / "python"
+
+    def listed(*words):
+        python, target = words[-1], Path(words[-2])
+        assert not (python.parent / "direct_url.json").exists(), "it names a folder"
+        target.write_text('{"components": [{"name": "shoal"}, {"name": "shoal-client"}]}', "utf-8")
+
+    monkeypatch.setattr(check, "install", install)
+    monkeypatch.setattr(check, "run", listed)
+    check.write_sbom()
+    assert installed == [
+        f"{tmp_path.as_posix()}/shoal-{version}-py3-none-any.whl[all]",
+        str(tmp_path / f"shoal_client-{version}-py3-none-any.whl"),
+    ]
 
 
 def test_the_archive_has_what_tests_read():

@@ -42,7 +42,8 @@ def lock_file(descriptor: int, *, exclusive: bool, blocking: bool = True) -> Non
     ----------
     descriptor : int
         Of a file opened for this lock, and for writing if it is exclusive: forked children share
-        it.
+        it. One that has a lock gets no other: POSIX would exchange it and let others in between,
+        Windows would wait for itself.
     exclusive : bool
         Whether to keep everybody else out; otherwise only those who want it exclusively.
     blocking : bool, default=True

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -229,6 +230,26 @@ def test_a_new_file_needs_a_key_and_the_first_one_made_counts(path, monkeypatch)
     assert path.read_bytes() == before
     assert joined(path.with_name("other.db")).report(HOME).sent
     assert not [file for file in path.parent.iterdir() if file.suffix == ".part"]
+
+
+def test_two_files_made_at_once_without_hard_links(path, monkeypatch):
+    """Another process makes the file, and spends in it, after this one has seen none."""
+    replace, others = Path.replace, []
+
+    def paused(part, target):
+        if not others:
+            others.append(threading.Thread(target=lambda: joined(path).report(HOME)))
+            others[0].start()
+            others[0].join(0.3)
+        return replace(part, target)
+
+    monkeypatch.setattr(
+        os, "link", lambda *paths: (_ for _ in ()).throw(PermissionError("no links"))
+    )
+    monkeypatch.setattr(Path, "replace", paused)
+    device = make_device(path, StubCollector())
+    others[0].join()
+    assert [status.drawn for status in device.status()] == [1]
 
 
 # Together

@@ -33,7 +33,7 @@ BUGS = {
         "setTimeout(() => this.#write(number + 1, JSON.stringify(next)), 20); return next;",
         "fileStore",
     ),
-    "not on the disk": ("fileStore.js", "    fs.fsyncSync(file);\n", "", "fileStore"),
+    "not on the disk": ("fileStore.js", "    this.#fs.fsyncSync(file);\n", "", "fileStore"),
     "no name on the disk": (
         "fileStore.js",
         "fs.linkSync(part, this.#path(number));\n      this.#sync(folder);\n",

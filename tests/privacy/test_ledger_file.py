@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers.cases import case
+from shoal._file_locks import lock_file
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
 from shoal.privacy import (
     Adjacency,
@@ -318,6 +319,21 @@ class TestDamage:
         with pytest.raises(LedgerFileError, match="No such file"):
             ledger.spend(TENTH)
         assert not three.exists()
+
+
+def test_ctrl_c_while_a_lock_is_released_does_not_keep_it(path: Path, monkeypatch) -> None:
+    ledger = Ledger(path, epsilon=1.0)
+
+    def interrupted(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "unlock_file", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.spend(TENTH)
+    monkeypatch.undo()
+    with path.open("rb+") as file:
+        lock_file(file.fileno(), exclusive=True, blocking=False)
+    assert len(ledger) == 1, "what was recorded stands"
 
 
 class TestFailingDisk:

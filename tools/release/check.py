@@ -8,7 +8,9 @@
 6. Measure sizes and import times, print the table, and write it with ``--write``.
 
 ``--ready`` refuses what must not be published yet: no public address, a version without a date in
-the changelog, a tag that is not the version. The workflow that publishes asks so.
+the changelog, a tag that is not the version. The workflow that publishes asks so. It builds with
+``--build`` in a job of its own, and checks with ``--built`` in another: packages of others, which
+run while shoal is checked, never touch the files that are published.
 """
 
 import argparse
@@ -40,6 +42,7 @@ PAGE = ROOT / "docs/releasing.md"
 MARKS = ("<!-- sizes: written by `make release-sizes` -->", "<!-- end of sizes -->")
 BIN = Path(sys.executable).parent
 TURNS = 3
+BILL = ".cdx.json"  # of a bill of materials
 # What an extra is used with, beside `from shoal import DPKMeans`: its import time is of these.
 LOADED = {
     "none": "",
@@ -90,6 +93,7 @@ def main() -> int:
     options.add_argument("--extras", nargs="*", default=project.extras(), help="only these extras")
     options.add_argument("--sbom", action="store_true", help="write the bill of materials, no more")
     options.add_argument("--build", action="store_true", help="build and check files, no more")
+    options.add_argument("--built", action="store_true", help="check what is in build/release")
     given = options.parse_args()
     start = time.monotonic()
     try:
@@ -98,7 +102,7 @@ def main() -> int:
         if given.sbom:
             write_sbom()
             return 0
-        built = build()
+        built = built_files() if given.built else build()
         check_files(built)
         if given.build:
             return 0
@@ -121,8 +125,11 @@ def main() -> int:
 def check_ready() -> None:
     """Refuse a project without an address, and a tag or a changelog of another version."""
     version, tag = project.version(), os.environ.get("GITHUB_REF_NAME", "")
-    if project.address() == project.NO_ADDRESS:
-        raise ReleaseError("the repository has no public address: set it as docs/releasing.md says")
+    if left := project.files_without_address():
+        raise ReleaseError(
+            "the repository has no public address: set it as docs/releasing.md says, in "
+            f"{', '.join(left)}"
+        )
     if tag and tag != f"v{version}":
         raise ReleaseError(f"the tag must be v{version}, as the version is, got {tag!r}")
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -156,6 +163,14 @@ def build() -> dict[str, Path]:
         run("npm", "pack", "--silent", "--pack-destination", OUT, cwd=ROOT / "clients/js")
     else:
         print("no Node: the package for npm is not built")
+    built = built_files()
+    python = [file for name, file in built.items() if name != "npm.tgz"]
+    print(run(tool("twine"), "check", "--strict", *python).strip())
+    return built
+
+
+def built_files() -> dict[str, Path]:
+    """Return what was built, by its kind; refuse a folder with more or less in it."""
     version = project.version()
     names = {
         "shoal.whl": f"shoal-{version}-py3-none-any.whl",
@@ -164,14 +179,13 @@ def build() -> dict[str, Path]:
         "client.tar.gz": f"shoal_client-{version}.tar.gz",
         "npm.tgz": f"shoal-client-{version}.tgz",
     }
-    built = {name: OUT / file for name, file in names.items() if (OUT / file).exists()}
-    others = {file.name for file in OUT.iterdir()} - {file.name for file in built.values()}
-    if others or len(built) < len(names) - (not shutil.which("npm")):
+    inside = {file.name for file in OUT.glob("*") if not file.name.endswith(BILL)}
+    built = {name: OUT / file for name, file in names.items() if file in inside}
+    if len(inside) > len(built) or len(built) < len(names) - (not shutil.which("npm")):
         raise ReleaseError(
-            f"built {sorted(file.name for file in OUT.iterdir())}, want {sorted(names.values())}"
+            f"build/release has {sorted(inside)}, want {sorted(names.values())}: run make "
+            "release-files"
         )
-    python = [file for name, file in built.items() if name != "npm.tgz"]
-    print(run(tool("twine"), "check", "--strict", *python).strip())
     return built
 
 
@@ -188,15 +202,12 @@ def check_files(built: dict[str, Path]) -> None:
         light = {name for name in wheel.namelist() if ".dist-info/" not in name}
     if not light < project.wheel_files(tracked):
         raise ReleaseError("the wheel of shoal-client must hold files of shoal alone")
+    wanted = project.light_archive_files(tracked, light)
+    compare("the archive of shoal-client", archived(built["client.tar.gz"]), wanted)
     if "npm.tgz" in built:
         packed = archived(built["npm.tgz"])
-        want = {"LICENSE", "README.md", "package.json", "dist/shoal-client.js"}
-        allowed = tuple({*want, "dist/", "src/"})
-        strange = {name for name in packed if not name.startswith(allowed)}
-        if strange or want - packed:
-            raise ReleaseError(
-                f"the package for npm lacks {want - packed} and has {sorted(strange)}"
-            )
+        wanted, made = project.npm_files(tracked)
+        compare("the package for npm", packed, wanted | (packed & made))
     for name, file in built.items():
         print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB, {name} holds what it should")
 
@@ -367,12 +378,15 @@ def best_time(python: Path, statement: str) -> float:
 def write_sbom() -> None:
     """Write what shoal[all] and shoal-client are made of, as CycloneDX, from fresh environments."""
     OUT.mkdir(parents=True, exist_ok=True)
-    places = {"shoal": f"{ROOT.as_posix()}[all]", "shoal-client": str(ROOT / "clients/python")}
+    built = built_files()  # what is published, not the tree that it was made from
+    places = {"shoal": f"{built['shoal.whl'].as_posix()}[all]", "shoal-client": built["client.whl"]}
     kept = Path(tempfile.mkdtemp(prefix="shoal-sbom-"))
     try:
         for name, what in places.items():
-            python = install(kept / name, what)
-            target = OUT / f"{name}-{project.version()}.cdx.json"
+            python = install(kept / name, str(what))
+            for place in (kept / name).rglob("direct_url.json"):
+                place.unlink()  # it names a folder of this machine
+            target = OUT / f"{name}-{project.version()}{BILL}"
             words = ("environment", "--output-reproducible", "--output-format", "JSON")
             run(tool("cyclonedx-py"), *words, "--output-file", target, python)
             components = json.loads(target.read_text(encoding="utf-8"))["components"]

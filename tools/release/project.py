@@ -11,10 +11,13 @@ import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
 # A name that nobody can own (RFC 2606): no release leaves with it.
 NO_ADDRESS = "https://repository.invalid/shoal"
+# Files that tell of addresses: of none, and of examples.
+TELL_OF_IT = ("tools/release/", "tests/test_release.py", "docs/releasing.md")
 # What an archive of sources leaves out: it concerns the repository, not the package.
 NOT_ARCHIVED = (".ci/", ".dockerignore", ".git")
 ARCHIVED_ALWAYS = (".github/", ".gitignore")  # workflows are tested; hatchling reads the other
@@ -73,6 +76,15 @@ def other_addresses(files: list[str], text_of: dict[str, str]) -> dict[str, set[
     return found
 
 
+def files_without_address() -> list[str]:
+    """Return the files in which the address must still be set."""
+    host = urlsplit(NO_ADDRESS).netloc.encode()
+    names = [name for name in tracked_files() if not name.startswith(TELL_OF_IT)]
+    return [
+        name for name in names if (ROOT / name).is_file() and host in (ROOT / name).read_bytes()
+    ]
+
+
 def extras() -> list[str]:
     """Return the names of the extras, and ``none`` first: shoal alone."""
     return ["none", *settings()["project"]["optional-dependencies"]]
@@ -108,3 +120,20 @@ def archive_files(tracked: list[str]) -> set[str]:
         if (name.startswith(ARCHIVED_ALWAYS) or not name.startswith(NOT_ARCHIVED))
         and not (ROOT / name).is_dir()
     }
+
+
+def light_archive_files(tracked: list[str], light: set[str]) -> set[str]:
+    """Return what the archive of shoal-client must hold: its own files, and those of its wheel."""
+    own = "clients/python/"
+    kept = {name.removeprefix(own) for name in tracked if name.startswith(own)}
+    return kept | {f"src/{name}" for name in light} | {".gitignore"}  # hatchling adds the last
+
+
+def npm_files(tracked: list[str]) -> tuple[set[str], set[str]]:
+    """Return what the package for npm must hold, and what may be built into it beside that."""
+    sources, entries = "clients/js/src/", {"shoal-client.js", "shoal-client.node.js"}
+    modules = {name.removeprefix(sources) for name in tracked if name.startswith(sources)}
+    wanted = {"LICENSE", "README.md", "package.json"}
+    wanted |= {f"src/{name}" for name in modules} | {f"dist/{name}" for name in entries}
+    types = {f"dist/types/{Path(name).stem}.d.ts" for name in modules}
+    return wanted, types | {f"dist/{name}" for name in modules}

@@ -62,22 +62,12 @@ export class FileStore {
    * @param {string} plain
    */
   #write(number, plain) {
+    if (number === 1) return this.#start(plain);
     const fs = this.#fs;
-    const unnamed = this.#crypto.randomUUID();
-    const folder = number > 1 ? this.#folder : `${this.#folder}.${unnamed}`;
-    if (number === 1) fs.mkdirSync(folder, { mode: 0o700 });
-    const part = `${folder}/.${unnamed}`;
-    const file = fs.openSync(part, "wx", 0o600);
-    fs.writeFileSync(file, `${this.#digest(plain)}\n${plain}`);
-    fs.fsyncSync(file);
+    const folder = this.#folder;
+    const part = `${folder}/.${this.#crypto.randomUUID()}`;
+    const file = this.#newFile(part, plain);
     try {
-      if (number === 1) {
-        fs.renameSync(part, `${folder}/1`);
-        this.#sync(folder);
-        fs.renameSync(folder, this.#folder); // fails where another store is there by now
-        this.#sync(`${this.#folder}/..`);
-        return true;
-      }
       fs.linkSync(part, this.#path(number));
       this.#sync(folder);
       // Where a number was free only because others are far ahead, nobody built on this update and emptied it.
@@ -86,8 +76,8 @@ export class FileStore {
         return false;
       }
     } catch (failure) {
-      fs.rmSync(number > 1 ? part : folder, { recursive: true, force: true });
-      if (["EEXIST", "ENOENT", "ENOTEMPTY"].includes(/** @type {NodeJS.ErrnoException} */ (failure).code ?? "")) return false;
+      fs.rmSync(part, { force: true });
+      if (["EEXIST", "ENOENT"].includes(/** @type {NodeJS.ErrnoException} */ (failure).code ?? "")) return false;
       throw failure;
     } finally {
       fs.closeSync(file);
@@ -98,6 +88,33 @@ export class FileStore {
       else if (!(Number(name) >= number - KEPT)) fs.rmSync(path, { force: true });
     }
     return true;
+  }
+
+  /** Make the folder, with the first update in it; false where another process was faster. @param {string} plain */
+  #start(plain) {
+    const fs = this.#fs;
+    const folder = `${this.#folder}.${this.#crypto.randomUUID()}`;
+    fs.mkdirSync(folder, { mode: 0o700 });
+    try {
+      fs.closeSync(this.#newFile(`${folder}/1`, plain)); // Windows renames no folder with an open file in it
+      this.#sync(folder);
+      fs.renameSync(folder, this.#folder); // fails where another store is there by now
+      this.#sync(`${this.#folder}/..`);
+    } catch (failure) {
+      const made = !fs.existsSync(folder);
+      fs.rmSync(folder, { recursive: true, force: true });
+      if (made || !fs.existsSync(this.#folder)) throw failure;
+      return false;
+    }
+    return true;
+  }
+
+  /** Write a new file, and return it open when its content is on the disk. @param {string} path @param {string} plain */
+  #newFile(path, plain) {
+    const file = this.#fs.openSync(path, "wx", 0o600);
+    this.#fs.writeFileSync(file, `${this.#digest(plain)}\n${plain}`);
+    this.#fs.fsyncSync(file);
+    return file;
   }
 
   /** Return the number of the last update; -Infinity where there is none. */

@@ -201,3 +201,49 @@ test("an update that others build on at once counts once", async () => {
   }
   assert.deepEqual(await quick.read(), { spent: 20_303 });
 });
+
+/**
+ * Run with the rules of Windows: no folder is renamed in which a file is open, or to a name that is taken.
+ *
+ * @param {() => Promise<unknown>} run
+ */
+async function onWindows(run) {
+  const { closeSync, openSync, renameSync } = fs;
+  /** @type {Map<number, string>} */
+  const open = new Map();
+  fs.openSync = (file, ...given) => {
+    const opened = openSync(file, ...given);
+    open.set(opened, String(file));
+    return opened;
+  };
+  fs.closeSync = (file) => {
+    closeSync(file);
+    open.delete(file);
+  };
+  fs.renameSync = (from, to) => {
+    const inside = [...open.values()].some((file) => file.startsWith(`${from}/`));
+    if (inside || fs.existsSync(to)) throw Object.assign(new Error("not permitted"), { code: "EPERM" });
+    renameSync(from, to);
+  };
+  try {
+    await run();
+  } finally {
+    Object.assign(fs, { closeSync, openSync, renameSync });
+  }
+  assert.equal(open.size, 0, "no file stays open");
+}
+
+test("a folder is made by the rules of Windows, and by one process", async () => {
+  await onWindows(async () => {
+    const folder = newFolder();
+    const [slow, quick] = [new FileStore(folder), new FileStore(folder)];
+    let asleep = true;
+    await slow.update((state) => {
+      if (asleep) void quick.update((now) => add(now, 1));
+      asleep = false;
+      return add(state, 10_000);
+    });
+    assert.deepEqual(await quick.read(), { spent: 10_001 });
+    assert.deepEqual(fs.readdirSync(scratch).filter((name) => name.startsWith(`${path.basename(folder)}.`)), []);
+  });
+});

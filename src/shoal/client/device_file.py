@@ -15,11 +15,13 @@ import hashlib
 import os
 import secrets
 import sqlite3
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from shoal._file_locks import lock_file
 from shoal._files import hidden_sibling, sync_folder
 from shoal.campaigns import PublicKey
 from shoal.exceptions import LedgerFileError, ParameterError
@@ -350,8 +352,23 @@ def _name_once(part: Path, path: Path) -> None:
     except FileExistsError:
         return
     except (OSError, AttributeError):  # no hard links here, as on Android
+        _rename_once(part, path)
+
+
+def _rename_once(part: Path, path: Path) -> None:
+    """Rename a file, never over another one, in which something may be spent already."""
+    if sys.platform == "win32":
+        with contextlib.suppress(FileExistsError):
+            part.rename(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a browser has no locks, and no other process
+            lock_file(folder, exclusive=True)
         if not path.exists():
             part.replace(path)
+    finally:
+        os.close(folder)
 
 
 def _seal(secret: bytes, purpose: str, values: Any) -> bytes:

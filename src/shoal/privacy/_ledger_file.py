@@ -152,9 +152,11 @@ class LedgerFile:
             yield descriptor
         finally:
             # What was done under the lock stands, whatever becomes of it: closing releases it too.
-            with contextlib.suppress(OSError):
-                unlock_file(descriptor)
-            os.close(descriptor)
+            try:
+                with contextlib.suppress(OSError):
+                    unlock_file(descriptor)
+            finally:
+                os.close(descriptor)  # also after Ctrl-C: else this process would wait for itself
 
     def start(self, header: dict[str, Any] | None) -> None:
         """Make sure that the file begins with a header, writing ``header`` if it is new."""

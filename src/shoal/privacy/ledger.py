@@ -38,8 +38,8 @@ class Ledger:
     ----------
     path : str or path-like, optional
         File to keep the ledger in, with a file ``<path>.head`` beside it; created if missing,
-        readable by their owner only. Without a path the ledger lives in this process and cannot be
-        pickled.
+        readable by their owner only (on Windows, by whoever may read the folder). Without a path
+        the ledger lives in this process and cannot be pickled.
     epsilon : float, optional
         The limit. Required for a new ledger; an existing file brings its own.
     delta : float, default=0.0
