@@ -28,7 +28,9 @@ test-full: tools
 	@$(MAKE) --no-print-directory style
 	@$(MAKE) --no-print-directory --jobs=2 types all-tests
 
+# In a fresh clone one process compiles what is tested, while types are checked; else each worker would compile all of it.
 quick-tests: $(VENV)/.test
+	@test -d tests/__pycache__ || $(PYTEST) --collect-only -qq -m "not full" >/dev/null || true
 	$(PYTEST) $(PARALLEL) -m "not full"
 
 all-tests: $(VENV)/.test

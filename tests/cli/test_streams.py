@@ -266,7 +266,7 @@ def many_people(files):
         shutil.copy("crowd/0.parquet", f"crowd/{number}.parquet")
 
 
-@pytest.mark.parametrize("command", ["perturb", "cluster"])
+@pytest.mark.parametrize("command", [pytest.param("perturb", marks=pytest.mark.full), "cluster"])
 def test_interrupt(command):
     many_people(400)
     # What is spent before the noise stays spent: a fit may have come so far.

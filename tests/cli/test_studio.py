@@ -172,7 +172,10 @@ def makers():
 
 @pytest.mark.parametrize(
     ("number", "code", "words"),
-    [(signal.SIGINT, 130, "shoal: stopped by Ctrl-C\n"), (signal.SIGTERM, 0, "")],
+    [
+        (signal.SIGINT, 130, "shoal: stopped by Ctrl-C\n"),
+        pytest.param(signal.SIGTERM, 0, "", marks=pytest.mark.full),
+    ],
 )
 def test_the_example_runs_until_it_is_ended(tmp_path, number, code, words):
     """The chart library is still being made: that process goes, too."""

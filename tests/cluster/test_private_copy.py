@@ -40,7 +40,8 @@ def audit(model=MODEL, columns=2):
 
 
 @pytest.mark.parametrize(
-    ("columns", "n_public"), [(1, 20), (2, None), (3, 20), (10, None), (40, 9)]
+    ("columns", "n_public"),
+    [(1, 20), (2, None), (3, 20), (10, None), pytest.param(40, 9, marks=pytest.mark.full)],
 )
 def test_replay_clears_it(columns, n_public):
     found = audit(PrivateCopy(0.7, bounds=BOX, n_public=n_public), columns)

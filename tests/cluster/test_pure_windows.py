@@ -195,7 +195,7 @@ def replayed_fit(columns, **kwargs):
     return replay_estimator(DPKMeans(**FIT, **kwargs), pairs, repeats=1)
 
 
-@pytest.mark.parametrize("columns", [12, 60])
+@pytest.mark.parametrize("columns", [12, pytest.param(60, marks=pytest.mark.full)])
 @pytest.mark.parametrize("n_public", [None, 400, 100_000])
 def test_a_whole_fit_costs_its_epsilon_and_never_more(columns, n_public):
     """One round, several, and several with merged cells."""

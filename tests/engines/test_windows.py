@@ -158,6 +158,7 @@ def test_the_window_is_closed():
         assert found.moments[0] < MOMENT_UNIT // 2
 
 
+@pytest.mark.full
 def test_the_largest_sums_there_are(subtests):
     """Parts of 2^24 rows from corner to corner with large weights, and 2^34 rows of them.
 

@@ -125,6 +125,7 @@ def test_steps_are_counted():
     assert steps[-1][0] == steps[-1][1] == len(steps)
 
 
+@pytest.mark.full
 def test_large_tables_are_stood_in_for_by_small_ones(monkeypatch):
     """Of 8,000 records and of 1,000 with eight times the epsilon: within a factor of 2."""
     whole = plan_release(SCHEMA, n=8000, k=3, epsilons=[0.1], tables=1).rows[0]
@@ -134,6 +135,7 @@ def test_large_tables_are_stood_in_for_by_small_ones(monkeypatch):
     assert abs(small.cost_ratio - whole.cost_ratio) < 0.1
 
 
+@pytest.mark.full
 def test_the_cost_of_customers_is_as_forecast():
     """Within 10% of the cost ratio, at two epsilons; the customers are not looked at for it."""
     epsilons = [0.2, 1.0]

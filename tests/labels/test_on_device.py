@@ -102,6 +102,7 @@ def test_without_significant_cells_there_is_no_cluster():
     assert (label_on_device(release, PEOPLE) == -1).all()
 
 
+@pytest.mark.full
 def test_reports_are_measured_in_their_own_unit():
     """The noise of the reports is round in their unit, so distance is measured in it."""
     box = (np.array([0.0, 0.0]), np.array([1.0, 50.0]))

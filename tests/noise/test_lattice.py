@@ -96,7 +96,10 @@ def with_gaps(X):
     return wide[::3, 1:-1]
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (40, 2), (3000, 1), (300, 5), (2100, 20)])
+@pytest.mark.parametrize(
+    ("n", "d"),
+    [(1, 3), (40, 2), (3000, 1), (300, 5), pytest.param(2100, 20, marks=pytest.mark.full)],
+)
 def test_same_indices_however_records_lie_in_memory(monkeypatch, n, d):
     """Row by row, column by column, with gaps, one column at a time, in blocks of any size."""
     rng = np.random.default_rng([n, d])

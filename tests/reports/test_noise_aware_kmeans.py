@@ -202,6 +202,7 @@ def test_with_little_noise_it_costs_what_kmeans_costs(name, columns):
     assert cost(X, model.cluster_centers_) < 1.02 * best.inertia_
 
 
+@pytest.mark.full
 def test_31_small_clusters():
     """100 records each, noise as wide as they are apart: at most 0.75 of the excess, two seeds."""
     rng = np.random.default_rng(5)

@@ -212,6 +212,7 @@ def test_resampling_at_the_border_costs_more_than_epsilon(high):
     assert 1.0 < found.epsilon <= 2.0
 
 
+@pytest.mark.full
 def test_uniform_polar_angle_is_caught_near_the_pole():
     mechanism = thesis_spherical(2.0, np.random.default_rng(6))
     found = metric_epsilon_lower_bound(mechanism, np.zeros(3), np.array([1.0, 0.0, 0.0]))

@@ -44,6 +44,7 @@ def test_a_third_of_the_noise_is_caught():
     assert audit.exceeds(), str(audit)
 
 
+@pytest.mark.full
 def test_no_noise_on_empty_clusters_is_caught():
     model = kmeans(2, SkipsEmptyClusters, max_iter=2)
     audit = audit_estimator(model, [FAR], runs=350, random_state=0)
@@ -127,6 +128,7 @@ def test_false_alarms_are_no_more_than_allowed():
     assert np.median(bounds) > 0.4 * epsilon
 
 
+@pytest.mark.full
 def test_columns_learned_by_heart_raise_no_alarm():
     """5 audits of a release of noise alone; a search that saw the counted half would fail all."""
     alarms = 0

@@ -228,6 +228,7 @@ def fits(estimator, table):
     return True
 
 
+@pytest.mark.full
 def test_smallest_epsilons_that_pass_the_check_can_be_drawn():
     for method in METHODS:
         for k in (3, "private"):

@@ -43,6 +43,7 @@ def cheapest(points, weights, k):
     return best
 
 
+@pytest.mark.full
 def test_finds_the_best_partition_of_few_points(subtests):
     for k in [1, 2, 3]:
         for d in [1, 2]:

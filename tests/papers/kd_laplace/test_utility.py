@@ -16,7 +16,13 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+FEW = ("iris", "grid")  # with what is equal; the rest in `make test-full`
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in FEW else pytest.mark.full) for name in TABLES],
+)
 def test_same_labels_as_scikit_learn(name, subtests):
     for min_samples in [2, 4, 12]:
         with subtests.test(min_samples=min_samples):

@@ -63,6 +63,7 @@ def test_ten_folds_leave_out_each_tenth_once(comparison, monkeypatch):
     assert set.union(*left_out) == every
 
 
+@pytest.mark.full
 @needs_files
 def test_published_k_comes_out_again():
     """Mean k' on ds2 at epsilon 1, from 20 runs, against the source's, from 10.
