@@ -1,5 +1,6 @@
 """Files that are whole or not there, and what Windows needs for it."""
 
+import ctypes
 import sys
 import time
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_on_windows_a_new_name_is_written_through(
         return 1
 
     kernel32 = SimpleNamespace(MoveFileExW=move)
-    monkeypatch.setattr(_files.ctypes, "WinDLL", lambda *_, **__: kernel32, raising=False)
+    monkeypatch.setattr(ctypes, "WinDLL", lambda *_, **__: kernel32, raising=False)
     monkeypatch.setattr(sys, "platform", "win32")
     with atomic_write(tmp_path / "note") as part:
         part.write_bytes(b"new")
