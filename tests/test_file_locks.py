@@ -3,6 +3,7 @@
 Where the system is Windows itself, the fake is not needed: its own locks are tried.
 """
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -218,6 +219,27 @@ def test_other_errors_are_no_wait(backend: str, path: Path) -> None:
     os.close(closed)
     with pytest.raises(OSError, match="error 6" if backend == "windows" else "[Bb]ad file"):
         lock_file(closed, exclusive=True)
+
+
+@pytest.mark.parametrize("backend", ["windows"] * len(FAKED), indirect=True)
+def test_what_was_not_released_is_said(backend: str, two: tuple[int, int]) -> None:
+    with pytest.raises(OSError, match="error 158"):
+        unlock_file(two[0])
+
+
+@pytest.mark.skipif(not FAKED, reason="the fake needs Linux")
+def test_handles_of_windows_are_as_wide_as_pointers() -> None:
+    locks = _file_locks.WindowsLocks(
+        kernel32 := SimpleNamespace(LockFileEx=lambda: 0, UnlockFileEx=lambda: 0),
+        get_handle=int,
+        last_error=lambda: 0,
+        make_error=OSError,
+    )
+    assert locks is not None
+    for call in (kernel32.LockFileEx, kernel32.UnlockFileEx):
+        first, *words, _ = vars(call)["argtypes"]
+        assert first is ctypes.c_void_p
+        assert set(words) == {ctypes.c_uint32}
 
 
 def race(backend: str, path: Path) -> tuple[int, int]:

@@ -1,8 +1,10 @@
 """Files that are whole or not there, and what Windows needs for it."""
 
+import ctypes
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -72,3 +74,22 @@ def test_a_file_that_somebody_has_open_is_tried_again(
         with pytest.raises(PermissionError):
             _files._retry(move)
         assert sum(slept) < 1.0
+
+
+def test_on_windows_a_new_name_is_written_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags: list[int] = []
+
+    def move(part: str, path: str, asked: int) -> int:
+        flags.append(asked)
+        Path(part).rename(path)
+        return 1
+
+    kernel32 = SimpleNamespace(MoveFileExW=move)
+    monkeypatch.setattr(ctypes, "WinDLL", lambda *_, **__: kernel32, raising=False)
+    monkeypatch.setattr(sys, "platform", "win32")
+    with atomic_write(tmp_path / "note") as part:
+        part.write_bytes(b"new")
+    assert (tmp_path / "note").read_bytes() == b"new"
+    assert flags == [1 | 8]  # replace what is there, and return when it is on the disk

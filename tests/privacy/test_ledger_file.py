@@ -7,6 +7,7 @@ import pickle
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -336,6 +337,38 @@ def test_ctrl_c_while_a_lock_is_released_does_not_keep_it(path: Path, monkeypatc
     assert len(ledger) == 1, "what was recorded stands"
 
 
+def test_a_reader_waits_for_whoever_writes(path: Path) -> None:
+    """Between a line and its head a reader would see neither the old ledger nor the new one."""
+    ledger, read = Ledger(path, epsilon=1.0), threading.Event()
+
+    def look() -> None:
+        assert len(ledger) == 0
+        read.set()
+
+    reader = threading.Thread(target=look)
+    with path.open("rb+") as file:
+        lock_file(file.fileno(), exclusive=True)
+        reader.start()
+        assert not read.wait(0.1)
+    assert read.wait(60)
+    reader.join()
+
+
+def test_no_byte_is_translated(path: Path, monkeypatch) -> None:
+    """Windows writes two bytes for a newline, unless it is told not to."""
+    binary, real, opened = 1 << 40, os.open, []
+
+    def spy(file: object, flags: int, *mode: int) -> int:
+        if str(file) == str(path):
+            opened.append(flags & binary)
+        return real(file, flags & ~binary, *mode)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "BINARY", binary)
+    monkeypatch.setattr(os, "open", spy)
+    assert len(Ledger(path, epsilon=1.0)) == 0
+    assert set(opened) == {binary}
+
+
 class TestFailingDisk:
     @pytest.fixture
     def ledger(self, path: Path) -> Ledger:
@@ -362,6 +395,21 @@ class TestFailingDisk:
                 ledger.spend(TENTH)
         assert path.read_bytes() == before
         ledger.spend(TENTH)
+        assert len(ledger) == len(Ledger(path)) == 2
+
+    def test_a_failure_after_the_head_is_written_counts(
+        self, ledger: Ledger, path: Path, monkeypatch
+    ) -> None:
+        real = Path.replace
+
+        def late(part: Path, target: Path) -> None:
+            real(part, target)
+            raise OSError(5, "Input/output error")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "replace", late)
+            with pytest.raises(LedgerFileError, match="the spend counts and nothing was released"):
+                ledger.spend(TENTH)
         assert len(ledger) == len(Ledger(path)) == 2
 
     def test_an_interrupt_leaves_file_and_totals_together(

@@ -79,6 +79,74 @@ test("what was drawn while another process was faster is forgotten", async () =>
   assert.equal((await second.status())[0].drawn, 1);
 });
 
+/**
+ * Return a store in which something happens once, just before an update.
+ *
+ * @param {MemoryStore} store
+ * @param {() => Promise<unknown>} other
+ */
+const interrupted = (store, other) => {
+  let armed = false;
+  return {
+    arm: () => (armed = true),
+    read: () => store.read(),
+    update: async (/** @type {import("../src/stores.js").Change} */ change) => {
+      if (armed) {
+        armed = false;
+        await other();
+      }
+      return store.update(change);
+    },
+  };
+};
+
+test("a document that another tab agreed to before the draw decides about it", async () => {
+  const collector = new StubCollector(makeCampaign({ reports_per_device: 2 }));
+  const store = new MemoryStore();
+  const tab = await joined(collector, { store });
+  await tab.draw(HOME);
+  collector.publish(makeCampaign({ reports_per_device: 1, revision: 2 }));
+  const slow = interrupted(store, () => tab.join(URL_OF_HOMES));
+  const device = await openDevice(collector, { store: slow });
+  slow.arm();
+  await assert.rejects(device.draw(WORK), failure("budget", /allows 1 reports/));
+  assert.equal((await device.status())[0].drawn, 1);
+});
+
+test("a document that was overtaken is weaker, and does not come back", async () => {
+  const collector = new StubCollector(makeCampaign({ reports_per_device: 3 }));
+  const store = new MemoryStore();
+  const tab = await joined(collector, { store });
+  const slow = interrupted(store, async () => {
+    collector.publish(makeCampaign({ reports_per_device: 1, revision: 3 }));
+    await tab.join(URL_OF_HOMES);
+  });
+  const device = await openDevice(collector, { store: slow });
+  collector.publish(makeCampaign({ reports_per_device: 2, revision: 2 }));
+  slow.arm();
+  await assert.rejects(device.join(URL_OF_HOMES), failure("campaign", /revision 2 is older than 3/));
+  assert.equal((await device.status())[0].campaign.revision, 3);
+});
+
+test("a report of another mechanism is not sent, and one of another price counts", async () => {
+  const collector = new StubCollector(makeCampaign({ reports_per_device: 2 }));
+  const store = new MemoryStore();
+  const device = await joined(collector, { store });
+  await device.draw(HOME);
+  /** @param {Partial<import("../src/state.js").KeptReport>} news */
+  const change = (news) =>
+    store.update((state) => {
+      const now = /** @type {import("../src/state.js").State} */ (state);
+      return { ...now, reports: now.reports.map((report) => ({ ...report, ...news })) };
+    });
+  await change({ epsilon: 1.5 });
+  await assert.rejects(device.draw(WORK), failure("budget", /allows epsilon = 2 of a device, which was spent/));
+  await change({ mechanism: "another" });
+  const { sent, reasons } = await device.sendPending();
+  assert.deepEqual([sent, collector.posts.length], [0, 0]);
+  assert.match(reasons[0], /drawn by another mechanism: it is kept, and not sent/);
+});
+
 test("bad records cost nothing and are not named", async () => {
   const device = await joined();
   for (const bad of [[NaN, 0.5], ["secret", "b"], [0.123456], [], {}])

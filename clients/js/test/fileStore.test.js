@@ -102,6 +102,35 @@ test("a report is on the disk, under its name, before it is sent", async () => {
   assert.match(written, /^writeFileSync fsyncSync linkSync openSync fsyncSync/);
 });
 
+test("a new store is on the disk, with the name of its folder", async () => {
+  const { fsyncSync, openSync, renameSync } = fs;
+  const folder = newFolder();
+  /** @type {Map<number, string>} */
+  const opened = new Map();
+  /** @type {string[]} */
+  const order = [];
+  fs.openSync = (file, ...given) => {
+    const made = openSync(file, ...given);
+    opened.set(made, path.relative(scratch, String(file)).replace(/\.[\w-]+/, ".new"));
+    return made;
+  };
+  fs.fsyncSync = (file) => {
+    order.push(`sync ${opened.get(file)}`);
+    fsyncSync(file);
+  };
+  fs.renameSync = (from, to) => {
+    order.push("rename");
+    renameSync(from, to);
+  };
+  try {
+    await new FileStore(folder).update((state) => add(state, 1));
+  } finally {
+    Object.assign(fs, { fsyncSync, openSync, renameSync });
+  }
+  const name = path.basename(folder);
+  assert.deepEqual(order, [`sync ${name}.new/1`, `sync ${name}.new`, "rename", "sync "]);
+});
+
 /** @param {string[]} given @returns {Promise<string>} signal, or the exit code */
 const run = (...given) =>
   new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { ShoalError } from "../src/errors.js";
-import { prepareReports } from "../src/mechanisms.js";
+import { MECHANISMS, prepareReports } from "../src/mechanisms.js";
 import { encodeIndices } from "../src/reportFormat.js";
 import { keepThreshold, twoLevel, uniformIntegers } from "../src/samplers.js";
 import { secureWords } from "../src/words.js";
@@ -82,6 +82,24 @@ test("every mechanism draws from the generator for keys", async () => {
     const { record } = reports[0];
     const { draw } = await prepareReports(mechanism, format);
     assert.equal(encodeIndices(format, draw(record, secureWords)).length, format.bytes);
+  }
+});
+
+test("many words are all drawn", () => {
+  assert.ok(secureWords.words(20_000).every((word) => word !== 0n));
+});
+
+test("a module that does not load is refused, and with it the mechanism", async () => {
+  const { mechanism, report_format: format } = caseOf("Duchi");
+  const [, load] = MECHANISMS.Duchi;
+  MECHANISMS.Duchi[1] = () => Promise.reject(new TypeError("no such module"));
+  try {
+    await assert.rejects(
+      prepareReports(mechanism, format),
+      (error) => error instanceof ShoalError && /all files of the client must be served/.test(error.message),
+    );
+  } finally {
+    MECHANISMS.Duchi[1] = load;
   }
 });
 
