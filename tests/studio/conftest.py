@@ -1,9 +1,14 @@
 """One studio, from the wheel, for a file of tests, and one browser for all of them."""
 
+from contextlib import ExitStack
+from pathlib import Path
+
 import pytest
 
 from helpers.browser import chromium, visiting
 from helpers.studio import client, running_studio, unpacked_wheel
+
+_opened, _browsers = ExitStack(), []
 
 
 @pytest.fixture(scope="session")
@@ -27,11 +32,20 @@ def api(studio):
         yield opened
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser():
-    """Yield a browser; it ends with the package, since its event loop is in other tests' way."""
-    with chromium() as started:
-        yield started
+    """Return the one browser of all tests here."""
+    if not _browsers:
+        _browsers.append(_opened.enter_context(chromium()))
+    return _browsers[0]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem):
+    """End the browser before tests of elsewhere: its event loop would be in their way."""
+    if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+        _browsers.clear()
+        _opened.close()
 
 
 @pytest.fixture
