@@ -25,7 +25,11 @@ GALLERY = ROOT / "examples/gallery"
 SETTINGS = ROOT / "docs/_ext/gallery.py"
 SCRIPTS = sorted(GALLERY.glob("*/*.py"))
 SPARK_JOB = GALLERY / "central/plot_spark_job.py"
-LONG = [GALLERY / "research/plot_compare_your_file.py", GALLERY / "local/plot_two_rounds.py"]
+LONG = [
+    GALLERY / "central/plot_pipelines.py",
+    GALLERY / "local/plot_two_rounds.py",
+    GALLERY / "research/plot_compare_your_file.py",
+]
 TITLE = re.compile(r'\A# %% \[markdown\]\n"""\n(.+)\n(=+)\n\n((?:.+\n)+)"""\n\n# %%\n')
 PROMISE = re.compile(r"(differential|metric) privacy with epsilon = ")
 SAID = {  # what some examples are about

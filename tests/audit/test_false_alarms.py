@@ -94,6 +94,7 @@ def test_discrete_laplace_with_the_search_over_distances(confidence, times):
     assert np.median(bounds) > 0.4 * epsilon
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)
 def test_estimator_with_the_search_over_pairs(confidence, times):
     """A noisy count is exactly epsilon on every pair; the search's own estimates are too high."""
@@ -111,6 +112,7 @@ def test_estimator_with_the_search_over_pairs(confidence, times):
         assert_few(np.sum(np.array(searched) > EPSILON), audits, confidence)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("confidence", "times"), FEW_AND_MANY)
 def test_every_pair_counted(confidence, times):
     audits = 40 * times

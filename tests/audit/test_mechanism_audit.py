@@ -144,6 +144,7 @@ def test_neighboring_lattice_points_with_other_reports():
     assert audit.exceeds(1000.0), str(audit)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [Piecewise, Hybrid, SquareWave])
 def test_epsilon_for_each_column(kind, monkeypatch):
     distribution = ColumnMechanism._column_distribution

@@ -59,6 +59,7 @@ def test_estimator(data, tmp_path):
     assert (out / "rates.png").stat().st_size > 10_000
 
 
+@pytest.mark.full
 def test_mechanism(data, tmp_path):
     out = tmp_path / "out"
     arguments = ["--target", "Laplace", "--epsilon", "0.5", "--label", "group"]
@@ -99,6 +100,7 @@ def test_every_mechanism(data, tmp_path, target):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.full
 def test_json_and_where_its_numbers_come_from(data, tmp_path):
     out = tmp_path / "out"
     result = run(data, "--attacks", "centers", "--json", out=out)

@@ -350,6 +350,7 @@ def crowd(n_samples):
     np.savetxt("crowd.csv", people, delimiter=",", header="age,weight", comments="")
 
 
+@pytest.mark.full
 def test_interrupt_in_the_middle_of_a_fit():
     """What is spent before the noise stays spent; no file of the release is left."""
     crowd(5000)

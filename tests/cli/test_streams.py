@@ -266,6 +266,7 @@ def many_people(files):
         shutil.copy("crowd/0.parquet", f"crowd/{number}.parquet")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", [pytest.param("perturb", marks=pytest.mark.full), "cluster"])
 def test_interrupt(command):
     many_people(400)

@@ -109,6 +109,7 @@ def test_no_id_is_shown_and_no_id_is_clustered(shoal):
     assert len(Path("labels.csv").read_text().splitlines()) == ROWS + 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("target", ["DPDensity", "DPKMeans", "DPWaveCluster"])
 def test_without_users_the_promise_is_said_to_be_to_rows(target, shoal):
     given = ("cluster", "people.csv", *BOX, "--target", target, "--out", "made")

@@ -62,6 +62,7 @@ def test_only_weights_over_the_limit_matter(method):
     assert bits(one) == bits(two)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["grid", "lloyd"])
 def test_equal_weights_are_as_none_in_distribution(method):
     # 40 seeds each: noise of the same law in finer steps, so typical cost and sizes agree.

@@ -140,6 +140,7 @@ def test_a_killed_server_loses_nothing(intake, rounds):
     intake.check(MANY * (rounds + 1))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_killed_database_loses_nothing(intake, postgres, rounds):

@@ -88,6 +88,7 @@ def test_a_page_that_does_not_send_is_named_and_ended(browser, monkeypatch, scri
     assert not folder.exists()
 
 
+@pytest.mark.full
 def test_children_of_the_browser_are_ended_too(browser):
     """Chromium is a tree of processes, of which any may write until it is gone."""
     script = 'import subprocess\nchild = subprocess.Popen(["sleep", "60"])\n'

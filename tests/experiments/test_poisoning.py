@@ -100,6 +100,7 @@ def test_crude_lies_are_left_out_for_free(crude):
     assert (same.left_out, same.shift, same.cost) == (0.0, honest.shift, honest.cost)
 
 
+@pytest.mark.full
 def test_rows_of_other_analyses():
     rows = list(
         measure_poisoning(

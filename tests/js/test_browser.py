@@ -304,6 +304,7 @@ def test_two_tabs_at_once_charge_once(browser, ask):
     assert len(question.stored) == 2 * 2
 
 
+@pytest.mark.full
 def test_the_folder_of_the_command_asks_every_kind_of_question(browser, ask, tmp_path):
     question = ask(mechanism=Laplace(2.0, schema=MIXED), unit="person", device_ids=True)
     folder = tmp_path / "page"

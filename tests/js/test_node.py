@@ -1,7 +1,6 @@
-"""The JavaScript client in Node: its own tests, its types and its size."""
+"""The JavaScript client in Node: its own tests and its types."""
 
 import json
-import re
 import subprocess
 
 import pytest
@@ -10,19 +9,8 @@ from helpers.javascript import CLIENT, node_or_skip
 
 NEEDS_TOOLS = pytest.mark.skipif(
     not (CLIENT / "node_modules").is_dir(),
-    reason="no node_modules in clients/js: types and size are not checked; run npm ci there",
+    reason="no node_modules in clients/js: types are not checked; run npm ci there",
 )
-
-MECHANISMS = {
-    "Duchi",
-    "Hybrid",
-    "Laplace",
-    "PartitionResponse",
-    "Piecewise",
-    "PlanarLaplace",
-    "SphericalLaplace",
-    "SquareWave",
-}
 
 
 def run(*command):
@@ -47,18 +35,6 @@ def test_in_node():
 def test_types():
     node_or_skip()
     run(str(CLIENT / "node_modules/.bin/tsc"), "--noEmit")
-
-
-@NEEDS_TOOLS
-def test_what_a_page_loads_is_small():
-    node_or_skip()
-    sizes = run("npm", "run", "--silent", "size")
-    assert "shoal-client.js: " in sizes
-    rows = re.findall(r"^(\w+) +(\d+) +(\d+) +(\d+) +(\d+)$", sizes, re.MULTILINE)
-    assert {name for name, *_ in rows} == MECHANISMS
-    assert all(int(plain) < 20_000 for _, plain, *_ in rows)
-    told = (CLIENT / "README.md").read_text(encoding="utf-8")
-    assert {f"{int(size):,}" for _, *columns in rows for size in columns} <= set(told.split())
 
 
 @pytest.mark.full

@@ -63,6 +63,7 @@ def test_the_level_is_a_line_through_the_tree():
     assert "cut at" not in str(shapes_rows(SHAPES, AXES))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("columns", [1, 3])
 def test_other_numbers_of_columns(columns):
     density = np.ones((4,) * columns)

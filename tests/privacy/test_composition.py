@@ -252,6 +252,7 @@ def test_pure_schedules_add_up() -> None:
             assert 4 / scale >= epsilon * 0.9998
 
 
+@pytest.mark.full
 def test_mixed_schedules_fit_and_hardly_more() -> None:
     def schedule(multiplier: float) -> list[Event]:
         step = PureEvent(epsilon=1 / (8 * multiplier))

@@ -29,6 +29,7 @@ def test_published_values() -> None:
         assert epsilon_to_gdp(epsilon, 1e-6) == pytest.approx(mu, abs=6e-5)
 
 
+@pytest.mark.full
 def test_delta_is_never_too_small_and_hardly_too_large() -> None:
     """Over fifteen decades of mu, up to the largest epsilon whose exponential 400 bits hold."""
     rng = random.Random(0)

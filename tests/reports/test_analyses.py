@@ -103,6 +103,7 @@ def test_a_release_alone_labels_records(method, parameters):
     assert len(load_release(read).to_frame()) == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [Laplace, PartitionResponse])
 def test_shapes_of_a_schema(kind):
     """The release of a density carries the schema too: labels take records as they are."""

@@ -97,6 +97,7 @@ def test_axes_are_those_of_the_grids_or_of_the_box():
     assert len(partition_axes(type(both)([both.blocks[1]]))) == SCHEMA.space.columns
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("better", [True, False])
 def test_one_round_in_many_columns(better):
     rng = np.random.default_rng(0)

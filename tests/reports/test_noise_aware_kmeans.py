@@ -111,6 +111,7 @@ def coverage(epsilon, repeats):
     return np.mean(hits)
 
 
+@pytest.mark.full
 def test_confidence_regions_cover_as_often_as_they_say():
     """36 centers at 95%: 29 or more hits but for 3e-4; half the radius would cover about half."""
     assert coverage(8.0, 12) >= 29 / 36
@@ -234,6 +235,7 @@ def test_plain_centers_are_kept_where_they_cost_less(monkeypatch, name):
     assert model.fit(perturb(records(0))).start_ == "reports"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("true", "said"), [(16.0, 4.0), pytest.param(16.0, 8.0, marks=pytest.mark.full), (4.0, 16.0)]
 )

@@ -109,6 +109,7 @@ def test_small_screens_and_screen_readers(visit, address, table):
         assert [(one["id"], one["impact"]) for one in found] == []
 
 
+@pytest.mark.full
 def test_explore_leads_to_an_audit_of_its_settings(visit, address, table):
     page = _open(visit, f"{address}/explore?table={table.id}&method=DPKMeans-grid&k=4&epsilon=2")
     page.get_by_role("link", name="Audit this promise").click()

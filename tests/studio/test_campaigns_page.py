@@ -244,6 +244,7 @@ def test_a_metric_campaign_and_what_is_readable_by_all(browser, collected):
         assert decoded(modules, quiet=0) == link
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "lengths",
     [(1, 122, 666), pytest.param((14, 15, 106, 180, 213, 214, 400), marks=pytest.mark.full)],

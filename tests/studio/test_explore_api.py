@@ -218,6 +218,7 @@ def test_a_promise_to_rows_is_not_called_one_to_people(workspace):
         assert f"whether a {whose} is in the table" in words
 
 
+@pytest.mark.full
 def test_made_up_records_of_very_many_columns_are_fewer(workspace):
     names = [str(one) for one in range(900)]
     wide = Schema([Category(f"c{one}", names, missing="refuse") for one in range(25)])

@@ -125,6 +125,7 @@ def test_other_settings_at_the_same_time_are_refused_and_priced_anew(here, visit
     assert len(shop.entries) == 1
 
 
+@pytest.mark.full
 def test_settings_are_in_the_address_and_once_more_is_asked_for_on_purpose(here, visit):
     shop = Shop(here)
     page = visit.open(shop.address)

@@ -100,7 +100,7 @@ def test_what_can_be_compared_follows_from_the_schema(here):
     assert found["exact"]["runs"] > found["quick"]["runs"]
 
 
-@pytest.mark.parametrize("source", ["made-up", "copy"])
+@pytest.mark.parametrize("source", ["made-up", pytest.param("copy", marks=pytest.mark.full)])
 def test_command_and_snippet_give_the_same_rows(here, source, tmp_path, monkeypatch):
     """Bit for bit, with text, dates of another pattern, gaps, and a column of users."""
     users = [Field("person", role="user")] if source == "made-up" else []  # a copy is of rows

@@ -21,7 +21,7 @@ TELL_OF_IT = ("tools/release/", "tests/test_release.py", "docs/releasing.md")
 # What an archive of sources leaves out: it concerns the repository, not the package.
 NOT_ARCHIVED = (".ci/", ".dockerignore", ".git")
 ARCHIVED_ALWAYS = (".github/", ".gitignore")  # workflows are tested; hatchling reads the other
-MADE = {"__pycache__", ".venv", "build", "node_modules", ".mypy_cache", ".ruff_cache"}
+MADE = {"__pycache__", ".venv", "build", "node_modules", ".mypy_cache", ".ruff_cache", "PKG-INFO"}
 # Addresses of a repository named shoal, and the one of none; pages of indexes are no repository.
 LINKED = re.compile(
     r"https?://(?!pypi\.org/|www\.npmjs\.com/)[\w.-]+/[\w.-]+/shoal(?![\w-])"

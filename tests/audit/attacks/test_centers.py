@@ -83,6 +83,7 @@ def test_an_outlier_is_attacked():
     assert found.advantage > 0.6
 
 
+@pytest.mark.full
 def test_epsilon_so_large_that_nothing_is_private_is_attacked():
     found = attack_centers(kmeans(8, 1e4), UNIFORM, random_state=0)
     assert found.advantage > 0.3

@@ -46,6 +46,7 @@ def test_nothing_is_written_to_the_home_directory(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 @needs_toolbox
 def test_settings_that_are_there_are_kept(tmp_path):
     (tmp_path / ".art").mkdir()
@@ -89,6 +90,7 @@ def test_members_of_an_overfitted_forest_score_higher():
     assert np.round(0.5) == 0 < SHADOW_THRESHOLD - 0.5
 
 
+@pytest.mark.full
 @needs_toolbox
 @pytest.mark.parametrize("missing", ["from the shadow models", "from the target"])
 def test_a_class_that_some_forest_never_saw(missing):

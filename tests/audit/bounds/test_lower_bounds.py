@@ -189,6 +189,7 @@ def test_the_unit_is_one_over_distance():
     assert 0.9 * 0.002 <= found.epsilon <= 0.002
 
 
+@pytest.mark.full
 def test_four_dimensions():
     rng = np.random.default_rng(4)
     mechanism = lambda record, n: grid(record + ball_noise(2.0, 4, n, rng), FINE)  # noqa: E731

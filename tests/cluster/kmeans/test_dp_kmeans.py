@@ -241,6 +241,7 @@ def test_smallest_epsilons_that_pass_the_check_can_be_drawn():
                 assert drawn[-1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["lloyd", "kccm"])
 def test_many_rounds_need_a_larger_epsilon(method):
     def drawn(rounds):

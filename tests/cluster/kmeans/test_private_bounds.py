@@ -30,6 +30,7 @@ def learned(X, seed=0, **kwargs):
     return model.bounds_, model
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_box_holds_nearly_all_records(delta, subtests):
     for name, X in TABLES.items():

@@ -40,6 +40,7 @@ def test_auto_is_near_the_best_in_few_columns():
     assert typical_cost("six columns", epsilon=1.0) < 1.05
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("method", "limit"), [("grid", 1.001), ("ball", 1.1)])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_cost_falls_with_epsilon_toward_that_of_plain_k_means(method, limit, delta):

@@ -79,6 +79,7 @@ def wrong_line(monkeypatch):
         one.cache_clear()
 
 
+@pytest.mark.full
 @needs_files
 @needs_targets
 def test_heart_quick():
