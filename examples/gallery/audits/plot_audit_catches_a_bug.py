@@ -3,9 +3,9 @@
 An audit that catches a bug
 ===========================
 
-Somebody mixes up a scale and draws half of the noise that the promise needs; every picture still
-looks fine. You learn how an audit finds the two records that show most, and proves from reports
-alone that the claim is wrong.
+Somebody mixes up a scale and draws half of the noise that the promise needs, and every picture
+still looks fine. You learn how an audit finds the two records that show most, and proves from
+reports alone that the claim is wrong.
 """
 
 # %%

@@ -41,8 +41,8 @@ print(guarantee)
 print(f"right in at most {50 + 50 * advantage_ceiling(guarantee):.0f} of 100 guesses")
 
 # %% [markdown]
-# Members found against others accused, plain and on logarithmic axes; gray is what epsilon rules
-# out. The left end of a curve is a handful of guesses, and may stray by chance.
+# Members found against non-members accused, on plain and on logarithmic axes; gray is what epsilon
+# rules out. The left end of a curve is a handful of guesses, and may stray by chance.
 
 # %%
 picture = draw_roc({name: result.roc for name, result in results.items()}, epsilon=EPSILON)

@@ -20,8 +20,8 @@ for name in ("age", "income", "city", "joined"):
     print(f"{name}: {data.table[name][:4].tolist()}")
 
 # %% [markdown]
-# The ledger protects people, of whom two rows count. It is charged before anything is released,
-# and refuses what would pass its limit.
+# The ledger protects people; at most two rows of each count. It is charged before anything is
+# released, and refuses what would pass its limit.
 
 # %%
 person = PrivacyUnit.user("customer", max_rows=2)

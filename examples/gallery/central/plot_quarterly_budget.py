@@ -20,7 +20,7 @@ ledger = Ledger(epsilon=LIMIT, table="customers", who="Ann")
 rows = []
 
 # %% [markdown]
-# Four releases of a quarter of the budget each, and somebody who asks for a fifth.
+# Four releases at a quarter of the budget each; then somebody asks for a fifth.
 
 # %%
 for quarter in range(1, 6):

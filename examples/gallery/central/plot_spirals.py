@@ -5,7 +5,7 @@ Spirals with WaveCluster
 
 Three spirals wind around each other, and k-means cuts across all of them. You learn what private
 WaveCluster releases, how it compares with the same method without privacy, and how to try other
-thresholds on the release for nothing.
+thresholds on the release at no cost.
 """
 
 # %%

@@ -21,8 +21,8 @@ REPEATS = 5
 
 # %% [markdown]
 # The cost is the k-means cost of the released centers on the records, over that of k-means without
-# privacy: 1 means that privacy cost nothing. It is measured on made-up records, of which nobody
-# has to be protected.
+# privacy: 1 means that privacy cost nothing. It is measured on made-up records, where there is
+# nobody to protect.
 
 # %%
 rows = []

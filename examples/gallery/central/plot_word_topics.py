@@ -3,7 +3,7 @@
 Private topics of embeddings
 ============================
 
-Each record is the vector of a message that somebody wrote; the topics are published, no vector is.
+Each record is the vector of a message that somebody wrote; topics are published, and no vector is.
 You learn how to cluster embeddings by direction, without bounds, and how to name each topic by the
 public words nearest to its center, which costs nothing.
 """
@@ -41,8 +41,8 @@ print(model.guarantee_)
 print(f"method {model.method_}: {model.reason_}")
 
 # %% [markdown]
-# From here on only the release is used, and what is in everybody's hands: the words of a language
-# and their vectors. Naming the centers by them is post-processing.
+# From here on only the release and public knowledge are used: the words of a language and their
+# vectors. Naming the centers by them is post-processing.
 
 # %%
 public = vocabulary / np.linalg.norm(vocabulary, axis=1, keepdims=True)

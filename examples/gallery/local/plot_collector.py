@@ -37,7 +37,7 @@ url, quiet = f"sqlite:///{folder / 'reports.db'}", EventLog(io.StringIO())
 settings = Settings(url, port=0, analysis_worker=False, client_rate=1000.0)
 
 # %% [markdown]
-# The document says what is asked and until when. Devices take none that is not signed.
+# The document says what is asked and until when. Devices accept only a signed one.
 
 # %%
 with Store.open(url) as store, listen(settings) as listener:

@@ -42,7 +42,7 @@ labels = label_on_device(model.release_, homes)
 print(f"agreement with the truth: adjusted Rand index {adjusted_rand_score(people.y, labels):.2f}")
 
 # %% [markdown]
-# Homes are drawn because they are made up; in earnest nobody but their phones has them.
+# Homes can be drawn here because they are made up; real ones would never leave their phones.
 
 # %%
 in_km = {"homes": people.X, "reports": (reports - 0.5) * city.kilometers}

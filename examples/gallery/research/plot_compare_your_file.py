@@ -53,7 +53,7 @@ for row in comparison.at(comparison.middle):
 print(recommend(comparison))
 
 # %% [markdown]
-# Cost against the worst-case epsilon, one color a mechanism, one dash a trust model.
+# Cost against the worst-case epsilon, one color per mechanism, one dash style per trust model.
 
 # %%
 picture = draw_costs(comparison)

@@ -3,9 +3,9 @@
 What a shuffler adds
 ====================
 
-Somebody who mixes the reports of many devices hides each of them among the others. You learn what
-a local epsilon becomes in a batch, what has to be trusted for it, and what is left if that trust is
-misplaced.
+A shuffler mixes the reports of many devices, so that each hides among the others. You learn what a
+local epsilon becomes in a batch, what has to be trusted for it, and what is left if that trust
+is misplaced.
 """
 
 # %%
