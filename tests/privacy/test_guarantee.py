@@ -2,8 +2,10 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
+import mpmath
 import pytest
 
 from helpers.cases import case
@@ -131,6 +133,17 @@ def test_mu() -> None:
     assert Guarantee.from_dict(before) == replace(known, mu=None), "an earlier version's"
 
 
+@pytest.mark.parametrize("epsilon", [1e-12, 0.003, 0.08, 0.1, 0.7, 1.0, 1.5, 4.0, 4.5, 7.0, 10.0])
+def test_the_factor_of_a_sentence_is_never_below_the_true_one(epsilon: float) -> None:
+    sentence = str(Guarantee("central", epsilon))
+    told = re.search(rf"e\^{epsilon:g} = ([\d.]+)$", sentence)
+    assert told
+    with mpmath.workdps(40):
+        factor = mpmath.mpf(told[1])
+        excess = mpmath.expm1(epsilon)
+        assert excess <= factor - 1 <= excess * 1.1
+
+
 def test_for_group() -> None:
     assert PURE.for_group(3).epsilon == 3.0
     assert Guarantee("central", 1.0, rho=0.1).for_group(3).rho == pytest.approx(0.9)
@@ -142,8 +155,8 @@ def test_the_sentence_of_a_shuffled_promise_has_its_conditions() -> None:
     assert str(SHUFFLED) == (
         "shuffled differential privacy with epsilon = 0.08 and delta = 1e-06 (substitute): "
         "exchanging a record given to the mechanism for any other changes the probability of any "
-        "shuffled batch by a factor of at most e^0.08 = 1.08, plus at most 1e-06, if the batch has "
-        "at least 100,000 honest and independent reports, one a device, of one mechanism and "
+        "shuffled batch by a factor of at most e^0.08 = 1.084, plus at most 1e-06, if the batch "
+        "has at least 100,000 honest and independent reports, one a device, of one mechanism and "
         "without metadata, and the shuffler does not collude; two rounds are two batches, and a "
         "person's cost is that of the worse; without the shuffler, and for reports that are sent "
         "again, only local epsilon = 4 holds"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from shoal.privacy.privacy_unit import Adjacency
@@ -94,9 +95,22 @@ def _parameters(guarantee: Guarantee) -> str:
 
 def _factor(guarantee: Guarantee) -> str:
     epsilon = guarantee.epsilon
-    meaning = f" = {math.exp(epsilon):.3g}" if epsilon <= 10 else " (next to no protection)"
+    meaning = f" = {_exp_rounded_up(epsilon)}" if epsilon <= 10 else " (next to no protection)"
     plus = f", plus at most {guarantee.delta:g}" if guarantee.delta > 0 else ""
     return f"a factor of at most e^{epsilon:g}{meaning}{plus}"
+
+
+def _exp_rounded_up(epsilon: float) -> str:
+    """Return e^epsilon with three digits, and with two of what it is above 1.
+
+    Rounded up: a factor that is a little smaller would promise more than what holds.
+    """
+    factor, excess = Decimal(math.exp(epsilon)), Decimal(math.expm1(epsilon))
+    if not excess:
+        return "1"
+    place = min(factor.adjusted() - 2, excess.adjusted() - 1)
+    rounded = factor.quantize(Decimal(1).scaleb(place), rounding=ROUND_CEILING)
+    return f"{rounded.normalize():f}"
 
 
 _SENTENCES: dict[str, Callable[[Guarantee], str]] = {
