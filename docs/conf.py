@@ -66,6 +66,7 @@ html_static_path = ["_static", "../build/mathjax"]
 html_css_files = ["shoal.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = "shoal"
+html_logo = html_favicon = "../src/shoal/studio/pages/shoal.svg"  # as the studio's
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"start": [], "choose": [], "benchmarks": [], "experiments": []}
