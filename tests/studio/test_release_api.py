@@ -26,6 +26,14 @@ def here():
         yield opened
 
 
+@pytest.fixture(autouse=True)
+def _room(here):
+    """Forget all tables afterwards: those of which something was bought are kept otherwise."""
+    yield
+    for table in here.workspace.tables:
+        here.workspace.forget(table.id)
+
+
 class Desk:
     """A table with a ledger, and what its page asks for."""
 
@@ -182,6 +190,50 @@ def test_a_table_that_is_described_anew_while_an_order_comes_in_is_not_released(
     job = desk.finish(desk.order(KMEANS, price))
     assert (job["state"], "look at the price again" in job["error"]) == ("failed", True)
     assert (desk.columns.reads, desk.entries, desk.table.releases) == (0, (), [])
+
+
+def test_a_table_that_is_forgotten_while_an_order_comes_in_is_not_released(here, desk, monkeypatch):
+    price = desk.price(KMEANS).json()
+    monkeypatch.setattr(
+        release_api, "_check_repeat", lambda *_: here.workspace.forget(desk.table.id)
+    )
+    refused = desk.order(KMEANS, price)
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/ledger-changed")
+    assert (desk.columns.reads, desk.entries) == (0, ())
+
+
+def test_two_tables_with_one_ledger_do_not_pay_at_the_same_time(here):
+    """Each price shows what is left without the other: the second has to be looked at again."""
+    one = Desk(here, columns=WatchedColumns(people(), open_gate=False))
+    two = Desk(here, limit=None)
+    two.table.ledger = one.table.ledger
+    first, second = one.price(KMEANS).json(), two.price(KMEANS).json()
+    running = one.order(KMEANS, first)
+    try:
+        assert one.columns.reached.wait(30)
+        waiting = two.order(KMEANS, second)
+        assert not here.workspace.jobs.get(waiting.json()["id"]).finished.wait(0.2)
+    finally:
+        one.columns.gate.set()
+    assert one.finish(running)["state"] == "done"
+    assert "spent since this price" in two.finish(waiting)["error"]
+    assert (len(one.entries), two.columns.reads) == (1, 0)
+
+
+def test_what_was_bought_is_not_forgotten_because_other_tables_are_opened():
+    with studio_here() as here:
+        desk = Desk(here)
+        price, _ = desk.buy(KMEANS)
+        for _ in range(MAX_TABLES):
+            here.workspace.add("other.csv", "upload", {}, PLANE)
+        assert len(here.workspace.tables) == MAX_TABLES
+        assert desk.client.get(f"{desk.path}/releases/{price['key']}").status_code == 200
+        for table in here.workspace.tables:
+            table.releases.append(desk.table.releases[0])
+        answer = desk.client.post("/api/tables/schema", json={"names": "age"})
+        assert (answer.status_code, "forget one" in answer.json()["detail"]) == (422, True)
+        assert desk.client.delete(desk.path).status_code == 200  # on purpose
+        assert desk.client.post("/api/tables/schema", json={"names": "age"}).status_code == 200
 
 
 def test_clusters_are_kept_though_their_profile_meets_an_error_that_nobody_foresaw(
