@@ -241,6 +241,9 @@ def test_the_token_leaves_the_address_and_is_a_cookie_from_then_on(locked):
         assert cookie.get_nonstandard_attr("SameSite") == "strict"
         assert cookie.path == "/"
         assert browser.get("/api/session").status_code == 200
+        # Opened again, by a browser that is known already: it leaves the address all the same.
+        page = browser.get(f"/ledger?token={TOKEN}")
+        assert (page.status_code, page.url.raw_path) == (200, b"/ledger")
     odd = {"Cookie": f'other={{"a": [1, 2]}}; shoal-studio={TOKEN}; bad'}
     assert httpx.get(f"{locked}/api/session", headers=odd).status_code == 200
 
