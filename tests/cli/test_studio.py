@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import webbrowser
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import httpx
@@ -224,3 +224,17 @@ def test_the_browser_is_given_the_address_and_nobody_else_its_token(monkeypatch,
     assert f'url=http://here/?table=x&token={token}"' in page
     assert mode & 0o077 == 0
     assert not way.exists()
+
+
+def test_settings_are_shown_without_secrets():
+    settings = studio.StudioSettings(token="t" * 20, database="postgresql://me:secret@host/db")
+    assert "ttt" not in repr(settings)
+    assert "secret" not in repr(settings)
+
+
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("192.0.2.1", True)])
+def test_where_others_listen_plain_http_is_warned_of(monkeypatch, capsys, host, warned):
+    monkeypatch.setattr(server, "listen", lambda _settings: nullcontext())
+    monkeypatch.setattr(server, "run_app", lambda *_args, **_kwargs: None)
+    server.serve_studio(studio.StudioSettings(host=host, token="t" * 20))
+    assert ("plain HTTP: put a proxy with TLS in front" in capsys.readouterr().err) is warned
