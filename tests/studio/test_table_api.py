@@ -232,6 +232,15 @@ def test_a_schema_is_saved_as_the_library_saves_it_and_loaded_again(here, tmp_pa
     assert again.schema == SCHEMA
 
 
+def test_a_file_name_makes_no_header(here):
+    """A file of this machine may have any name, line breaks included."""
+    table = here.workspace.add('a\r\nSet-Cookie: "b\x7fé.csv', "file", {"age": ["3"]}, SCHEMA)
+    saved = here.client.get(f"/api/tables/{table.id}/schema.json")
+    name = "a__Set-Cookie: _b__.schema.json"
+    assert saved.headers["content-disposition"] == f'attachment; filename="{name}"'
+    assert "set-cookie" not in saved.headers
+
+
 def test_documents_of_others_are_taken(here):
     table = opened_table(here)
     column = {"name": "age", "datatype": {"base": "integer", "minimum": 0, "maximum": 120}}
