@@ -17,6 +17,7 @@ from shoal.collector.worker import Worker
 from shoal.mechanisms import Laplace
 from shoal.schema import Category, Number, Schema
 from shoal.service import EventLog
+from shoal.studio import local_collector
 from shoal.studio.campaign_desk import CampaignDesk
 
 ASKED = {
@@ -240,6 +241,23 @@ def test_publishing_is_that_of_the_command(stored, database):
     with Store.open(database) as store:
         assert store.published("homes").analysis.version == 2
     assert stored.post("/api/campaigns/homes/analyses/7/publish").status_code == 404
+
+
+def test_the_collector_is_for_this_machine_and_its_password_in_no_list_of_processes(
+    tmp_path, monkeypatch
+):
+    started = []
+    monkeypatch.setattr(
+        local_collector,
+        "ServerProcess",
+        lambda arguments, _log, **variables: started.append((arguments, variables)),
+    )
+    url = "postgresql://me:secret@host/db"
+    local_collector.LocalCollector(database=url, folder=str(tmp_path))
+    ((arguments, variables),) = started
+    assert variables["SHOAL_DB"] == url
+    assert "secret" not in " ".join(arguments)
+    assert "--host" not in arguments  # its own default is the loopback address
 
 
 def test_keys_of_the_studio_end_with_it(database):

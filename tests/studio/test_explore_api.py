@@ -232,7 +232,10 @@ def order(api, table, price):
 
 
 def test_a_private_copy_is_bought_once(api, workspace, table):
-    price = api.get(f"/api/tables/{table.id}/copy", params={"epsilon": 1.0}).json()
+    price, other = (
+        api.get(f"/api/tables/{table.id}/copy", params={"epsilon": epsilon}).json()
+        for epsilon in (1.0, 0.5)
+    )
     assert (price["remaining"], price["after"], price["bought"]) == (3.0, 2.0, False)
     with ThreadPoolExecutor(4) as clicks:
         answers = list(clicks.map(lambda _: order(api, table, price).json()["id"], range(4)))
@@ -246,6 +249,10 @@ def test_a_private_copy_is_bought_once(api, workspace, table):
     assert again["bought"]
     another = api.get(f"/api/tables/{table.id}/copy", params={"epsilon": 0.5})
     assert "already" in another.json()["detail"]
+    second = order(api, table, {**other, "entries": 1})  # as if its price were shown now
+    assert workspace.jobs.get(second.json()["id"]).finished.wait(60)
+    assert "already" in api.get(f"/api/jobs/{second.json()['id']}").json()["error"]
+    assert (len(table.ledger.entries), table.copy.guarantee_.epsilon) == (1, 1.0)
     answer = explore(api, table, source="copy").json()
     assert (answer["source"], answer["ledger"]["remaining"]) == ("copy", 2.0)
 

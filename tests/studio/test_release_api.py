@@ -1,18 +1,23 @@
 """A release: priced without a look at the records, paid once, whoever asks and how often."""
 
 import json
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 from helpers.studio import studio_here
 from helpers.studio_tables import PLANE, ROWS, USERS, WatchedColumns, people
-from shoal.cluster import ClusterProfile
+from helpers.written_files import written_files
+from shoal.cluster import ClusterProfile, DPDensity
 from shoal.exceptions import DataError
 from shoal.privacy import Ledger, PureEvent, Release
 from shoal.reports import load_release
 from shoal.studio import release_api
+from shoal.studio.downloads import release_files, write_file
+from shoal.studio.releases import StudioRelease
 from shoal.studio.workspace import MAX_TABLES
 
 KMEANS = {"method": "DPKMeans", "epsilon": 0.5, "k": 2}
@@ -379,6 +384,55 @@ def test_files_are_those_of_the_command_line_and_labels_are_marked(here):
     assert len(read("clusters.csv").text.splitlines()) == told["clusters"] + 1
     assert "sentences" in json.loads(read("profile.json").text)["values"]
     assert desk.client.get(f"{path}/files/..%2f..%2fetc").status_code == 404
+
+
+def known(release, model):
+    """Return what somebody has who has the release, and no record."""
+    if release.kind == "DPDensity":
+        return DPDensity.from_release(release)
+    return SimpleNamespace(release_=release, advice_=model.advice_)
+
+
+@pytest.mark.parametrize(
+    ("schema", "settings"),
+    [(ROWS, PROFILED), (PLANE, {"method": "DPDensity", "epsilon": 1.0, "profile": 0.5})],
+    ids=["centers", "density"],
+)
+def test_what_may_be_published_is_made_of_the_release_alone(here, schema, settings):
+    """So are the answers about it: whoever has only read its file would give the same."""
+    desk = Desk(here, schema)
+    desk.buy(settings)
+    (made,) = desk.table.releases
+    release = Release.from_json(made.release.to_json())
+    published = StudioRelease(made.key, made.asked, known(release, made.model))
+    published.time, published.profile = made.time, made.profile
+    assert published.to_dict() == made.to_dict()
+    assert published.describe() == made.describe()
+    files = [one.name for one in release_files(made) if not one.for_curator]
+    assert [one.name for one in release_files(published) if not one.for_curator] == files
+    for name in files:
+        if name.endswith(("json", "csv")):  # others draw what is described
+            assert write_file(published, name)[1] == write_file(made, name)[1], name
+
+
+def test_what_reads_the_true_records_writes_no_file(here):
+    desk = Desk(here, PLANE, people())
+    with written_files() as written:
+        assert desk.client.get(f"{desk.path}/explore/records.png").content[:4] == b"\x89PNG"
+        price, job = desk.buy(PROFILED)
+        assert job["state"] == "done"
+        files = f"{desk.path}/releases/{price['key']}/files"
+        assert desk.client.get(f"{files}/labels.csv").status_code == 200
+        copy = desk.client.get(f"{desk.path}/copy", params={"epsilon": 0.5}).json()
+        order = {name: copy[name] for name in ("epsilon", "key", "entries")}
+        assert desk.finish(desk.client.post(f"{desk.path}/copy", json=order))["state"] == "done"
+    assert written == []
+
+
+def test_what_holds_labels_of_true_records_is_never_pickled(desk):
+    desk.buy(KMEANS)
+    with pytest.raises(TypeError, match="never pickled"):
+        pickle.dumps(desk.table.releases[0])
 
 
 @pytest.mark.full
