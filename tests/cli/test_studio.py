@@ -2,6 +2,7 @@
 
 import html
 import importlib
+import logging
 import os
 import re
 import shlex
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 import webbrowser
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -238,3 +240,22 @@ def test_where_others_listen_plain_http_is_warned_of(monkeypatch, capsys, host, 
     monkeypatch.setattr(server, "run_app", lambda *_args, **_kwargs: None)
     server.serve_studio(studio.StudioSettings(host=host, token="t" * 20))
     assert ("plain HTTP: put a proxy with TLS in front" in capsys.readouterr().err) is warned
+
+
+def test_what_others_say_while_it_runs_is_told_without_its_text(monkeypatch, capfd):
+    def run(*_args, **_kwargs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("4711 of a record", RuntimeWarning, stacklevel=1)
+        logging.getLogger("uvicorn.error").error("failed: %s", "4711 of a record")
+        thread = threading.Thread(target=int, args=("4711 of a record",))
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(server, "run_app", run)
+    server.serve_studio(studio.StudioSettings(port=0))
+    told = "".join(capfd.readouterr())
+    assert "4711" not in told
+    assert [
+        kind for kind in ("RuntimeWarning", "failed: %s", "ValueError") if kind not in told
+    ] == []

@@ -266,6 +266,17 @@ def test_a_price_that_is_no_longer_true_buys_nothing(api, table):
     assert table.copy is None
 
 
+def test_a_table_that_is_described_anew_while_an_order_comes_in_is_not_copied(
+    api, workspace, table, monkeypatch
+):
+    price = api.get(f"/api/tables/{table.id}/copy", params={"epsilon": 1.0}).json()
+    monkeypatch.setattr(table.purchases, "_check_idle", lambda: setattr(table, "schema", MIXED))
+    job = workspace.jobs.get(order(api, table, price).json()["id"])
+    assert job.finished.wait(60)
+    assert (job.state, "look at the price again" in job.error) == ("failed", True)
+    assert (table.columns.reads, table.ledger.entries, table.copy) == ([], (), None)
+
+
 def test_people_with_several_rows_get_no_copy(api, workspace):
     schema = Schema([*NUMBERS, Field("who", role="user")])
     table = workspace.add("rows", "upload", Watched(COLUMNS), schema)

@@ -156,6 +156,10 @@ def test_a_purchase_that_runs_is_found_again_and_shuts_out_all_others(here):
         assert (second.status_code, second.json()["type"]) == (409, "/problems/ledger-changed")
         # The ledger that is about to be charged is not replaced by one with another limit.
         assert desk.client.post(f"{desk.path}/ledger", json={"epsilon": 9.0}).status_code == 409
+        # Nor is the description changed by which the release is made.
+        for said in ({"user": "person"}, {"records_per_user": 2}, {"trust_model": "local"}):
+            answer = desk.client.post(f"{desk.path}/settings", json=said)
+            assert (answer.status_code, desk.table.schema) == (409, ROWS)
         # Nor is the table forgotten, by a click or because many others are opened.
         assert desk.client.delete(desk.path).status_code == 409
         for _ in range(MAX_TABLES):

@@ -315,6 +315,10 @@ def test_settings_are_kept_and_checked(here):
     table.cache["explored"] = "old"
     assert said(here, table, "settings", trust_model="local", n_guess=70) == 200
     assert (table.trust_model, table.n_guess, table.cache) == ("local", 70, {})
+    table.cache["explored"] = "of another schema"
+    older = {"minimum": "0", "maximum": "130"}
+    assert said(here, table, "fields", name="age", kind="n", answers=older) == 200
+    assert table.cache == {}
     assert said(here, table, "settings", user="note", records_per_user=4) == 200
     assert (table.privacy_unit.kind, table.privacy_unit.max_rows) == ("user", 4)
     assert said(here, table, "settings", user="city") == 200
@@ -440,5 +444,7 @@ def test_what_is_sent_is_written_to_no_file(tmp_path):
             chunks = (b" " * 2**20 for _ in range(6))  # without a length in its head
             assert here.client.post(path, content=chunks, headers=FILE).status_code == 413
         assert written == []
-        with written_files() as written, Path(os.devnull).open("w"):
-            assert written == [os.devnull], "the watch sees files that are written"
+        assert here.workspace.tables == (table,)
+    assert here.workspace.tables == ()  # the studio has ended
+    with written_files() as written, Path(os.devnull).open("w"):
+        assert written == [os.devnull], "the watch sees files that are written"
