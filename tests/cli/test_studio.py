@@ -2,6 +2,7 @@
 
 import html
 import importlib
+import logging
 import os
 import re
 import shlex
@@ -10,8 +11,9 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 import webbrowser
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import httpx
@@ -224,3 +226,36 @@ def test_the_browser_is_given_the_address_and_nobody_else_its_token(monkeypatch,
     assert f'url=http://here/?table=x&token={token}"' in page
     assert mode & 0o077 == 0
     assert not way.exists()
+
+
+def test_settings_are_shown_without_secrets():
+    settings = studio.StudioSettings(token="t" * 20, database="postgresql://me:secret@host/db")
+    assert "ttt" not in repr(settings)
+    assert "secret" not in repr(settings)
+
+
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("192.0.2.1", True)])
+def test_where_others_listen_plain_http_is_warned_of(monkeypatch, capsys, host, warned):
+    monkeypatch.setattr(server, "listen", lambda _settings: nullcontext())
+    monkeypatch.setattr(server, "run_app", lambda *_args, **_kwargs: None)
+    server.serve_studio(studio.StudioSettings(host=host, token="t" * 20))
+    assert ("plain HTTP: put a proxy with TLS in front" in capsys.readouterr().err) is warned
+
+
+def test_what_others_say_while_it_runs_is_told_without_its_text(monkeypatch, capfd):
+    def run(*_args, **_kwargs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("4711 of a record", RuntimeWarning, stacklevel=1)
+        logging.getLogger("uvicorn.error").error("failed: %s", "4711 of a record")
+        thread = threading.Thread(target=int, args=("4711 of a record",))
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(server, "run_app", run)
+    server.serve_studio(studio.StudioSettings(port=0))
+    told = "".join(capfd.readouterr())
+    assert "4711" not in told
+    assert [
+        kind for kind in ("RuntimeWarning", "failed: %s", "ValueError") if kind not in told
+    ] == []

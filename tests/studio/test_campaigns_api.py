@@ -16,8 +16,10 @@ from shoal.collector.store import OpenedBatch, Submission
 from shoal.collector.worker import Worker
 from shoal.mechanisms import Laplace
 from shoal.schema import Category, Number, Schema
-from shoal.service import EventLog
+from shoal.service import KEY_PREFIX, EventLog
+from shoal.studio import local_collector
 from shoal.studio.campaign_desk import CampaignDesk
+from shoal.studio.campaign_questions import AskedCampaign
 
 ASKED = {
     "id": "homes",
@@ -58,7 +60,7 @@ def test_a_document_is_made_as_the_command_makes_it(here, tmp_path, monkeypatch)
     assert told["link"] == "https://collect.example.org/v1/campaigns/homes"
 
 
-def test_the_signing_key_is_told_once_and_written_nowhere(here, tmp_path, monkeypatch):
+def test_the_signing_key_is_told_once_and_written_nowhere(here, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     first = here.client.post("/api/campaigns", json=ASKED).json()
     secret = first["signing_key"].splitlines()[1]
@@ -68,6 +70,15 @@ def test_the_signing_key_is_told_once_and_written_nowhere(here, tmp_path, monkey
     pages = ["/api/campaigns", "/api/campaigns/homes", "/api/campaigns/homes/document"]
     assert all(secret not in here.client.get(page).text for page in pages)
     assert list(tmp_path.iterdir()) == []
+    assert secret not in "".join(capfd.readouterr())
+
+
+def test_the_signing_key_ends_with_the_studio(here):
+    desk = CampaignDesk(here.workspace)
+    assert desk.create(AskedCampaign(**ASKED))["signing_key"]
+    assert desk.create(AskedCampaign(**{**ASKED, "id": "work"}))["signing_key"] is None
+    desk.close()
+    assert desk.create(AskedCampaign(**{**ASKED, "id": "late"}))["signing_key"]  # another one
 
 
 def test_a_key_of_an_earlier_campaign_can_be_used(here):
@@ -77,6 +88,9 @@ def test_a_key_of_an_earlier_campaign_can_be_used(here):
     wrong = here.client.post("/api/campaigns", json={**ASKED, "signing_key": "not a key"})
     assert wrong.status_code == 422
     assert "not a key" not in wrong.text
+    for odd in (KEY.to_pem() * 50, [KEY.to_pem()]):  # too long, and no text at all
+        wrong = here.client.post("/api/campaigns", json={**ASKED, "signing_key": odd})
+        assert (wrong.status_code, "PRIVATE" in wrong.text) == (422, False)
 
 
 @pytest.mark.parametrize(
@@ -202,6 +216,7 @@ def test_the_database_of_the_command_is_shown(stored):
         ("paths", 4),
     ]
     told = stored.get("/api/campaigns/homes").json()
+    assert KEY_PREFIX not in json.dumps(told)  # an ingest key is for who asks to be a device
     assert [one["state"] for one in told["analyses"]] == ["done", "done"]
     assert told["methods"] == ["noise-aware", "density", "remap"]
 
@@ -240,6 +255,23 @@ def test_publishing_is_that_of_the_command(stored, database):
     with Store.open(database) as store:
         assert store.published("homes").analysis.version == 2
     assert stored.post("/api/campaigns/homes/analyses/7/publish").status_code == 404
+
+
+def test_the_collector_is_for_this_machine_and_its_password_in_no_list_of_processes(
+    tmp_path, monkeypatch
+):
+    started = []
+    monkeypatch.setattr(
+        local_collector,
+        "ServerProcess",
+        lambda arguments, _log, **variables: started.append((arguments, variables)),
+    )
+    url = "postgresql://me:secret@host/db"
+    local_collector.LocalCollector(database=url, folder=str(tmp_path))
+    ((arguments, variables),) = started
+    assert variables["SHOAL_DB"] == url
+    assert "secret" not in " ".join(arguments)
+    assert "--host" not in arguments  # its own default is the loopback address
 
 
 def test_keys_of_the_studio_end_with_it(database):

@@ -232,7 +232,10 @@ def order(api, table, price):
 
 
 def test_a_private_copy_is_bought_once(api, workspace, table):
-    price = api.get(f"/api/tables/{table.id}/copy", params={"epsilon": 1.0}).json()
+    price, other = (
+        api.get(f"/api/tables/{table.id}/copy", params={"epsilon": epsilon}).json()
+        for epsilon in (1.0, 0.5)
+    )
     assert (price["remaining"], price["after"], price["bought"]) == (3.0, 2.0, False)
     with ThreadPoolExecutor(4) as clicks:
         answers = list(clicks.map(lambda _: order(api, table, price).json()["id"], range(4)))
@@ -246,6 +249,10 @@ def test_a_private_copy_is_bought_once(api, workspace, table):
     assert again["bought"]
     another = api.get(f"/api/tables/{table.id}/copy", params={"epsilon": 0.5})
     assert "already" in another.json()["detail"]
+    second = order(api, table, {**other, "entries": 1})  # as if its price were shown now
+    assert workspace.jobs.get(second.json()["id"]).finished.wait(60)
+    assert "already" in api.get(f"/api/jobs/{second.json()['id']}").json()["error"]
+    assert (len(table.ledger.entries), table.copy.guarantee_.epsilon) == (1, 1.0)
     answer = explore(api, table, source="copy").json()
     assert (answer["source"], answer["ledger"]["remaining"]) == ("copy", 2.0)
 
@@ -257,6 +264,17 @@ def test_a_price_that_is_no_longer_true_buys_nothing(api, table):
         assert order(api, table, wrong).json()["type"] == "/problems/ledger-changed"
     assert len(table.ledger.entries) == 1
     assert table.copy is None
+
+
+def test_a_table_that_is_described_anew_while_an_order_comes_in_is_not_copied(
+    api, workspace, table, monkeypatch
+):
+    price = api.get(f"/api/tables/{table.id}/copy", params={"epsilon": 1.0}).json()
+    monkeypatch.setattr(table.purchases, "_check_idle", lambda: setattr(table, "schema", MIXED))
+    job = workspace.jobs.get(order(api, table, price).json()["id"])
+    assert job.finished.wait(60)
+    assert (job.state, "look at the price again" in job.error) == ("failed", True)
+    assert (table.columns.reads, table.ledger.entries, table.copy) == ([], (), None)
 
 
 def test_people_with_several_rows_get_no_copy(api, workspace):

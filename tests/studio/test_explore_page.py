@@ -163,6 +163,17 @@ def test_two_tabs_and_double_clicks_buy_one_copy(visit, address, table):
     assert len(table.ledger.entries) == 1
 
 
+def test_a_lost_studio_does_not_say_that_no_copy_was_paid(visit, address, table):
+    page = opened(visit, address, table)
+    page.get_by_role("button", name="Show the price").click()
+    button = page.get_by_role("button", name="Buy for epsilon 0.5")
+    button.wait_for()
+    visit.context.set_offline(True)
+    button.click()
+    page.locator("#banner").get_by_text("charged once").wait_for()
+    assert "Nothing was spent" not in page.locator("#banner").inner_text()
+
+
 def test_a_narrow_screen_and_clusters_that_follow(browser, address, workspace):
     from helpers.browser import visiting
 

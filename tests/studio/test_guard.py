@@ -9,6 +9,26 @@ from fastapi import Request
 from helpers.studio import studio_here
 
 OWN = {"Shoal-Studio": "1"}
+# All that a page may load, ask, send and be framed by.
+POLICY = {
+    "default-src": ["'none'"],
+    "script-src": ["'self'"],
+    "style-src": ["'self'"],
+    "img-src": ["'self'", "data:", "blob:"],
+    "font-src": ["'self'"],
+    "connect-src": ["'self'"],
+    "frame-src": ["'self'"],
+    "frame-ancestors": ["'self'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'none'"],
+    "object-src": ["'none'"],
+}
+
+
+def directives(answer):
+    """Return the policy of an answer by its parts."""
+    (policy,) = answer.headers.get_list("content-security-policy")
+    return {name: given for name, *given in (part.split() for part in policy.split(";"))}
 
 
 def test_pages_and_modules_are_those_of_the_wheel(studio, wheel):
@@ -18,7 +38,8 @@ def test_pages_and_modules_are_those_of_the_wheel(studio, wheel):
 
 
 @pytest.mark.parametrize(
-    "name", ["evil.example", "evil.example:8760", "127.0.0.1.evil.example", ""]
+    "name",
+    ["evil.example", "evil.example:8760", "127.0.0.1.evil.example", "evil-localhost", ""],
 )
 @pytest.mark.parametrize("path", ["/", "/api/session", "/static/api.js"])
 def test_another_host_name_is_refused(studio, name, path):
@@ -49,6 +70,10 @@ def test_a_form_cannot_change_anything(studio):
     answer = httpx.post(f"{studio}/api/jobs/x/cancel", data={"a": "b"})
     assert answer.status_code == 403
     assert httpx.post(f"{studio}/api/jobs/x/cancel", headers=OWN).status_code == 404
+    for method in ("POST", "DELETE", "PUT", "PATCH", "OPTIONS"):
+        for given in ({}, {"Shoal-Studio": ""}, {"Shoal-Studio": "0"}):
+            answer = httpx.request(method, f"{studio}/api/tables/x", headers=given)
+            assert answer.status_code == 403, method
 
 
 @pytest.mark.parametrize(
@@ -71,15 +96,20 @@ def test_every_answer_has_all_headers(studio, method, path, status):
     for headers, expected in ((OWN, status), ({**OWN, "Host": "evil.example"}, 421)):
         answer = httpx.request(method, f"{studio}{path}", headers=headers)
         assert answer.status_code == expected
-        policy = answer.headers["content-security-policy"]
-        assert "default-src 'none'" in policy
-        assert "unsafe" not in policy
+        assert directives(answer) == POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["cross-origin-resource-policy"] == "same-origin"
         assert answer.headers["cache-control"] in ("no-store", "no-cache")
         assert not [name for name in answer.headers if name.startswith("access-control")]
         assert "server" not in answer.headers
+
+
+def test_pages_may_ask_the_collector_of_the_studio_and_no_other_address():
+    with studio_here() as here:
+        here.workspace.connect_origins.add("http://127.0.0.1:9")
+        found = directives(here.client.get("/"))
+        assert found == {**POLICY, "connect-src": ["'self'", "http://127.0.0.1:9"]}
 
 
 def test_an_error_that_nobody_foresaw_has_a_policy_and_no_text(monkeypatch, capfd):
@@ -206,7 +236,7 @@ def test_a_refused_request_is_refused_before_its_body_is_read(studio):
     assert "connection: close" in text.lower()
 
 
-TOKEN = "t" * 24
+TOKEN = "Of-24-letters-and-digits"
 
 
 @pytest.fixture(scope="module")
@@ -217,10 +247,13 @@ def locked():
 
 
 def test_with_a_token_nothing_is_had_without(locked):
-    wrong = {"Authorization": f"Bearer {TOKEN}x", "Cookie": "shoal-studio=wrong"}
     for path in ("/", "/api/session", "/static/api.js", "/charts.js", "/?token=wrong", "/nothing"):
         assert httpx.get(f"{locked}{path}").status_code == 401
-        assert httpx.get(f"{locked}{path}", headers=wrong).status_code == 401
+    for wrong in (f"{TOKEN}x", TOKEN[:-1], TOKEN[:1], TOKEN[1:], TOKEN.lower(), "é"):
+        for sent in ({"Authorization": f"Bearer {wrong}"}, {"Cookie": f"shoal-studio={wrong}"}):
+            headers = {name: value.encode("latin-1") for name, value in sent.items()}
+            assert httpx.get(locked, headers=headers).status_code == 401
+        assert httpx.get(locked, params={"token": wrong}).status_code == 401
     for path in (f"/?token={TOKEN}&token={TOKEN}", f"/api/session?Token={TOKEN}"):
         assert httpx.get(f"{locked}{path}").status_code == 401
     assert httpx.post(f"{locked}/?token={TOKEN}", headers=OWN).status_code == 401
@@ -241,6 +274,9 @@ def test_the_token_leaves_the_address_and_is_a_cookie_from_then_on(locked):
         assert cookie.get_nonstandard_attr("SameSite") == "strict"
         assert cookie.path == "/"
         assert browser.get("/api/session").status_code == 200
+        # Opened again, by a browser that is known already: it leaves the address all the same.
+        page = browser.get(f"/ledger?token={TOKEN}")
+        assert (page.status_code, page.url.raw_path) == (200, b"/ledger")
     odd = {"Cookie": f'other={{"a": [1, 2]}}; shoal-studio={TOKEN}; bad'}
     assert httpx.get(f"{locked}/api/session", headers=odd).status_code == 200
 

@@ -28,6 +28,11 @@ Promise.allSettled(attempts).then(() => document.body.dataset.done = "");
 </script></body></html>"""
 
 
+LEAVING = """<!doctype html><title>leaving</title><script>
+location.href = "http://elsewhere.invalid/?" + document.title;
+</script>"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Return a folder of reports beside a file that no page may show."""
@@ -93,8 +98,12 @@ def test_scripts_of_a_page_reach_neither_the_studio_nor_its_pages(here, browser)
         if one["place"] == "reports/evil.html"
     )
     policy = here.client.get(f"/reports/{page_id}").headers["content-security-policy"]
-    assert "allow-same-origin" not in policy
-    assert "sandbox allow-scripts;" in policy
+    parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert parts["sandbox"] == "allow-scripts"
+    for name in ("default-src", "connect-src", "form-action", "base-uri"):
+        assert parts[name] == "'none'"
+    assert "http" not in policy
+    assert "*" not in policy
     context = browser.new_context()
     try:
         tables = len(here.workspace.tables)
@@ -102,13 +111,37 @@ def test_scripts_of_a_page_reach_neither_the_studio_nor_its_pages(here, browser)
         alone.goto(f"{here.address}/reports/{page_id}")
         framed = context.new_page()
         framed.goto(f"{here.address}/ledger?report={page_id}")
-        for shown in (alone, framed.frame_locator("iframe")):
+        for shown in (alone.frame_locator("iframe"), framed.frame_locator("iframe")):
             shown.locator("body[data-done]").wait_for()
             assert shown.locator("#ran").inner_text() == "scripts run"
             assert shown.locator("#got").inner_text() == ""
         assert len(here.workspace.tables) == tables
     finally:
         context.close()
+
+
+def test_a_page_in_a_window_of_its_own_leads_it_nowhere(here, browser, folder):
+    """What it shows could leave in the address that it leads to."""
+    (folder / "leaving.html").write_text(LEAVING)
+    (page_id,) = (
+        one["id"]
+        for one in here.client.get("/api/reports").json()["pages"]
+        if one["title"] == "leaving"
+    )
+    context = browser.new_context()
+    asked, tried = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("console", lambda line: tried.append(line.text))
+    try:
+        page = context.new_page()
+        page.goto(f"{here.address}/reports/{page_id}")
+        while not [one for one in (*asked, *tried) if "elsewhere.invalid" in one]:
+            page.wait_for_timeout(20)
+        assert [one for one in asked if not one.startswith(here.address)] == []
+        assert page.url == f"{here.address}/reports/{page_id}"
+    finally:
+        context.close()
+        (folder / "leaving.html").unlink()
 
 
 def test_a_limit_is_set_spends_are_listed_and_the_limit_stays(here, visit):

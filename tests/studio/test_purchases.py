@@ -49,6 +49,19 @@ def test_the_ledger_that_was_shown_is_the_one_that_is_charged():
     assert len(held[0]) == purchases.count == 1
 
 
+def test_another_purchase_has_another_key():
+    ledger = Ledger(epsilon=1.0)
+    one, two = (Purchases(table, lambda: ledger) for table in ("one", "two"))
+    asked = [
+        one.price(ledger, "copy", {"epsilon": 0.1}, 0),
+        one.price(ledger, "release", {"epsilon": 0.1}, 0),
+        one.price(ledger, "copy", {"epsilon": 0.2}, 0),
+        one.price(ledger, "copy", {"epsilon": 0.1}, 1),
+        two.price(ledger, "copy", {"epsilon": 0.1}, 0),
+    ]
+    assert len({price.key for price in asked}) == len(asked)
+
+
 def test_what_failed_after_its_charge_is_not_bought_and_not_charged_again():
     ledger = Ledger(epsilon=1.0)
     purchases = Purchases("table", lambda: ledger)

@@ -1,18 +1,23 @@
 """A release: priced without a look at the records, paid once, whoever asks and how often."""
 
 import json
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 from helpers.studio import studio_here
 from helpers.studio_tables import PLANE, ROWS, USERS, WatchedColumns, people
-from shoal.cluster import ClusterProfile
+from helpers.written_files import written_files
+from shoal.cluster import ClusterProfile, DPDensity
 from shoal.exceptions import DataError
 from shoal.privacy import Ledger, PureEvent, Release
 from shoal.reports import load_release
 from shoal.studio import release_api
+from shoal.studio.downloads import release_files, write_file
+from shoal.studio.releases import StudioRelease
 from shoal.studio.workspace import MAX_TABLES
 
 KMEANS = {"method": "DPKMeans", "epsilon": 0.5, "k": 2}
@@ -24,6 +29,14 @@ def here():
     """Yield one studio in this process."""
     with studio_here() as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def _room(here):
+    """Forget all tables afterwards: those of which something was bought are kept otherwise."""
+    yield
+    for table in here.workspace.tables:
+        here.workspace.forget(table.id)
 
 
 class Desk:
@@ -143,6 +156,10 @@ def test_a_purchase_that_runs_is_found_again_and_shuts_out_all_others(here):
         assert (second.status_code, second.json()["type"]) == (409, "/problems/ledger-changed")
         # The ledger that is about to be charged is not replaced by one with another limit.
         assert desk.client.post(f"{desk.path}/ledger", json={"epsilon": 9.0}).status_code == 409
+        # Nor is the description changed by which the release is made.
+        for said in ({"user": "person"}, {"records_per_user": 2}, {"trust_model": "local"}):
+            answer = desk.client.post(f"{desk.path}/settings", json=said)
+            assert (answer.status_code, desk.table.schema) == (409, ROWS)
         # Nor is the table forgotten, by a click or because many others are opened.
         assert desk.client.delete(desk.path).status_code == 409
         for _ in range(MAX_TABLES):
@@ -182,6 +199,50 @@ def test_a_table_that_is_described_anew_while_an_order_comes_in_is_not_released(
     job = desk.finish(desk.order(KMEANS, price))
     assert (job["state"], "look at the price again" in job["error"]) == ("failed", True)
     assert (desk.columns.reads, desk.entries, desk.table.releases) == (0, (), [])
+
+
+def test_a_table_that_is_forgotten_while_an_order_comes_in_is_not_released(here, desk, monkeypatch):
+    price = desk.price(KMEANS).json()
+    monkeypatch.setattr(
+        release_api, "_check_repeat", lambda *_: here.workspace.forget(desk.table.id)
+    )
+    refused = desk.order(KMEANS, price)
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/ledger-changed")
+    assert (desk.columns.reads, desk.entries) == (0, ())
+
+
+def test_two_tables_with_one_ledger_do_not_pay_at_the_same_time(here):
+    """Each price shows what is left without the other: the second has to be looked at again."""
+    one = Desk(here, columns=WatchedColumns(people(), open_gate=False))
+    two = Desk(here, limit=None)
+    two.table.ledger = one.table.ledger
+    first, second = one.price(KMEANS).json(), two.price(KMEANS).json()
+    running = one.order(KMEANS, first)
+    try:
+        assert one.columns.reached.wait(30)
+        waiting = two.order(KMEANS, second)
+        assert not here.workspace.jobs.get(waiting.json()["id"]).finished.wait(0.2)
+    finally:
+        one.columns.gate.set()
+    assert one.finish(running)["state"] == "done"
+    assert "spent since this price" in two.finish(waiting)["error"]
+    assert (len(one.entries), two.columns.reads) == (1, 0)
+
+
+def test_what_was_bought_is_not_forgotten_because_other_tables_are_opened():
+    with studio_here() as here:
+        desk = Desk(here)
+        price, _ = desk.buy(KMEANS)
+        for _ in range(MAX_TABLES):
+            here.workspace.add("other.csv", "upload", {}, PLANE)
+        assert len(here.workspace.tables) == MAX_TABLES
+        assert desk.client.get(f"{desk.path}/releases/{price['key']}").status_code == 200
+        for table in here.workspace.tables:
+            table.releases.append(desk.table.releases[0])
+        answer = desk.client.post("/api/tables/schema", json={"names": "age"})
+        assert (answer.status_code, "forget one" in answer.json()["detail"]) == (422, True)
+        assert desk.client.delete(desk.path).status_code == 200  # on purpose
+        assert desk.client.post("/api/tables/schema", json={"names": "age"}).status_code == 200
 
 
 def test_clusters_are_kept_though_their_profile_meets_an_error_that_nobody_foresaw(
@@ -327,6 +388,55 @@ def test_files_are_those_of_the_command_line_and_labels_are_marked(here):
     assert len(read("clusters.csv").text.splitlines()) == told["clusters"] + 1
     assert "sentences" in json.loads(read("profile.json").text)["values"]
     assert desk.client.get(f"{path}/files/..%2f..%2fetc").status_code == 404
+
+
+def known(release, model):
+    """Return what somebody has who has the release, and no record."""
+    if release.kind == "DPDensity":
+        return DPDensity.from_release(release)
+    return SimpleNamespace(release_=release, advice_=model.advice_)
+
+
+@pytest.mark.parametrize(
+    ("schema", "settings"),
+    [(ROWS, PROFILED), (PLANE, {"method": "DPDensity", "epsilon": 1.0, "profile": 0.5})],
+    ids=["centers", "density"],
+)
+def test_what_may_be_published_is_made_of_the_release_alone(here, schema, settings):
+    """So are the answers about it: whoever has only read its file would give the same."""
+    desk = Desk(here, schema)
+    desk.buy(settings)
+    (made,) = desk.table.releases
+    release = Release.from_json(made.release.to_json())
+    published = StudioRelease(made.key, made.asked, known(release, made.model))
+    published.time, published.profile = made.time, made.profile
+    assert published.to_dict() == made.to_dict()
+    assert published.describe() == made.describe()
+    files = [one.name for one in release_files(made) if not one.for_curator]
+    assert [one.name for one in release_files(published) if not one.for_curator] == files
+    for name in files:
+        if name.endswith(("json", "csv")):  # others draw what is described
+            assert write_file(published, name)[1] == write_file(made, name)[1], name
+
+
+def test_what_reads_the_true_records_writes_no_file(here):
+    desk = Desk(here, PLANE, people())
+    with written_files() as written:
+        assert desk.client.get(f"{desk.path}/explore/records.png").content[:4] == b"\x89PNG"
+        price, job = desk.buy(PROFILED)
+        assert job["state"] == "done"
+        files = f"{desk.path}/releases/{price['key']}/files"
+        assert desk.client.get(f"{files}/labels.csv").status_code == 200
+        copy = desk.client.get(f"{desk.path}/copy", params={"epsilon": 0.5}).json()
+        order = {name: copy[name] for name in ("epsilon", "key", "entries")}
+        assert desk.finish(desk.client.post(f"{desk.path}/copy", json=order))["state"] == "done"
+    assert written == []
+
+
+def test_what_holds_labels_of_true_records_is_never_pickled(desk):
+    desk.buy(KMEANS)
+    with pytest.raises(TypeError, match="never pickled"):
+        pickle.dumps(desk.table.releases[0])
 
 
 @pytest.mark.full

@@ -172,6 +172,17 @@ def test_a_lost_studio_does_not_say_that_nothing_was_spent(here, visit):
     assert len(shop.entries) == 1
 
 
+def test_a_refusal_that_comes_from_the_records_is_for_the_curator_only(here, visit):
+    shop = Shop(here)
+    shop.columns.columns["age"][7] = "unknown"
+    page = visit.open(shop.address)
+    agree(page).click()
+    alert = page.get_by_role("alert").filter(has_text="For your eyes only")
+    alert.wait_for()
+    assert "'age'" in alert.inner_text()
+    assert shop.entries == ()
+
+
 def test_where_nobody_holds_records_the_page_points_to_campaigns(here, visit):
     shop = Shop(here)
     shop.table.trust_model = "local"

@@ -56,6 +56,16 @@ def test_what_is_forbidden_is_found():
     assert not re.search(FORBIDDEN["a style in an attribute"], "box.style.width = `${share}%`;")
 
 
+def test_the_address_of_a_new_campaign_has_no_signing_key():
+    text = (PAGES / "campaignForm.js").read_text()
+    (listed,) = re.findall(r"const FIELDS = \[([^]]*)\]", text)
+    fields = re.findall(r'"(\w+)"', listed)
+    assert {"title", "purpose", "url"} <= set(fields)
+    assert "key" not in fields
+    reads = [line for line in text.splitlines() if "controls.key.value" in line]
+    assert [line for line in reads if "await post(PATH" not in line] == []  # sent, and no more
+
+
 def test_only_the_theme_is_kept_by_the_browser():
     assert {file.name for file in MODULES if "localStorage" in file.read_text()} == {
         "early.js",

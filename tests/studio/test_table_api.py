@@ -2,7 +2,8 @@
 
 import gzip
 import os
-import sys
+import pickle
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from helpers.studio import studio_here
+from helpers.written_files import written_files
 from shoal.datasets import make_customers
 from shoal.exceptions import DataError
 from shoal.privacy import Ledger, PureEvent
@@ -21,6 +23,7 @@ from shoal.tables import write_table
 
 FILE = {"Content-Type": "application/octet-stream"}
 SECRET = "S3CRET"
+AGES = {"minimum": "0", "maximum": "120"}
 CSV = f"customer,age,city,note\n1,34,Turku,{SECRET}\n2,,Oulu,x\n"
 SCHEMA = Schema(
     [
@@ -29,6 +32,8 @@ SCHEMA = Schema(
         Field("note", role="ignore"),
     ]
 )
+
+SCHEMA_OF_BOTH = Schema.from_names(["age", "city"])
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +191,50 @@ def test_no_value_is_in_any_answer(here):
     assert SECRET not in repr(table)
 
 
+def test_how_many_rows_there_are_decides_nothing(here, tmp_path):
+    """Nor what they hold: a table is what its names and its schema say, and no more."""
+    SCHEMA_OF_BOTH.save(tmp_path / "people.csv.json")
+    seen = []
+    for rows in (["30,A"] * 7, ["4,B"] * 3):
+        text = "\n".join(["age,city", *rows, ""])
+        (tmp_path / "people.csv").write_text(text)
+        cells = [row.split(",") for row in rows]
+        packed = write_table(tmp_path / "p.parquet", ["age", "city"], np.array(cells, dtype=object))
+        named = here.workspace.get(upload(here.client, text).json()["id"])
+        said(here, named, "names", header=False, names="age, city")
+        tables = [
+            named,
+            opened_table(here, text),
+            here.workspace.get(upload(here.client, packed.read_bytes(), "p.parquet").json()["id"]),
+            open_file(here.workspace, tmp_path / "people.csv", tmp_path / "people.csv.json"),
+        ]
+        for table in tables:
+            said(here, table, "fields", name="age", kind="n", answers=AGES)
+            said(here, table, "fields", name="city", kind="c", answers={"categories": "A, B"})
+        answers = [
+            here.client.get(f"/api/tables/{table.id}{path}").text.replace(table.id, "")
+            for table in tables
+            for path in ("", "/fields", "/schema.json", "/explore", "/trade-off", "/shapes")
+        ]
+        seen.append(answers)
+    assert seen[0] == seen[1]
+    assert all("5000" in text for text in seen[0][::6])  # the usual guess
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_table_is_never_pickled(here, protocol):
+    """No other process is sent one, and no file."""
+    with pytest.raises(TypeError, match="never pickled"):
+        pickle.dumps(opened_table(here), protocol)
+
+
+@pytest.mark.parametrize(
+    "name", ["/home/ada/people.csv", "C:\\ada\\people.csv", "\u202epeople.csv"]
+)
+def test_of_a_file_only_its_name_is_kept(here, name):
+    assert upload(here.client, CSV, name).json()["name"] == "people.csv"
+
+
 def test_fields_are_described_one_by_one(here):
     table = opened_table(here)
     ages = {"minimum": "0", "maximum": "1,000", "unit": "years"}
@@ -232,6 +281,15 @@ def test_a_schema_is_saved_as_the_library_saves_it_and_loaded_again(here, tmp_pa
     assert again.schema == SCHEMA
 
 
+def test_a_file_name_makes_no_header(here):
+    """A file of this machine may have any name, line breaks included."""
+    table = here.workspace.add('a\r\nSet-Cookie: "b\x7fé.csv', "file", {"age": ["3"]}, SCHEMA)
+    saved = here.client.get(f"/api/tables/{table.id}/schema.json")
+    name = "a__Set-Cookie: _b__.schema.json"
+    assert saved.headers["content-disposition"] == f'attachment; filename="{name}"'
+    assert "set-cookie" not in saved.headers
+
+
 def test_documents_of_others_are_taken(here):
     table = opened_table(here)
     column = {"name": "age", "datatype": {"base": "integer", "minimum": 0, "maximum": 120}}
@@ -257,6 +315,10 @@ def test_settings_are_kept_and_checked(here):
     table.cache["explored"] = "old"
     assert said(here, table, "settings", trust_model="local", n_guess=70) == 200
     assert (table.trust_model, table.n_guess, table.cache) == ("local", 70, {})
+    table.cache["explored"] = "of another schema"
+    older = {"minimum": "0", "maximum": "130"}
+    assert said(here, table, "fields", name="age", kind="n", answers=older) == 200
+    assert table.cache == {}
     assert said(here, table, "settings", user="note", records_per_user=4) == 200
     assert (table.privacy_unit.kind, table.privacy_unit.max_rows) == ("user", 4)
     assert said(here, table, "settings", user="city") == 200
@@ -366,39 +428,23 @@ def test_a_file_of_this_machine_is_opened_with_or_without_its_schema(here, tmp_p
         open_file(here.workspace, tmp_path / "people.csv", Schema([Number("size")]))
 
 
-WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-watched: list[str] = []
-watching = False
-
-
-def watch(event, arguments):
-    """Note every file that is opened to be written, by any thread; a hook cannot be taken away."""
-    if watching and event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITES:
-        watched.append(str(arguments[0]))
-    elif watching and event.startswith("tempfile."):
-        watched.append(event)
-
-
 def test_what_is_sent_is_written_to_no_file(tmp_path):
     """Not even for a moment: of three megabytes, which a spooled file would not keep in memory."""
-    global watching  # noqa: PLW0603 - the hook is told so
     content = make_customers(40_000, random_state=0).to_csv(tmp_path / "c.csv").read_bytes()
     assert len(content) > 2**21
-    sys.addaudithook(watch)
+    schema = make_customers(1, random_state=0).schema
     with studio_here() as here:
         here.client.get("/api/start")
-        watching = True
-        try:
+        with written_files() as written:
             table = opened_table(here, content)
-            assert (
-                said(here, table, "schema", **make_customers(1, random_state=0).schema.to_dict())
-                == 200
-            )
-        finally:
-            watching = False
-        large = b" " * (MAX_SCHEMA_BYTES + 1)
-        path = f"/api/tables/{table.id}/schema"
-        assert here.client.post(path, content=large, headers=FILE).status_code == 413
-        chunks = (b" " * 2**20 for _ in range(6))  # without a length in its head
-        assert here.client.post(path, content=chunks, headers=FILE).status_code == 413
-    assert watched == []
+            assert said(here, table, "schema", **schema.to_dict()) == 200
+            large = b" " * (MAX_SCHEMA_BYTES + 1)
+            path = f"/api/tables/{table.id}/schema"
+            assert here.client.post(path, content=large, headers=FILE).status_code == 413
+            chunks = (b" " * 2**20 for _ in range(6))  # without a length in its head
+            assert here.client.post(path, content=chunks, headers=FILE).status_code == 413
+        assert written == []
+        assert here.workspace.tables == (table,)
+    assert here.workspace.tables == ()  # the studio has ended
+    with written_files() as written, Path(os.devnull).open("w"):
+        assert written == [os.devnull], "the watch sees files that are written"

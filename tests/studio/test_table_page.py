@@ -136,6 +136,7 @@ def test_a_file_is_dropped_and_its_columns_are_named(studio, visit):
     )
     assert page.get_by_label("First line of the file").inner_text().split() == ["Turku", "34"]
     names = page.get_by_label("If not: names of its 2 columns, by commas")
+    assert page.locator(".mark").inner_text() == "for your eyes only"
     names.fill("city")
     page.get_by_role("button", name="No: use these names").click()
     assert "2 columns" in alert(page).inner_text()

@@ -4,10 +4,7 @@ import csv
 import io
 import json
 import multiprocessing
-import os
-import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +12,7 @@ from typer.testing import CliRunner
 
 from helpers.stuck_work import wait_forever
 from helpers.studio import studio_here
+from helpers.written_files import written_files
 from shoal.cli import app as command_line
 from shoal.cluster import PrivateCopy
 from shoal.experiments import make_up_records
@@ -214,35 +212,16 @@ def test_too_few_records_fail_in_one_line(here):
     assert "must hold at least 32 records" in job.error
 
 
-writing = []
-watched = False
-
-
-def watch(event, arguments):
-    if watched and event == "open":
-        path, mode, flags = arguments
-        if (mode and set(mode) & set("wax+")) or (flags or 0) & (os.O_WRONLY | os.O_RDWR):
-            writing.append(path)
-
-
 def test_nothing_is_written_to_a_disk():
     """The whole work of the process, watched at the door to all files."""
-    global watched  # noqa: PLW0603 - an audit hook cannot be taken away again
-    sys.addaudithook(watch)
     points = make_up_records(PLAIN, 300).encoded
     settings = TradeOffSettings(("DPKMeans-lloyd", "KdLaplace-grid"), (1.0,), 3, 1)
     reader, writer = multiprocessing.Pipe(duplex=False)
-    watched = True
-    try:
-        with reader, writer:
-            run_comparison(writer, points, PLAIN.space.names, PLAIN.space.bounds, settings)
-            kinds = []
-            while reader.poll():
-                kinds.append(reader.recv()[0])
-        assert writing == []
-        with Path(os.devnull).open("w"):
-            assert writing == [os.devnull], "the watch sees files that are written"
-    finally:
-        watched = False
+    with reader, writer, written_files() as written:
+        run_comparison(writer, points, PLAIN.space.names, PLAIN.space.bounds, settings)
+        kinds = []
+        while reader.poll():
+            kinds.append(reader.recv()[0])
+    assert written == []
     assert kinds[0] == "baseline"
     assert kinds.count("rows") == 2, "one for each method, as it is done"

@@ -80,8 +80,10 @@ class Guard:
         app: ASGIApp = self._app
         if (refused := self._refusal(scope, headers) or body.refusal) is not None:
             app = problem_response(refused)
+        elif self._token and (way := self._welcome(scope, headers)) is not None:
+            app = way  # for a browser that has the cookie as well: the token leaves the address
         elif self._token and not self._is_known(headers):
-            app = self._welcome(scope, headers) or problem_response(
+            app = problem_response(
                 RefusedError(
                     "unauthorized", "Open the address that `shoal studio` printed, with its token."
                 )

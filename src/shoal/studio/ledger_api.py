@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from shoal.studio.ledgers import describe_ledger, file_ledger, set_limit
-from shoal.studio.report_pages import PAGE_POLICY, find_pages, read_page
+from shoal.studio.report_pages import FRAME, PAGE_POLICY, find_pages, read_page
 from shoal.studio.workspace import Workspace
 
 __all__ = ["add_ledger_routes"]
@@ -54,7 +54,9 @@ def add_ledger_routes(app: FastAPI, workspace: Workspace) -> None:
         }
 
     @app.get("/reports/{page}", include_in_schema=False)
-    def report(page: str) -> Response:
+    def report(page: str, request: Request) -> Response:
         content = read_page(workspace.folders, page)
+        if request.headers.get("sec-fetch-dest") == "document":
+            return HTMLResponse(FRAME.format(page=page))
         headers = {"Content-Security-Policy": PAGE_POLICY}
         return Response(content, media_type="text/html; charset=utf-8", headers=headers)

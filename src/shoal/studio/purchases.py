@@ -7,8 +7,10 @@ the same once more is another price with another key, which a page asks for on p
 names the number of entries that the ledger had when its price was shown; if anything was spent
 since, it is refused, and the page shows the price again.
 
-One purchase of a table is made at a time. What fails after its charge stays charged: the ledger has
-an entry more then, so the same order is refused, and nobody pays twice without seeing it.
+One purchase of a table is made at a time, and one of a ledger, which tables may share: what was
+shown with the price is still so when it is charged. What fails after its charge stays charged: the
+ledger has an entry more then, so the same order is refused, and nobody pays twice without seeing
+it. A table of which something was bought is forgotten on purpose only.
 """
 
 import hashlib
@@ -27,8 +29,10 @@ __all__ = ["Price", "Purchases"]
 
 SPENT_SINCE = "Something was spent since this price was shown: look at the price again."
 OTHER_LEDGER = "The ledger was changed since this price was shown: look at the price again."
+FORGOTTEN = "The table was forgotten since this price was shown: open the file again."
 OTHER_ORDER = "The order is not for the price that was shown: look at the price again."
 UNDER_WAY = "Another purchase of this table is under way: wait for its end, then look again."
+_charging: dict[str | int, threading.Lock] = {}  # of ledgers, by their files or as objects
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ class Purchases:
         self._ledger = ledger
         self._ordering = threading.Lock()  # held for moments
         self._buying = threading.Lock()  # held while something is bought
+        self._forgotten = False
         self._bought: dict[str, Any] = {}
         self._jobs: dict[str, Job] = {}
 
@@ -140,8 +145,9 @@ class Purchases:
         self._check_key(key, what, settings, repeat)
         with self._buying:  # a second click waits for the first, and gets its release
             if key not in self._bought:
-                self._check_ledger(ledger, entries)
-                self._bought[key] = release()
+                with _charging.setdefault(ledger.path or id(ledger), threading.Lock()):
+                    self._check_ledger(ledger, entries)
+                    self._bought[key] = release()
             return self._bought[key]
 
     def order(
@@ -212,6 +218,27 @@ class Purchases:
             finally:
                 self._buying.release()
 
+    def forget(self, *, bought: bool) -> bool:
+        """Let nothing be bought any more; False, and nothing changes, while something is.
+
+        Parameters
+        ----------
+        bought : bool
+            Whether to do so though something was bought, which is lost then.
+
+        Returns
+        -------
+        forgotten : bool
+            Whether no order will be charged from now on.
+        """
+        if self.is_under_way or not self._buying.acquire(blocking=False):
+            return False
+        try:
+            self._forgotten = bought or not self._bought
+            return self._forgotten
+        finally:
+            self._buying.release()
+
     @property
     def is_under_way(self) -> bool:
         """Whether something is being bought."""
@@ -222,6 +249,8 @@ class Purchases:
             raise RefusedError("ledger-changed", UNDER_WAY)
 
     def _check_ledger(self, ledger: Ledger, entries: int) -> None:
+        if self._forgotten:
+            raise RefusedError("ledger-changed", FORGOTTEN)
         if self._ledger() is not ledger:
             raise RefusedError("ledger-changed", OTHER_LEDGER)
         if len(ledger.entries) != entries:

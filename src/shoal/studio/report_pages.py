@@ -2,8 +2,9 @@
 
 A page is a file that anybody may have made, with scripts of its own. So it is served as a document
 without an origin: its scripts can draw, and can reach neither the studio nor any other address. A
-page is asked for by a digest of its place, never by a path, so no path leads out of the folders,
-and links that do are not followed.
+document that fills a window could still lead that window elsewhere, so it is shown in a frame,
+which the policy of the studio keeps here. A page is asked for by a digest of its place, never by a
+path, so no path leads out of the folders, and links that do are not followed.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 from shoal._files import BINARY
 from shoal.service import RefusedError
 
-__all__ = ["PAGE_POLICY", "ReportPage", "find_pages", "read_page"]
+__all__ = ["FRAME", "PAGE_POLICY", "ReportPage", "find_pages", "read_page"]
 
 MAX_PAGES = 500
 MAX_FILES = 20_000  # looked at; a folder of this many is no folder of reports
@@ -33,6 +34,12 @@ PAGE_POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'none'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+# What a window of its own shows: the same address again, in a frame.
+FRAME = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal studio: a report'
+    '</title><link rel="stylesheet" href="/static/studio.css"></head><body><iframe class="whole" '
+    'title="The report" src="/reports/{page}" sandbox="allow-scripts"></iframe></body></html>'
 )
 
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 
-from shoal.service import EventLog, listen, log_stray_errors, run_app, take_over_logging
+from shoal.service import listen, log_stray_errors, run_app, start_log
 from shoal.studio.app import create_studio
 from shoal.studio.settings import StudioSettings
 from shoal.studio.workspace import Workspace
@@ -64,8 +64,7 @@ def serve_studio(
     takes requests
     """
     listener = listen(settings)
-    log = EventLog()
-    take_over_logging(log)
+    log = start_log(settings)
     app = create_studio(Workspace(settings, log) if workspace is None else workspace)
 
     def started(address: str) -> None:

@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.exceptions import ParameterError
@@ -54,10 +54,10 @@ class StudioSettings(ServiceSettings):
     max_body_bytes: int = 1 << 29
     body_seconds: float = 300.0
     stop_seconds: float = 2.0
-    token: str = ""
+    token: str = field(default="", repr=False)
     names: tuple[str, ...] = ()
     ledger: Path | None = None
-    database: str = ""
+    database: str = field(default="", repr=False)  # may hold a password
     folders: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:

@@ -236,5 +236,5 @@ def _file_name(name: str) -> str:
 
 
 def _ascii_name(name: str) -> str:
-    kept = (letter if letter.isascii() and letter not in '"\\' else "_" for letter in name)
+    kept = (one if " " <= one <= "~" and one not in '"\\' else "_" for one in name)
     return "".join(kept)

@@ -16,7 +16,7 @@ from shoal.privacy import Ledger, PrivacyUnit
 from shoal.schema import Schema
 from shoal.service import EventLog, RefusedError
 from shoal.studio.jobs import Jobs
-from shoal.studio.purchases import Purchases
+from shoal.studio.purchases import UNDER_WAY, Purchases
 from shoal.studio.settings import StudioSettings
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ __all__ = ["StudioTable", "Workspace", "ledger_summary"]
 
 TrustModel = Literal["central", "local", "shuffled"]
 MAX_TABLES = 16
+FULL = (
+    f"The studio holds {MAX_TABLES} tables of which something was bought: save what you need, and "
+    "forget one on the page Table."
+)
 
 
 @dataclass
@@ -197,15 +201,22 @@ class Workspace:
     ) -> StudioTable:
         """Keep a table under a new random identifier.
 
-        The oldest of too many is forgotten, but for one of which something is being bought.
+        The oldest of too many is forgotten, but for those of which something was bought.
         """
         table = StudioTable(secrets.token_urlsafe(9), name, source, columns, schema)
         with self.lock:
-            while len(self._tables) >= MAX_TABLES:
-                oldest = min(self._tables.values(), key=lambda one: one.purchases.is_under_way)
-                del self._tables[oldest.id]
+            if len(self._tables) >= MAX_TABLES:
+                self._forget_oldest()
             self._tables[table.id] = table
         return table
+
+    def _forget_oldest(self) -> None:
+        """Forget the oldest table that nothing was paid for, or refuse."""
+        for table in self._tables.values():
+            if not table.has_bought and table.purchases.forget(bought=False):
+                del self._tables[table.id]
+                return
+        raise RefusedError("invalid-parameter", FULL)
 
     def get(self, identifier: str) -> StudioTable:
         """Return a table, or refuse."""
@@ -220,8 +231,11 @@ class Workspace:
         return table
 
     def forget(self, identifier: str) -> None:
-        """Drop a table and its records."""
+        """Drop a table and its records; refuse while something of it is bought."""
         with self.lock:
+            table = self._tables.get(identifier)
+            if table is not None and not table.purchases.forget(bought=True):
+                raise RefusedError("ledger-changed", UNDER_WAY)
             self._tables.pop(identifier, None)
 
     @property

@@ -56,6 +56,19 @@ export const fetchFile = async (path, options) => (await ask("GET", path, option
 /** Drop something. */
 export const remove = async (path) => (await ask("DELETE", path)).json();
 
+/** What is said of an order when nobody knows whether it arrived. */
+export const UNSURE = "The studio does not answer. If the order reached it, it was charged once: the ledger tells, when the studio is back.";
+
+/** Follow a purchase. Why it failed may come from the true records, and is marked so. */
+export async function followPurchase(job, onProgress, options) {
+  try {
+    return await follow(job, onProgress, options);
+  } catch (problem) {
+    if (!(problem instanceof Problem) || problem.status) throw problem;
+    throw problem.lost ? new Problem(UNSURE, { lost: true }) : new Problem(`For your eyes only, since it may tell of the records: ${problem.message}`);
+  }
+}
+
 /** Follow a job until it ends; `onProgress` gets it after every look. Returns the finished job. */
 export async function follow(job, onProgress = () => {}, { signal } = {}) {
   let wait = 100;

@@ -1,5 +1,5 @@
 // A private copy: its price first, then one purchase, however often it is clicked.
-import { follow, get, post } from "/static/api.js";
+import { Problem, UNSURE, followPurchase, get, post } from "/static/api.js";
 import { card, element, field, number } from "/static/elements.js";
 
 /** The card that shows the price of a private copy and buys one. */
@@ -22,9 +22,10 @@ export function copyCard(table, options, onbought) {
     button.disabled = true;
     try {
       const { epsilon: asked, key, entries } = price;
-      await follow(await post(path, { epsilon: asked, key, entries }));
+      await followPurchase(await post(path, { epsilon: asked, key, entries }));
       await onbought();
     } catch (problem) {
+      if (problem.lost) throw new Problem(UNSURE, { lost: true });
       if (problem.type !== "ledger-changed") throw problem;
       await show(`${problem.message} Here is the price now.`);
     } finally {

@@ -1,11 +1,10 @@
 // Release: the one step that reads the true records. Price first, then a deliberate order, once.
-import { Problem, follow, get, post } from "/static/api.js";
+import { Problem, UNSURE, followPurchase, get, post } from "/static/api.js";
 import { card, element, field, grid, progress, select } from "/static/elements.js";
 import { ledgerBar, sentence } from "/static/ledgerBar.js";
 import { StudioPage } from "/static/page.js";
 import { code, showRelease } from "/static/releaseResult.js";
 
-const UNSURE = "The studio does not answer. If the order reached it, it was charged once: the ledger tells, when the studio is back.";
 const SETTINGS = { method: "DPKMeans", epsilon: "1", delta: "", k: "5", profile: "", profile_delta: "" };
 // Find the number of clusters themselves; of a density, it can be changed afterwards for nothing.
 const FINDS_K = new Set(["DPDensity", "DPWaveCluster"]);
@@ -156,10 +155,9 @@ class StudioRelease extends StudioPage {
     this.#right.replaceChildren(card("Releasing", {}, bar,
       element("p", { className: "hint" }, "It goes on if you leave or reload this page, and is charged once.")));
     try {
-      await follow(job, (now) => bar.update(now), { signal: this.signal });
+      await followPurchase(job, (now) => bar.update(now), { signal: this.signal });
     } catch (problem) {
-      if (!(problem instanceof Problem)) throw problem;
-      if (problem.lost) throw new Problem(UNSURE, { lost: true });
+      if (!(problem instanceof Problem) || problem.lost) throw problem;
       if (mine === this.#turn) await this.#show(problem.message);
       return;
     }

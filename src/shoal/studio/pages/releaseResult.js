@@ -42,7 +42,7 @@ function clusters(released) {
 
 function profile({ profile: told, profile_failed: failed }) {
   if (failed) {
-    return card("What the clusters are like", {},
+    return card("What the clusters are like", { mark: "for your eyes only" },
       element("p", { className: "bad-words", role: "alert" }, `The profile was not made: ${failed}. The clusters are here all the same.`));
   }
   return card("What the clusters are like", {},
