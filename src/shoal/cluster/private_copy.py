@@ -83,7 +83,7 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
     {bounds}
     schema : Schema, default=None
         Public description of a table, in place of ``bounds``. The copy has the same features, with
-        values of the same kinds (categories, dates, whole numbers).
+        values of the same kinds (numbers, categories, dates).
     {n_public}
     {ledger}
     {random_state}
@@ -109,9 +109,9 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
 
     Notes
     -----
-    Without a schema, whole numbers come back with fractions. The distribution of each column is
-    preserved better than the dependence between columns, the more so the more columns there are. In
-    up to three columns, if most records lie in few places, the copy preserves these places instead.
+    Whole numbers come back with fractions. The distribution of each column is preserved better than
+    the dependence between columns, the more so the more columns there are. In up to three columns,
+    if most records lie in few places, the copy preserves these places instead.
 
     {promise_to_records}
 
