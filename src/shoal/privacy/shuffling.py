@@ -58,7 +58,7 @@ def amplify(
     n : int
         Smallest number of honest reports in a batch, the person's own included. Reports that are
         made up, sent twice or computed with another mechanism do not count. If the guarantee
-        protects users: the number of users, whose reports all go to the same batch.
+        protects users: the smallest number of users, each with all their reports in this batch.
     delta : float
         The delta for all reports of a device together, in [1e-100, 1).
     n_colors : int, optional
