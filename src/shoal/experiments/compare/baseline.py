@@ -86,7 +86,7 @@ class Baseline:
     label : str or None
         Name of the column of classes.
     low, high : tuple of float
-        Public bounds.
+        Public bounds of each column.
     n_clusters : int
         Number of clusters.
     n_records : int
