@@ -39,7 +39,8 @@ class SparseCounts:
     Parameters
     ----------
     codes : ndarray of int64, shape (filled,)
-        Indices of the occupied cells in C order, ascending, each once.
+        Codes of the occupied cells, ascending, each once. In a grid, the code of a cell is its
+        index in C order.
     counts : ndarray of int64, shape (filled,)
         Sum of the weights of their records, at least 1.
 

@@ -131,25 +131,26 @@ class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
 
 class NdLaplace(AsPublished):
-    """Perturb records with the noise of the thesis: as published, no guarantee.
+    """The mechanism "nd-Laplace" of the thesis, as published, without any guarantee.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         The published epsilon, per unit of distance.
     source : {"thesis", "code"}, default="thesis"
-        Whose angles for three columns; the figures come from the code.
+        For three columns, whether angles are drawn as in the thesis or as in its code, which made
+        the figures.
     random_state : None, int or Generator, default=None
         Seed of a numpy generator.
 
     Attributes
     ----------
     guarantee_ : Guarantee
-        Of notion ``"none"``.
+        A guarantee of notion ``"none"``.
 
     See Also
     --------
-    shoal.mechanisms.Laplace : The right distribution in any number of columns, on a public lattice.
+    shoal.mechanisms.Laplace : The correct distribution, for any number of columns.
 
     Examples
     --------
