@@ -65,14 +65,14 @@ class Ledger:
         spend decides this too: nine tenths of the conversion's part are for mu if it is Gaussian,
         all if it needs all, nothing otherwise.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
-        What the limit protects: records or users. A spend on the other unit is converted if that is
+        What the limit protects: records or users. A spend on another unit is converted if that is
         proven (a guarantee for users counts twice for records), and refused otherwise.
     table : str, default=""
         Name of the table that the limit is for, given by the curator; by default that of the first
         spend with a name. A spend on a table of another name is refused: two tables need two
         ledgers, or one name.
     who : str, optional
-        Name of who spends through this object; by default that of the system's account.
+        Who spends through this object; by default the name of the system's account.
     output : str, default=""
         Where the releases go that are charged through this object.
 

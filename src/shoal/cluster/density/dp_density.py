@@ -80,8 +80,8 @@ class DPDensity(CuratorsClusterer):
     cluster_sizes_ : ndarray of shape (n_clusters,)
         Estimated number of records of each cluster, the largest first in each stratum.
     cells_ : ndarray of int32 over the grid
-        Cluster of each cell, -1 for none. If the records fill little of the box, cells are of
-        several sizes: then this is a list of them all, and ``release_`` has their corners.
+        Cluster of each cell, -1 for none. If the records fill little of the bounds, cells are of
+        several sizes: the array then has one entry per cell, and ``release_`` has their corners.
     density_ : ndarray over the grid
         Estimated number of records of each cell.
     cluster_tree_ : ClusterTree

@@ -128,7 +128,7 @@ class DPKMeans(CuratorsClusterer):
         a column's width) or of the schema's distance. Records outside the center's window (the
         noisy step clips them to it) count as if at its edge: if tails are long, the mean of the
         unclipped records is often further away. Infinite, that is unknown, if this would not rule
-        out any place in the box.
+        out any place within the bounds.
     noise_probability_ : ndarray of shape (n_clusters,)
         Probability that noise alone shows a cluster of at least this size where there is no record,
         corrected for the number of centers (or cells) that were looked at (a p-value); 1 if a
