@@ -56,7 +56,7 @@ class LaplaceNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -101,7 +101,7 @@ class BoxNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -153,7 +153,7 @@ class GaussianNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: rho of zCDP."""
+        """Return the privacy measure: rho of zCDP."""
         return "rho"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -219,7 +219,7 @@ class RoundedGaussianNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: mu^2 of Gaussian differential privacy."""
+        """Return the privacy measure: mu^2 of Gaussian differential privacy."""
         return "mu^2"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -269,7 +269,7 @@ class ExponentialMechanism:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> int:
@@ -374,7 +374,7 @@ class SparseLaplaceNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: SparseCounts, source: RandomSource) -> SparseCounts:

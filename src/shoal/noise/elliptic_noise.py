@@ -65,7 +65,7 @@ class EllipticNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:

@@ -141,7 +141,7 @@ class ThresholdedNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: that of the noise."""
+        """Return the privacy measure: that of the noise."""
         return self.noise.privacy_measure
 
     def sample(self, exact: KeyCounts[Any], source: RandomSource) -> KeyCounts[Any]:

@@ -51,7 +51,7 @@ class Noise(Protocol[Exact_contra, Released_co]):
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of :meth:`privacy_loss`: epsilon, rho of zCDP, or mu^2 of GDP."""
+        """Return the measure of :meth:`privacy_loss`: epsilon, rho of zCDP, or mu^2 of GDP."""
 
     def sample(self, exact: Exact_contra, source: RandomSource) -> Released_co:
         """Draw noisy values for exact ones."""

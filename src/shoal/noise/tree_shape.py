@@ -124,7 +124,7 @@ class TreeShapeNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: SparseCounts, source: RandomSource) -> TreeShape:
@@ -189,7 +189,7 @@ class TreeShapeNoise:
 
 
 def tree_shape_loss(scale: float, decay: int, levels: int) -> float:
-    """Return the privacy loss of a tree shape: the largest change by one record of its log odds.
+    """Return the privacy loss of a tree shape: how much one record changes its log probability.
 
     Parameters
     ----------

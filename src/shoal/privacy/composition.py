@@ -34,7 +34,7 @@ def compose(
     adjacency: Adjacency = Adjacency.ADD_REMOVE,
     notion: Notion = "central",
 ) -> Guarantee:
-    """Return the guarantee of all events together, never weaker than the sum of their epsilons.
+    """Return the guarantee of all events together, at least as strong as adding their epsilons.
 
     Parameters
     ----------

@@ -366,7 +366,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild a guarantee from :meth:`to_dict`; missing and unknown fields are refused.
+        """Rebuild a guarantee from :meth:`to_dict`; a mapping with other fields is refused.
 
         Parameters
         ----------

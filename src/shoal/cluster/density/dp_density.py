@@ -228,7 +228,7 @@ class DPDensity(CuratorsClusterer):
         return self._labels(open_engine(table, Lattice.box(*self.bounds_, half=HALF)))
 
     def predict_proba(self, X: TableLike) -> Floats:
-        """Return the degree to which each record belongs to each cluster; private for such records.
+        """Return the degree to which each record belongs to each cluster; private if records are.
 
         Parameters
         ----------

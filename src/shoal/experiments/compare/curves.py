@@ -29,7 +29,7 @@ def attack_gain(row: MethodRow) -> Estimate:
 
 
 def shown_rows(comparison: Comparison) -> list[MethodRow]:
-    """Return, for each mechanism, the rows of its best clusterer at the middle epsilon.
+    """Return, for each mechanism, the rows of the clusterer that is best at the middle epsilon.
 
     Examples
     --------

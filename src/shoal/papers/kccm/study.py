@@ -30,7 +30,7 @@ __all__ = ["FULL", "QUICK", "KccmStudy", "Plan"]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Sizes of the study.
+    """The sizes of a study of DP-KCCM: epsilons, numbers of clusters, starts and runs.
 
     Parameters
     ----------
