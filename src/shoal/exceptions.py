@@ -3,20 +3,20 @@
 ::
 
     ShoalError
-    ├── ParameterError (ValueError)         a parameter breaks its rule
+    ├── ParameterError (ValueError)         a parameter has a value that is not allowed
     │   └── MissingBoundsError              public bounds were not given
-    ├── DataError (ValueError)              the table of records cannot be used
-    │   └── DataTypeError (TypeError)       ... because of what it holds
-    ├── GuaranteeError (ValueError)         a promise cannot be converted that way
-    ├── UnknownEventError (TypeError)       an event that no accountant understands
+    ├── DataError (ValueError)              the records cannot be used
+    │   └── DataTypeError (TypeError)       ... because of their type
+    ├── GuaranteeError (ValueError)         a guarantee cannot be converted that way
+    ├── UnknownEventError (TypeError)       the privacy loss of an event is unknown
     ├── ReleaseError (ValueError)           a release that cannot be written or read
     ├── CampaignError (ValueError)          a campaign's document is broken, forged or weaker
     ├── DeliveryError                       a collector was not reached or refused; reports are kept
     ├── TrialError                          a trial of an experiment failed; the others are kept
     ├── LedgerError
-    │   ├── BudgetExceededError             the spend would pass the limit; nothing was spent
+    │   ├── BudgetExceededError             the spend would exceed the limit; nothing was spent
     │   ├── LedgerFileError                 the ledger's file is damaged or disagrees
-    │   └── LedgerPicklingError (TypeError) an in-memory ledger cannot travel
+    │   └── LedgerPicklingError (TypeError) an in-memory ledger cannot be pickled
     ├── StoreError                          the collector's database cannot be used as it is
     │   └── StoreUnavailableError           ... now: nothing was stored, trying again is safe
     └── MissingPackageError (ImportError)   an optional package is not installed
@@ -87,7 +87,7 @@ class DataError(ShoalError, ValueError):
 
 
 class DataTypeError(DataError, TypeError):
-    """The table holds something that is not a number."""
+    """The records, or values in them, are of a type that cannot be used."""
 
 
 class TrialError(ShoalError):

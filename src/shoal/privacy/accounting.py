@@ -47,8 +47,8 @@ _LEAST = 2.0**-1000
 class Cost:
     """The cost of an event as (epsilon, delta), as rho of zCDP and as mu of GDP.
 
-    All three statements hold: the event is (epsilon, delta)-differentially private, delta-
-    approximately rho-zCDP (both with the same delta), and mu-GDP. ``epsilon`` is infinite for
+    All three statements hold: the event is (epsilon, delta)-differentially private,
+    delta-approximately rho-zCDP (with the same delta), and mu-GDP. ``epsilon`` is infinite for
     Gaussian noise, whose cost is in the others. Hence the Rényi divergence of order a is at most
     ``min(epsilon, a * rho)``.
 

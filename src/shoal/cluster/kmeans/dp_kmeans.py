@@ -79,8 +79,9 @@ class DPKMeans(CuratorsClusterer):
 
         * ``"grid"``: cluster the noisy counts of a grid, then improve the centers in one noisy
           step.
-        * ``"tree"``: the same with a tree of cells that are small where many records are, for
-          tables whose records lie in few cells of a grid; up to 8 columns, pure noise only.
+        * ``"tree"``: the same, but if most records lie in few cells of the grid, a tree of cells
+          takes its place, with small cells where there are many records; up to 8 columns, pure
+          noise only.
         * ``"centered"``: a grid around the noisy mean, then noisy rounds; from 5 columns on.
         * ``"ball"``: noisy rounds inside a ball that is learned first; for many columns.
         * ``"mixed"``: noisy rounds with noise fitted to numbers and categories, for schemas with

@@ -100,7 +100,7 @@ class Baseline:
         centers.
     kmeans_label, wave_label, density_label : float or None
         Adjusted mutual information between the label and the clusters of k-means, WaveCluster and
-        the density, all without privacy; None without a label.
+        the density, all without privacy; None without a label, or without such clusters.
 
     Examples
     --------
